@@ -1,0 +1,1 @@
+"""The rules of Corral, pure: no I/O, no clock, no randomness."""

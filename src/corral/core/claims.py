@@ -1,0 +1,107 @@
+"""Who may have a task now, and why not.
+
+`obstacles` is the only predicate: the claim rule refuses by it, `claim --next` offers by it, the
+board's columns and `corral why` show it.
+"""
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from corral.core.graph import doomed, unmet
+from corral.core.state import Claim, State, Task, TaskState
+
+
+class Obstacle(Struct, frozen=True):
+    """One reason why a task cannot be claimed."""
+
+    code: str
+    text: str
+    hint: str = ""
+
+
+_RESTING = {
+    TaskState.BLOCKED: ("is blocked", "corral task unblock {id}"),
+    TaskState.REVIEW: ("is handed in and waits to land", "corral task land {id}"),
+    TaskState.DONE: ("has landed", ""),
+    TaskState.FAILED: ("failed", "corral task retry {id}"),
+    TaskState.CANCELLED: ("was cancelled", "corral task retry {id}"),
+}
+
+
+def obstacles(state: State, task: Task, now: int, claimer: str = "") -> list[Obstacle]:
+    """Return what keeps the task from being claimed; nothing means that it is ready."""
+    if task.state in _RESTING:
+        text, hint = _RESTING[task.state]
+        detail = f": {task.reason}" if task.reason else ""
+        return [Obstacle("wrong_state", f"{task.id} {text}{detail}", hint.format(id=task.id))]
+    found = [_need(state, task, need) for need in unmet(state, task)]
+    if task.claim is not None and not task.claim.lapsed(now):
+        found.append(_held(task, task.claim, now))
+    elif task.assignee and claimer and claimer != task.assignee:
+        found.append(
+            Obstacle(
+                "reserved",
+                f"{task.id} was handed off to {task.assignee}",
+                f"corral task hand-off {task.id} gives it to anyone",
+            )
+        )
+    return found
+
+
+def ready(state: State, task: Task, now: int, claimer: str = "") -> bool:
+    """Say whether the task could be claimed now: the quick form of `not obstacles(…)`."""
+    if task.state == TaskState.TODO:
+        if task.assignee and claimer and task.assignee != claimer:
+            return False
+    elif task.state != TaskState.DOING or task.claim is None or not task.claim.lapsed(now):
+        return False
+    return not task.needs or not unmet(state, task)
+
+
+def offers(state: State, now: int, claimer: str = "") -> Iterator[Task]:
+    """Yield the tasks that could be claimed now, in no order."""
+    return (task for task in state.tasks.values() if ready(state, task, now, claimer))
+
+
+def next_offer(state: State, now: int, claimer: str) -> Task | None:
+    """Return the task to take next: one for this claimer by name first, then the most urgent, then
+    the oldest."""
+    return min(
+        offers(state, now, claimer),
+        key=lambda task: (not task.assignee, -task.priority, task.order),
+        default=None,
+    )
+
+
+def column(state: State, task: Task) -> str:
+    """Return the column of the board: a task that waits for others is still in the backlog."""
+    if task.state == TaskState.TODO and unmet(state, task):
+        return "backlog"
+    return task.state
+
+
+def _need(state: State, task: Task, need: Task) -> Obstacle:
+    lost = need if need.state == TaskState.CANCELLED else doomed(state, need)
+    if lost is None:
+        return Obstacle(
+            "needs_not_landed",
+            f"{task.id} needs {need.id}, which is {need.state}",
+            f"corral why {need.id}",
+        )
+    through = "" if lost is need else f", which needs {lost.id}"
+    return Obstacle(
+        "need_cancelled",
+        f"{task.id} needs {need.id}{through}, and {lost.id} was cancelled: it can never start"
+        " like this",
+        f"corral task retry {lost.id}, or corral task edit {task.id} --drop-need {need.id}",
+    )
+
+
+def _held(task: Task, claim: Claim, now: int) -> Obstacle:
+    left = max(0, claim.expires_at - now) // 1000
+    return Obstacle(
+        "already_claimed",
+        f"{task.id} is held by {claim.holder} for another {left} s",
+        f"corral why {task.id}",
+    )

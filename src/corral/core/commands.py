@@ -1,0 +1,227 @@
+"""What can be asked for, in the imperative: one Struct for each operation.
+
+The same Struct is the command line's command, the HTTP body, the MCP tool and the reference page;
+an interface may change how it looks, never what it means. `rules` decides on them.
+
+Annotations are evaluated here (no `from __future__ import annotations`): interfaces read the
+descriptions straight from the classes.
+"""
+
+from typing import Annotated as A
+from typing import Any, ClassVar
+
+from msgspec import Meta, Struct
+
+from corral.core.ids import ConvoyId, TaskId, Token
+
+COMMANDS: dict[str, type["Command"]] = {}
+
+TTL_S = 900
+
+
+class Command(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A request to change the state. Subclasses register themselves under their `name`."""
+
+    name: ClassVar[str] = ""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if cls.name:
+            COMMANDS[cls.name] = cls
+
+
+def _about(text: str) -> Meta:
+    return Meta(description=text)
+
+
+Task = A[TaskId, _about("the task, like AF-1")]
+Shown = A[Token, _about("the token that the claim answered with")]
+Ttl = A[int, _about("seconds until the claim lapses unless it is renewed")]
+Reason = A[str, _about("why, in one line")]
+Priority = A[int, _about("0 or more; higher goes first")]
+Needs = A[tuple[TaskId, ...], _about("a task that must have landed before this one starts")]
+Paths = A[tuple[str, ...], _about("a path or pattern that the task may change, like 'src/auth/**'")]
+Accept = A[tuple[str, ...], _about("a command that must exit 0 on the result")]
+Inputs = A[tuple[str, ...], _about("a file that must exist before the task starts")]
+Engine = A[str, _about("the engine profile that should do it")]
+Brief = A[str, _about("what is asked, in full")]
+
+
+class CreateConvoy(Command, frozen=True, kw_only=True):
+    """Open a convoy: a group of related tasks with one feature branch."""
+
+    name = "convoy create"
+    title: A[str, _about("what the convoy is for; its id and its tasks' ids are made from it")]
+    base: A[str, _about("the branch that it starts from and lands on")] = ""
+    strategy: A[str, _about("how its work lands: rebase, squash or merge")] = ""
+    checks: A[tuple[str, ...], _about("a command that must exit 0 before anything lands")] = ()
+
+
+class AddTask(Command, frozen=True, kw_only=True):
+    """Put a task on the board."""
+
+    name = "task add"
+    title: A[str, _about("the task in one line")]
+    convoy: A[ConvoyId, _about("its convoy; not needed if there is only one")] = ConvoyId("")
+    priority: Priority = 0
+    needs: Needs = ()
+    paths: Paths = ()
+    accept: Accept = ()
+    inputs: Inputs = ()
+    engine: Engine = ""
+    brief: Brief = ""
+    assignee: A[str, _about("reserve it for one claimer")] = ""
+
+
+class EditTask(Command, frozen=True, kw_only=True):
+    """Change what a task asks for, while nobody works on it."""
+
+    name = "task edit"
+    task: Task
+    title: A[str | None, _about("the new title")] = None
+    priority: A[int | None, _about("the new priority")] = None
+    needs: A[tuple[TaskId, ...], _about("one more task that must have landed before")] = ()
+    drop_needs: A[tuple[TaskId, ...], _about("a task that it does not need any more")] = ()
+    paths: A[tuple[str, ...] | None, _about("the new paths, in place of the old")] = None
+    accept: A[tuple[str, ...] | None, _about("the new acceptance commands")] = None
+    inputs: A[tuple[str, ...] | None, _about("the new inputs")] = None
+    engine: A[str | None, _about("the new engine profile")] = None
+    brief: A[str | None, _about("the new brief")] = None
+
+
+class ClaimTask(Command, frozen=True, kw_only=True):
+    """Take a task: nobody else can have it until the claim ends or lapses."""
+
+    name = "task claim"
+    task: A[TaskId | None, _about("the task; without it, the next one that is ready")] = None
+    ttl_s: Ttl = TTL_S
+
+
+class RenewTask(Command, frozen=True, kw_only=True):
+    """Keep a claim: it now lapses after the given time from now."""
+
+    name = "task renew"
+    task: Task
+    token: Shown = Token("")
+    ttl_s: Ttl = TTL_S
+
+
+class SubmitTask(Command, frozen=True, kw_only=True):
+    """Hand in the work of a task; it then waits to land."""
+
+    name = "task submit"
+    task: Task
+    token: Shown = Token("")
+    commit: A[str, _about("the commit that is handed in")] = ""
+
+
+class FailTask(Command, frozen=True, kw_only=True):
+    """End an attempt that came to nothing."""
+
+    name = "task fail"
+    task: Task
+    token: Shown = Token("")
+    reason: Reason = ""
+
+
+class BlockTask(Command, frozen=True, kw_only=True):
+    """Say that a task cannot go on; its claim ends."""
+
+    name = "task block"
+    task: Task
+    reason: Reason = ""
+    token: Shown = Token("")
+    force: A[bool, _about("take it away from its holder, without the token")] = False
+
+
+class UnblockTask(Command, frozen=True, kw_only=True):
+    """Put a blocked task back on the board."""
+
+    name = "task unblock"
+    task: Task
+
+
+class RetryTask(Command, frozen=True, kw_only=True):
+    """Put a task back on the board for another attempt."""
+
+    name = "task retry"
+    task: Task
+    reason: Reason = ""
+
+
+class CancelTask(Command, frozen=True, kw_only=True):
+    """Give a task up; a claim on it ends."""
+
+    name = "task cancel"
+    task: Task
+    reason: Reason = ""
+    token: Shown = Token("")
+
+
+class HandOffTask(Command, frozen=True, kw_only=True):
+    """Give a task to somebody else, or back to everybody."""
+
+    name = "task hand-off"
+    task: Task
+    to: A[str, _about("who should have it; left out: anyone")] = ""
+    note: A[str, _about("what the next one should know")] = ""
+    token: Shown = Token("")
+    force: A[bool, _about("take it away from its holder, without the token")] = False
+
+
+class LandTask(Command, frozen=True, kw_only=True):
+    """Record that the work of a task is on the target branch, for work that was merged by hand."""
+
+    name = "task land"
+    task: Task
+    commit: A[str, _about("the commit on the target branch")] = ""
+
+
+class CommentTask(Command, frozen=True, kw_only=True):
+    """Say something about a task, for everybody."""
+
+    name = "task comment"
+    task: Task
+    text: A[str, _about("what to say")]
+    token: Shown = Token("")
+
+
+class AcquireLease(Command, frozen=True, kw_only=True):
+    """Take a named resource for a time: file:PATTERN, port:NUMBER, or any kind:name."""
+
+    name = "lease acquire"
+    resource: A[str, _about("like file:src/auth/**, port:8080 or service:db")]
+    ttl_s: A[int, _about("seconds until the lease lapses unless it is renewed")] = TTL_S
+
+
+class RenewLease(Command, frozen=True, kw_only=True):
+    """Keep a lease: it now lapses after the given time from now."""
+
+    name = "lease renew"
+    resource: A[str, _about("the resource")]
+    token: A[Token, _about("the token that acquire answered with")] = Token("")
+    ttl_s: A[int, _about("seconds until the lease lapses unless it is renewed")] = TTL_S
+
+
+class ReleaseLease(Command, frozen=True, kw_only=True):
+    """Give a resource back."""
+
+    name = "lease release"
+    resource: A[str, _about("the resource")]
+    token: A[Token, _about("the token that acquire answered with")] = Token("")
+
+
+class RaiseAlert(Command, frozen=True, kw_only=True):
+    """Ask for a person's eye; while one is open for a subject and kind, it is not raised again."""
+
+    name = "alert raise"
+    subject: A[str, _about("what it is about: a task, a session, the log")]
+    text: A[str, _about("what is wrong, in one line")]
+    kind: A[str, _about("a word that tells alerts of one subject apart")] = "note"
+
+
+class ClearAlert(Command, frozen=True, kw_only=True):
+    """Say that an alert was dealt with."""
+
+    name = "alert clear"
+    alert: A[str, _about("the alert, like alert-7")]

@@ -1,0 +1,230 @@
+"""What can happen, in the past tense. Each class is one `type` of the log.
+
+An event carries facts only, and never changes its meaning: a new meaning is a new type, a new fact
+is a new field with a default. `codec` turns events into lines and back.
+"""
+
+from typing import Any, ClassVar
+
+from msgspec import Struct
+
+from corral.core.ids import ConvoyId, TaskId, Token
+
+EVENTS: dict[str, type["Event"]] = {}
+
+
+class Event(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """One fact. Subclasses register themselves under their `type`."""
+
+    type: ClassVar[str] = ""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if cls.type:
+            EVENTS[cls.type] = cls
+
+
+class LogCreated(Event, frozen=True, kw_only=True):
+    """The log began; `log` tells this log from every other one."""
+
+    type = "log.created"
+    log: str
+    format: int
+
+
+class ConvoyCreated(Event, frozen=True, kw_only=True):
+    """A convoy was opened; its prefix starts the ids of its tasks."""
+
+    type = "convoy.created"
+    convoy: ConvoyId
+    title: str
+    prefix: str
+    base: str = ""
+    strategy: str = ""
+    checks: tuple[str, ...] = ()
+
+
+class TaskAdded(Event, frozen=True, kw_only=True):
+    """A task was put on the board."""
+
+    type = "task.added"
+    task: TaskId
+    convoy: ConvoyId
+    title: str
+    priority: int = 0
+    needs: tuple[TaskId, ...] = ()
+    paths: tuple[str, ...] = ()
+    accept: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()
+    engine: str = ""
+    brief: str = ""
+    assignee: str = ""
+
+
+class TaskEdited(Event, frozen=True, kw_only=True):
+    """Fields of a task were replaced; a field that is absent did not change."""
+
+    type = "task.edited"
+    task: TaskId
+    title: str | None = None
+    priority: int | None = None
+    needs: tuple[TaskId, ...] | None = None
+    paths: tuple[str, ...] | None = None
+    accept: tuple[str, ...] | None = None
+    inputs: tuple[str, ...] | None = None
+    engine: str | None = None
+    brief: str | None = None
+
+
+class TaskClaimed(Event, frozen=True, kw_only=True):
+    """A holder took the task until `expires_at`; every write it makes shows the token."""
+
+    type = "task.claimed"
+    task: TaskId
+    holder: str
+    token: Token
+    expires_at: int
+
+
+class TaskRenewed(Event, frozen=True, kw_only=True):
+    """The holder's claim was extended."""
+
+    type = "task.renewed"
+    task: TaskId
+    token: Token
+    expires_at: int
+
+
+class TaskLapsed(Event, frozen=True, kw_only=True):
+    """A claim ran out and was taken away; its token is worth nothing from here on."""
+
+    type = "task.lapsed"
+    task: TaskId
+    holder: str
+    token: Token
+
+
+class TaskSubmitted(Event, frozen=True, kw_only=True):
+    """The holder handed in its work, for review and landing."""
+
+    type = "task.submitted"
+    task: TaskId
+    token: Token
+    commit: str = ""
+
+
+class TaskBlocked(Event, frozen=True, kw_only=True):
+    """The task cannot go on until somebody unblocks it; its claim ended."""
+
+    type = "task.blocked"
+    task: TaskId
+    reason: str
+
+
+class TaskUnblocked(Event, frozen=True, kw_only=True):
+    """The task may be claimed again."""
+
+    type = "task.unblocked"
+    task: TaskId
+
+
+class TaskRetried(Event, frozen=True, kw_only=True):
+    """The task went back to the board for another attempt."""
+
+    type = "task.retried"
+    task: TaskId
+    reason: str = ""
+
+
+class TaskCancelled(Event, frozen=True, kw_only=True):
+    """The task will not be done; what needs it can never start."""
+
+    type = "task.cancelled"
+    task: TaskId
+    reason: str = ""
+
+
+class TaskHandedOff(Event, frozen=True, kw_only=True):
+    """The task went back to the board, for `to` (or for anyone)."""
+
+    type = "task.handed_off"
+    task: TaskId
+    to: str = ""
+    note: str = ""
+
+
+class TaskFailed(Event, frozen=True, kw_only=True):
+    """The attempt ended without a result."""
+
+    type = "task.failed"
+    task: TaskId
+    reason: str
+
+
+class TaskLanded(Event, frozen=True, kw_only=True):
+    """The work is on the target branch; what needed it may start."""
+
+    type = "task.landed"
+    task: TaskId
+    commit: str = ""
+
+
+class TaskCommented(Event, frozen=True, kw_only=True):
+    """Somebody said something about the task."""
+
+    type = "task.commented"
+    task: TaskId
+    text: str
+
+
+class LeaseAcquired(Event, frozen=True, kw_only=True):
+    """A holder got a resource until `expires_at`."""
+
+    type = "lease.acquired"
+    resource: str
+    holder: str
+    token: Token
+    expires_at: int
+
+
+class LeaseRenewed(Event, frozen=True, kw_only=True):
+    """The holder's lease was extended."""
+
+    type = "lease.renewed"
+    resource: str
+    token: Token
+    expires_at: int
+
+
+class LeaseReleased(Event, frozen=True, kw_only=True):
+    """The holder gave the resource back."""
+
+    type = "lease.released"
+    resource: str
+    token: Token
+
+
+class LeaseLapsed(Event, frozen=True, kw_only=True):
+    """A lease ran out and was taken away."""
+
+    type = "lease.lapsed"
+    resource: str
+    holder: str
+    token: Token
+
+
+class AlertRaised(Event, frozen=True, kw_only=True):
+    """Something needs a person's eye; one alert is open for a subject and kind at a time."""
+
+    type = "alert.raised"
+    alert: str
+    kind: str
+    subject: str
+    text: str
+
+
+class AlertCleared(Event, frozen=True, kw_only=True):
+    """An alert was dealt with."""
+
+    type = "alert.cleared"
+    alert: str

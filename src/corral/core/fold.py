@@ -1,0 +1,198 @@
+"""State = fold(log): one small function for each type of event, and no judgement.
+
+An event in the log has happened: the fold never refuses one. It changes the given state in place
+(copying ten thousand tasks for each event would cost more than the event); the values inside are
+frozen.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec.structs import replace
+
+from corral.core import events as e
+from corral.core.codec import Record, event_of
+from corral.core.state import Alert, Claim, Convoy, State, Task, TaskState
+
+Apply = Callable[[State, Any, int, int], None]
+
+
+def fold(state: State, record: Record, head: bytes) -> None:
+    """Carry the state over one record, whose chain hash is `head`."""
+    apply(state, event_of(record), record.seq, record.at)
+    state.head = head
+
+
+def apply(state: State, event: e.Event, seq: int, at: int) -> None:
+    _APPLY[type(event)](state, event, seq, at)
+    state.seq = seq
+
+
+def _log_created(state: State, event: e.LogCreated, seq: int, at: int) -> None:
+    state.log = event.log
+
+
+def _convoy_created(state: State, event: e.ConvoyCreated, seq: int, at: int) -> None:
+    state.convoys[event.convoy] = Convoy(
+        id=event.convoy,
+        title=event.title,
+        prefix=event.prefix,
+        base=event.base,
+        strategy=event.strategy,
+        checks=event.checks,
+        created_at=at,
+    )
+
+
+def _task_added(state: State, event: e.TaskAdded, seq: int, at: int) -> None:
+    state.tasks[event.task] = Task(
+        id=event.task,
+        convoy=event.convoy,
+        title=event.title,
+        state=TaskState.TODO,
+        priority=event.priority,
+        needs=event.needs,
+        paths=event.paths,
+        accept=event.accept,
+        inputs=event.inputs,
+        engine=event.engine,
+        assignee=event.assignee,
+        added_at=at,
+        changed_at=at,
+        order=seq,
+        brief_seq=seq if event.brief else 0,
+    )
+    convoy = state.convoys[event.convoy]
+    number = int(event.task.rpartition("-")[2])
+    state.convoys[event.convoy] = replace(convoy, last_number=max(convoy.last_number, number))
+
+
+_EDITABLE = ("title", "priority", "needs", "paths", "accept", "inputs", "engine")
+
+
+def _task_edited(state: State, event: e.TaskEdited, seq: int, at: int) -> None:
+    changes: dict[str, Any] = {
+        name: value for name in _EDITABLE if (value := getattr(event, name)) is not None
+    }
+    if event.brief is not None:
+        changes["brief_seq"] = seq if event.brief else 0
+    _change(state, event.task, changed_at=at, **changes)
+
+
+def _task_claimed(state: State, event: e.TaskClaimed, seq: int, at: int) -> None:
+    task = state.tasks[event.task]
+    state.tasks[event.task] = replace(
+        task,
+        state=TaskState.DOING,
+        claim=Claim(event.holder, event.token, at, event.expires_at),
+        attempts=task.attempts + 1,
+        changed_at=at,
+        reason="",
+    )
+
+
+def _task_renewed(state: State, event: e.TaskRenewed, seq: int, at: int) -> None:
+    claim = state.tasks[event.task].claim
+    if claim is not None:
+        _change(state, event.task, claim=replace(claim, expires_at=event.expires_at))
+
+
+def _task_lapsed(state: State, event: e.TaskLapsed, seq: int, at: int) -> None:
+    _move(state, event.task, TaskState.TODO, at, reason=f"the claim of {event.holder} ran out")
+
+
+def _task_submitted(state: State, event: e.TaskSubmitted, seq: int, at: int) -> None:
+    _move(state, event.task, TaskState.REVIEW, at, commit=event.commit)
+
+
+def _task_blocked(state: State, event: e.TaskBlocked, seq: int, at: int) -> None:
+    _move(state, event.task, TaskState.BLOCKED, at, reason=event.reason)
+
+
+def _task_unblocked(state: State, event: e.TaskUnblocked, seq: int, at: int) -> None:
+    _move(state, event.task, TaskState.TODO, at)
+
+
+def _task_retried(state: State, event: e.TaskRetried, seq: int, at: int) -> None:
+    _move(state, event.task, TaskState.TODO, at, reason=event.reason, commit="")
+
+
+def _task_cancelled(state: State, event: e.TaskCancelled, seq: int, at: int) -> None:
+    _move(state, event.task, TaskState.CANCELLED, at, reason=event.reason)
+
+
+def _task_handed_off(state: State, event: e.TaskHandedOff, seq: int, at: int) -> None:
+    _move(state, event.task, TaskState.TODO, at, assignee=event.to, reason=event.note)
+
+
+def _task_failed(state: State, event: e.TaskFailed, seq: int, at: int) -> None:
+    _move(state, event.task, TaskState.FAILED, at, reason=event.reason)
+
+
+def _task_landed(state: State, event: e.TaskLanded, seq: int, at: int) -> None:
+    task = state.tasks[event.task]
+    _move(state, event.task, TaskState.DONE, at, commit=event.commit or task.commit)
+
+
+def _task_commented(state: State, event: e.TaskCommented, seq: int, at: int) -> None:
+    _change(state, event.task, comments=(*state.tasks[event.task].comments, seq))
+
+
+def _lease_acquired(state: State, event: e.LeaseAcquired, seq: int, at: int) -> None:
+    state.leases[event.resource] = Claim(event.holder, event.token, at, event.expires_at)
+
+
+def _lease_renewed(state: State, event: e.LeaseRenewed, seq: int, at: int) -> None:
+    lease = state.leases[event.resource]
+    state.leases[event.resource] = replace(lease, expires_at=event.expires_at)
+
+
+def _lease_ended(state: State, event: e.LeaseReleased | e.LeaseLapsed, seq: int, at: int) -> None:
+    state.leases.pop(event.resource, None)
+
+
+def _alert_raised(state: State, event: e.AlertRaised, seq: int, at: int) -> None:
+    state.alerts[event.alert] = Alert(event.alert, event.kind, event.subject, event.text, at)
+
+
+def _alert_cleared(state: State, event: e.AlertCleared, seq: int, at: int) -> None:
+    state.alerts.pop(event.alert, None)
+
+
+def _move(
+    state: State, task: str, to: TaskState, at: int, reason: str = "", **changes: Any
+) -> None:
+    """Put a task into a state in which nobody holds it."""
+    _change(state, task, state_=to, claim=None, changed_at=at, reason=reason, **changes)
+
+
+def _change(state: State, task: Any, *, state_: TaskState | None = None, **changes: Any) -> None:
+    if state_ is not None:
+        changes["state"] = state_
+    state.tasks[task] = replace(state.tasks[task], **changes)
+
+
+_APPLY: dict[type[e.Event], Apply] = {
+    e.LogCreated: _log_created,
+    e.ConvoyCreated: _convoy_created,
+    e.TaskAdded: _task_added,
+    e.TaskEdited: _task_edited,
+    e.TaskClaimed: _task_claimed,
+    e.TaskRenewed: _task_renewed,
+    e.TaskLapsed: _task_lapsed,
+    e.TaskSubmitted: _task_submitted,
+    e.TaskBlocked: _task_blocked,
+    e.TaskUnblocked: _task_unblocked,
+    e.TaskRetried: _task_retried,
+    e.TaskCancelled: _task_cancelled,
+    e.TaskHandedOff: _task_handed_off,
+    e.TaskFailed: _task_failed,
+    e.TaskLanded: _task_landed,
+    e.TaskCommented: _task_commented,
+    e.LeaseAcquired: _lease_acquired,
+    e.LeaseRenewed: _lease_renewed,
+    e.LeaseReleased: _lease_ended,
+    e.LeaseLapsed: _lease_ended,
+    e.AlertRaised: _alert_raised,
+    e.AlertCleared: _alert_cleared,
+}

@@ -1,0 +1,63 @@
+"""The graph of needs. Guarantee: no accepted change ever makes a cycle."""
+
+from collections.abc import Iterable, Mapping
+
+from corral.core.ids import TaskId
+from corral.core.state import State, Task, TaskState
+
+
+def cycle(
+    tasks: Mapping[TaskId, Task], task: TaskId, needs: Iterable[TaskId]
+) -> list[TaskId] | None:
+    """Return the cycle that would exist if `task` had these needs, from `task` back to itself."""
+    came_from: dict[TaskId, TaskId] = {}
+    frontier: list[TaskId] = []
+    for need in needs:
+        if need not in came_from:
+            came_from[need] = task
+            frontier.append(need)
+    while frontier:
+        current = frontier.pop()
+        if current == task:
+            return _trail(came_from, task)
+        for need in tasks[current].needs if current in tasks else ():
+            if need not in came_from:
+                came_from[need] = current
+                frontier.append(need)
+    return None
+
+
+def _trail(came_from: Mapping[TaskId, TaskId], task: TaskId) -> list[TaskId]:
+    trail = [task]
+    current = came_from[task]
+    while current != task:
+        trail.append(current)
+        current = came_from[current]
+    return [task, *reversed(trail)]
+
+
+def unmet(state: State, task: Task) -> list[Task]:
+    """Return what the task needs and what has not landed."""
+    tasks = state.tasks
+    return [tasks[need] for need in task.needs if tasks[need].state != TaskState.DONE]
+
+
+def dependents(state: State, task: TaskId) -> list[Task]:
+    return [other for other in state.tasks.values() if task in other.needs]
+
+
+def doomed(state: State, task: Task) -> Task | None:
+    """Return a cancelled task that this one needs, directly or through others, if there is one."""
+    seen: set[TaskId] = set()
+    frontier = list(task.needs)
+    while frontier:
+        current = frontier.pop()
+        if current in seen:
+            continue
+        seen.add(current)
+        need = state.tasks[current]
+        if need.state == TaskState.CANCELLED:
+            return need
+        if need.state != TaskState.DONE:
+            frontier.extend(need.needs)
+    return None

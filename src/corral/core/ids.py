@@ -1,0 +1,70 @@
+"""Names that people read: convoy slugs (`auth-fix`), task ids (`AF-1`), tokens.
+
+A prefix belongs to one convoy for ever, so a task id is never used twice.
+"""
+
+import unicodedata
+from collections.abc import Container
+from typing import NewType
+
+ConvoyId = NewType("ConvoyId", str)
+TaskId = NewType("TaskId", str)
+Token = NewType("Token", str)
+Seq = NewType("Seq", int)
+
+_SLUG_LENGTH = 40
+_INITIALS = 4
+
+
+def words(title: str) -> list[str]:
+    """Split a title into ASCII words; accents are dropped, other scripts vanish."""
+    ascii_title = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode()
+    return "".join(c if c.isalnum() else " " for c in ascii_title).split()
+
+
+def slug(title: str, taken: Container[str]) -> ConvoyId:
+    """Make a convoy's id from its title, unlike any that is taken."""
+    base = "-".join(words(title)).lower()[:_SLUG_LENGTH].strip("-") or "convoy"
+    return ConvoyId(_first_free(base, "-", taken))
+
+
+def prefix(title: str, taken: Container[str]) -> str:
+    """Make the prefix of a convoy's task ids: the initials, or the start of a single word."""
+    parts = [word.upper() for word in words(title) if not word.isdigit()]
+    if len(parts) > 1:
+        base = "".join(word[0] for word in parts)[:_INITIALS]
+    else:
+        base = parts[0][:3] if parts else "C"
+    if not base[0].isalpha():
+        base = "C" + base
+    # Letters tell two prefixes apart (AF, AFA): "AF2-1" would read like a task number.
+    return _first_free_letters(base, taken)
+
+
+def task_id(convoy_prefix: str, number: int) -> TaskId:
+    return TaskId(f"{convoy_prefix}-{number}")
+
+
+def _first_free(base: str, joint: str, taken: Container[str]) -> str:
+    candidate, number = base, 1
+    while candidate in taken:
+        number += 1
+        candidate = f"{base}{joint}{number}"
+    return candidate
+
+
+def _first_free_letters(base: str, taken: Container[str]) -> str:
+    candidate, number = base, 0
+    while candidate in taken:
+        number += 1
+        candidate = base + _letters(number)
+    return candidate
+
+
+def _letters(number: int) -> str:
+    """Count A, B, … Z, AA, AB, … from 1."""
+    out = ""
+    while number:
+        number, digit = divmod(number - 1, 26)
+        out = chr(ord("A") + digit) + out
+    return out

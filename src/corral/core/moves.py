@@ -1,0 +1,73 @@
+"""The table of a task's moves: the one place that says what may follow what.
+
+The rules refuse by it, `corral why` explains by it, and the reference page prints it.
+"""
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+from corral.core.errors import Refused
+from corral.core.state import Task, TaskState
+
+TODO, DOING, BLOCKED, REVIEW, DONE, FAILED, CANCELLED = TaskState
+
+
+class Fence(StrEnum):
+    """Whether a move must show the token of the claim."""
+
+    ALWAYS = "always"
+    WHEN_CLAIMED = "when claimed, or --force"
+    IF_SHOWN = "checked if shown"
+    NEVER = "never"
+
+
+class Move(Struct, frozen=True):
+    name: str  # as in `corral task NAME`
+    sources: tuple[TaskState, ...]
+    target: TaskState | None  # None: the task stays where it is
+    fence: Fence
+    meaning: str
+
+
+MOVES = {
+    move.name: move
+    for move in (
+        Move("claim", (TODO, DOING), DOING, Fence.NEVER, "take it; from doing only if lapsed"),
+        Move("renew", (DOING,), DOING, Fence.ALWAYS, "keep the claim longer"),
+        Move("submit", (DOING,), REVIEW, Fence.ALWAYS, "hand in the work"),
+        Move("fail", (DOING,), FAILED, Fence.ALWAYS, "end the attempt without a result"),
+        Move("block", (TODO, DOING), BLOCKED, Fence.WHEN_CLAIMED, "wait for somebody's help"),
+        Move("hand-off", (TODO, DOING), TODO, Fence.WHEN_CLAIMED, "give it to another, or anyone"),
+        Move("edit", (TODO, BLOCKED, FAILED), None, Fence.NEVER, "change what is asked"),
+        Move("unblock", (BLOCKED,), TODO, Fence.NEVER, "put it back on the board"),
+        Move("retry", (BLOCKED, REVIEW, FAILED, CANCELLED), TODO, Fence.NEVER, "try once more"),
+        Move("land", (REVIEW,), DONE, Fence.NEVER, "record that the work is on the target branch"),
+        Move(
+            "cancel",
+            (TODO, DOING, BLOCKED, REVIEW, FAILED),
+            CANCELLED,
+            Fence.IF_SHOWN,
+            "give it up; what needs it can never start",
+        ),
+        Move("comment", tuple(TaskState), None, Fence.IF_SHOWN, "say something about it"),
+    )
+}
+
+
+def moves_from(state: TaskState) -> list[Move]:
+    return [move for move in MOVES.values() if state in move.sources]
+
+
+def check(task: Task, name: str) -> Move:
+    """Return the move, or refuse it because of the state that the task is in."""
+    move = MOVES[name]
+    if task.state in move.sources:
+        return move
+    possible = ", ".join(other.name for other in moves_from(task.state) if other.name != "comment")
+    raise Refused(
+        f"{task.id} is {task.state}, and {name} needs it to be"
+        f" {' or '.join(move.sources)}; nothing was changed",
+        f"from {task.state} one can: {possible}" if possible else f"corral why {task.id}",
+        code="wrong_state",
+    )

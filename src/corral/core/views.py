@@ -1,0 +1,186 @@
+"""What people and programs are shown, the same on every interface: plain values from the state.
+
+Nothing here depends on the time of asking, so two looks at one log are equal to the byte. Whether a
+claim has lapsed is for the reader to see from `expires_at`.
+"""
+
+from msgspec import Struct
+
+from corral.core.claims import column
+from corral.core.ids import ConvoyId, TaskId, Token
+from corral.core.state import Alert, Claim, Convoy, State, Task, TaskState
+
+COLUMNS = ("backlog", "todo", "doing", "blocked", "review", "done", "failed", "cancelled")
+
+
+class ClaimView(Struct, frozen=True):
+    holder: str
+    since_at: int
+    expires_at: int
+
+
+class TaskLine(Struct, frozen=True, gc=False):
+    """A task on the board."""
+
+    id: TaskId
+    convoy: ConvoyId
+    title: str
+    state: TaskState
+    column: str
+    priority: int
+    needs: tuple[TaskId, ...]
+    engine: str
+    assignee: str
+    attempts: int
+    claim: ClaimView | None
+    reason: str
+    changed_at: int
+
+
+class TaskView(Struct, frozen=True):
+    """A task with all that is asked for."""
+
+    id: TaskId
+    convoy: ConvoyId
+    title: str
+    state: TaskState
+    column: str
+    priority: int
+    needs: tuple[TaskId, ...]
+    paths: tuple[str, ...]
+    accept: tuple[str, ...]
+    inputs: tuple[str, ...]
+    engine: str
+    assignee: str
+    attempts: int
+    claim: ClaimView | None
+    reason: str
+    commit: str
+    added_at: int
+    changed_at: int
+    brief_seq: int
+    comment_seqs: tuple[int, ...]
+
+
+class ConvoyView(Struct, frozen=True):
+    id: ConvoyId
+    title: str
+    prefix: str
+    base: str
+    strategy: str
+    checks: tuple[str, ...]
+    created_at: int
+    tasks: dict[str, int]  # how many are in each column
+
+
+class LeaseView(Struct, frozen=True):
+    resource: str
+    holder: str
+    since_at: int
+    expires_at: int
+
+
+class Held(Struct, frozen=True):
+    """What the one who just took something is told; nobody else is shown the token."""
+
+    token: Token
+    expires_at: int
+
+
+class Status(Struct, frozen=True):
+    seq: int
+    convoys: list[ConvoyView]
+    tasks: list[TaskLine]
+    sessions: list[str]
+    queue: list[TaskId]
+    leases: list[LeaseView]
+    alerts: list[Alert]
+
+
+def claim_view(claim: Claim | None) -> ClaimView | None:
+    return ClaimView(claim.holder, claim.since_at, claim.expires_at) if claim else None
+
+
+def task_line(state: State, task: Task) -> TaskLine:
+    return TaskLine(
+        task.id,
+        task.convoy,
+        task.title,
+        task.state,
+        column(state, task),
+        task.priority,
+        task.needs,
+        task.engine,
+        task.assignee,
+        task.attempts,
+        claim_view(task.claim),
+        task.reason,
+        task.changed_at,
+    )
+
+
+def task_view(state: State, task: Task) -> TaskView:
+    return TaskView(
+        id=task.id,
+        convoy=task.convoy,
+        title=task.title,
+        state=task.state,
+        column=column(state, task),
+        priority=task.priority,
+        needs=task.needs,
+        paths=task.paths,
+        accept=task.accept,
+        inputs=task.inputs,
+        engine=task.engine,
+        assignee=task.assignee,
+        attempts=task.attempts,
+        claim=claim_view(task.claim),
+        reason=task.reason,
+        commit=task.commit,
+        added_at=task.added_at,
+        changed_at=task.changed_at,
+        brief_seq=task.brief_seq,
+        comment_seqs=task.comments,
+    )
+
+
+def convoy_view(convoy: Convoy, tasks: dict[str, int]) -> ConvoyView:
+    return ConvoyView(
+        id=convoy.id,
+        title=convoy.title,
+        prefix=convoy.prefix,
+        base=convoy.base,
+        strategy=convoy.strategy,
+        checks=convoy.checks,
+        created_at=convoy.created_at,
+        tasks=tasks,
+    )
+
+
+def convoy_views(state: State) -> list[ConvoyView]:
+    """Count the tasks of every convoy by column, in one pass over the board."""
+    counts: dict[ConvoyId, dict[str, int]] = {convoy: {} for convoy in state.convoys}
+    for task in state.tasks.values():
+        tally = counts[task.convoy]
+        where = column(state, task)
+        tally[where] = tally.get(where, 0) + 1
+    return [
+        convoy_view(convoy, {name: counts[convoy.id].get(name, 0) for name in COLUMNS})
+        for convoy in state.convoys.values()
+    ]
+
+
+def lease_view(resource: str, lease: Claim) -> LeaseView:
+    return LeaseView(resource, lease.holder, lease.since_at, lease.expires_at)
+
+
+def status(state: State) -> Status:
+    return Status(
+        seq=state.seq,
+        convoys=convoy_views(state),
+        tasks=[task_line(state, task) for task in state.tasks.values()],
+        sessions=[],
+        queue=[task.id for task in state.tasks.values() if task.state == TaskState.REVIEW],
+        leases=[lease_view(resource, lease) for resource, lease in state.leases.items()],
+        alerts=list(state.alerts.values()),
+    )

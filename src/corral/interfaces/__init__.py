@@ -1,0 +1,1 @@
+"""What people and programs talk to. Interfaces translate; they never decide."""

@@ -1,0 +1,184 @@
+"""Every command of the command line: where its code is and what it takes.
+
+Commands that change the state take their fields from the Struct in `core/commands.py`; the rest
+name their options here. Help, completion and the reference page are made from this table.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Struct
+
+
+class Option(Struct, frozen=True):
+    """One argument: positional if its flag has no dashes."""
+
+    flag: str
+    help: str
+    kind: str = "text"  # text, number, flag, list
+    default: Any = None
+    choices: tuple[str, ...] = ()
+
+
+class Entry(Struct, frozen=True):
+    name: str
+    summary: str
+    code: str  # module:function; a command of the core goes to `board`
+    options: tuple[Option, ...] = ()
+    group: str = ""
+    needs_repository: bool = True
+
+    @property
+    def words(self) -> Sequence[str]:
+        return self.name.split()
+
+
+_STATES = ("backlog", "todo", "doing", "blocked", "review", "done", "failed", "cancelled")
+_MOVES = (
+    *("renew", "submit", "fail", "block", "unblock"),
+    *("retry", "cancel", "hand-off", "land", "comment"),
+)
+_BOARD = "board:operate"
+
+_GROUPS: dict[str, tuple[Entry, ...]] = {
+    "Start": (
+        Entry(
+            "init",
+            "set Corral up in this repository: write .corral/config.toml, nothing else",
+            "setup:init",
+            (Option("--print", "show the file instead of writing it", "flag"),),
+        ),
+        Entry("doctor", "check that everything Corral needs is there and sound", "setup:doctor"),
+        Entry(
+            "demo",
+            "watch 30 claimers work off a board in a throw-away repository",
+            "demo:demo",
+            (
+                Option("--tasks", "how many tasks", "number", 300),
+                Option("--claimers", "how many claimers at once", "number", 30),
+                Option("--keep", "keep the repository, and say where it is", "flag"),
+            ),
+            needs_repository=False,
+        ),
+    ),
+    "See": (
+        Entry(
+            "status",
+            "what is queued, being done, blocked, in review, landed",
+            "status:status",
+            (Option("--watch", "stay, and show each change as it happens", "flag"),),
+        ),
+        Entry("why", "why a task is where it is", "look:why", (Option("task", "the task"),)),
+        Entry(
+            "log",
+            "the events, oldest first",
+            "history:log",
+            (
+                Option("--follow", "stay, and show new events as they come", "flag"),
+                Option("--after", "only events after this number", "number", 0),
+                Option("--task", "only events about this task"),
+                Option("--last", "only this many of the newest", "number"),
+            ),
+        ),
+    ),
+    "Convoys and tasks": (
+        Entry("convoy create", "", _BOARD),
+        Entry("convoy list", "the convoys", "look:convoy_list"),
+        Entry(
+            "convoy show", "one convoy", "look:convoy_show", (Option("convoy", "the convoy's id"),)
+        ),
+        Entry("task add", "", _BOARD),
+        Entry("task edit", "", _BOARD),
+        Entry(
+            "task list",
+            "the tasks",
+            "look:task_list",
+            (
+                Option("--state", "only tasks in this column", choices=_STATES),
+                Option("--convoy", "only tasks of this convoy"),
+                Option("--ready", "only tasks that could be claimed now", "flag"),
+            ),
+        ),
+        Entry(
+            "task show",
+            "one task, with its brief and comments",
+            "look:task_show",
+            (Option("task", "the task"),),
+        ),
+        Entry("task claim", "", _BOARD, (Option("--next", "the next task that is ready", "flag"),)),
+        *(Entry(f"task {move}", "", _BOARD) for move in _MOVES),
+    ),
+    "Leases and alerts": (
+        Entry("lease acquire", "", _BOARD),
+        Entry("lease renew", "", _BOARD),
+        Entry("lease release", "", _BOARD),
+        Entry("lease list", "who holds what, and until when", "look:lease_list"),
+        Entry("alert raise", "", _BOARD),
+        Entry("alert clear", "", _BOARD),
+        Entry("alert list", "what needs a person's eye", "look:alert_list"),
+    ),
+    "The log": (
+        Entry("log verify", "check every event against its hash", "history:verify"),
+        Entry(
+            "log push",
+            "send the log to a remote, without overwriting anything",
+            "mirroring:push",
+            (Option("remote", "like origin"),),
+        ),
+        Entry(
+            "log fetch",
+            "take in the log of a remote, without overwriting anything",
+            "mirroring:fetch",
+            (Option("remote", "like origin"),),
+        ),
+        Entry(
+            "rebuild",
+            "derive everything again from the log",
+            "mirroring:rebuild",
+            (Option("--from-mirror", "take in, or restore from, refs/corral/log", "flag"),),
+        ),
+    ),
+    "Shell": (
+        Entry(
+            "completion",
+            "print the completion script of a shell",
+            "completion:script",
+            (Option("shell", "your shell", choices=("bash", "zsh", "fish")),),
+            needs_repository=False,
+        ),
+    ),
+}
+
+ENTRIES: dict[str, Entry] = {
+    entry.name: Entry(
+        entry.name, entry.summary, entry.code, entry.options, group, entry.needs_repository
+    )
+    for group, entries in _GROUPS.items()
+    for entry in entries
+}
+
+COMMON = (
+    Option("--json", "answer with one JSON object", "flag"),
+    Option("--repo", "the repository, if it is not the current folder"),
+    Option("--as", "who is asking: a person, an agent, a session"),
+)
+
+
+def summary(entry: Entry) -> str:
+    """Return what a command does, in one line."""
+    if entry.summary:
+        return entry.summary
+    from corral.core.commands import COMMANDS
+
+    text = (COMMANDS[entry.name].__doc__ or "").split("\n", maxsplit=1)[0].rstrip(".")
+    return text[:1].lower() + text[1:]
+
+
+def options_of(entry: Entry) -> tuple[Option, ...]:
+    """Return all options of a command, those of its Struct first."""
+    own = entry.options
+    if entry.code == _BOARD:
+        from corral.interfaces.cli.fields import options
+
+        own = (*options(entry.name), *own)
+    return (*own, *COMMON)

@@ -1,0 +1,76 @@
+"""From a command's Struct to options and back. Only how things look is decided here."""
+
+import typing
+from argparse import Namespace
+from typing import Any
+
+import msgspec
+from msgspec import Meta
+
+from corral.core.commands import COMMANDS, Command
+from corral.interfaces.cli.catalogue import Option
+
+# On a command line one repeats `--path`, so it is singular; units are in the help.
+_FLAGS = {
+    "paths": "--path",
+    "inputs": "--input",
+    "checks": "--check",
+    "drop_needs": "--drop-need",
+    "ttl_s": "--ttl",
+    "assignee": "--for",
+}
+_POSITIONAL = {"title", "task", "text", "resource", "subject", "alert"}
+_OPTIONAL_POSITIONAL = {("task claim", "task")}
+_SEPARATED = {"needs", "drop_needs"}  # ids have no commas, so `--needs AF-1,AF-2` is clear
+
+
+def options(name: str) -> tuple[Option, ...]:
+    """Return the options of a command, from the fields of its Struct."""
+    command = COMMANDS[name]
+    found = []
+    for field in msgspec.structs.fields(command):
+        kind, help_text = _described(command, field.name)
+        found.append(Option(_flag(name, field), help_text, kind))
+        if field.name == "brief":
+            found.append(Option("--brief-file", "a file with the brief; - is standard input"))
+    return tuple(found)
+
+
+def filled(name: str, values: Namespace, extra: dict[str, Any]) -> Command:
+    """Make the command from what was typed; `extra` fills in what was not."""
+    command = COMMANDS[name]
+    given: dict[str, Any] = {}
+    for field in msgspec.structs.fields(command):
+        value = getattr(values, _flag(name, field).lstrip("-").replace("-", "_"), None)
+        if isinstance(value, list):
+            value = tuple(part for item in value for part in _parts(field.name, item))
+        if value is None:
+            value = extra.get(field.name)
+        if value is not None:
+            given[field.name] = value
+    return command(**given)
+
+
+def _parts(field: str, item: str) -> list[str]:
+    return item.split(",") if field in _SEPARATED else [item]
+
+
+def _flag(name: str, field: msgspec.structs.FieldInfo) -> str:
+    optional = not field.required and (name, field.name) not in _OPTIONAL_POSITIONAL
+    if field.name in _POSITIONAL and not optional:
+        return field.name
+    return _FLAGS.get(field.name, "--" + field.name.replace("_", "-"))
+
+
+def _described(command: type[Command], name: str) -> tuple[str, str]:
+    """Return the kind of a field and its description."""
+    base, *notes = typing.get_args(command.__annotations__[name])
+    about = next((n.description for n in notes if isinstance(n, Meta)), "")
+    kinds = [base, *typing.get_args(base)]
+    if bool in kinds:
+        return "flag", about or ""
+    if int in kinds:
+        return "number", about or ""
+    if any(typing.get_origin(kind) is tuple for kind in kinds):
+        return "list", about or ""
+    return "text", about or ""

@@ -1,0 +1,24 @@
+"""The overview of all commands."""
+
+from corral.core.errors import BadInput
+from corral.interfaces.cli.catalogue import ENTRIES, summary
+from corral.interfaces.cli.output import columns, cut, paint
+from corral.interfaces.cli.parser import parser_for
+
+
+def overview(words: list[str]) -> str:
+    """Return the list of commands, or the help of one of them."""
+    if words:
+        name = " ".join(words)
+        if name not in ENTRIES:
+            raise BadInput(f"there is no command {name!r}", "corral help")
+        return parser_for(ENTRIES[name]).format_help().rstrip()
+    lines = ["Corral: many agents, one repository, one log.", "", "usage: corral COMMAND …"]
+    group = ""
+    for entry in ENTRIES.values():
+        if entry.group != group:
+            group = entry.group
+            lines += ["", paint(group, "bold")]
+        lines.append(f"  {entry.name:<15}{cut(summary(entry), max(20, columns() - 18))}")
+    lines += ["", "Every command takes --json, --repo FOLDER, --as NAME and --help."]
+    return "\n".join(lines)

@@ -1,0 +1,60 @@
+"""`corral log` and `corral log verify`."""
+
+import sys
+from argparse import Namespace
+from collections.abc import Iterator
+
+import msgspec
+
+from corral.core.codec import Stored, decode, mirrored
+from corral.core.rules import find_task
+from corral.core.text import printable
+from corral.interfaces.cli.context import Context
+from corral.interfaces.cli.output import moment, paint
+from corral.store.exchange import Exchange
+from corral.store.port import follow
+
+
+def log(context: Context, options: Namespace) -> None:
+    store = context.store
+    task = find_task(store.state(), options.task).id if options.task else ""
+    after = max(0, options.after)
+    if options.last is not None:
+        after = max(after, store.state().seq - max(0, options.last))
+    events: Iterator[Stored] = follow(store, after) if options.follow else store.read(after)
+    for stored in events:
+        if task and not _about(stored, task):
+            continue
+        if context.as_json:
+            sys.stdout.buffer.write(mirrored(stored) + b"\n")
+        else:
+            sys.stdout.write(_line(stored) + "\n")
+        if options.follow:
+            sys.stdout.flush()
+
+
+def _about(stored: Stored, task: str) -> bool:
+    return bool(msgspec.json.decode(decode(stored.line).data).get("task") == task)
+
+
+def _line(stored: Stored) -> str:
+    record = decode(stored.line)
+    data = msgspec.json.decode(record.data)
+    shown = " ".join(f"{name}={_value(value)}" for name, value in data.items())
+    seq, at = paint(f"{record.seq:>6}", "dim"), moment(record.at)
+    return f"{seq}  {at}  {record.actor:<12}  {paint(record.type, 'cyan')}  {shown}"
+
+
+def _value(value: object) -> str:
+    return printable(value if isinstance(value, str) else msgspec.json.encode(value).decode())
+
+
+def verify(context: Context, options: Namespace) -> None:
+    state = Exchange(context.mirror, context.log).verify()
+    context.answer(
+        {"seq": state.seq, "hash": state.head.hex()},
+        lambda: (
+            f"{state.seq:,} events, every one as it was written; the last hash is"
+            f" {state.head.hex()[:16]}…"
+        ),
+    )

@@ -1,0 +1,169 @@
+"""The commands that only look: lists, single things, and why."""
+
+from argparse import Namespace
+from typing import Any
+
+import msgspec
+
+from corral.core import views
+from corral.core.claims import ready
+from corral.core.codec import decode
+from corral.core.rules import find_convoy, find_task
+from corral.core.why import Explanation, explain
+from corral.interfaces.cli.context import Context
+from corral.interfaces.cli.output import STATE_STYLE, moment, paint, span, table
+
+
+def convoy_list(context: Context, options: Namespace) -> None:
+    found = views.convoy_views(context.store.state())
+    context.answer(found, lambda: _convoys(found) if found else "no convoy yet")
+
+
+def _convoys(found: list[views.ConvoyView]) -> str:
+    rows = [
+        (
+            convoy.id,
+            convoy.prefix,
+            str(sum(convoy.tasks.values())),
+            str(convoy.tasks["done"]),
+            convoy.base,
+            convoy.title,
+        )
+        for convoy in found
+    ]
+    return table(rows, ("convoy", "prefix", "tasks", "done", "base", "title"))
+
+
+def convoy_show(context: Context, options: Namespace) -> None:
+    state = context.store.state()
+    convoy = find_convoy(state, options.convoy)
+    view = next(view for view in views.convoy_views(state) if view.id == convoy.id)
+    lines = [views.task_line(state, t) for t in state.tasks.values() if t.convoy == convoy.id]
+    tally = ", ".join(f"{n} {name}" for name, n in view.tasks.items() if n) or "no tasks"
+    context.answer(
+        {"convoy": view, "tasks": lines},
+        lambda: "\n".join(
+            [
+                f"{paint(view.id, 'bold')}: {view.title}",
+                f"base {view.base or '(none)'}; {tally}",
+                *([_tasks(lines, context.now())] if lines else []),
+            ]
+        ),
+    )
+
+
+def task_list(context: Context, options: Namespace) -> None:
+    state = context.store.state()
+    if options.convoy:
+        find_convoy(state, options.convoy)
+    now = context.now()
+    lines = [
+        line
+        for task in state.tasks.values()
+        if (not options.convoy or task.convoy == options.convoy)
+        and (not options.ready or ready(state, task, now))
+        and ((line := views.task_line(state, task)).column == (options.state or line.column))
+    ]
+    context.answer(lines, lambda: _tasks(lines, now) if lines else "no such task")
+
+
+def _tasks(lines: list[views.TaskLine], now: int) -> str:
+    rows = [
+        (
+            line.id,
+            line.column,
+            str(line.priority),
+            holder(line, now),
+            ",".join(line.needs),
+            line.title,
+        )
+        for line in lines
+    ]
+    head = ("task", "column", "prio", "holder", "needs", "title")
+    return table(rows, head, styles={1: "state"})
+
+
+def holder(line: views.TaskLine, now: int) -> str:
+    """Say who has the task and for how long, or for whom it is."""
+    if line.claim is None:
+        return f"for {line.assignee}" if line.assignee and line.column == "todo" else ""
+    left = line.claim.expires_at - now
+    return f"{line.claim.holder} ({span(left) + ' left' if left > 0 else 'lapsed'})"
+
+
+def task_show(context: Context, options: Namespace) -> None:
+    state = context.store.state()
+    task = find_task(state, options.task)
+    view = views.task_view(state, task)
+    brief = _event(context, task.brief_seq)["brief"] if task.brief_seq else ""
+    comments = [_event(context, seq) for seq in task.comments]
+    data = {name: getattr(view, name) for name in view.__struct_fields__}
+    data |= {"brief": brief, "comments": comments}
+
+    def human() -> str:
+        lines = [f"{paint(task.id, 'bold')}: {task.title}"]
+        style = STATE_STYLE.get(view.column, "bold")
+        lines.append(f"{paint(view.column, style)} in {task.convoy}, priority {task.priority}")
+        for name in ("needs", "paths", "accept", "inputs"):
+            lines += [f"{name}: {', '.join(data[name])}"] if data[name] else []
+        for name in ("engine", "assignee", "reason", "commit"):
+            lines += [f"{name}: {data[name]}"] if data[name] else []
+        if view.claim:
+            lines.append(f"held by {view.claim.holder} until {moment(view.claim.expires_at)}")
+        lines += ["", brief.rstrip()] if brief else []
+        lines += ["", *(f"{moment(c['at'])} {c['actor']}: {c['text']}" for c in comments)][
+            : None if comments else 0
+        ]
+        return "\n".join(lines)
+
+    context.answer(data, human)
+
+
+def _event(context: Context, seq: int) -> dict[str, Any]:
+    """Return what one event says, straight from the log."""
+    record = decode(next(context.store.read(seq - 1, 1)).line)
+    data: dict[str, Any] = msgspec.json.decode(record.data)
+    return {"seq": seq, "at": record.at, "actor": record.actor} | data
+
+
+def lease_list(context: Context, options: Namespace) -> None:
+    state = context.store.state()
+    found = [views.lease_view(resource, lease) for resource, lease in state.leases.items()]
+    now = context.now()
+
+    def human() -> str:
+        rows = [(lease.resource, lease.holder, _left(lease.expires_at - now)) for lease in found]
+        return table(rows, ("resource", "holder", "left")) if found else "nobody holds anything"
+
+    context.answer(found, human)
+
+
+def _left(milliseconds: int) -> str:
+    return span(milliseconds) if milliseconds > 0 else "lapsed"
+
+
+def alert_list(context: Context, options: Namespace) -> None:
+    found = list(context.store.state().alerts.values())
+
+    def human() -> str:
+        rows = [(a.id, moment(a.raised_at), a.kind, a.subject, a.text) for a in found]
+        return table(rows, ("alert", "raised", "kind", "about", "text")) if found else "no alerts"
+
+    context.answer([{name: getattr(a, name) for name in a.__struct_fields__} for a in found], human)
+
+
+def why(context: Context, options: Namespace) -> None:
+    state = context.store.state()
+    found = explain(state, find_task(state, options.task), context.now())
+    context.answer(found, lambda: _why(found))
+
+
+def _why(found: Explanation) -> str:
+    style = STATE_STYLE.get(found.column, "bold")
+    lines = [f"{found.summary} ({paint(found.column, style)})"]
+    for obstacle in found.obstacles:
+        lines.append(f"  - {obstacle.text}")
+        lines += [f"    {paint('try:', 'dim')} {obstacle.hint}"] if obstacle.hint else []
+    if found.waiting_for_it:
+        lines.append(f"  {', '.join(found.waiting_for_it)} cannot start before it has landed")
+    return "\n".join(lines)

@@ -1,0 +1,135 @@
+"""Find the command, run it, turn what went wrong into one sentence and an exit code.
+
+Exit codes: 0 done, 1 failed, 2 bad input, 3 refused by a rule, 4 not found, 130 interrupted.
+"""
+
+import gc
+import os
+import sys
+from importlib import import_module
+
+from corral.core.errors import BadInput, CorralError
+from corral.core.text import printable
+from corral.interfaces.cli import output
+from corral.interfaces.cli.catalogue import ENTRIES, Entry
+
+
+def main() -> None:
+    """Run `corral` with the words of the command line, and exit."""
+    gc.disable()  # a command is over before there is anything to collect
+    code = run(sys.argv[1:])
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _quiet_pipe()
+    sys.exit(code)
+
+
+def run(words: list[str]) -> int:
+    """Carry out one command and return its exit code."""
+    as_json = "--json" in words
+    try:
+        return _run(words)
+    except CorralError as error:
+        output.report(error, as_json=as_json)
+        return error.exit_code
+    except BrokenPipeError:
+        _quiet_pipe()
+        return 0
+    except KeyboardInterrupt:
+        return 130
+    except Exception as error:
+        if os.environ.get("CORRAL_DEBUG"):
+            raise
+        unexpected = CorralError(
+            f"unexpected {type(error).__name__}: {printable(str(error))}",
+            "run it again with CORRAL_DEBUG=1 and report what it prints",
+            code="unexpected",
+        )
+        output.report(unexpected, as_json=as_json)
+        return unexpected.exit_code
+
+
+def _run(words: list[str]) -> int:
+    leading, rest = _leading(words)
+    if not rest or rest[0] in ("help", "-h", "--help"):
+        from corral.interfaces.cli.help import overview
+
+        output.say(overview(rest[1:]))
+        return 0
+    if rest[0] in ("--version", "-V", "version"):
+        from corral import __version__
+
+        output.say(f"corral {__version__}")
+        return 0
+    if rest[0] == "__complete":
+        from corral.interfaces.cli.completion import candidates
+
+        output.say("\n".join(candidates(rest[1:])))
+        return 0
+    entry, arguments = _find(rest)
+    return _carry_out(entry, leading + arguments)
+
+
+def _carry_out(entry: Entry, arguments: list[str]) -> int:
+    from corral.interfaces.cli.context import Context
+    from corral.interfaces.cli.parser import parse
+
+    try:
+        options = parse(entry, arguments)
+    except SystemExit as stop:  # argparse has printed the help
+        return int(stop.code or 0)
+    context = Context(options.repo, getattr(options, "as"), as_json=options.json)
+    module, _, function = entry.code.partition(":")
+    code = import_module(f"corral.interfaces.cli.{module}")
+    options.command = entry.name
+    try:
+        result = getattr(code, function)(context, options)
+        sys.stdout.flush()
+        context.settle()
+    finally:
+        context.close()
+    return int(result or 0)
+
+
+def _leading(words: list[str]) -> tuple[list[str], list[str]]:
+    """Split off common options that stand before the command."""
+    at = 0
+    while at < len(words) and words[at].startswith("--"):
+        if words[at] == "--json" or words[at].startswith(("--repo=", "--as=")):
+            at += 1
+        elif words[at] in ("--repo", "--as") and at + 1 < len(words):
+            at += 2
+        else:
+            break
+    return words[:at], words[at:]
+
+
+def _find(words: list[str]) -> tuple[Entry, list[str]]:
+    for length in (2, 1):
+        entry = ENTRIES.get(" ".join(words[:length]))
+        if entry is not None and len(words) >= length:
+            return entry, words[length:]
+    group = [name for name in ENTRIES if name.split()[0] == words[0]]
+    if group:
+        tried = f" {printable(words[1])!r}" if len(words) > 1 else ""
+        kinds = ", ".join(name.split()[1] for name in group)
+        if "--help" in words or "-h" in words:
+            raise BadInput(f"corral {words[0]} is one of: {kinds}", f"corral {group[0]} --help")
+        raise BadInput(f"corral {words[0]}{tried}: say one of {kinds}", f"corral {group[0]} --help")
+    raise BadInput(
+        f"there is no command {printable(words[0])!r}{_nearest(words[0])}", "corral help"
+    )
+
+
+def _nearest(word: str) -> str:
+    from difflib import get_close_matches
+
+    close = get_close_matches(word, {name.split()[0] for name in ENTRIES}, 1)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def _quiet_pipe() -> None:
+    """The reader has gone (`corral log | head`): nothing more to say, and no complaint at exit."""
+    devnull = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(devnull, sys.stdout.fileno())

@@ -1,0 +1,44 @@
+"""`corral log push|fetch` and `corral rebuild`: the log as a git ref."""
+
+from argparse import Namespace
+
+from corral.interfaces.cli.context import Context
+from corral.store.exchange import Exchange, Taken
+
+
+def push(context: Context, options: Namespace) -> None:
+    seq = _exchange(context).push(options.remote)
+    context.answer({"seq": seq}, lambda: f"{options.remote} has the log up to event {seq}")
+
+
+def fetch(context: Context, options: Namespace) -> None:
+    taken = _exchange(context).fetch(options.remote)
+    context.answer(taken, lambda: _told(taken, options.remote))
+
+
+def rebuild(context: Context, options: Namespace) -> None:
+    exchange = _exchange(context)
+    if options.from_mirror:
+        taken = exchange.rebuild_from_mirror()
+        context.answer(taken, lambda: _told(taken, "the mirror"))
+        return
+    state = exchange.rebuild()
+    context.answer(
+        {"seq": state.seq},
+        lambda: f"derived everything again from {state.seq:,} events; all of them verify",
+    )
+
+
+def _exchange(context: Context) -> Exchange:
+    return Exchange(context.mirror, context.log)
+
+
+def _told(taken: Taken, source: str) -> str:
+    lines = [f"took in {taken.taken:,} events from {source}; the log has {taken.seq:,} now"]
+    if taken.ahead:
+        lines.append(f"{taken.ahead:,} events are only here: corral log push sends them")
+    if taken.kept:
+        lines.append(f"the damaged files are in {taken.kept}")
+    if taken.lost:
+        lines.append(f"{taken.lost:,} events could not be restored; they are in those files")
+    return "\n".join(lines)

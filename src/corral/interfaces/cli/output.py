@@ -1,0 +1,151 @@
+"""What the command line prints: one JSON envelope for programs, tables and colour for people.
+
+Colour and lines are for terminals only; in a pipe everything is plain, tab-free text.
+"""
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+
+from corral.core.errors import CorralError
+
+_STYLES = {
+    "bold": "1",
+    "dim": "2",
+    "red": "31",
+    "green": "32",
+    "yellow": "33",
+    "blue": "34",
+    "magenta": "35",
+    "cyan": "36",
+}
+STATE_STYLE = {
+    "backlog": "dim",
+    "todo": "blue",
+    "doing": "yellow",
+    "blocked": "red",
+    "review": "magenta",
+    "done": "green",
+    "failed": "red",
+    "cancelled": "dim",
+}
+
+
+def fancy(stream: Any = None) -> bool:
+    """Say whether a person looks at this stream with colours on."""
+    out = stream or sys.stdout
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return bool(out.isatty())
+
+
+def paint(text: str, *styles: str, stream: Any = None) -> str:
+    if not fancy(stream):
+        return text
+    codes = ";".join(_STYLES[style] for style in styles)
+    return f"\x1b[{codes}m{text}\x1b[0m"
+
+
+def columns() -> int:
+    """Return how wide the terminal is; a pipe is as wide as it needs to be."""
+    if not sys.stdout.isatty():
+        return 10_000
+    try:
+        return os.get_terminal_size().columns or 80
+    except OSError:
+        return 80
+
+
+def width(text: str) -> int:
+    """Return how many cells a text takes: East Asian characters take two."""
+    if text.isascii():
+        return len(text)
+    from unicodedata import combining, east_asian_width
+
+    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def cut(text: str, most: int) -> str:
+    """Shorten a text to a number of cells, with an ellipsis where something is missing."""
+    if width(text) <= most:
+        return text
+    kept = ""
+    for char in text:
+        if width(kept) + width(char) > most - 1:
+            break
+        kept += char
+    return kept + "…" if most > 0 else ""
+
+
+def table(
+    rows: Iterable[Sequence[str]], head: Sequence[str], *, styles: dict[int, str] | None = None
+) -> str:
+    """Lay out rows in columns; the widest column gives way if the terminal is narrow.
+
+    `styles` names a style for a column, or "state" to colour each word by its meaning.
+    """
+    cells = [list(row) for row in rows]
+    widths = [max(width(row[i]) for row in [list(head), *cells]) for i in range(len(head))]
+    excess = sum(widths) + 2 * (len(widths) - 1) - columns()
+    if excess > 0:
+        widest = widths.index(max(widths))
+        widths[widest] = max(8, widths[widest] - excess)
+    lines = [paint(_row(head, widths, {}), "bold")]
+    lines.extend(_row(row, widths, styles or {}) for row in cells)
+    return "\n".join(lines)
+
+
+def _row(cells: Sequence[str], widths: Sequence[int], styles: dict[int, str]) -> str:
+    out = []
+    for i, cell in enumerate(cells):
+        short = cut(cell, widths[i])
+        padded = short + " " * (widths[i] - width(short))
+        style = styles.get(i, "")
+        if style == "state":
+            style = STATE_STYLE.get(cell, "")
+        out.append(paint(padded, style) if style else padded)
+    return "  ".join(out).rstrip()
+
+
+def say(text: str) -> None:
+    sys.stdout.write(text + "\n")
+
+
+def say_json(data: Any) -> None:
+    """Print the envelope of an answer."""
+    sys.stdout.buffer.write(b'{"ok":true,"data":' + msgspec.json.encode(data) + b"}\n")
+
+
+def warn(text: str) -> None:
+    sys.stderr.write(f"{paint('corral:', 'yellow', stream=sys.stderr)} {text}\n")
+
+
+def report(error: CorralError, *, as_json: bool) -> None:
+    """Print a refusal or failure: one sentence, and what to do."""
+    if as_json:
+        body = {"code": error.code, "message": error.message, "hint": error.hint}
+        sys.stdout.buffer.write(msgspec.json.encode({"ok": False, "error": body}) + b"\n")
+        return
+    lines = [f"{paint('corral:', 'red', stream=sys.stderr)} {error.message}"]
+    if error.hint:
+        lines.append(f"  {paint('try:', 'dim', stream=sys.stderr)} {error.hint}")
+    sys.stderr.write("\n".join(lines) + "\n")
+
+
+def moment(at: int) -> str:
+    """Write a time for people, in their own zone."""
+    import time
+
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at / 1000))
+
+
+def span(milliseconds: int) -> str:
+    """Write a length of time in one or two words."""
+    seconds = max(0, milliseconds) // 1000
+    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= length:
+            return f"{seconds // length} {unit}"
+    return f"{seconds} s"

@@ -1,0 +1,142 @@
+"""`corral init` and `corral doctor`."""
+
+from argparse import Namespace
+from pathlib import Path
+
+from corral.core.errors import CorralError, Failed, Refused
+from corral.interfaces.cli.context import Context
+from corral.interfaces.cli.output import paint, table
+
+CONFIG = """\
+# Corral's settings for this repository. Commit this file: everybody shares it.
+# Every setting is optional; what stands here behind a '#' is the default.
+
+[board]
+# claim_ttl_s = 900          # a claim that is not renewed for this long can be taken over
+
+# Engines are chosen by task: corral task add … --engine tests
+# [engine.default]
+# type = "claude-code"
+# [engine.tests]
+# type = "aider"
+# model = "gpt-4o"
+
+[refinery]
+# strategy = "squash"        # rebase, squash or merge; a convoy may say otherwise
+# require_ci = true
+# checks = ["make test"]     # each must exit 0 on the merged result before it lands
+
+[slots]
+# total = 12                 # sessions at once
+# reserve = 2                # of these, kept free for the unexpected
+
+[watch]
+# beat_s = 900               # a session is looked at once in every beat
+"""
+
+
+def init(context: Context, options: Namespace) -> None:
+    if options.print:
+        context.answer({"config": CONFIG}, CONFIG.rstrip)
+        return
+    path = context.repository.worktree / ".corral" / "config.toml"
+    if path.exists():
+        raise Refused(
+            ".corral/config.toml is there already; nothing was changed",
+            "corral doctor checks it",
+            code="already_initialised",
+        )
+    try:
+        path.parent.mkdir(exist_ok=True)
+        scratch = path.with_name("config.toml.new")
+        scratch.write_text(CONFIG, "utf-8")
+        scratch.rename(path)
+    except OSError as error:
+        raise Failed(f".corral/config.toml cannot be written: {error.strerror}") from error
+    context.answer(
+        {"config": ".corral/config.toml"},
+        lambda: 'wrote .corral/config.toml\nnext: corral convoy create "Your first goal"',
+    )
+
+
+def doctor(context: Context, options: Namespace) -> int:
+    """Check one thing after the other; fail if any of them is wrong."""
+    checks = (
+        ("git", _git),
+        ("sqlite", _sqlite),
+        ("repository", _repository),
+        ("config", _config),
+        ("log", _log),
+        ("mirror", _mirror),
+        ("folder", _folder),
+    )
+    rows: list[tuple[str, str, str]] = []
+    for name, check in checks:
+        try:
+            rows.append((name, "ok", check(context)))
+        except CorralError as error:
+            hint = f" (try: {error.hint})" if error.hint else ""
+            rows.append((name, "bad", error.message + hint))
+    bad = sum(state == "bad" for _, state, _ in rows)
+    verdict = paint(f"{bad} of these need you", "red") if bad else paint("all is well", "green")
+    context.answer(
+        {"checks": [{"name": n, "ok": s == "ok", "text": t} for n, s, t in rows], "bad": bad},
+        lambda: f"{table(rows, ('what', '', 'found'))}\n{verdict}",
+    )
+    return 1 if bad else 0
+
+
+def _git(context: Context) -> str:
+    from corral.world.git import version
+
+    found = version()
+    if tuple(int(part) for part in found.split(".")[:2]) < (2, 38):
+        raise Failed(f"git {found} is too old", "install git 2.38 or newer")
+    return found
+
+
+def _sqlite(context: Context) -> str:
+    import apsw
+
+    from corral.store.schema import check_library
+
+    check_library()
+    return apsw.sqlite_lib_version()
+
+
+def _repository(context: Context) -> str:
+    return str(context.repository.git_dir)
+
+
+def _config(context: Context) -> str:
+    found = context.repository.config_file()
+    _ = context.config
+    return str(found) if found else "none: the defaults hold (corral init writes one)"
+
+
+def _log(context: Context) -> str:
+    state = context.log.verify()
+    return f"{state.seq:,} events, all of them verify" if state.seq else "empty"
+
+
+def _mirror(context: Context) -> str:
+    tip = context.mirror.tip()
+    if tip is None:
+        return "none yet"
+    behind = context.log.state().seq - tip.seq
+    return f"up to event {tip.seq:,}" + (f", {behind:,} behind" if behind > 0 else "")
+
+
+def _folder(context: Context) -> str:
+    import os
+    import shutil
+
+    folder = context.repository.folder
+    place = folder if folder.exists() else folder.parent
+    if not os.access(place, os.W_OK):
+        raise Failed(f"{place} is read-only for you", "the log is read, but cannot be written")
+    return f"{_used(folder) / 1e6:.1f} MB used, {shutil.disk_usage(place).free / 1e9:.1f} GB free"
+
+
+def _used(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())

@@ -1,0 +1,98 @@
+"""`corral status`: one screen that says what is happening."""
+
+import sys
+from argparse import Namespace
+
+from corral.core import views
+from corral.core.claims import column
+from corral.core.state import State, Task
+from corral.interfaces.cli import output
+from corral.interfaces.cli.context import Context
+from corral.interfaces.cli.look import holder
+from corral.interfaces.cli.output import STATE_STYLE, cut, fancy, paint, table
+
+_SHOWN = ("doing", "blocked", "failed", "review", "todo")
+_ROWS = 10
+_BAR = 20
+_REFRESH_S = 5.0  # while watching: times left are shown anew though nothing happened
+
+
+def status(context: Context, options: Namespace) -> None:
+    if not options.watch:
+        state = context.store.state()
+        if context.as_json:
+            output.say_json(views.status(state))
+        else:
+            output.say(_screen(state, context.now()))
+        return
+    _watch(context)
+
+
+def _watch(context: Context) -> None:
+    store = context.store
+    while True:
+        state = store.state()
+        seen = state.seq
+        if context.as_json:
+            output.say_json(views.status(state))
+        else:
+            clear = "\x1b[H\x1b[2J" if fancy() else ""
+            output.say(clear + _screen(state, context.now()))
+        sys.stdout.flush()
+        while not store.wait(seen, _REFRESH_S) and not fancy():
+            pass
+
+
+def _screen(state: State, now: int) -> str:
+    board: dict[str, list[Task]] = {}
+    for task in state.tasks.values():
+        board.setdefault(column(state, task), []).append(task)
+    lines = [_summary(state, board)]
+    lines += _convoys(state)
+    for name in _SHOWN:
+        if name in board:
+            lines += ["", *_section(state, name, board[name], now)]
+    if state.alerts:
+        lines += ["", paint(f"alerts ({len(state.alerts)})", "red")]
+        lines += [f"  {alert.id}  {alert.subject}: {alert.text}" for alert in state.alerts.values()]
+    return "\n".join(lines)
+
+
+def _summary(state: State, board: dict[str, list[Task]]) -> str:
+    if not state.tasks:
+        return 'The board is empty. Begin with: corral convoy create "…"'
+    counts = [
+        paint(f"{len(board[name])} {name}", STATE_STYLE[name])
+        for name in views.COLUMNS
+        if name in board
+    ]
+    return f"{'  '.join(counts)}  {paint(f'(event {state.seq})', 'dim')}"
+
+
+def _convoys(state: State) -> list[str]:
+    if not state.convoys or not state.tasks:
+        return []
+    found = views.convoy_views(state)
+    rows = [
+        (view.id, _bar(view), f"{view.tasks['done']}/{sum(view.tasks.values())}", view.title)
+        for view in found[-_ROWS:]
+    ]
+    more = len(found) - len(rows)
+    note = [f"  … and {more} earlier ones (corral convoy list)"] if more else []
+    return ["", table(rows, ("convoy", "progress", "done", "title")), *note]
+
+
+def _bar(view: views.ConvoyView) -> str:
+    total = sum(view.tasks.values()) - view.tasks["cancelled"]
+    filled = _BAR * view.tasks["done"] // total if total else 0
+    return "█" * filled + "░" * (_BAR - filled)
+
+
+def _section(state: State, name: str, tasks: list[Task], now: int) -> list[str]:
+    first = sorted(tasks, key=lambda task: (-task.priority, task.order))[:_ROWS]
+    lines = [views.task_line(state, task) for task in first]
+    rows = [(line.id, holder(line, now), cut(line.reason, 40), line.title) for line in lines]
+    more = len(tasks) - len(rows)
+    heading = paint(f"{name} ({len(tasks)})", STATE_STYLE[name], "bold")
+    note = [f"  … and {more:,} more (corral task list --state {name})"] if more else []
+    return [heading, table(rows, ("task", "holder", "note", "title")), *note]

@@ -1,0 +1,181 @@
+"""Give the log to other clones and take theirs in. Neither side is ever overwritten.
+
+fetch → theirs is ours, or a part of it     nothing to do
+        theirs continues ours               taken in, event by event
+        both went on since they parted      refused and explained; theirs stays in its own ref
+"""
+
+from hashlib import sha256
+from itertools import count, islice
+
+from msgspec import Struct
+
+from corral.core.errors import BadInput, CorralError, LogDamaged, NotFound, Refused
+from corral.core.state import State
+from corral.store.mirror import REF, Mirror, Relation
+from corral.store.replay import extend
+from corral.store.sqlite import SqliteStore
+
+_PAGE = 10_000
+
+
+class Taken(Struct, frozen=True):
+    """What an exchange came to: how long the log is now, and what it gained."""
+
+    seq: int
+    taken: int
+    ahead: int  # events that the other side does not have
+    lost: int = 0  # events of a damaged log that could not be restored
+    kept: str = ""  # where the damaged files are
+
+
+class Exchange:
+    def __init__(self, mirror: Mirror, store: SqliteStore) -> None:
+        self._mirror = mirror
+        self._git = mirror.git
+        self._store = store
+
+    def push(self, remote: str) -> int:
+        """Push the mirror; return the last event that the remote now has."""
+        _check_remote(remote)
+        seq = self._mirror.flush(wait=True)
+        if not seq:
+            raise NotFound("the log is empty: there is nothing to push", "corral convoy create")
+        if not self._git.push(remote, REF):
+            raise Refused(
+                f"{remote} has events that this clone does not have; nothing was overwritten",
+                f"corral log fetch {remote}",
+                code="remote_ahead",
+            )
+        return seq
+
+    def fetch(self, remote: str) -> Taken:
+        """Fetch a remote's log and take in what continues ours."""
+        _check_remote(remote)
+        if self._store.state().seq:
+            self._mirror.flush(wait=True)
+        tracking = f"refs/corral/remotes/{_ref_part(remote)}/log"
+        if not self._git.fetch(remote, REF, f"{tracking}.incoming"):
+            raise NotFound(f"{remote} has no log", f"corral log push {remote}, from where it is")
+        self._track(tracking)
+        return self._take_in(tracking, remote)
+
+    def rebuild(self) -> State:
+        """Check the log, throw away all that is derived from it, and derive it again."""
+        self.verify()
+        self._store.forget()
+        self._store.save()
+        return self._store.state()
+
+    def verify(self) -> State:
+        """Check every event, and that the mirror does not remember more than the log."""
+        state = self._store.verify()
+        tip = self._mirror.tip()
+        if tip is not None and tip.seq > state.seq:
+            raise LogDamaged(state.seq + 1, f"is missing here, but the mirror has it ({REF})")
+        if tip is not None:
+            self._mirror.must_be_ours(tip)
+        return state
+
+    def rebuild_from_mirror(self) -> Taken:
+        """Take the mirror's events in. A damaged log is restored from it; its files are kept."""
+        if self._mirror.tip() is None:
+            raise NotFound(
+                f"there is no {REF} in this clone", "corral log fetch REMOTE brings it here"
+            )
+        try:
+            healthy = self._store.verify().seq
+        except LogDamaged as damage:
+            return self._restore(damage)
+        if not healthy:
+            records = list(self._mirror.records())
+            self._store.adopt(records)
+            self._store.save()
+            return Taken(len(records), len(records), 0)
+        taken = self._take_in(REF, "the mirror")
+        self.rebuild()
+        return taken
+
+    def _restore(self, damage: LogDamaged) -> Taken:
+        restored = State()
+        good = list(self._mirror.records())
+        extend(restored, good)
+        taken = len(good)
+        last = 0
+        for stored in self._store.salvage(restored.seq):
+            last = max(last, stored.seq)
+            try:
+                extend(restored, [stored])
+            except CorralError:
+                break
+            good.append(stored)
+        last = max(last, self._store.sealed_seq, damage.seq)
+        aside = self._store.path.parent / "damaged"
+        numbers = (aside / str(number) for number in count(1))
+        aside = next(folder for folder in numbers if not folder.exists())
+        self._store.replace(good, aside)
+        self._store.save()
+        return Taken(restored.seq, taken, 0, lost=last - restored.seq, kept=str(aside))
+
+    def _track(self, tracking: str) -> None:
+        """Move a remote's ref forward; what a rewritten remote no longer has is kept."""
+        incoming = f"{tracking}.incoming"
+        new, old = self._git.resolve(incoming), self._git.resolve(tracking)
+        if new is None:
+            raise NotFound(f"{incoming} has vanished", "try again")
+        if old and not self._git.contains(new, old):
+            self._keep(old)
+        self._git.move(tracking, new, old)
+        self._git.delete(incoming)
+
+    def _take_in(self, ref: str, name: str) -> Taken:
+        relation = self._mirror.relation(ref)
+        if relation.ours and relation.theirs:
+            raise self._diverged(ref, name, relation)
+        records = self._mirror.records(ref, relation.common)
+        while page := list(islice(records, _PAGE)):
+            self._store.adopt(page)
+        self._continue_from(ref)
+        self._store.settle()
+        return Taken(self._store.state().seq, relation.theirs, relation.ours)
+
+    def _continue_from(self, ref: str) -> None:
+        """Let our mirror continue theirs, so that the next push is a simple step forward."""
+        theirs, ours = self._git.resolve(ref), self._git.resolve(REF)
+        if theirs is None or ours == theirs or (ours and self._git.contains(ours, theirs)):
+            return
+        if ours and not self._git.contains(theirs, ours):
+            self._keep(ours)  # the same events, cut into other chunks
+        self._git.move(REF, theirs, ours)
+        self._mirror.flush(wait=True)
+
+    def _diverged(self, ref: str, name: str, relation: Relation) -> Refused:
+        if not relation.common:
+            story = "it is another log altogether, begun on its own"
+        else:
+            story = (
+                f"both went on after event {relation.common}: {relation.ours} events are only here"
+                f" and {relation.theirs} only there"
+            )
+        return Refused(
+            f"the log of {name} has diverged from this one: {story};"
+            f" both are kept, this one unchanged and the other in {ref}",
+            f"git log {ref}",
+            code="diverged",
+        )
+
+    def _keep(self, commit: str) -> None:
+        ref = f"refs/corral/kept/{commit}"
+        if self._git.resolve(ref) is None:
+            self._git.move(ref, commit, None)
+
+
+def _check_remote(remote: str) -> None:
+    if not remote or remote.startswith("-") or not remote.isprintable():
+        raise BadInput(f"{remote!r} is not the name or address of a remote", "git remote")
+
+
+def _ref_part(remote: str) -> str:
+    """Return what stands for a remote in the name of a ref."""
+    plain = remote.replace("-", "").replace("_", "").isalnum() and remote.isascii()
+    return remote if plain else "at-" + sha256(remote.encode()).hexdigest()[:12]

@@ -1,0 +1,171 @@
+"""The log as a git ref, so that it can be pushed, fetched and rebuilt from alone.
+
+`refs/corral/log` is a line of commits. Each holds one chunk of the log as `events.jsonl` (the lines
+of `corral log --json`) and says in its message what it is:
+
+    Log 101 to 200
+
+    log: 9f86d081884c7d65      which log (from its first event)
+    seq: 200                   the last event of the chunk
+    hash: 60303ae22b998861…    the chain up to there
+
+A chunk is never rewritten. Its commit depends on nothing but its events and its parent, so two
+clones that mirror the same chunk make the same commit. Two that appended apart have two lines with
+a common start; each chunk carries whole events with their hashes, so a later merge can replay one
+line on top of the other and record where each event came from.
+"""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from msgspec import Struct
+
+from corral.core.codec import Stored, decode, mirrored, unmirrored
+from corral.core.errors import LogDamaged, Refused
+from corral.store.pace import Pace
+from corral.store.port import Store
+from corral.world.git import Commit, Git, GitFailed
+
+REF = "refs/corral/log"
+CHUNK = 100
+FILE = "events.jsonl"
+
+
+class Tip(Struct, frozen=True):
+    commit: str
+    log: str
+    seq: int
+    hash: str
+
+
+class Relation(Struct, frozen=True):
+    """How another line of the log stands to ours: both share the first `common` events."""
+
+    common: int
+    ours: int  # events that only we have
+    theirs: int  # events that only they have
+
+
+class Mirror:
+    def __init__(self, git: Git, store: Store, folder: Path) -> None:
+        self.git = git
+        self._store = store
+        self._lock = folder / "mirror.lock"
+        self._pace = Pace(folder)
+
+    def tip(self, ref: str = REF) -> Tip | None:
+        commit = self.git.resolve(ref)
+        if commit is None:
+            return None
+        facts = dict(
+            line.split(": ", 1) for line in self.git.message(commit).splitlines() if ": " in line
+        )
+        try:
+            return Tip(commit, facts["log"], int(facts["seq"]), facts["hash"])
+        except (KeyError, ValueError) as error:
+            raise GitFailed(f"{ref} is not a mirror of a log", f"git show {ref}") from error
+
+    def flush(self, *, wait: bool) -> int | None:
+        """Mirror what is not mirrored yet; return the last event mirrored.
+
+        Without `wait`, None if another process is at it: it looks again before it leaves.
+        """
+        while True:
+            with _exclusive(self._lock, wait) as mine:
+                if not mine:
+                    return None
+                last = self._flush()
+                self._pace.note(last)
+            if self._store.state().seq == last:
+                return last
+
+    def _flush(self) -> int:
+        tip = self.tip()
+        if tip is not None:
+            self.must_be_ours(tip)
+        after = tip.seq if tip else 0
+        commits, last = [], after
+        chunk: list[Stored] = []
+        log = self._store.state().log
+        for stored in self._store.read(after):
+            chunk.append(stored)
+            if len(chunk) == CHUNK:
+                commits.append(_commit(log, chunk))
+                chunk = []
+            last = stored.seq
+        if chunk:
+            commits.append(_commit(log, chunk))
+        if commits:
+            self.git.append(REF, tip.commit if tip else None, commits)
+        return last
+
+    def must_be_ours(self, tip: Tip) -> None:
+        """Refuse to build on a mirror that is not a prefix of our log."""
+        if tip.seq and self._hash_at(tip.seq) != tip.hash:
+            raise Refused(
+                f"{REF} holds events that this log does not have; both are kept as they are",
+                "corral rebuild --from-mirror explains it, and takes them in if they continue ours",
+                code="mirror_differs",
+            )
+
+    def records(self, ref: str = REF, after: int = 0) -> Iterator[Stored]:
+        """Yield the events of a mirror, in order."""
+        commits = self.git.history(ref)
+        for content in self.git.files(f"{commit}:{FILE}" for commit in commits):
+            for line in content.splitlines():
+                try:
+                    stored = unmirrored(line)
+                except ValueError as error:
+                    raise LogDamaged(0, f"of the mirror cannot be read ({error})") from error
+                if stored.seq > after:
+                    yield stored
+
+    def relation(self, ref: str) -> Relation:
+        """Compare a mirror with our log, by the chain's hashes."""
+        length = self._store.state().seq
+        ours = self._store.read()
+        common = theirs = 0
+        alike = True
+        for theirs, stored in enumerate(self.records(ref), 1):  # noqa: B007 - counted to the end
+            mine = next(ours, None) if alike else None
+            alike = mine is not None and mine.hash == stored.hash
+            common += alike
+        return Relation(common, length - common, theirs - common)
+
+    def _hash_at(self, seq: int) -> str | None:
+        found = next(self._store.read(seq - 1, 1), None)
+        return found.hash.hex() if found else None
+
+
+class _exclusive:
+    """Hold a lock file; says whether it was free."""
+
+    def __init__(self, path: Path, wait: bool) -> None:
+        self._path = path
+        self._flags = fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB)
+
+    def __enter__(self) -> bool:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            fcntl.flock(self._fd, self._flags)
+        except BlockingIOError:
+            return False
+        return True
+
+    def __exit__(self, *exc: object) -> None:
+        os.close(self._fd)
+
+
+def _commit(log: str, chunk: list[Stored]) -> Commit:
+    first, last = chunk[0], chunk[-1]
+    return Commit(
+        message=(
+            f"Log {first.seq} to {last.seq}\n\n"
+            f"log: {log}\nseq: {last.seq}\nhash: {last.hash.hex()}\n"
+        ),
+        at_s=decode(last.line).at // 1000,
+        files={FILE: b"".join(mirrored(stored) + b"\n" for stored in chunk)},
+    )

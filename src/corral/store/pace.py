@@ -1,0 +1,43 @@
+"""When to mirror, while no server does it by the clock: decided at the end of each command.
+
+A commit for each event would fill the repository with small objects; a mirror that is far behind
+is of little use. So the chunks grow with the log: a short one is mirrored after nearly every
+command, a long one in chunks of a hundred, and any after a second of rest. A command that only
+looks mirrors sooner: nobody is kept from writing by it.
+
+The file is derived: if it is lost, git is asked once.
+"""
+
+import os
+import time
+from pathlib import Path
+
+_CHUNK = 100
+_REST_S = 1.0
+
+
+class Pace:
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / "derived" / "mirrored"
+
+    def due(self, length: int, *, writing: bool) -> bool:
+        """Say whether it is time to mirror a log of this length."""
+        done, rest_s = self._last()
+        waiting = length - done
+        patience = min(_CHUNK, length // (20 if writing else 1000))
+        return waiting > 0 and (waiting >= patience or rest_s >= _REST_S)
+
+    def note(self, length: int) -> None:
+        """Remember that the log is mirrored up to here."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        scratch = self._path.with_name(f"{self._path.name}.{os.getpid()}")
+        scratch.write_text(str(length), "ascii")
+        scratch.replace(self._path)
+
+    def _last(self) -> tuple[int, float]:
+        """Return how far the mirror is, and for how many seconds it has been."""
+        try:
+            rest_s = time.time() - self._path.stat().st_mtime
+            return int(self._path.read_text("ascii")), rest_s
+        except (OSError, ValueError):
+            return 0, _REST_S

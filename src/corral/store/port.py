@@ -1,0 +1,107 @@
+"""The one door to the log. Every back end passes `tests/contract`.
+
+`transaction` is the only primitive that changes anything: read the current state, let a pure
+function decide, append its events, all or nothing. When it returns, the events are durable.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Generic, Protocol, TypeVar
+
+from corral.core.codec import FORMAT, Stored, chain, encode
+from corral.core.commands import Command
+from corral.core.errors import CorralError
+from corral.core.events import Event, LogCreated
+from corral.core.fold import apply
+from corral.core.rules import decide
+from corral.core.state import State
+
+T = TypeVar("T")
+Decide = Callable[[State, int], Sequence[Event]]
+Answer = Callable[[State, Sequence[Stored]], T]
+
+
+class Request(Generic[T]):
+    """One decision that waits for its turn, and what to tell the one who asked."""
+
+    __slots__ = ("actor", "answer", "decide")
+
+    def __init__(self, actor: str, decide: Decide, answer: Answer[T]) -> None:
+        self.actor = actor
+        self.decide = decide
+        self.answer = answer
+
+
+class Store(Protocol):
+    def transaction(self, request: Request[T]) -> T:
+        """Decide on the current state and append the events, atomically and durably, or neither."""
+
+    def batch(self, requests: Sequence[Request[Any]]) -> list[Any]:
+        """Carry out several transactions with one wait for the disk; return answers in order.
+
+        Each sees what the ones before it did. A refusal is returned in its place, harming no other.
+        """
+
+    def read(self, after: int = 0, limit: int | None = None) -> Iterator[Stored]:
+        """Yield what is stored after an event, in order."""
+
+    def state(self) -> State:
+        """Return the fold of the whole log. It is the store's own: look, do not keep it."""
+
+    def wait(self, after: int, timeout_s: float | None = None) -> bool:
+        """Wait until the log is longer than `after`; False if the time ran out first."""
+
+    def verify(self) -> State:
+        """Check every stored event; raise LogDamaged with the first bad one."""
+
+    def adopt(self, records: Sequence[Stored]) -> None:
+        """Append records that were made elsewhere, as they are; they must continue the chain."""
+
+    def settle(self) -> None:
+        """Do what may be done behind the acknowledgement (snapshots)."""
+
+    def close(self) -> None: ...
+
+
+def follow(store: Store, after: int = 0) -> Iterator[Stored]:
+    """Yield what is stored after an event, then what comes, for ever."""
+    while True:
+        for stored in store.read(after):
+            after = stored.seq
+            yield stored
+        store.wait(after)
+
+
+def perform(store: Store, command: Command, actor: str, answer: Answer[T]) -> T:
+    """Carry out a command by the rules."""
+    return store.transaction(
+        Request(actor, lambda state, now: decide(state, command, actor, now), answer)
+    )
+
+
+def play(state: State, request: Request[T], now: int, log: str) -> tuple[list[Stored], T]:
+    """Run one request on a state: what to store, and the answer. A refusal changes nothing."""
+    events = request.decide(state, now)
+    stored: list[Stored] = []
+    if events and state.seq == 0:
+        stored.append(_append(state, LogCreated(log=log, format=FORMAT), "corral", now))
+        # The first decision was made on an empty log; numbers it handed out are one too low.
+        events = request.decide(state, now)
+    stored.extend(_append(state, event, request.actor, now) for event in events)
+    return stored, request.answer(state, stored)
+
+
+def attempt(state: State, request: Request[T], now: int, log: str) -> tuple[list[Stored], Any]:
+    """Like `play`, with a refusal as the answer."""
+    try:
+        return play(state, request, now, log)
+    except CorralError as refusal:
+        return [], refusal
+
+
+def _append(state: State, event: Event, actor: str, now: int) -> Stored:
+    seq = state.seq + 1
+    line = encode(seq, now, actor, event)
+    head = chain(state.head, line)
+    apply(state, event, seq, now)
+    state.head = head
+    return Stored(seq, line, head)

@@ -1,0 +1,76 @@
+"""The SQLite file: its tables, its version, and how an older one becomes a newer one.
+
+Version n is reached from n-1 by `STEPS[n]`. An upgrade runs in one transaction, after a copy of the
+file was put beside it; it either reaches the newest version or changes nothing. Stored lines are
+never rewritten: they are hashed. A new meaning of an event is a new type (`core/events.py`).
+"""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import apsw
+
+from corral.core.errors import LogDamaged, LogTooNew, StoreFailed
+
+APPLICATION_ID = 0x434F5252  # "CORR"
+
+Step = Callable[[apsw.Connection], None]
+
+
+def _create(connection: apsw.Connection) -> None:
+    connection.execute(
+        "CREATE TABLE event"
+        " (seq INTEGER PRIMARY KEY, line BLOB NOT NULL, hash BLOB NOT NULL) STRICT"
+    )
+    connection.pragma("application_id", APPLICATION_ID)
+
+
+STEPS: Mapping[int, Step] = {1: _create}
+
+# Several processes on one WAL file corrupt it on these versions: https://sqlite.org/wal.html
+_FIXED = ((3, 51, 3), (3, 50, 7), (3, 44, 6))
+
+
+def check_library(version: str = apsw.sqlite_lib_version()) -> None:
+    """Refuse a SQLite that has the WAL-reset bug."""
+    found = tuple(int(part) for part in version.split("."))
+    if found >= _FIXED[0] or any(found[:2] == fix[:2] and found >= fix for fix in _FIXED):
+        return
+    raise StoreFailed(
+        f"SQLite {version} can corrupt a log that several processes write; nothing was opened",
+        "pip install --upgrade apsw",
+    )
+
+
+def version_of(connection: apsw.Connection) -> int:
+    """Return the file's version: 0 for an empty file."""
+    version = int(connection.pragma("user_version"))
+    application = int(connection.pragma("application_id"))
+    if version and application != APPLICATION_ID:
+        raise LogDamaged(1, "cannot be read: the file is not a Corral log")
+    return version
+
+
+def upgrade(connection: apsw.Connection, path: Path, steps: Mapping[int, Step] = STEPS) -> None:
+    """Bring the file to the newest version. The caller holds the log's lock."""
+    newest = max(steps)
+    version = version_of(connection)
+    if version == newest:
+        return
+    if version > newest:
+        raise LogTooNew(
+            f"the log has version {version}, and this Corral knows versions up to {newest}",
+            "upgrade Corral; if it is the newest one, the file's header is damaged:"
+            " corral rebuild --from-mirror",
+        )
+    if version:
+        _copy(connection, path.with_name(f"{path.name}.v{version}"))
+    with connection:
+        for number in range(version + 1, newest + 1):
+            steps[number](connection)
+        connection.pragma("user_version", newest)
+
+
+def _copy(connection: apsw.Connection, beside: Path) -> None:
+    beside.unlink(missing_ok=True)
+    connection.execute("VACUUM INTO ?", (str(beside),))

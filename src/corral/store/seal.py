@@ -1,0 +1,74 @@
+"""Notice that the stored log was touched by anything but Corral, for the price of two `stat`s.
+
+Checking every hash takes about a second for half a million events, so commands do not do it each
+time. Instead, whoever appends writes down, while it still holds the lock, how long the log is and
+what its files look like (size, time of change). As long as they look the same, what was verified is
+still true. If they do not, the whole log is checked before anything is built on it: after a crash
+between the append and the seal, a restored backup, or a flipped byte.
+
+The seal also remembers how long the log was: a log that has become shorter is damaged, even though
+all its hashes fit. It is derived; without it, the log is checked once and sealed again.
+"""
+
+import os
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from corral.core.errors import LogDamaged
+
+_SIZE = 512
+_Look = tuple[int, int, int]
+_ABSENT: _Look = (0, 0, 0)
+
+
+class Seal(Struct, frozen=True, array_like=True):
+    seq: int
+    head: bytes
+    looks: tuple[_Look, _Look]
+
+    def must_continue(self, seq: int, head_at_seal: bytes | None) -> None:
+        """Raise LogDamaged if the log, now `seq` long, has lost what the seal has seen."""
+        if seq < self.seq:
+            raise LogDamaged(seq + 1, f"is missing: the log had {self.seq} events")
+        if head_at_seal != self.head:
+            raise LogDamaged(self.seq, "is not the event that was written there")
+
+
+def look(log: Path) -> tuple[_Look, _Look]:
+    return _look(log), _look(log.with_name(log.name + "-wal"))
+
+
+def write(path: Path, seal: Seal) -> None:
+    """Overwrite in place: followers are woken by it, and a torn one only costs a check."""
+    content = msgspec.json.encode(seal).ljust(_SIZE)
+    fd = _open(path)
+    try:
+        os.pwrite(fd, content, 0)
+    finally:
+        os.close(fd)
+
+
+def read(path: Path) -> Seal | None:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Seal)
+    except (OSError, msgspec.MsgspecError):
+        return None
+
+
+def _open(path: Path) -> int:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC
+    try:
+        return os.open(path, flags, 0o644)
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return os.open(path, flags, 0o644)
+
+
+def _look(path: Path) -> _Look:
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return _ABSENT
+    return found.st_ino, found.st_size, found.st_mtime_ns

@@ -1,0 +1,43 @@
+"""The state on disk, so that a command need not replay the log. Derived: it may vanish at any time.
+
+    4 bytes CRC-32 of the rest, then msgpack of (state.VERSION, State)
+
+A snapshot that is damaged, of another version, or not of this log is as good as none.
+"""
+
+import os
+import zlib
+from pathlib import Path
+
+import msgspec
+
+from corral.core.state import VERSION, State
+
+EVERY = 1000
+
+
+def save(path: Path, state: State) -> None:
+    """Write the snapshot in one step; without fsync, because losing it costs only a replay."""
+    body = msgspec.msgpack.encode((VERSION, state))
+    scratch = path.with_name(f"{path.name}.{os.getpid()}")
+    try:
+        scratch.write_bytes(zlib.crc32(body).to_bytes(4, "big") + body)
+        scratch.replace(path)
+    except OSError:
+        scratch.unlink(missing_ok=True)
+        raise
+
+
+def load(path: Path) -> State | None:
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return None
+    body = memoryview(content)[4:]
+    if zlib.crc32(body) != int.from_bytes(content[:4], "big"):
+        return None
+    try:
+        version, state = msgspec.msgpack.decode(body, type=tuple[int, State])
+    except msgspec.MsgspecError:
+        return None
+    return state if version == VERSION else None

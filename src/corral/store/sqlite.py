@@ -1,0 +1,353 @@
+"""The log in one SQLite file, shared by any number of processes. The default.
+
+    corral/log.db        the log: a table of lines and hashes (WAL mode, synchronous=FULL)
+    corral/lock …        the turnstile in front of it
+    corral/derived/      snapshot and seal: delete them at will
+
+Writers queue at the turnstile, so SQLite's busy handler (unfair, polling) is never reached. All
+changes of the file happen under that lock, the checkpoints too, so that the seal can be trusted.
+"""
+
+import os
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import apsw
+
+from corral.core.codec import Stored
+from corral.core.errors import CorralError, LogBusy, LogDamaged, StoreFailed
+from corral.core.state import State
+from corral.store import schema, seal, snapshot
+from corral.store.port import Request, attempt
+from corral.store.replay import extend
+from corral.store.turnstile import Turnstile
+from corral.world.clock import Clock, now
+
+T = TypeVar("T")
+
+_CHECKPOINT_PAGES = 256  # of 4 KiB: a process that opens the file reads all of the WAL once
+_PAGE = 1000
+_BUSY_MS = 10_000  # never reached while everybody uses the turnstile
+_SELECT = "SELECT seq, line, hash FROM event WHERE seq > ? ORDER BY seq LIMIT ?"
+
+
+class SqliteStore:
+    def __init__(self, folder: Path, clock: Clock = now) -> None:
+        self.path = folder / "log.db"
+        self._snapshot = folder / "derived" / "snapshot"
+        self._seal = folder / "derived" / "seal"
+        self._clock = clock
+        self._turnstile = Turnstile(folder)
+        self._mine = threading.RLock()
+        self._connection: apsw.Connection | None = None
+        self._state: State | None = None
+        self._saved = 0
+        self._wal_pages = 0
+
+    # Writing
+
+    def transaction(self, request: Request[T]) -> T:
+        (answer,) = self.batch([request])
+        if isinstance(answer, CorralError):
+            raise answer
+        return answer  # type: ignore[no-any-return]  # batch answers each request with its own T
+
+    def batch(self, requests: Sequence[Request[Any]]) -> list[Any]:
+        with self._writing() as connection:
+            state = self._current(connection)
+            answers, rows = [], []
+            for request in requests:
+                log = state.log or os.urandom(8).hex()
+                stored, answer = attempt(state, request, self._clock(), log)
+                rows.extend(stored)
+                answers.append(answer)
+            self._insert(connection, rows)
+            return answers
+
+    def adopt(self, records: Sequence[Stored]) -> None:
+        with self._writing() as connection:
+            extend(self._current(connection), records)
+            self._insert(connection, records)
+
+    # Reading
+
+    def state(self) -> State:
+        with self._reading() as connection:
+            return State() if connection is None else self._current(connection)
+
+    def read(self, after: int = 0, limit: int | None = None) -> Iterator[Stored]:
+        left = limit
+        while left is None or left > 0:
+            with self._reading() as connection:
+                if connection is None:
+                    return
+                size = _PAGE if left is None else min(left, _PAGE)
+                page = _rows(connection, after, size)
+            yield from page
+            if len(page) < size:
+                return
+            after = page[-1].seq
+            left = None if left is None else left - len(page)
+
+    def wait(self, after: int, timeout_s: float | None = None) -> bool:
+        from corral.world.watch import Watch
+
+        self._seal.parent.mkdir(parents=True, exist_ok=True)
+        with Watch(self._seal.parent) as watch:
+            while self._length() <= after:
+                if not watch.wait(timeout_s) and timeout_s is not None:
+                    return self._length() > after
+        return True
+
+    def verify(self) -> State:
+        """Check every stored event, trusting neither snapshot nor seal."""
+        if not self.path.exists():
+            return State()
+        with self._mine, _translated(), self._turnstile.held():
+            self._drop()
+            return self._audit(self._open())
+
+    # Housekeeping
+
+    def settle(self) -> None:
+        with self._mine:
+            if self._state is not None and self._state.seq - self._saved >= snapshot.EVERY:
+                self.save()
+
+    def save(self) -> None:
+        """Write a snapshot of the current state."""
+        with self._mine:
+            state = self.state()
+            self._snapshot.parent.mkdir(parents=True, exist_ok=True)
+            snapshot.save(self._snapshot, state)
+            self._saved = state.seq
+
+    def forget(self) -> None:
+        """Delete everything that is derived from the log."""
+        with self._mine:
+            self._state = None
+            if self._seal.parent.exists():
+                for path in self._seal.parent.iterdir():
+                    path.unlink(missing_ok=True)
+
+    @property
+    def sealed_seq(self) -> int:
+        """How long the log was when it was last sealed; 0 if nobody knows."""
+        sealed = seal.read(self._seal)
+        return sealed.seq if sealed else 0
+
+    @property
+    def known_seq(self) -> int:
+        """How long the log was when it was last looked at; 0 if it was not."""
+        return self._state.seq if self._state else 0
+
+    def salvage(self, after: int) -> Iterator[Stored]:
+        """Yield what can still be read of a damaged log, after an event, up to the first fault."""
+        with self._mine:
+            try:
+                yield from _scan(self._open(), after)
+            except (apsw.Error, CorralError):
+                return
+
+    def replace(self, records: Sequence[Stored], aside: Path) -> None:
+        """Put another log in the place of this one, whose files are moved to the folder `aside`."""
+        with self._mine, _translated(), self._turnstile.held():
+            self._drop()
+            aside.mkdir(parents=True)
+            for path in self.path.parent.glob("log.db*"):
+                path.rename(aside / path.name)
+            self.forget()
+            connection = self._open(create=True)
+            with connection:
+                self._insert(connection, records)
+            self._audit(connection)
+
+    def close(self) -> None:
+        with self._mine:
+            self._drop()
+            self._turnstile.close()
+
+    # Inside
+
+    @contextmanager
+    def _writing(self) -> Iterator[apsw.Connection]:
+        """Give the caller a transaction of its own; it commits if nothing is raised."""
+        with self._mine, _translated():
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self._turnstile.held():
+                connection = self._trusted(create=True)
+                connection.execute("BEGIN IMMEDIATE")
+                try:
+                    yield connection
+                    connection.execute("COMMIT")
+                except BaseException:
+                    # The state may be ahead of the log now: read it again the next time.
+                    self._state = None
+                    if connection.in_transaction:
+                        connection.execute("ROLLBACK")
+                    raise
+                self._sealed(connection)
+
+    @contextmanager
+    def _reading(self) -> Iterator[apsw.Connection | None]:
+        with self._mine, _translated():
+            if not self.path.exists():
+                yield None
+                return
+            connection = self._connection
+            if connection is None or not self._intact():
+                with self._turnstile.held():
+                    connection = self._trusted()
+            yield connection
+
+    def _drop(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+        self._state = None
+
+    def _open(self, *, create: bool = False) -> apsw.Connection:
+        if self._connection is not None:
+            return self._connection
+        schema.check_library()
+        if not create and not self.path.exists():
+            raise StoreFailed("there is no log yet", "corral convoy create")
+        flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
+        connection = apsw.Connection(str(self.path), flags=flags)
+        connection.set_busy_timeout(_BUSY_MS)
+        connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        connection.pragma("journal_mode", "wal")
+        connection.pragma("synchronous", "full")
+        connection.set_wal_hook(self._count_pages)
+        schema.upgrade(connection, self.path)
+        self._connection = connection
+        return connection
+
+    def _count_pages(self, connection: apsw.Connection, database: str, pages: int) -> int:
+        self._wal_pages = pages
+        return apsw.SQLITE_OK
+
+    def _intact(self) -> bool:
+        sealed = seal.read(self._seal)
+        return sealed is not None and sealed.looks == seal.look(self.path)
+
+    def _trusted(self, *, create: bool = False) -> apsw.Connection:
+        """Open the log and make sure, under the lock, that it is what Corral wrote."""
+        if not self._intact():
+            self._drop()  # the file itself may have been replaced
+            self._audit(self._open(create=create))
+        return self._open(create=create)
+
+    def _audit(self, connection: apsw.Connection) -> State:
+        """Check every event; what the seal has seen must still be there."""
+        state = State()
+        sealed = seal.read(self._seal)
+        head_at_seal = state.head
+
+        def noted(records: Iterator[Stored]) -> Iterator[Stored]:
+            nonlocal head_at_seal
+            for stored in records:
+                if sealed and stored.seq == sealed.seq:
+                    head_at_seal = stored.hash
+                yield stored
+
+        try:
+            extend(state, noted(_scan(connection)))
+        except apsw.Error as error:
+            raise LogDamaged(state.seq + 1, f"cannot be read ({error})") from error
+        if sealed is not None:
+            sealed.must_continue(state.seq, head_at_seal)
+        self._write_seal(state)
+        return state
+
+    def _current(self, connection: apsw.Connection) -> State:
+        """Return the state up to the newest stored event."""
+        if self._state is None:
+            self._state = self._from_snapshot(connection)
+            self._saved = self._state.seq
+        while page := _rows(connection, self._state.seq, _PAGE):
+            try:
+                extend(self._state, page)
+            except LogDamaged:
+                self._state = None
+                raise
+        return self._state
+
+    def _from_snapshot(self, connection: apsw.Connection) -> State:
+        found = snapshot.load(self._snapshot)
+        if found is None:
+            return State()
+        (row,) = _rows(connection, found.seq - 1, 1) or (None,)
+        fits = row is not None and row.seq == found.seq and row.hash == found.head
+        return found if fits else State()
+
+    def _length(self) -> int:
+        with self._reading() as connection:
+            if connection is None:
+                return 0
+            (length,) = connection.execute("SELECT max(seq) FROM event").fetchone() or (0,)
+            return int(length or 0)
+
+    def _insert(self, connection: apsw.Connection, rows: Sequence[Stored]) -> None:
+        connection.executemany(
+            "INSERT INTO event VALUES (?, ?, ?)", ((row.seq, row.line, row.hash) for row in rows)
+        )
+
+    def _sealed(self, connection: apsw.Connection) -> None:
+        if self._wal_pages >= _CHECKPOINT_PAGES:
+            self._checkpoint(connection)
+        if self._state is not None:
+            self._write_seal(self._state)
+
+    def _checkpoint(self, connection: apsw.Connection) -> None:
+        """Move the WAL into the file, without waiting for readers; a long one is cut as well."""
+        long = self._wal_pages >= 16 * _CHECKPOINT_PAGES
+        mode = apsw.SQLITE_CHECKPOINT_TRUNCATE if long else apsw.SQLITE_CHECKPOINT_PASSIVE
+        connection.set_busy_timeout(0)
+        try:
+            connection.wal_checkpoint(mode=mode)
+            self._wal_pages = 0
+        except apsw.BusyError:
+            pass  # a reader still needs the WAL; the next append tries again
+        finally:
+            connection.set_busy_timeout(_BUSY_MS)
+
+    def _write_seal(self, state: State) -> None:
+        seal.write(self._seal, seal.Seal(state.seq, state.head, seal.look(self.path)))
+
+
+def _scan(connection: apsw.Connection, after: int = 0, limit: int = -1) -> Iterator[Stored]:
+    found: Iterable[Any] = connection.execute(_SELECT, (after, limit))
+    return (Stored(*row) for row in found)
+
+
+def _rows(connection: apsw.Connection, after: int, limit: int) -> list[Stored]:
+    return list(_scan(connection, after, limit))
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """Turn what SQLite and the system say into Corral's own errors."""
+    try:
+        yield
+    except (apsw.CorruptError, apsw.NotADBError) as error:
+        raise LogDamaged(1, f"or a later one cannot be read ({error})") from error
+    except apsw.FullError as error:
+        raise _failed("the disk is full", "free some space and try again") from error
+    except (apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError) as error:
+        raise _failed(
+            "the log cannot be written: its folder is read-only or not yours", "corral doctor"
+        ) from error
+    except apsw.BusyError as error:
+        raise LogBusy("the log is locked by another program; nothing was changed") from error
+    except apsw.Error as error:
+        raise _failed(f"SQLite says: {error}", "corral doctor") from error
+    except OSError as error:
+        raise _failed(f"{error.strerror} ({error.filename or 'log'})", "corral doctor") from error
+
+
+def _failed(what: str, hint: str) -> StoreFailed:
+    return StoreFailed(f"{what}; nothing was changed", hint)

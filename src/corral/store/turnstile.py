@@ -1,0 +1,81 @@
+"""A lock between processes that is fair and dies with its holder.
+
+One `flock` is not fair: who lets go can take it again before the others wake up (seen: one process
+starves for seconds). Two in a row are: to reach the inner lock one must pass the outer, which the
+next in line holds while it waits, so who just left has to queue behind everybody who waits.
+"""
+
+import fcntl
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+from corral.core.errors import LogBusy
+
+PATIENCE_S = 60.0
+
+
+class Turnstile:
+    def __init__(self, folder: Path) -> None:
+        self._paths = (folder / "queue.lock", folder / "lock")
+        self._fds: tuple[int, int] | None = None
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Wait for the turn, in order of arrival; LogBusy if a stopped process never lets go."""
+        if self._fds is None:
+            outer, inner = self._paths
+            self._fds = (_open(outer), _open(inner))
+        outer_fd, inner_fd = self._fds
+        _lock(outer_fd)
+        try:
+            _lock(inner_fd)
+        finally:
+            fcntl.flock(outer_fd, fcntl.LOCK_UN)
+        try:
+            yield
+        finally:
+            fcntl.flock(inner_fd, fcntl.LOCK_UN)
+
+    def close(self) -> None:
+        for fd in self._fds or ():
+            os.close(fd)
+        self._fds = None
+
+
+def _open(path: Path) -> int:
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+
+
+def _lock(fd: int) -> None:
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        with _impatience():
+            fcntl.flock(fd, fcntl.LOCK_EX)
+
+
+@contextmanager
+def _impatience() -> Iterator[None]:
+    """Raise LogBusy in the main thread after a while; other threads wait as long as it takes."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def give_up(number: int, frame: FrameType | None) -> None:
+        raise LogBusy(
+            f"another process has kept the log locked for {PATIENCE_S:.0f} s; nothing was changed",
+            "corral doctor names it: it may be stopped (SIGSTOP), or its disk may hang",
+        )
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.setitimer(signal.ITIMER_REAL, PATIENCE_S)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -1,0 +1,1 @@
+"""The outside: one module for each thing that Corral touches."""

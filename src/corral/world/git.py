@@ -1,0 +1,153 @@
+"""Git, through its own command line. Nothing else starts git.
+
+Hooks and file monitors are off: what lies in a repository must not run because Corral looks at it.
+"""
+
+import os
+import subprocess
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from msgspec import Struct
+
+from corral.core.errors import Failed
+
+_SAFE = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "gc.auto=0")
+_MISSING = "the program git is not installed"
+
+
+class GitFailed(Failed):
+    code = "git_failed"
+
+
+class Commit(Struct, frozen=True):
+    """One commit to be made on a ref: a message and the files that it holds."""
+
+    message: str
+    at_s: int
+    files: dict[str, bytes]
+
+
+class Git:
+    def __init__(self, git_dir: Path, cwd: Path) -> None:
+        self._command = ("git", f"--git-dir={git_dir}", *_SAFE)
+        self._cwd = cwd
+
+    def resolve(self, ref: str) -> str | None:
+        """Return the commit that a ref names, if it exists."""
+        done = self._run("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}", check=False)
+        return done.decode().strip() or None
+
+    def message(self, commit: str) -> str:
+        return self._run("show", "--no-patch", "--format=%B", commit).decode("utf-8", "replace")
+
+    def history(self, commit: str, excluding: str | None = None) -> list[str]:
+        """Return a commit's first-parent history, oldest first."""
+        stop = [f"^{excluding}"] if excluding else []
+        out = self._run("rev-list", "--first-parent", "--reverse", commit, *stop)
+        return out.decode().split()
+
+    def files(self, names: Iterable[str]) -> Iterator[bytes]:
+        """Yield the content of each object, named like `commit:path`."""
+        asked = "".join(f"{name}\n" for name in names).encode()
+        out = memoryview(self._run("cat-file", "--batch", stdin=asked))
+        at = 0
+        while at < len(out):
+            end = at + bytes(out[at : at + 4096]).index(b"\n")
+            header = bytes(out[at:end]).decode().rsplit(" ", 2)
+            if header[-1] == "missing":
+                raise GitFailed(f"{header[0]} is missing from the repository", "git fsck")
+            size = int(header[2])
+            yield bytes(out[end + 1 : end + 1 + size])
+            at = end + 1 + size + 1
+
+    def append(self, ref: str, tip: str | None, commits: Iterable[Commit]) -> None:
+        """Add commits on top of a ref's tip, in one step; fails if the ref has moved away."""
+        stream: list[bytes] = []
+        parent = tip
+        for commit in commits:
+            message = commit.message.encode()
+            stream.append(b"commit %s\n" % ref.encode())
+            stream.append(b"committer Corral <corral@localhost> %d +0000\n" % commit.at_s)
+            stream.append(b"data %d\n%s\n" % (len(message), message))
+            if parent:
+                stream.append(b"from %s\n" % parent.encode())
+            stream.append(b"deleteall\n")
+            for path, content in commit.files.items():
+                stream.append(b"M 100644 inline %s\n" % path.encode())
+                stream.append(b"data %d\n%s\n" % (len(content), content))
+            parent = None  # the next one continues the ref as it is in this stream
+        self._run("fast-import", "--quiet", "--done", stdin=b"".join([*stream, b"done\n"]))
+
+    def move(self, ref: str, new: str, old: str | None) -> None:
+        """Point a ref at a commit, if it still is where it was."""
+        self._run("update-ref", ref, new, old or "0" * len(new))
+
+    def delete(self, ref: str) -> None:
+        self._run("update-ref", "-d", ref)
+
+    def contains(self, commit: str, ancestor: str) -> bool:
+        """Say whether a commit has another one in its history."""
+        return self._start("merge-base", "--is-ancestor", ancestor, commit).returncode == 0
+
+    def fetch(self, remote: str, source: str, target: str) -> bool:
+        """Fetch one ref; False if the remote does not have it."""
+        listed = self._run("ls-remote", "--exit-code", remote, source, check=False, bad=2)
+        if not listed:
+            return False
+        self._run(
+            "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", remote, f"+{source}:{target}"
+        )
+        return True
+
+    def push(self, remote: str, ref: str) -> bool:
+        """Push one ref without force; False if the remote has something that we do not have."""
+        done = self._start("push", "--porcelain", remote, f"{ref}:{ref}")
+        if done.returncode == 0:
+            return True
+        if b"\n!\t" in b"\n" + done.stdout and b"[rejected]" in done.stdout:
+            return False
+        raise _error("push", done.stderr)
+
+    def _run(self, *args: str, stdin: bytes = b"", check: bool = True, bad: int = 1) -> bytes:
+        """Run git; without `check`, an exit code up to `bad` means an answer of nothing."""
+        done = self._start(*args, stdin=stdin)
+        if done.returncode and (check or done.returncode > bad):
+            raise _error(args[0], done.stderr)
+        return done.stdout
+
+    def _start(self, *args: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+        environment = {k: v for k, v in os.environ.items() if k not in _REDIRECTING}
+        environment |= {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+        try:
+            return subprocess.run(
+                [*self._command, *args],
+                input=stdin,
+                capture_output=True,
+                cwd=self._cwd,
+                env=environment,
+                check=False,
+            )
+        except FileNotFoundError as error:
+            raise GitFailed(_MISSING, "install git 2.38 or newer") from error
+
+
+# A hook's environment would send our commands to another repository, index or object store.
+_REDIRECTING = frozenset(
+    {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR"}
+)
+
+
+def _error(what: str, stderr: bytes) -> GitFailed:
+    lines = stderr.decode("utf-8", "replace").strip().splitlines()
+    said = next((line for line in lines if line.startswith(("fatal:", "error:"))), None)
+    return GitFailed(f"git {what} failed: {said or (lines[-1] if lines else 'no reason given')}")
+
+
+def version() -> str:
+    """Return git's version, like 2.39.5."""
+    try:
+        done = subprocess.run(["git", "--version"], capture_output=True, text=True, check=True)
+    except (FileNotFoundError, subprocess.CalledProcessError) as error:
+        raise GitFailed(_MISSING, "install git 2.38 or newer") from error
+    return done.stdout.split()[2]
