@@ -76,7 +76,7 @@ def next_offer(state: State, now: int, claimer: str) -> Task | None:
 
 def column(state: State, task: Task) -> str:
     """Return the column of the board: a task that waits for others is still in the backlog."""
-    if task.state == TaskState.TODO and unmet(state, task):
+    if task.state is TaskState.TODO and task.needs and unmet(state, task):
         return "backlog"
     return task.state
 

@@ -13,10 +13,9 @@ from typing import Any, ClassVar
 from msgspec import Meta, Struct
 
 from corral.core.ids import ConvoyId, TaskId, Token
+from corral.core.text import CLAIM_TTL_S
 
 COMMANDS: dict[str, type["Command"]] = {}
-
-TTL_S = 900
 
 
 class Command(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -94,7 +93,7 @@ class ClaimTask(Command, frozen=True, kw_only=True):
 
     name = "task claim"
     task: A[TaskId | None, _about("the task; without it, the next one that is ready")] = None
-    ttl_s: Ttl = TTL_S
+    ttl_s: Ttl = CLAIM_TTL_S
 
 
 class RenewTask(Command, frozen=True, kw_only=True):
@@ -103,7 +102,7 @@ class RenewTask(Command, frozen=True, kw_only=True):
     name = "task renew"
     task: Task
     token: Shown = Token("")
-    ttl_s: Ttl = TTL_S
+    ttl_s: Ttl = CLAIM_TTL_S
 
 
 class SubmitTask(Command, frozen=True, kw_only=True):
@@ -191,7 +190,7 @@ class AcquireLease(Command, frozen=True, kw_only=True):
 
     name = "lease acquire"
     resource: A[str, _about("like file:src/auth/**, port:8080 or service:db")]
-    ttl_s: A[int, _about("seconds until the lease lapses unless it is renewed")] = TTL_S
+    ttl_s: A[int, _about("seconds until the lease lapses unless it is renewed")] = CLAIM_TTL_S
 
 
 class RenewLease(Command, frozen=True, kw_only=True):
@@ -200,7 +199,7 @@ class RenewLease(Command, frozen=True, kw_only=True):
     name = "lease renew"
     resource: A[str, _about("the resource")]
     token: A[Token, _about("the token that acquire answered with")] = Token("")
-    ttl_s: A[int, _about("seconds until the lease lapses unless it is renewed")] = TTL_S
+    ttl_s: A[int, _about("seconds until the lease lapses unless it is renewed")] = CLAIM_TTL_S
 
 
 class ReleaseLease(Command, frozen=True, kw_only=True):

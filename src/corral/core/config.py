@@ -3,14 +3,13 @@
 Unknown keys are errors with their line: a setting that is silently ignored is worse than none.
 """
 
-import tomllib
 from typing import Any
 
 import msgspec
 from msgspec import Struct, field
 
-from corral.core.commands import TTL_S
 from corral.core.errors import BadConfig
+from corral.core.text import CLAIM_TTL_S
 
 _HINT = "corral init --print shows every setting"
 
@@ -20,7 +19,7 @@ class _Section(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Board(_Section, frozen=True):
-    claim_ttl_s: int = TTL_S
+    claim_ttl_s: int = CLAIM_TTL_S
 
 
 class Engine(_Section, frozen=True):
@@ -53,6 +52,8 @@ class Config(_Section, frozen=True):
 
 def parse(text: str, name: str) -> Config:
     """Read a configuration; `name` is what errors call the file."""
+    import tomllib
+
     try:
         raw = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

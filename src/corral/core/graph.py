@@ -39,7 +39,7 @@ def _trail(came_from: Mapping[TaskId, TaskId], task: TaskId) -> list[TaskId]:
 def unmet(state: State, task: Task) -> list[Task]:
     """Return what the task needs and what has not landed."""
     tasks = state.tasks
-    return [tasks[need] for need in task.needs if tasks[need].state != TaskState.DONE]
+    return [tasks[need] for need in task.needs if tasks[need].state is not TaskState.DONE]
 
 
 def dependents(state: State, task: TaskId) -> list[Task]:

@@ -13,6 +13,7 @@ BRIEF = 262_144
 ITEMS = 200
 PRIORITY = 1_000_000
 TTL_S = 30 * 24 * 3600
+CLAIM_TTL_S = 900
 
 # Not printable() in Python's eyes, yet people write them: joiners of emoji and scripts, odd spaces.
 _HARMLESS = "\u200c\u200d\u00a0\u202f\u3000"

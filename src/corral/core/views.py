@@ -4,6 +4,8 @@ Nothing here depends on the time of asking, so two looks at one log are equal to
 claim has lapsed is for the reader to see from `expires_at`.
 """
 
+from collections import Counter
+
 from msgspec import Struct
 
 from corral.core.claims import column
@@ -102,12 +104,16 @@ def claim_view(claim: Claim | None) -> ClaimView | None:
 
 
 def task_line(state: State, task: Task) -> TaskLine:
+    return _line(task, column(state, task))
+
+
+def _line(task: Task, where: str) -> TaskLine:
     return TaskLine(
         task.id,
         task.convoy,
         task.title,
         task.state,
-        column(state, task),
+        where,
         task.priority,
         task.needs,
         task.engine,
@@ -157,13 +163,20 @@ def convoy_view(convoy: Convoy, tasks: dict[str, int]) -> ConvoyView:
     )
 
 
-def convoy_views(state: State) -> list[ConvoyView]:
-    """Count the tasks of every convoy by column, in one pass over the board."""
-    counts: dict[ConvoyId, dict[str, int]] = {convoy: {} for convoy in state.convoys}
+def board(state: State) -> dict[str, list[Task]]:
+    """Sort the tasks into the columns of the board."""
+    found: dict[str, list[Task]] = {name: [] for name in COLUMNS}
     for task in state.tasks.values():
-        tally = counts[task.convoy]
-        where = column(state, task)
-        tally[where] = tally.get(where, 0) + 1
+        found[column(state, task)].append(task)
+    return found
+
+
+def convoy_views(state: State, columns: dict[str, list[Task]] | None = None) -> list[ConvoyView]:
+    """Count the tasks of every convoy by column."""
+    counts: dict[ConvoyId, dict[str, int]] = {convoy: {} for convoy in state.convoys}
+    for name, tasks in (columns or board(state)).items():
+        for convoy, number in Counter([task.convoy for task in tasks]).items():
+            counts[convoy][name] = number
     return [
         convoy_view(convoy, {name: counts[convoy.id].get(name, 0) for name in COLUMNS})
         for convoy in state.convoys.values()
@@ -175,12 +188,14 @@ def lease_view(resource: str, lease: Claim) -> LeaseView:
 
 
 def status(state: State) -> Status:
+    columns = board(state)
+    lines = {task.id: _line(task, name) for name, tasks in columns.items() for task in tasks}
     return Status(
         seq=state.seq,
-        convoys=convoy_views(state),
-        tasks=[task_line(state, task) for task in state.tasks.values()],
+        convoys=convoy_views(state, columns),
+        tasks=[lines[task] for task in state.tasks],
         sessions=[],
-        queue=[task.id for task in state.tasks.values() if task.state == TaskState.REVIEW],
+        queue=[task.id for task in columns[TaskState.REVIEW]],
         leases=[lease_view(resource, lease) for resource, lease in state.leases.items()],
         alerts=list(state.alerts.values()),
     )

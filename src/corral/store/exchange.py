@@ -5,6 +5,7 @@ fetch → theirs is ours, or a part of it     nothing to do
         both went on since they parted      refused and explained; theirs stays in its own ref
 """
 
+import os
 from hashlib import sha256
 from itertools import count, islice
 
@@ -110,12 +111,11 @@ class Exchange:
                 break
             good.append(stored)
         last = max(last, self._store.sealed_seq, damage.seq)
-        aside = self._store.path.parent / "damaged"
-        numbers = (aside / str(number) for number in count(1))
-        aside = next(folder for folder in numbers if not folder.exists())
+        folders = (f"{self._store.folder}/damaged/{number}" for number in count(1))
+        aside = next(folder for folder in folders if not os.path.exists(folder))
         self._store.replace(good, aside)
         self._store.save()
-        return Taken(restored.seq, taken, 0, lost=last - restored.seq, kept=str(aside))
+        return Taken(restored.seq, taken, 0, lost=last - restored.seq, kept=aside)
 
     def _track(self, tracking: str) -> None:
         """Move a remote's ref forward; what a rewritten remote no longer has is kept."""

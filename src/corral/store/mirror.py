@@ -18,7 +18,6 @@ line on top of the other and record where each event came from.
 import fcntl
 import os
 from collections.abc import Iterator
-from pathlib import Path
 
 from msgspec import Struct
 
@@ -49,10 +48,10 @@ class Relation(Struct, frozen=True):
 
 
 class Mirror:
-    def __init__(self, git: Git, store: Store, folder: Path) -> None:
+    def __init__(self, git: Git, store: Store, folder: str) -> None:
         self.git = git
         self._store = store
-        self._lock = folder / "mirror.lock"
+        self._lock = f"{folder}/mirror.lock"
         self._pace = Pace(folder)
 
     def tip(self, ref: str = REF) -> Tip | None:
@@ -142,12 +141,12 @@ class Mirror:
 class _exclusive:
     """Hold a lock file; says whether it was free."""
 
-    def __init__(self, path: Path, wait: bool) -> None:
+    def __init__(self, path: str, wait: bool) -> None:
         self._path = path
         self._flags = fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB)
 
     def __enter__(self) -> bool:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
+        os.makedirs(os.path.dirname(self._path), exist_ok=True)
         self._fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
             fcntl.flock(self._fd, self._flags)

@@ -10,15 +10,14 @@ The file is derived: if it is lost, git is asked once.
 
 import os
 import time
-from pathlib import Path
 
 _CHUNK = 100
 _REST_S = 1.0
 
 
 class Pace:
-    def __init__(self, folder: Path) -> None:
-        self._path = folder / "derived" / "mirrored"
+    def __init__(self, folder: str) -> None:
+        self._path = f"{folder}/derived/mirrored"
 
     def due(self, length: int, *, writing: bool) -> bool:
         """Say whether it is time to mirror a log of this length."""
@@ -29,15 +28,17 @@ class Pace:
 
     def note(self, length: int) -> None:
         """Remember that the log is mirrored up to here."""
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        scratch = self._path.with_name(f"{self._path.name}.{os.getpid()}")
-        scratch.write_text(str(length), "ascii")
-        scratch.replace(self._path)
+        os.makedirs(os.path.dirname(self._path), exist_ok=True)
+        scratch = f"{self._path}.{os.getpid()}"
+        with open(scratch, "w") as file:
+            file.write(str(length))
+        os.replace(scratch, self._path)
 
     def _last(self) -> tuple[int, float]:
         """Return how far the mirror is, and for how many seconds it has been."""
         try:
-            rest_s = time.time() - self._path.stat().st_mtime
-            return int(self._path.read_text("ascii")), rest_s
+            with open(self._path, "rb") as file:
+                rest_s = time.time() - os.fstat(file.fileno()).st_mtime
+                return int(file.read()), rest_s
         except (OSError, ValueError):
             return 0, _REST_S

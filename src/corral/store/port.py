@@ -5,15 +5,16 @@ function decide, append its events, all or nothing. When it returns, the events 
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from corral.core.codec import FORMAT, Stored, chain, encode
-from corral.core.commands import Command
 from corral.core.errors import CorralError
 from corral.core.events import Event, LogCreated
 from corral.core.fold import apply
-from corral.core.rules import decide
 from corral.core.state import State
+
+if TYPE_CHECKING:
+    from corral.core.commands import Command
 
 T = TypeVar("T")
 Decide = Callable[[State, int], Sequence[Event]]
@@ -71,8 +72,10 @@ def follow(store: Store, after: int = 0) -> Iterator[Stored]:
         store.wait(after)
 
 
-def perform(store: Store, command: Command, actor: str, answer: Answer[T]) -> T:
+def perform(store: Store, command: "Command", actor: str, answer: Answer[T]) -> T:
     """Carry out a command by the rules."""
+    from corral.core.rules import decide
+
     return store.transaction(
         Request(actor, lambda state, now: decide(state, command, actor, now), answer)
     )

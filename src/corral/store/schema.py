@@ -5,8 +5,9 @@ file was put beside it; it either reaches the newest version or changes nothing.
 never rewritten: they are hashed. A new meaning of an event is a new type (`core/events.py`).
 """
 
+import os
 from collections.abc import Callable, Mapping
-from pathlib import Path
+from contextlib import suppress
 
 import apsw
 
@@ -51,7 +52,7 @@ def version_of(connection: apsw.Connection) -> int:
     return version
 
 
-def upgrade(connection: apsw.Connection, path: Path, steps: Mapping[int, Step] = STEPS) -> None:
+def upgrade(connection: apsw.Connection, path: str, steps: Mapping[int, Step] = STEPS) -> None:
     """Bring the file to the newest version. The caller holds the log's lock."""
     newest = max(steps)
     version = version_of(connection)
@@ -64,13 +65,14 @@ def upgrade(connection: apsw.Connection, path: Path, steps: Mapping[int, Step] =
             " corral rebuild --from-mirror",
         )
     if version:
-        _copy(connection, path.with_name(f"{path.name}.v{version}"))
+        _copy(connection, f"{path}.v{version}")
     with connection:
         for number in range(version + 1, newest + 1):
             steps[number](connection)
         connection.pragma("user_version", newest)
 
 
-def _copy(connection: apsw.Connection, beside: Path) -> None:
-    beside.unlink(missing_ok=True)
-    connection.execute("VACUUM INTO ?", (str(beside),))
+def _copy(connection: apsw.Connection, beside: str) -> None:
+    with suppress(FileNotFoundError):
+        os.unlink(beside)
+    connection.execute("VACUUM INTO ?", (beside,))

@@ -11,7 +11,6 @@ all its hashes fit. It is derived; without it, the log is checked once and seale
 """
 
 import os
-from pathlib import Path
 
 import msgspec
 from msgspec import Struct
@@ -36,11 +35,11 @@ class Seal(Struct, frozen=True, array_like=True):
             raise LogDamaged(self.seq, "is not the event that was written there")
 
 
-def look(log: Path) -> tuple[_Look, _Look]:
-    return _look(log), _look(log.with_name(log.name + "-wal"))
+def look(log: str) -> tuple[_Look, _Look]:
+    return _look(log), _look(f"{log}-wal")
 
 
-def write(path: Path, seal: Seal) -> None:
+def write(path: str, seal: Seal) -> None:
     """Overwrite in place: followers are woken by it, and a torn one only costs a check."""
     content = msgspec.json.encode(seal).ljust(_SIZE)
     fd = _open(path)
@@ -50,25 +49,26 @@ def write(path: Path, seal: Seal) -> None:
         os.close(fd)
 
 
-def read(path: Path) -> Seal | None:
+def read(path: str) -> Seal | None:
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Seal)
+        with open(path, "rb") as file:
+            return msgspec.json.decode(file.read(), type=Seal)
     except (OSError, msgspec.MsgspecError):
         return None
 
 
-def _open(path: Path) -> int:
+def _open(path: str) -> int:
     flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC
     try:
         return os.open(path, flags, 0o644)
     except FileNotFoundError:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
         return os.open(path, flags, 0o644)
 
 
-def _look(path: Path) -> _Look:
+def _look(path: str) -> _Look:
     try:
-        found = path.stat()
+        found = os.stat(path)
     except FileNotFoundError:
         return _ABSENT
     return found.st_ino, found.st_size, found.st_mtime_ns

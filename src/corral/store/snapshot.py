@@ -7,7 +7,7 @@ A snapshot that is damaged, of another version, or not of this log is as good as
 
 import os
 import zlib
-from pathlib import Path
+from contextlib import suppress
 
 import msgspec
 
@@ -16,21 +16,25 @@ from corral.core.state import VERSION, State
 EVERY = 1000
 
 
-def save(path: Path, state: State) -> None:
+def save(path: str, state: State) -> None:
     """Write the snapshot in one step; without fsync, because losing it costs only a replay."""
     body = msgspec.msgpack.encode((VERSION, state))
-    scratch = path.with_name(f"{path.name}.{os.getpid()}")
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    scratch = f"{path}.{os.getpid()}"
     try:
-        scratch.write_bytes(zlib.crc32(body).to_bytes(4, "big") + body)
-        scratch.replace(path)
+        with open(scratch, "wb") as file:
+            file.write(zlib.crc32(body).to_bytes(4, "big") + body)
+        os.replace(scratch, path)
     except OSError:
-        scratch.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            os.unlink(scratch)
         raise
 
 
-def load(path: Path) -> State | None:
+def load(path: str) -> State | None:
     try:
-        content = path.read_bytes()
+        with open(path, "rb") as file:
+            content = file.read()
     except OSError:
         return None
     body = memoryview(content)[4:]

@@ -9,10 +9,9 @@ changes of the file happen under that lock, the checkpoints too, so that the sea
 """
 
 import os
-import threading
+from _thread import RLock  # threading itself is not needed by most commands
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, TypeVar
 
 import apsw
@@ -35,13 +34,18 @@ _SELECT = "SELECT seq, line, hash FROM event WHERE seq > ? ORDER BY seq LIMIT ?"
 
 
 class SqliteStore:
-    def __init__(self, folder: Path, clock: Clock = now) -> None:
-        self.path = folder / "log.db"
-        self._snapshot = folder / "derived" / "snapshot"
-        self._seal = folder / "derived" / "seal"
+    def __init__(
+        self, folder: str | os.PathLike[str], clock: Clock = now, vfs: str | None = None
+    ) -> None:
+        self.folder = os.fspath(folder)
+        self.path = f"{self.folder}/log.db"
+        self._derived = f"{self.folder}/derived"
+        self._snapshot = f"{self._derived}/snapshot"
+        self._seal = f"{self._derived}/seal"
         self._clock = clock
-        self._turnstile = Turnstile(folder)
-        self._mine = threading.RLock()
+        self._vfs = vfs
+        self._turnstile = Turnstile(self.folder)
+        self._mine = RLock()
         self._connection: apsw.Connection | None = None
         self._state: State | None = None
         self._saved = 0
@@ -95,8 +99,8 @@ class SqliteStore:
     def wait(self, after: int, timeout_s: float | None = None) -> bool:
         from corral.world.watch import Watch
 
-        self._seal.parent.mkdir(parents=True, exist_ok=True)
-        with Watch(self._seal.parent) as watch:
+        os.makedirs(self._derived, exist_ok=True)
+        with Watch(self._derived) as watch:
             while self._length() <= after:
                 if not watch.wait(timeout_s) and timeout_s is not None:
                     return self._length() > after
@@ -104,11 +108,15 @@ class SqliteStore:
 
     def verify(self) -> State:
         """Check every stored event, trusting neither snapshot nor seal."""
-        if not self.path.exists():
+        if not self.exists():
             return State()
         with self._mine, _translated(), self._turnstile.held():
             self._drop()
             return self._audit(self._open())
+
+    def exists(self) -> bool:
+        """Say whether anything was ever written."""
+        return os.path.exists(self.path)
 
     # Housekeeping
 
@@ -121,7 +129,6 @@ class SqliteStore:
         """Write a snapshot of the current state."""
         with self._mine:
             state = self.state()
-            self._snapshot.parent.mkdir(parents=True, exist_ok=True)
             snapshot.save(self._snapshot, state)
             self._saved = state.seq
 
@@ -129,9 +136,9 @@ class SqliteStore:
         """Delete everything that is derived from the log."""
         with self._mine:
             self._state = None
-            if self._seal.parent.exists():
-                for path in self._seal.parent.iterdir():
-                    path.unlink(missing_ok=True)
+            if os.path.isdir(self._derived):
+                for entry in os.scandir(self._derived):
+                    os.unlink(entry.path)
 
     @property
     def sealed_seq(self) -> int:
@@ -152,13 +159,14 @@ class SqliteStore:
             except (apsw.Error, CorralError):
                 return
 
-    def replace(self, records: Sequence[Stored], aside: Path) -> None:
+    def replace(self, records: Sequence[Stored], aside: str) -> None:
         """Put another log in the place of this one, whose files are moved to the folder `aside`."""
         with self._mine, _translated(), self._turnstile.held():
             self._drop()
-            aside.mkdir(parents=True)
-            for path in self.path.parent.glob("log.db*"):
-                path.rename(aside / path.name)
+            os.makedirs(aside)
+            for entry in os.scandir(self.folder):
+                if entry.name.startswith("log.db"):
+                    os.rename(entry.path, f"{aside}/{entry.name}")
             self.forget()
             connection = self._open(create=True)
             with connection:
@@ -176,7 +184,7 @@ class SqliteStore:
     def _writing(self) -> Iterator[apsw.Connection]:
         """Give the caller a transaction of its own; it commits if nothing is raised."""
         with self._mine, _translated():
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            os.makedirs(self.folder, exist_ok=True)
             with self._turnstile.held():
                 connection = self._trusted(create=True)
                 connection.execute("BEGIN IMMEDIATE")
@@ -194,7 +202,7 @@ class SqliteStore:
     @contextmanager
     def _reading(self) -> Iterator[apsw.Connection | None]:
         with self._mine, _translated():
-            if not self.path.exists():
+            if not self.exists():
                 yield None
                 return
             connection = self._connection
@@ -213,10 +221,10 @@ class SqliteStore:
         if self._connection is not None:
             return self._connection
         schema.check_library()
-        if not create and not self.path.exists():
+        if not create and not self.exists():
             raise StoreFailed("there is no log yet", "corral convoy create")
         flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
-        connection = apsw.Connection(str(self.path), flags=flags)
+        connection = apsw.Connection(self.path, flags=flags, vfs=self._vfs)
         connection.set_busy_timeout(_BUSY_MS)
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         connection.pragma("journal_mode", "wal")
@@ -304,7 +312,7 @@ class SqliteStore:
 
     def _checkpoint(self, connection: apsw.Connection) -> None:
         """Move the WAL into the file, without waiting for readers; a long one is cut as well."""
-        long = self._wal_pages >= 16 * _CHECKPOINT_PAGES
+        long = self._wal_pages >= 4 * _CHECKPOINT_PAGES
         mode = apsw.SQLITE_CHECKPOINT_TRUNCATE if long else apsw.SQLITE_CHECKPOINT_PASSIVE
         connection.set_busy_timeout(0)
         try:

@@ -7,11 +7,8 @@ next in line holds while it waits, so who just left has to queue behind everybod
 
 import fcntl
 import os
-import signal
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from types import FrameType
 
 from corral.core.errors import LogBusy
@@ -20,8 +17,8 @@ PATIENCE_S = 60.0
 
 
 class Turnstile:
-    def __init__(self, folder: Path) -> None:
-        self._paths = (folder / "queue.lock", folder / "lock")
+    def __init__(self, folder: str) -> None:
+        self._paths = (f"{folder}/queue.lock", f"{folder}/lock")
         self._fds: tuple[int, int] | None = None
 
     @contextmanager
@@ -47,7 +44,7 @@ class Turnstile:
         self._fds = None
 
 
-def _open(path: Path) -> int:
+def _open(path: str) -> int:
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
 
 
@@ -62,6 +59,9 @@ def _lock(fd: int) -> None:
 @contextmanager
 def _impatience() -> Iterator[None]:
     """Raise LogBusy in the main thread after a while; other threads wait as long as it takes."""
+    import signal
+    import threading
+
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -6,7 +6,6 @@ Hooks and file monitors are off: what lies in a repository must not run because 
 import os
 import subprocess
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 from msgspec import Struct
 
@@ -29,7 +28,7 @@ class Commit(Struct, frozen=True):
 
 
 class Git:
-    def __init__(self, git_dir: Path, cwd: Path) -> None:
+    def __init__(self, git_dir: str, cwd: str) -> None:
         self._command = ("git", f"--git-dir={git_dir}", *_SAFE)
         self._cwd = cwd
 

@@ -5,7 +5,7 @@ directory, which git never commits and every `git worktree` can see.
 """
 
 import os
-from pathlib import Path
+from os.path import abspath, basename, dirname, isdir, isfile, join, realpath
 
 from msgspec import Struct
 
@@ -13,70 +13,88 @@ from corral.core.errors import BadInput, NotARepository
 
 
 class Repository(Struct, frozen=True):
-    git_dir: Path  # of the whole repository, not of one working tree
-    worktree: Path  # the working tree that we are in; the git directory if it is bare
-    head: Path  # the HEAD of this working tree
+    git_dir: str  # of the whole repository, not of one working tree
+    worktree: str  # the working tree that we are in; the git directory if it is bare
+    head: str  # the HEAD of this working tree
 
     @property
-    def folder(self) -> Path:
+    def folder(self) -> str:
         """The folder of the log and of all that Corral keeps about this repository."""
-        return self.git_dir / "corral"
+        return join(self.git_dir, "corral")
 
     @property
-    def main_worktree(self) -> Path:
-        return self.git_dir.parent if self.git_dir.name == ".git" else self.worktree
+    def main_worktree(self) -> str:
+        return dirname(self.git_dir) if basename(self.git_dir) == ".git" else self.worktree
 
-    def config_file(self) -> Path | None:
+    def config_file(self) -> str | None:
         """Return the configuration of this working tree, or else of the main one."""
         for tree in (self.worktree, self.main_worktree):
-            path = tree / ".corral" / "config.toml"
-            if path.is_file():
+            path = join(tree, ".corral", "config.toml")
+            if isfile(path):
                 return path
         return None
 
     def branch(self) -> str:
         """Return the branch that is checked out here; nothing if HEAD is detached."""
-        content = self.head.read_text("utf-8", "replace").strip()
+        content = _read(self.head)
         name = content.removeprefix("ref: refs/heads/")
         return "" if name == content else name
 
+    def has_ref(self, ref: str) -> bool:
+        """Say whether a ref exists, loose or packed."""
+        if isfile(join(self.git_dir, ref)):
+            return True
+        packed = join(self.git_dir, "packed-refs")
+        return isfile(packed) and f" {ref}\n" in _read(packed) + "\n"
 
-def find(start: Path | None) -> Repository:
+
+def find(start: str | None) -> Repository:
     """Find the repository around a folder; by default the current one, as git would."""
     if start is None and (named := os.environ.get("GIT_DIR")):
-        return _of(Path(named).resolve(), Path.cwd())
-    begin = (start or Path.cwd()).absolute()
-    if not begin.is_dir():
-        raise BadInput(f"there is no folder {str(begin)!r}")
-    for folder in (begin, *begin.parents):
-        marker = folder / ".git"
-        if marker.is_dir():
+        return _of(realpath(named), os.getcwd())
+    begin = abspath(start or ".")
+    if not isdir(begin):
+        raise BadInput(f"there is no folder {begin!r}")
+    folder = begin
+    while True:
+        marker = join(folder, ".git")
+        if isdir(marker):
             return _of(marker, folder)
-        if marker.is_file():
+        if isfile(marker):
             return _of(_linked(marker), folder)
         if _is_git_dir(folder):
             return _of(folder, folder)
+        if folder == dirname(folder):
+            break
+        folder = dirname(folder)
     raise NotARepository(
-        f"{str(begin)!r} is not in a git repository", "go into one, or use --repo FOLDER"
+        f"{begin!r} is not in a git repository", "go into one, or use --repo FOLDER"
     )
 
 
-def _of(git_dir: Path, worktree: Path) -> Repository:
+def _of(git_dir: str, worktree: str) -> Repository:
     common = git_dir
-    pointer = git_dir / "commondir"
-    if pointer.is_file():
-        common = (git_dir / pointer.read_text("utf-8").strip()).resolve()
+    pointer = join(git_dir, "commondir")
+    if isfile(pointer):
+        common = realpath(join(git_dir, _read(pointer)))
     if not _is_git_dir(common):
-        raise NotARepository(f"{str(git_dir)!r} is not a git repository", "git status")
-    return Repository(common, worktree, git_dir / "HEAD")
+        raise NotARepository(f"{git_dir!r} is not a git repository", "git status")
+    return Repository(common, worktree, join(git_dir, "HEAD"))
 
 
-def _linked(marker: Path) -> Path:
+def _linked(marker: str) -> str:
     """Follow the `.git` file of a linked working tree or submodule."""
-    content = marker.read_text("utf-8", "replace").strip()
-    target = content.removeprefix("gitdir:").strip()
-    return (marker.parent / target).resolve()
+    target = _read(marker).removeprefix("gitdir:").strip()
+    return realpath(join(dirname(marker), target))
 
 
-def _is_git_dir(folder: Path) -> bool:
-    return (folder / "HEAD").is_file() and (folder / "objects").is_dir()
+def _is_git_dir(folder: str) -> bool:
+    return isfile(join(folder, "HEAD")) and isdir(join(folder, "objects"))
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read().strip()
+    except OSError as error:
+        raise NotARepository(f"{path!r} cannot be read: {error.strerror}", "git status") from error

@@ -10,7 +10,6 @@ import select
 import struct
 import sys
 import time
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -23,7 +22,7 @@ _HEADER = struct.Struct("iIII")
 class Watch:
     """Wakes up when something in the folder is written, made or renamed."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: str) -> None:
         self._folder = folder
         self._fd = _inotify()
         self._watched = False

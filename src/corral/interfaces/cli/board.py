@@ -1,7 +1,6 @@
 """The commands that change the board: one function for all of them, and a sentence for each."""
 
 import os
-from argparse import Namespace
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,10 +13,11 @@ from corral.core.state import State
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.fields import filled
 from corral.interfaces.cli.output import moment
+from corral.interfaces.cli.parser import Options
 from corral.store.port import perform
 
 
-def operate(context: Context, options: Namespace) -> None:
+def operate(context: Context, options: Options) -> None:
     """Carry out one command of the core and show what was stored."""
     name = options.command
     store = context.writable
@@ -28,7 +28,7 @@ def operate(context: Context, options: Namespace) -> None:
     context.answer(data, lambda: _sentence(name, command, data))
 
 
-def _defaults(context: Context, name: str, options: Namespace) -> dict[str, Any]:
+def _defaults(context: Context, name: str, options: Options) -> dict[str, Any]:
     fields = COMMANDS[name].__struct_fields__
     extra: dict[str, Any] = {}
     if "brief" in fields and options.brief_file:

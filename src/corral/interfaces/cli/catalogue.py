@@ -18,6 +18,7 @@ class Option(Struct, frozen=True):
     kind: str = "text"  # text, number, flag, list
     default: Any = None
     choices: tuple[str, ...] = ()
+    optional: bool = False  # for a positional one
 
 
 class Entry(Struct, frozen=True):

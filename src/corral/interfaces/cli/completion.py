@@ -1,12 +1,12 @@
 """Shell completion: a small script for each shell, which asks `corral __complete`."""
 
-from argparse import Namespace
 from collections.abc import Iterable
 from itertools import islice
 
 from corral.core.errors import CorralError
 from corral.interfaces.cli.catalogue import ENTRIES, options_of
 from corral.interfaces.cli.context import Context
+from corral.interfaces.cli.parser import Options
 
 _MOST = 500
 
@@ -33,7 +33,7 @@ complete -c corral -f \\
 }
 
 
-def script(context: Context, options: Namespace) -> None:
+def script(context: Context, options: Options) -> None:
     text = _SCRIPTS[options.shell]
     context.answer({"shell": options.shell, "script": text}, lambda: text)
 

@@ -3,15 +3,14 @@
 import os
 from collections.abc import Callable
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from corral.core import config
-from corral.core.errors import BadConfig, BadInput, CorralError, NotInitialised, Refused
+from corral.core.config import Config
+from corral.core.errors import BadInput, CorralError, NotInitialised, Refused
 from corral.interfaces.cli import output
 from corral.store.pace import Pace
 from corral.store.sqlite import SqliteStore
-from corral.world import clock, repository
+from corral.world import clock, repository, settings
 
 if TYPE_CHECKING:
     from corral.store.mirror import Mirror
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 class Context:
     def __init__(self, repo: str | None, actor: str | None, *, as_json: bool) -> None:
-        self._start = Path(repo) if repo else None
+        self._start = repo
         self._actor = actor
         self.as_json = as_json
         self._opened: SqliteStore | None = None
@@ -30,15 +29,10 @@ class Context:
         return repository.find(self._start)
 
     @cached_property
-    def config(self) -> config.Config:
+    def config(self) -> Config:
         path = self.repository.config_file()
-        if path is None:
-            return config.Config()
-        try:
-            text = path.read_text("utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise BadConfig(f"{path.name} cannot be read: {error}") from error
-        return config.parse(text, f".corral/{path.name}")
+        kept = f"{self.repository.folder}/derived/config"
+        return settings.load(path, kept) if path else Config()
 
     @property
     def actor(self) -> str:
@@ -66,7 +60,7 @@ class Context:
     def store(self) -> SqliteStore:
         """The log of an initialised repository, whose configuration is sound."""
         log = self.log
-        if not log.path.exists() and self.repository.config_file() is None:
+        if not log.exists() and self.repository.config_file() is None:
             raise NotInitialised("Corral is not set up in this repository yet", "corral init")
         _ = self.config
         return log
@@ -75,7 +69,7 @@ class Context:
     def writable(self) -> SqliteStore:
         """The log, for a command that appends to it."""
         store = self.store
-        if not store.path.exists() and self._has_mirror():
+        if not store.exists() and self.repository.has_ref("refs/corral/log"):
             raise Refused(
                 "this clone has a mirrored log that was not read in yet; nothing was changed",
                 "corral rebuild --from-mirror",
@@ -100,11 +94,9 @@ class Context:
 
     def read_text(self, name: str) -> str:
         """Read a file that the user named; `-` is standard input."""
-        import sys
-
         try:
-            content = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
-            return content.decode("utf-8")
+            with open(0 if name == "-" else name, "rb") as file:
+                return file.read().decode("utf-8")
         except OSError as error:
             raise BadInput(f"{name!r} cannot be read: {error.strerror}") from error
         except UnicodeDecodeError as error:
@@ -113,7 +105,7 @@ class Context:
     def settle(self) -> None:
         """Do, behind the answer, what is due: a snapshot, the mirror."""
         store = self._opened
-        if store is None or not store.path.exists():
+        if store is None or not store.exists():
             return
         try:
             store.settle()
@@ -124,13 +116,6 @@ class Context:
     def close(self) -> None:
         if self._opened is not None:
             self._opened.close()
-
-    def _has_mirror(self) -> bool:
-        git_dir = self.repository.git_dir
-        if (git_dir / "refs" / "corral" / "log").exists():
-            return True
-        packed = git_dir / "packed-refs"
-        return packed.exists() and b" refs/corral/log\n" in packed.read_bytes()
 
     def _mirror_if_due(self, store: SqliteStore) -> None:
         if Pace(self.repository.folder).due(store.known_seq, writing=self.wrote):

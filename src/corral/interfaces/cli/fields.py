@@ -1,7 +1,6 @@
 """From a command's Struct to options and back. Only how things look is decided here."""
 
 import typing
-from argparse import Namespace
 from typing import Any
 
 import msgspec
@@ -9,6 +8,7 @@ from msgspec import Meta
 
 from corral.core.commands import COMMANDS, Command
 from corral.interfaces.cli.catalogue import Option
+from corral.interfaces.cli.parser import Options
 
 # On a command line one repeats `--path`, so it is singular; units are in the help.
 _FLAGS = {
@@ -30,13 +30,14 @@ def options(name: str) -> tuple[Option, ...]:
     found = []
     for field in msgspec.structs.fields(command):
         kind, help_text = _described(command, field.name)
-        found.append(Option(_flag(name, field), help_text, kind))
+        optional = (name, field.name) in _OPTIONAL_POSITIONAL
+        found.append(Option(_flag(name, field), help_text, kind, optional=optional))
         if field.name == "brief":
             found.append(Option("--brief-file", "a file with the brief; - is standard input"))
     return tuple(found)
 
 
-def filled(name: str, values: Namespace, extra: dict[str, Any]) -> Command:
+def filled(name: str, values: Options, extra: dict[str, Any]) -> Command:
     """Make the command from what was typed; `extra` fills in what was not."""
     command = COMMANDS[name]
     given: dict[str, Any] = {}

@@ -3,7 +3,7 @@
 from corral.core.errors import BadInput
 from corral.interfaces.cli.catalogue import ENTRIES, summary
 from corral.interfaces.cli.output import columns, cut, paint
-from corral.interfaces.cli.parser import parser_for
+from corral.interfaces.cli.parser import help_of
 
 
 def overview(words: list[str]) -> str:
@@ -12,7 +12,7 @@ def overview(words: list[str]) -> str:
         name = " ".join(words)
         if name not in ENTRIES:
             raise BadInput(f"there is no command {name!r}", "corral help")
-        return parser_for(ENTRIES[name]).format_help().rstrip()
+        return help_of(ENTRIES[name])
     lines = ["Corral: many agents, one repository, one log.", "", "usage: corral COMMAND …"]
     group = ""
     for entry in ENTRIES.values():

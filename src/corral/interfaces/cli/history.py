@@ -1,7 +1,6 @@
 """`corral log` and `corral log verify`."""
 
 import sys
-from argparse import Namespace
 from collections.abc import Iterator
 
 import msgspec
@@ -11,11 +10,12 @@ from corral.core.rules import find_task
 from corral.core.text import printable
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import moment, paint
+from corral.interfaces.cli.parser import Options
 from corral.store.exchange import Exchange
 from corral.store.port import follow
 
 
-def log(context: Context, options: Namespace) -> None:
+def log(context: Context, options: Options) -> None:
     store = context.store
     task = find_task(store.state(), options.task).id if options.task else ""
     after = max(0, options.after)
@@ -49,7 +49,7 @@ def _value(value: object) -> str:
     return printable(value if isinstance(value, str) else msgspec.json.encode(value).decode())
 
 
-def verify(context: Context, options: Namespace) -> None:
+def verify(context: Context, options: Options) -> None:
     state = Exchange(context.mirror, context.log).verify()
     context.answer(
         {"seq": state.seq, "hash": state.head.hex()},

@@ -1,6 +1,5 @@
 """The commands that only look: lists, single things, and why."""
 
-from argparse import Namespace
 from typing import Any
 
 import msgspec
@@ -12,9 +11,10 @@ from corral.core.rules import find_convoy, find_task
 from corral.core.why import Explanation, explain
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import STATE_STYLE, moment, paint, span, table
+from corral.interfaces.cli.parser import Options
 
 
-def convoy_list(context: Context, options: Namespace) -> None:
+def convoy_list(context: Context, options: Options) -> None:
     found = views.convoy_views(context.store.state())
     context.answer(found, lambda: _convoys(found) if found else "no convoy yet")
 
@@ -34,7 +34,7 @@ def _convoys(found: list[views.ConvoyView]) -> str:
     return table(rows, ("convoy", "prefix", "tasks", "done", "base", "title"))
 
 
-def convoy_show(context: Context, options: Namespace) -> None:
+def convoy_show(context: Context, options: Options) -> None:
     state = context.store.state()
     convoy = find_convoy(state, options.convoy)
     view = next(view for view in views.convoy_views(state) if view.id == convoy.id)
@@ -52,7 +52,7 @@ def convoy_show(context: Context, options: Namespace) -> None:
     )
 
 
-def task_list(context: Context, options: Namespace) -> None:
+def task_list(context: Context, options: Options) -> None:
     state = context.store.state()
     if options.convoy:
         find_convoy(state, options.convoy)
@@ -91,7 +91,7 @@ def holder(line: views.TaskLine, now: int) -> str:
     return f"{line.claim.holder} ({span(left) + ' left' if left > 0 else 'lapsed'})"
 
 
-def task_show(context: Context, options: Namespace) -> None:
+def task_show(context: Context, options: Options) -> None:
     state = context.store.state()
     task = find_task(state, options.task)
     view = views.task_view(state, task)
@@ -126,7 +126,7 @@ def _event(context: Context, seq: int) -> dict[str, Any]:
     return {"seq": seq, "at": record.at, "actor": record.actor} | data
 
 
-def lease_list(context: Context, options: Namespace) -> None:
+def lease_list(context: Context, options: Options) -> None:
     state = context.store.state()
     found = [views.lease_view(resource, lease) for resource, lease in state.leases.items()]
     now = context.now()
@@ -142,7 +142,7 @@ def _left(milliseconds: int) -> str:
     return span(milliseconds) if milliseconds > 0 else "lapsed"
 
 
-def alert_list(context: Context, options: Namespace) -> None:
+def alert_list(context: Context, options: Options) -> None:
     found = list(context.store.state().alerts.values())
 
     def human() -> str:
@@ -152,7 +152,7 @@ def alert_list(context: Context, options: Namespace) -> None:
     context.answer([{name: getattr(a, name) for name in a.__struct_fields__} for a in found], human)
 
 
-def why(context: Context, options: Namespace) -> None:
+def why(context: Context, options: Options) -> None:
     state = context.store.state()
     found = explain(state, find_task(state, options.task), context.now())
     context.answer(found, lambda: _why(found))

@@ -3,7 +3,6 @@
 Exit codes: 0 done, 1 failed, 2 bad input, 3 refused by a rule, 4 not found, 130 interrupted.
 """
 
-import gc
 import os
 import sys
 from importlib import import_module
@@ -16,7 +15,6 @@ from corral.interfaces.cli.catalogue import ENTRIES, Entry
 
 def main() -> None:
     """Run `corral` with the words of the command line, and exit."""
-    gc.disable()  # a command is over before there is anything to collect
     code = run(sys.argv[1:])
     try:
         sys.stdout.flush()
@@ -73,12 +71,12 @@ def _run(words: list[str]) -> int:
 
 def _carry_out(entry: Entry, arguments: list[str]) -> int:
     from corral.interfaces.cli.context import Context
-    from corral.interfaces.cli.parser import parse
+    from corral.interfaces.cli.parser import help_of, parse
 
-    try:
-        options = parse(entry, arguments)
-    except SystemExit as stop:  # argparse has printed the help
-        return int(stop.code or 0)
+    if "--help" in arguments or "-h" in arguments:
+        output.say(help_of(entry))
+        return 0
+    options = parse(entry, arguments)
     context = Context(options.repo, getattr(options, "as"), as_json=options.json)
     module, _, function = entry.code.partition(":")
     code = import_module(f"corral.interfaces.cli.{module}")

@@ -1,22 +1,21 @@
 """`corral log push|fetch` and `corral rebuild`: the log as a git ref."""
 
-from argparse import Namespace
-
 from corral.interfaces.cli.context import Context
+from corral.interfaces.cli.parser import Options
 from corral.store.exchange import Exchange, Taken
 
 
-def push(context: Context, options: Namespace) -> None:
+def push(context: Context, options: Options) -> None:
     seq = _exchange(context).push(options.remote)
     context.answer({"seq": seq}, lambda: f"{options.remote} has the log up to event {seq}")
 
 
-def fetch(context: Context, options: Namespace) -> None:
+def fetch(context: Context, options: Options) -> None:
     taken = _exchange(context).fetch(options.remote)
     context.answer(taken, lambda: _told(taken, options.remote))
 
 
-def rebuild(context: Context, options: Namespace) -> None:
+def rebuild(context: Context, options: Options) -> None:
     exchange = _exchange(context)
     if options.from_mirror:
         taken = exchange.rebuild_from_mirror()

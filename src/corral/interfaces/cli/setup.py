@@ -1,11 +1,11 @@
 """`corral init` and `corral doctor`."""
 
-from argparse import Namespace
 from pathlib import Path
 
 from corral.core.errors import CorralError, Failed, Refused
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import paint, table
+from corral.interfaces.cli.parser import Options
 
 CONFIG = """\
 # Corral's settings for this repository. Commit this file: everybody shares it.
@@ -35,11 +35,11 @@ CONFIG = """\
 """
 
 
-def init(context: Context, options: Namespace) -> None:
+def init(context: Context, options: Options) -> None:
     if options.print:
         context.answer({"config": CONFIG}, CONFIG.rstrip)
         return
-    path = context.repository.worktree / ".corral" / "config.toml"
+    path = Path(context.repository.worktree, ".corral", "config.toml")
     if path.exists():
         raise Refused(
             ".corral/config.toml is there already; nothing was changed",
@@ -59,7 +59,7 @@ def init(context: Context, options: Namespace) -> None:
     )
 
 
-def doctor(context: Context, options: Namespace) -> int:
+def doctor(context: Context, options: Options) -> int:
     """Check one thing after the other; fail if any of them is wrong."""
     checks = (
         ("git", _git),
@@ -105,13 +105,13 @@ def _sqlite(context: Context) -> str:
 
 
 def _repository(context: Context) -> str:
-    return str(context.repository.git_dir)
+    return context.repository.git_dir
 
 
 def _config(context: Context) -> str:
     found = context.repository.config_file()
     _ = context.config
-    return str(found) if found else "none: the defaults hold (corral init writes one)"
+    return found or "none: the defaults hold (corral init writes one)"
 
 
 def _log(context: Context) -> str:
@@ -131,7 +131,7 @@ def _folder(context: Context) -> str:
     import os
     import shutil
 
-    folder = context.repository.folder
+    folder = Path(context.repository.folder)
     place = folder if folder.exists() else folder.parent
     if not os.access(place, os.W_OK):
         raise Failed(f"{place} is read-only for you", "the log is read, but cannot be written")

@@ -1,15 +1,14 @@
 """`corral status`: one screen that says what is happening."""
 
 import sys
-from argparse import Namespace
 
 from corral.core import views
-from corral.core.claims import column
 from corral.core.state import State, Task
 from corral.interfaces.cli import output
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.look import holder
 from corral.interfaces.cli.output import STATE_STYLE, cut, fancy, paint, table
+from corral.interfaces.cli.parser import Options
 
 _SHOWN = ("doing", "blocked", "failed", "review", "todo")
 _ROWS = 10
@@ -17,7 +16,7 @@ _BAR = 20
 _REFRESH_S = 5.0  # while watching: times left are shown anew though nothing happened
 
 
-def status(context: Context, options: Namespace) -> None:
+def status(context: Context, options: Options) -> None:
     if not options.watch:
         state = context.store.state()
         if context.as_json:
@@ -44,13 +43,11 @@ def _watch(context: Context) -> None:
 
 
 def _screen(state: State, now: int) -> str:
-    board: dict[str, list[Task]] = {}
-    for task in state.tasks.values():
-        board.setdefault(column(state, task), []).append(task)
+    board = views.board(state)
     lines = [_summary(state, board)]
-    lines += _convoys(state)
+    lines += _convoys(state, board)
     for name in _SHOWN:
-        if name in board:
+        if board[name]:
             lines += ["", *_section(state, name, board[name], now)]
     if state.alerts:
         lines += ["", paint(f"alerts ({len(state.alerts)})", "red")]
@@ -64,15 +61,15 @@ def _summary(state: State, board: dict[str, list[Task]]) -> str:
     counts = [
         paint(f"{len(board[name])} {name}", STATE_STYLE[name])
         for name in views.COLUMNS
-        if name in board
+        if board[name]
     ]
     return f"{'  '.join(counts)}  {paint(f'(event {state.seq})', 'dim')}"
 
 
-def _convoys(state: State) -> list[str]:
+def _convoys(state: State, board: dict[str, list[Task]]) -> list[str]:
     if not state.convoys or not state.tasks:
         return []
-    found = views.convoy_views(state)
+    found = views.convoy_views(state, board)
     rows = [
         (view.id, _bar(view), f"{view.tasks['done']}/{sum(view.tasks.values())}", view.title)
         for view in found[-_ROWS:]
