@@ -46,10 +46,21 @@ _decoders: dict[str, Callable[[Any], Event]] = {}
 
 
 def chain(previous: bytes, line: bytes) -> bytes:
-    # Loading OpenSSL takes longer than most commands that only look, and they hash nothing.
+    """Return the hash of a log that is one line longer."""
+    digest: bytes = (_sha256 or _load_sha256())(previous + line).digest()
+    return digest
+
+
+_sha256: Callable[[bytes], Any] | None = None
+
+
+def _load_sha256() -> Callable[[bytes], Any]:
+    """Load OpenSSL when the first hash is wanted: most commands that only look need none."""
+    global _sha256  # noqa: PLW0603 - set once
     from hashlib import sha256
 
-    return sha256(previous + line).digest()
+    _sha256 = sha256
+    return sha256
 
 
 def encode(seq: int, at: int, actor: str, event: Event) -> bytes:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from corral.core import events as e
 from corral.core.codec import Record, event_of
+from corral.core.ids import TaskId
 from corral.core.state import Alert, Claim, Convoy, State, Task, TaskState
 
 Apply = Callable[[State, Any, int, int], None]
@@ -160,16 +161,16 @@ def _alert_cleared(state: State, event: e.AlertCleared, seq: int, at: int) -> No
 
 
 def _move(
-    state: State, task: str, to: TaskState, at: int, reason: str = "", **changes: Any
+    board: State, task: TaskId, to: TaskState, at: int, reason: str = "", **changes: Any
 ) -> None:
     """Put a task into a state in which nobody holds it."""
-    _change(state, task, state_=to, claim=None, changed_at=at, reason=reason, **changes)
+    board.tasks[task] = replace(
+        board.tasks[task], state=to, claim=None, changed_at=at, reason=reason, **changes
+    )
 
 
-def _change(state: State, task: Any, *, state_: TaskState | None = None, **changes: Any) -> None:
-    if state_ is not None:
-        changes["state"] = state_
-    state.tasks[task] = replace(state.tasks[task], **changes)
+def _change(board: State, task: TaskId, **changes: Any) -> None:
+    board.tasks[task] = replace(board.tasks[task], **changes)
 
 
 _APPLY: dict[type[e.Event], Apply] = {

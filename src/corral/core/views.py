@@ -22,7 +22,7 @@ class ClaimView(Struct, frozen=True):
 
 
 class TaskLine(Struct, frozen=True, gc=False):
-    """A task on the board."""
+    """A task on the board, in brief: boards have thousands."""
 
     id: TaskId
     convoy: ConvoyId
@@ -31,12 +31,11 @@ class TaskLine(Struct, frozen=True, gc=False):
     column: str
     priority: int
     needs: tuple[TaskId, ...]
-    engine: str
     assignee: str
     attempts: int
-    claim: ClaimView | None
     reason: str
-    changed_at: int
+    holder: str | None
+    expires_at: int | None
 
 
 class TaskView(Struct, frozen=True):
@@ -108,6 +107,7 @@ def task_line(state: State, task: Task) -> TaskLine:
 
 
 def _line(task: Task, where: str) -> TaskLine:
+    claim = task.claim
     return TaskLine(
         task.id,
         task.convoy,
@@ -116,12 +116,11 @@ def _line(task: Task, where: str) -> TaskLine:
         where,
         task.priority,
         task.needs,
-        task.engine,
         task.assignee,
         task.attempts,
-        claim_view(task.claim),
         task.reason,
-        task.changed_at,
+        claim.holder if claim else None,
+        claim.expires_at if claim else None,
     )
 
 

@@ -276,12 +276,11 @@ class SqliteStore:
         if self._state is None:
             self._state = self._from_snapshot(connection)
             self._saved = self._state.seq
-        while page := _rows(connection, self._state.seq, _PAGE):
-            try:
-                extend(self._state, page)
-            except LogDamaged:
-                self._state = None
-                raise
+        try:
+            extend(self._state, _scan(connection, self._state.seq))
+        except BaseException:
+            self._state = None
+            raise
         return self._state
 
     def _from_snapshot(self, connection: apsw.Connection) -> State:

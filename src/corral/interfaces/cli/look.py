@@ -10,7 +10,7 @@ from corral.core.codec import decode
 from corral.core.rules import find_convoy, find_task
 from corral.core.why import Explanation, explain
 from corral.interfaces.cli.context import Context
-from corral.interfaces.cli.output import STATE_STYLE, moment, paint, span, table
+from corral.interfaces.cli.output import STATE_STYLE, holder, moment, paint, span, table
 from corral.interfaces.cli.parser import Options
 
 
@@ -81,14 +81,6 @@ def _tasks(lines: list[views.TaskLine], now: int) -> str:
     ]
     head = ("task", "column", "prio", "holder", "needs", "title")
     return table(rows, head, styles={1: "state"})
-
-
-def holder(line: views.TaskLine, now: int) -> str:
-    """Say who has the task and for how long, or for whom it is."""
-    if line.claim is None:
-        return f"for {line.assignee}" if line.assignee and line.column == "todo" else ""
-    left = line.claim.expires_at - now
-    return f"{line.claim.holder} ({span(left) + ' left' if left > 0 else 'lapsed'})"
 
 
 def task_show(context: Context, options: Options) -> None:

@@ -6,11 +6,14 @@ Colour and lines are for terminals only; in a pipe everything is plain, tab-free
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from corral.core.errors import CorralError
+
+if TYPE_CHECKING:
+    from corral.core.views import TaskLine
 
 _STYLES = {
     "bold": "1",
@@ -149,3 +152,11 @@ def span(milliseconds: int) -> str:
         if seconds >= length:
             return f"{seconds // length} {unit}"
     return f"{seconds} s"
+
+
+def holder(line: "TaskLine", now: int) -> str:
+    """Say who has the task and for how long, or for whom it is."""
+    if line.holder is None or line.expires_at is None:
+        return f"for {line.assignee}" if line.assignee and line.column == "todo" else ""
+    left = line.expires_at - now
+    return f"{line.holder} ({span(left) + ' left' if left > 0 else 'lapsed'})"

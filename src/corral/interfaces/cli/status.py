@@ -6,8 +6,7 @@ from corral.core import views
 from corral.core.state import State, Task
 from corral.interfaces.cli import output
 from corral.interfaces.cli.context import Context
-from corral.interfaces.cli.look import holder
-from corral.interfaces.cli.output import STATE_STYLE, cut, fancy, paint, table
+from corral.interfaces.cli.output import STATE_STYLE, cut, fancy, holder, paint, table
 from corral.interfaces.cli.parser import Options
 
 _SHOWN = ("doing", "blocked", "failed", "review", "todo")
