@@ -103,5 +103,5 @@ def _held(task: Task, claim: Claim, now: int) -> Obstacle:
     return Obstacle(
         "already_claimed",
         f"{task.id} is held by {claim.holder} for another {left} s",
-        f"corral why {task.id}",
+        f"wait, or take it away with: corral task hand-off {task.id} --force",
     )

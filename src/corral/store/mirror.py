@@ -55,12 +55,11 @@ class Mirror:
         self._pace = Pace(folder)
 
     def tip(self, ref: str = REF) -> Tip | None:
-        commit = self.git.resolve(ref)
-        if commit is None:
+        found = self.git.tip(ref)
+        if found is None:
             return None
-        facts = dict(
-            line.split(": ", 1) for line in self.git.message(commit).splitlines() if ": " in line
-        )
+        commit, message = found
+        facts = dict(line.split(": ", 1) for line in message.splitlines() if ": " in line)
         try:
             return Tip(commit, facts["log"], int(facts["seq"]), facts["hash"])
         except (KeyError, ValueError) as error:

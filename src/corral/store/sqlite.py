@@ -11,7 +11,8 @@ changes of the file happen under that lock, the checkpoints too, so that the sea
 import os
 from _thread import RLock  # threading itself is not needed by most commands
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from time import monotonic
 from typing import Any, TypeVar
 
 import apsw
@@ -47,6 +48,7 @@ class SqliteStore:
         self._turnstile = Turnstile(self.folder)
         self._mine = RLock()
         self._connection: apsw.Connection | None = None
+        self._inode = 0
         self._state: State | None = None
         self._saved = 0
         self._wal_pages = 0
@@ -60,16 +62,27 @@ class SqliteStore:
         return answer  # type: ignore[no-any-return]  # batch answers each request with its own T
 
     def batch(self, requests: Sequence[Request[Any]]) -> list[Any]:
+        if not self.exists():
+            rows, answers = self._play(State(), requests)
+            if not rows:
+                return answers  # nothing to store: do not even make the file
         with self._writing() as connection:
-            state = self._current(connection)
-            answers, rows = [], []
-            for request in requests:
-                log = state.log or os.urandom(8).hex()
-                stored, answer = attempt(state, request, self._clock(), log)
-                rows.extend(stored)
-                answers.append(answer)
+            rows, answers = self._play(self._current(connection), requests)
             self._insert(connection, rows)
-            return answers
+        return answers
+
+    def _play(
+        self, state: State, requests: Sequence[Request[Any]]
+    ) -> tuple[list[Stored], list[Any]]:
+        """Run requests one after the other on a state: what to store, and the answers."""
+        rows: list[Stored] = []
+        answers = []
+        for request in requests:
+            log = state.log or os.urandom(8).hex()
+            stored, answer = attempt(state, request, self._clock(), log)
+            rows.extend(stored)
+            answers.append(answer)
+        return rows, answers
 
     def adopt(self, records: Sequence[Stored]) -> None:
         with self._writing() as connection:
@@ -100,14 +113,17 @@ class SqliteStore:
         from corral.world.watch import Watch
 
         os.makedirs(self._derived, exist_ok=True)
+        deadline = None if timeout_s is None else monotonic() + timeout_s
         with Watch(self._derived) as watch:
             while self._length() <= after:
-                if not watch.wait(timeout_s) and timeout_s is not None:
-                    return self._length() > after
+                left = None if deadline is None else deadline - monotonic()
+                if left is not None and left <= 0:
+                    return False
+                watch.wait(left)
         return True
 
     def verify(self) -> State:
-        """Check every stored event, trusting neither snapshot nor seal."""
+        """Check every stored event, and that none is missing that the seal has seen."""
         if not self.exists():
             return State()
         with self._mine, _translated(), self._turnstile.held():
@@ -184,9 +200,10 @@ class SqliteStore:
     def _writing(self) -> Iterator[apsw.Connection]:
         """Give the caller a transaction of its own; it commits if nothing is raised."""
         with self._mine, _translated():
-            os.makedirs(self.folder, exist_ok=True)
+            _make_folder(self.folder)
             with self._turnstile.held():
                 connection = self._trusted(create=True)
+                before = connection.total_changes()
                 connection.execute("BEGIN IMMEDIATE")
                 try:
                     yield connection
@@ -197,7 +214,8 @@ class SqliteStore:
                     if connection.in_transaction:
                         connection.execute("ROLLBACK")
                     raise
-                self._sealed(connection)
+                if connection.total_changes() != before:
+                    self._after_commit(connection)
 
     @contextmanager
     def _reading(self) -> Iterator[apsw.Connection | None]:
@@ -205,8 +223,8 @@ class SqliteStore:
             if not self.exists():
                 yield None
                 return
-            connection = self._connection
-            if connection is None or not self._intact():
+            connection = self._connection if self._intact() else None
+            if connection is None:
                 with self._turnstile.held():
                     connection = self._trusted()
             yield connection
@@ -218,11 +236,10 @@ class SqliteStore:
         self._state = None
 
     def _open(self, *, create: bool = False) -> apsw.Connection:
+        """Open the file if it is not open; the caller holds the lock."""
         if self._connection is not None:
             return self._connection
         schema.check_library()
-        if not create and not self.exists():
-            raise StoreFailed("there is no log yet", "corral convoy create")
         flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
         connection = apsw.Connection(self.path, flags=flags, vfs=self._vfs)
         connection.set_busy_timeout(_BUSY_MS)
@@ -231,7 +248,7 @@ class SqliteStore:
         connection.pragma("synchronous", "full")
         connection.set_wal_hook(self._count_pages)
         schema.upgrade(connection, self.path)
-        self._connection = connection
+        self._connection, self._inode = connection, os.stat(self.path).st_ino
         return connection
 
     def _count_pages(self, connection: apsw.Connection, database: str, pages: int) -> int:
@@ -239,13 +256,16 @@ class SqliteStore:
         return apsw.SQLITE_OK
 
     def _intact(self) -> bool:
+        """Say whether the files look as they did when they were sealed, and are those we opened."""
         sealed = seal.read(self._seal)
-        return sealed is not None and sealed.looks == seal.look(self.path)
+        if sealed is None or sealed.looks != seal.look(self.path):
+            return False
+        return self._connection is None or sealed.looks[0][0] == self._inode
 
     def _trusted(self, *, create: bool = False) -> apsw.Connection:
         """Open the log and make sure, under the lock, that it is what Corral wrote."""
         if not self._intact():
-            self._drop()  # the file itself may have been replaced
+            self._drop()
             self._audit(self._open(create=create))
         return self._open(create=create)
 
@@ -303,11 +323,16 @@ class SqliteStore:
             "INSERT INTO event VALUES (?, ?, ?)", ((row.seq, row.line, row.hash) for row in rows)
         )
 
-    def _sealed(self, connection: apsw.Connection) -> None:
-        if self._wal_pages >= _CHECKPOINT_PAGES:
-            self._checkpoint(connection)
-        if self._state is not None:
-            self._write_seal(self._state)
+    def _after_commit(self, connection: apsw.Connection) -> None:
+        """Seal the log. The events are durable: nothing that fails here may look like a refusal.
+
+        An unsealed log is only checked once more; a WAL that could not be moved is moved later.
+        """
+        with suppress(OSError, apsw.Error):
+            if self._wal_pages >= _CHECKPOINT_PAGES:
+                self._checkpoint(connection)
+            if self._state is not None:
+                self._write_seal(self._state)
 
     def _checkpoint(self, connection: apsw.Connection) -> None:
         """Move the WAL into the file, without waiting for readers; a long one is cut as well."""
@@ -324,6 +349,18 @@ class SqliteStore:
 
     def _write_seal(self, state: State) -> None:
         seal.write(self._seal, seal.Seal(state.seq, state.head, seal.look(self.path)))
+
+
+def _make_folder(folder: str) -> None:
+    """Make the folder, so that it is still there after a power loss."""
+    if os.path.isdir(folder):
+        return
+    os.makedirs(folder, exist_ok=True)
+    parent = os.open(os.path.dirname(folder), os.O_RDONLY)
+    try:
+        os.fsync(parent)
+    finally:
+        os.close(parent)
 
 
 def _scan(connection: apsw.Connection, after: int = 0, limit: int = -1) -> Iterator[Stored]:

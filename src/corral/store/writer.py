@@ -34,6 +34,7 @@ class Writer:
         self._store = store
         self._queue: SimpleQueue[_Pending | None] = SimpleQueue()
         self._open = True
+        self.trouble: Exception | None = None  # what keeps the store from settling, if anything
         self._thread = threading.Thread(target=self._run, name="corral-writer", daemon=True)
         self._thread.start()
 
@@ -61,7 +62,7 @@ class Writer:
                 pending.done.release()
             if not self._open and self._queue.empty():
                 return
-            self._store.settle()
+            self._settle()
 
     def _take(self) -> list[_Pending]:
         """Wait for a request, then take all that are there."""
@@ -70,7 +71,15 @@ class Writer:
         return [pending for pending in taken if pending is not None]
 
     def _answers(self, batch: Sequence[_Pending]) -> Sequence[Any]:
+        """Ask the store. Whatever goes wrong goes to those who asked: nobody waits for ever."""
         try:
             return self._store.batch([pending.request for pending in batch])
-        except CorralError as error:
+        except Exception as error:
             return [error] * len(batch)
+
+    def _settle(self) -> None:
+        try:
+            self._store.settle()
+            self.trouble = None
+        except (CorralError, OSError) as error:
+            self.trouble = error

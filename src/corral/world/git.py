@@ -37,8 +37,11 @@ class Git:
         done = self._run("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}", check=False)
         return done.decode().strip() or None
 
-    def message(self, commit: str) -> str:
-        return self._run("show", "--no-patch", "--format=%B", commit).decode("utf-8", "replace")
+    def tip(self, ref: str) -> tuple[str, str] | None:
+        """Return the commit that a ref names and its message, if it exists."""
+        said = self._run("log", "-1", "--format=%H%n%B", ref, "--", check=False, bad=128)
+        commit, _, message = said.decode("utf-8", "replace").partition("\n")
+        return (commit, message) if commit else None
 
     def history(self, commit: str, excluding: str | None = None) -> list[str]:
         """Return a commit's first-parent history, oldest first."""

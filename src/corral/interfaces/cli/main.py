@@ -21,7 +21,7 @@ def main() -> None:
     except BrokenPipeError:
         _quiet_pipe()
     sys.stderr.flush()
-    os._exit(code)  # all is written and closed; taking ten thousand tasks apart would be for nothing
+    os._exit(code)  # all is written; taking ten thousand tasks apart would be for nothing
 
 
 def run(words: list[str]) -> int:
