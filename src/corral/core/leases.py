@@ -33,10 +33,11 @@ def resource_name(text: str) -> str:
 
 def pattern(text: str) -> str:
     """Check a path pattern and return its canonical spelling."""
-    problem = paths.problem(text)
+    clean = line(text, "the path pattern", paths.MAX_LENGTH)
+    problem = paths.problem(clean)
     if problem:
-        raise BadInput(f"the path pattern {printable(text)!r} is bad: {problem}")
-    return paths.normal(text)
+        raise BadInput(f"the path pattern {printable(clean)!r} is bad: {problem}")
+    return paths.normal(clean)
 
 
 def overlap(a: str, b: str) -> bool:

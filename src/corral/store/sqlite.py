@@ -154,7 +154,8 @@ class SqliteStore:
             self._state = None
             if os.path.isdir(self._derived):
                 for entry in os.scandir(self._derived):
-                    os.unlink(entry.path)
+                    with suppress(FileNotFoundError):  # another process may be at it as well
+                        os.unlink(entry.path)
 
     @property
     def sealed_seq(self) -> int:

@@ -1,5 +1,6 @@
 """`corral log` and `corral log verify`."""
 
+import gc
 import sys
 from collections.abc import Iterator
 
@@ -21,6 +22,8 @@ def log(context: Context, options: Options) -> None:
     after = max(0, options.after)
     if options.last is not None:
         after = max(after, store.state().seq - max(0, options.last))
+    if options.follow:
+        gc.enable()  # unlike other commands, this one stays
     events: Iterator[Stored] = follow(store, after) if options.follow else store.read(after)
     for stored in events:
         if task and not _about(stored, task):

@@ -15,6 +15,8 @@ from corral.interfaces.cli.catalogue import ENTRIES, Entry
 
 def main() -> None:
     """Run `corral` with the words of the command line, and exit."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="replace")  # type: ignore[union-attr]  # a bar must not be fatal
     code = run(sys.argv[1:])
     try:
         sys.stdout.flush()

@@ -40,7 +40,7 @@ STATE_STYLE = {
 def fancy(stream: Any = None) -> bool:
     """Say whether a person looks at this stream with colours on."""
     out = stream or sys.stdout
-    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM", "dumb") == "dumb":
         return False
     return bool(out.isatty())
 

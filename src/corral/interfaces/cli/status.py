@@ -1,5 +1,6 @@
 """`corral status`: one screen that says what is happening."""
 
+import gc
 import sys
 
 from corral.core import views
@@ -27,6 +28,7 @@ def status(context: Context, options: Options) -> None:
 
 
 def _watch(context: Context) -> None:
+    gc.enable()  # unlike other commands, this one stays
     store = context.store
     while True:
         state = store.state()
@@ -34,11 +36,17 @@ def _watch(context: Context) -> None:
         if context.as_json:
             output.say_json(views.status(state))
         else:
-            clear = "\x1b[H\x1b[2J" if fancy() else ""
-            output.say(clear + _screen(state, context.now()))
+            output.say(_in_place(_screen(state, context.now())))
         sys.stdout.flush()
         while not store.wait(seen, _REFRESH_S) and not fancy():
             pass
+
+
+def _in_place(text: str) -> str:
+    """Draw over what is on the terminal, without clearing it first: that would flicker."""
+    if not fancy():
+        return text
+    return "\x1b[H" + text.replace("\n", "\x1b[K\n") + "\x1b[K\x1b[J"
 
 
 def _screen(state: State, now: int) -> str:
