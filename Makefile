@@ -28,7 +28,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint types layers format bench env lock clean need-git
+.PHONY: help demo test lint types layers format reference bench env lock clean need-git
 
 help: ## list what make can do
 	@echo 'usage: make TARGET'
@@ -55,6 +55,9 @@ layers: $(DEV) ## check that imports go one way
 format: $(DEV) ## format, and fix what can be fixed
 	@$(BIN)/ruff check --quiet --fix-only .
 	@$(BIN)/ruff format .
+
+reference: $(RUNTIME) ## write docs/reference.md from the code
+	@$(BIN)/python -m corral.interfaces.reference > docs/reference.md
 
 bench: $(DEV) ## measure
 	@$(BIN)/python -m benchmarks

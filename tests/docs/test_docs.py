@@ -1,0 +1,246 @@
+"""The documentation is a contract: what it shows exists, and what exists is in it."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from corral.core.config import parse as parse_config
+from corral.core.errors import CorralError
+from corral.core.events import EVENTS
+from corral.core.moves import MOVES
+from corral.core.views import COLUMNS
+from corral.interfaces.cli.catalogue import ENTRIES, options_of
+from corral.interfaces.cli.parser import parse
+from corral.interfaces.reference import codes, page, setting_fields
+from corral.interfaces.reference_words import CODES, COLUMN_MEANINGS, ENVIRONMENT, EXITS, SETTINGS
+
+ROOT = Path(__file__).parents[2]
+SOURCE = {path: path.read_text("utf-8") for path in sorted((ROOT / "src").rglob("*.py"))}
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
+REFERENCE = (ROOT / "docs" / "reference.md").read_text("utf-8")
+
+_FENCE = re.compile(r"^ *```(\w*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+_LINK = re.compile(r"\]\(([^)\s]+)\)|(?:src|srcset|href)=\"([^\"]+)\"")
+_OPERATORS = re.compile(r"[|&;<>()]+")
+
+
+def blocks(text: str, *languages: str) -> Iterator[str]:
+    return (body for language, body in _FENCE.findall(text) if language in languages)
+
+
+def typed_lines(text: str) -> Iterator[str]:
+    """Yield the lines that a reader would type, with continued ones joined."""
+    for body in blocks(text, "sh", "bash", "zsh", "fish"):
+        yield from body.replace("\\\n", " ").splitlines()
+    for body in blocks(text, "console"):
+        for line in body.replace("\\\n", " ").splitlines():
+            if line.startswith("$ "):
+                yield line[2:]
+
+
+def commands_in(line: str) -> Iterator[list[str]]:
+    """Yield the words of each call of `corral` in a line of shell."""
+    # What stands in `$(…)` is a call of its own; the quotes around it would hide that.
+    opened = re.sub(r'"?\$\(([^)]*)\)"?', r" ; \1 ; ", line)
+    lexer = shlex.shlex(opened, posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    words: list[str] = []
+    for word in [*lexer, ";"]:
+        if not _OPERATORS.fullmatch(word):
+            words.append(word)
+            continue
+        while words and re.fullmatch(r"[A-Z_]+=.*|then|do|if|while|until|!|\$", words[0]):
+            words.pop(0)
+        if words[:1] == ["corral"]:
+            yield words[1:]
+        words = []
+
+
+def shown_commands() -> list[tuple[str, list[str]]]:
+    return [
+        (name, words)
+        for name, page in zip(NAMES, PAGES, strict=True)
+        for line in typed_lines(page.read_text("utf-8"))
+        for words in commands_in(line)
+    ]
+
+
+def anchors(text: str) -> set[str]:
+    titles = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def test_the_reference_is_what_the_generator_makes() -> None:
+    assert page() == REFERENCE, "run `make reference`"
+
+
+def test_every_command_and_option_is_in_the_reference() -> None:
+    for entry in ENTRIES.values():
+        assert f"#### `corral {entry.name}" in REFERENCE
+        section = REFERENCE.split(f"#### `corral {entry.name}", 1)[1].split("\n#", 1)[0]
+        shared = REFERENCE.split("### Start", 1)[0]
+        for option in options_of(entry):
+            shown = option.flag if option.flag.startswith("-") else option.flag.upper()
+            assert shown in section or f"`{shown}" in shared
+
+
+def test_every_event_with_its_fields_is_in_the_reference() -> None:
+    for name, event in EVENTS.items():
+        section = REFERENCE.split(f"### `{name}`", 1)[1].split("\n#", 1)[0]
+        assert all(f"`{field}`" in section for field in event.__struct_fields__)
+
+
+def test_every_move_and_column_is_in_the_reference() -> None:
+    assert all(f"| `{move}` |" in REFERENCE for move in MOVES)
+    assert set(COLUMN_MEANINGS) == set(COLUMNS)
+
+
+def test_every_setting_is_in_the_reference() -> None:
+    assert {name for name, _ in setting_fields()} == set(SETTINGS)
+    assert all(f"| `{name}` |" in REFERENCE for name in SETTINGS)
+
+
+def test_every_error_code_is_in_the_reference() -> None:
+    raised = {
+        code
+        for text in SOURCE.values()
+        for code in re.findall(r'\bcode="(\w+)"|Obstacle\(\s*"(\w+)"', text)
+        for code in code
+        if code
+    }
+    assert raised, "the pattern must find some"
+    assert {code for code, _, _ in CODES} == codes() | raised
+    assert all(f"| `{code}` |" in REFERENCE for code, _, _ in CODES)
+
+
+def test_codes_of_classes_are_listed_with_their_class() -> None:
+    of_classes = codes()
+    assert all(kind.code == code for code, kind, _ in CODES if code in of_classes)
+    assert {kind.exit_code for _, kind, _ in CODES} <= set(EXITS)
+
+
+def test_every_environment_variable_is_in_the_reference() -> None:
+    read = {
+        name
+        for text in SOURCE.values()
+        for name in re.findall(r'environ(?:ment)?(?:\.get\(|\[)"(\w+)"', text)
+    }
+    assert read, "the pattern must find some"
+    assert read <= set(ENVIRONMENT)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_links_lead_somewhere(name: str) -> None:
+    place = ROOT / name
+    for found in _LINK.findall(place.read_text("utf-8")):
+        link = "".join(found)
+        if re.match(r"[a-z]+:", link):
+            continue
+        file, _, anchor = link.partition("#")
+        target = place.parent / file if file else place
+        assert target.exists(), f"{name} links to {link}"
+        if anchor:
+            assert anchor in anchors(target.read_text("utf-8")), f"{name} links to {link}"
+
+
+def test_commands_are_found_in_the_docs() -> None:
+    assert len(shown_commands()) > 50
+    assert list(
+        commands_in('TOKEN=$(corral task claim --next --json | jq -r .data) && corral why "a b"')
+    ) == [
+        ["task", "claim", "--next", "--json"],
+        ["why", "a b"],
+    ]
+
+
+@pytest.mark.parametrize(("name", "words"), shown_commands(), ids=str)
+def test_commands_that_are_shown_exist_with_their_options(name: str, words: list[str]) -> None:
+    while words[:1] and words[0] in ("--repo", "--as"):
+        words = words[2:]
+    if words in (["help"], ["--version"]) or words[-1:] == ["--help"]:
+        return
+    entry = ENTRIES.get(" ".join(words[:2])) or ENTRIES.get(words[0])
+    assert entry, f"{name}: there is no command {words}"
+    try:
+        parse(entry, words[len(entry.words) :])
+    except CorralError as error:
+        pytest.fail(f"{name}: {error.message}")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_commands_that_are_mentioned_exist(name: str) -> None:
+    text = _FENCE.sub("", (ROOT / name).read_text("utf-8"))
+    groups = {entry.words[0] for entry in ENTRIES.values()} | {"help"}
+    for words in (found.split() for found in re.findall(r"`corral ([a-z][^`]*)`", text)):
+        assert words[0] in groups, f"{name} mentions corral {words[0]}"
+        alone = words[0] in ENTRIES or words[0] == "help"
+        assert alone or " ".join(words[:2]) in ENTRIES or len(words) == 1, f"{name}: {words}"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_configurations_that_are_shown_are_sound(name: str) -> None:
+    for body in blocks((ROOT / name).read_text("utf-8"), "toml"):
+        parse_config(body, name)
+
+
+def session(body: str) -> Iterator[tuple[str, str]]:
+    """Yield each command of a console block with what is shown below it."""
+    for part in f"\n{body}".split("\n$ ")[1:]:
+        command, shown = "", part
+        while not command or command.endswith("\\\n"):
+            line, _, shown = shown.partition("\n")
+            command += f"{line}\n"
+        yield command.strip(), shown
+
+
+def without_chance(text: str) -> str:
+    """Put a mark in the place of all that differs from run to run, and from place to place."""
+    for varying in (
+        r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d",
+        r"(?<=expires_at=)\d+",
+        r"(?<=another )\d+(?= s)",
+        r"\S*(?=/shop/)",
+        r"\d+\.\d+\.\d+|\d+\.\d (?=[MG]B)",
+        r"\b[0-9a-f]{7,}\b",
+    ):
+        text = re.sub(varying, "…", text)
+    return text.strip("\n")
+
+
+@pytest.mark.parametrize("name", ["docs/tutorial.md", "README.md"])
+def test_what_is_shown_is_what_one_sees(name: str, tmp_path: Path) -> None:
+    here, code = tmp_path, 0
+    someone = {"USER": "ana", "GIT_CONFIG_GLOBAL": os.devnull, "HOME": str(tmp_path)}
+    for role in ("AUTHOR", "COMMITTER"):
+        someone |= {f"GIT_{role}_NAME": "Ana", f"GIT_{role}_EMAIL": "ana@example.org"}
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    shown_blocks = list(blocks((ROOT / name).read_text("utf-8"), "console"))
+    if name == "README.md":
+        shown_blocks = ["$ git init -q -b main shop\n$ cd shop\n", shown_blocks[-1]]
+    for command, shown in (step for body in shown_blocks for step in session(body)):
+        if command.startswith("cd "):
+            here /= command[3:]
+            continue
+        done = subprocess.run(
+            ["bash", "-c", f"(exit {code})\n{command}"],
+            cwd=here,
+            env={"PATH": path, **someone},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            check=False,
+        )
+        code = done.returncode
+        assert without_chance(done.stdout) == without_chance(shown), command
+
+
+def test_the_readme_begins_with_the_two_commands() -> None:
+    typed = list(typed_lines((ROOT / "README.md").read_text("utf-8")))
+    assert typed[:2] == ["make demo", "make test"]
