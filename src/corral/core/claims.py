@@ -38,7 +38,7 @@ def obstacles(state: State, task: Task, now: int, claimer: str = "") -> list[Obs
     found = [_need(state, task, need) for need in unmet(state, task)]
     if task.claim is not None and not task.claim.lapsed(now):
         found.append(_held(task, task.claim, now))
-    elif task.assignee and claimer and claimer != task.assignee:
+    elif task.claim is None and task.assignee and claimer and claimer != task.assignee:
         found.append(
             Obstacle(
                 "reserved",

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct, field
 
 from corral.core.errors import BadConfig
-from corral.core.text import CLAIM_TTL_S
+from corral.core.text import CLAIM_TTL_S, TTL_S
 
 _HINT = "corral init --print shows every setting"
 
@@ -50,6 +50,9 @@ class Config(_Section, frozen=True):
     watch: Watch = Watch()
 
 
+Keys = tuple[str, ...]
+
+
 def parse(text: str, name: str) -> Config:
     """Read a configuration; `name` is what errors call the file."""
     import tomllib
@@ -58,72 +61,92 @@ def parse(text: str, name: str) -> Config:
         raw = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise BadConfig(f"{name} is not valid TOML: {error}", _HINT) from error
-    try:
-        config = msgspec.convert(raw, Config)
-    except msgspec.ValidationError as error:
-        raise _explained(text, name, raw, str(error)) from error
-    _check(config, text, name)
+    reader = _Reader(text, name)
+    profiles = raw.pop("engine", {})
+    if not isinstance(profiles, dict):
+        raise reader.bad(("engine",), f"expected `object`, got `{type(profiles).__name__}`")
+    config = Config(
+        engine={key: reader.convert(("engine", key), profiles[key], Engine) for key in profiles},
+        **{key: reader.convert((key,), raw[key], kind) for key, kind in _known(raw, reader)},
+    )
+    _check(config, reader)
     return config
 
 
-def _check(config: Config, text: str, name: str) -> None:
-    low = {
-        ("board", "claim_ttl_s"): (config.board.claim_ttl_s, 1),
-        ("slots", "total"): (config.slots.total, 1),
-        ("slots", "reserve"): (config.slots.reserve, 0),
-        ("watch", "beat_s"): (config.watch.beat_s, 1),
+_SECTIONS: dict[str, type[_Section]] = {
+    "board": Board,
+    "refinery": Refinery,
+    "slots": Slots,
+    "watch": Watch,
+}
+
+
+def _known(raw: dict[str, Any], reader: "_Reader") -> list[tuple[str, type[_Section]]]:
+    for key in raw:
+        if key not in _SECTIONS:
+            raise reader.unknown((key,))
+    return [(key, _SECTIONS[key]) for key in raw]
+
+
+def _check(config: Config, reader: "_Reader") -> None:
+    """Check what types cannot say."""
+    bounds = {
+        ("board", "claim_ttl_s"): (config.board.claim_ttl_s, 1, TTL_S),
+        ("slots", "total"): (config.slots.total, 1, 10_000),
+        ("slots", "reserve"): (config.slots.reserve, 0, 10_000),
+        ("watch", "beat_s"): (config.watch.beat_s, 1, TTL_S),
     }
-    for path, (value, least) in low.items():
-        if value < least:
-            where = _where(text, name, path)
-            raise BadConfig(f"{where}: {path[-1]} is {value}: at least {least}", _HINT)
+    for keys, (value, least, most) in bounds.items():
+        if not least <= value <= most:
+            raise reader.bad(keys, f"{keys[-1]} is {value}: at least {least}, at most {most}")
     if config.refinery.strategy not in ("rebase", "squash", "merge"):
-        where = _where(text, name, ("refinery", "strategy"))
-        raise BadConfig(f"{where}: strategy is one of rebase, squash, merge", _HINT)
+        raise reader.bad(("refinery", "strategy"), "strategy is one of rebase, squash, merge")
     if config.slots.reserve >= config.slots.total:
-        where = _where(text, name, ("slots", "reserve"))
-        raise BadConfig(f"{where}: reserve must be less than total", _HINT)
+        raise reader.bad(("slots", "reserve"), "reserve must be less than total")
 
 
-def _explained(text: str, name: str, raw: dict[str, Any], said: str) -> BadConfig:
-    """Say what msgspec found, with the line that it is about."""
-    message, _, path = said.partition(" - at `$")
-    keys = tuple(path.rstrip("`").replace("[...]", ".…").strip(".").split(".")) if path else ()
-    unknown = message.removeprefix("Object contains unknown field `")
-    if unknown != message:
-        key = unknown.rstrip("`")
-        keys = _resolve(raw, keys, key)
-        return BadConfig(f"{_where(text, name, keys)}: unknown setting {'.'.join(keys)}", _HINT)
-    return BadConfig(f"{_where(text, name, keys)}: {'.'.join(keys)}: {message.lower()}", _HINT)
+class _Reader:
+    """Turns parts of a file into settings, and what is wrong with them into a line and a word."""
+
+    def __init__(self, text: str, name: str) -> None:
+        self._text = text
+        self._name = name
+
+    def convert(self, keys: Keys, value: Any, kind: type[_Section]) -> Any:
+        try:
+            return msgspec.convert(value, kind)
+        except msgspec.ValidationError as error:
+            said, _, path = str(error).partition(" - at `$")
+            inside = tuple(part for part in path.rstrip("`").split("[")[0].split(".") if part)
+            unknown = said.removeprefix("Object contains unknown field `")
+            if unknown != said:
+                raise self.unknown((*keys, *inside, unknown.rstrip("`"))) from error
+            where = (*keys, *inside)
+            raise self.bad(where, f"{'.'.join(where)}: {said[0].lower()}{said[1:]}") from error
+
+    def unknown(self, keys: Keys) -> BadConfig:
+        return self.bad(keys, f"unknown setting {'.'.join(keys)}")
+
+    def bad(self, keys: Keys, what: str) -> BadConfig:
+        lines = _lines(self._text)
+        line = next((lines[keys[:n]] for n in range(len(keys), 0, -1) if keys[:n] in lines), 0)
+        where = f"{self._name}, line {line}" if line else self._name
+        return BadConfig(f"{where}: {what}", _HINT)
 
 
-def _resolve(raw: dict[str, Any], keys: tuple[str, ...], unknown: str) -> tuple[str, ...]:
-    """Fill in the profile's name where msgspec only says that it is in one of them."""
-    if "…" not in keys:
-        return (*keys, unknown)
-    profiles = raw.get(keys[0], {})
-    found = next((name for name in profiles if unknown in profiles[name]), "…")
-    return (keys[0], found, unknown)
-
-
-def _where(text: str, name: str, keys: tuple[str, ...]) -> str:
-    line = _line(text, keys)
-    return f"{name}, line {line}" if line else name
-
-
-def _line(text: str, keys: tuple[str, ...]) -> int:
-    """Find the line that sets a key: in its table, or else its table's heading."""
-    table, heading, last = "", 0, keys[-1] if keys else ""
-    wanted = ".".join(keys[:-1])
+def _lines(text: str) -> dict[Keys, int]:
+    """Say on which line each table and key stands. The text is valid TOML."""
+    found: dict[Keys, int] = {}
+    table: Keys = ()
     for number, content in enumerate(text.splitlines(), 1):
-        stripped = content.strip()
-        if stripped.startswith("["):
-            table = stripped.strip("[]").split("]")[0].replace('"', "").replace(" ", "")
-            if table in (wanted, ".".join(keys)):
-                heading = number
-        key = stripped.split("=")[0].strip().strip('"')
-        if "=" in stripped and (f"{table}.{key}".strip(".") == ".".join(keys)):
-            return number
-        if "=" in stripped and key == last and table == wanted:
-            return number
-    return heading
+        line = content.strip()
+        if line.startswith("["):
+            table = _dotted(line.lstrip("[").partition("]")[0])
+            found.setdefault(table, number)
+        elif "=" in line and not line.startswith("#"):
+            found.setdefault((*table, *_dotted(line.partition("=")[0])), number)
+    return found
+
+
+def _dotted(key: str) -> Keys:
+    return tuple(part.strip().strip("\"'") for part in key.split("."))

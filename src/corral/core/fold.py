@@ -11,20 +11,14 @@ from typing import Any
 from msgspec.structs import replace
 
 from corral.core import events as e
-from corral.core.codec import Record, event_of
 from corral.core.ids import TaskId
 from corral.core.state import Alert, Claim, Convoy, State, Task, TaskState
 
 Apply = Callable[[State, Any, int, int], None]
 
 
-def fold(state: State, record: Record, head: bytes) -> None:
-    """Carry the state over one record, whose chain hash is `head`."""
-    apply(state, event_of(record), record.seq, record.at)
-    state.head = head
-
-
 def apply(state: State, event: e.Event, seq: int, at: int) -> None:
+    """Carry the state over one event."""
     _APPLY[type(event)](state, event, seq, at)
     state.seq = seq
 
@@ -87,6 +81,7 @@ def _task_claimed(state: State, event: e.TaskClaimed, seq: int, at: int) -> None
         state=TaskState.DOING,
         claim=Claim(event.holder, event.token, at, event.expires_at),
         attempts=task.attempts + 1,
+        assignee="",  # a hand-off reserves the next claim, not all that follow
         changed_at=at,
         reason="",
     )

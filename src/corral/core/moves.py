@@ -66,7 +66,7 @@ def check(task: Task, name: str) -> Move:
         return move
     possible = ", ".join(other.name for other in moves_from(task.state) if other.name != "comment")
     raise Refused(
-        f"{task.id} is {task.state}, and {name} needs it to be"
+        f"{task.id} is in the state {task.state}, and {name} needs"
         f" {' or '.join(move.sources)}; nothing was changed",
         f"from {task.state} one can: {possible}" if possible else f"corral why {task.id}",
         code="wrong_state",

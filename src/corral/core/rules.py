@@ -240,7 +240,7 @@ def _fenced(
     """Return the task if the move is allowed from its state and the token is the current one."""
     task = find_task(state, task_id)
     if token and (task.claim is None or task.claim.token != token):
-        raise _stale(task.id, task.claim)
+        raise _stale(task.id, task.claim, "claim")
     move = check(task, move_name)
     demanded = move.fence is Fence.ALWAYS or (move.fence is Fence.WHEN_CLAIMED and not force)
     if demanded and task.claim is not None and not token:
@@ -258,16 +258,16 @@ def _fenced_lease(state: State, name: str, token: str) -> str:
     resource = leases.resource_name(name)
     lease = state.leases.get(resource)
     if lease is None or lease.token != token:
-        raise _stale(resource, lease)
+        raise _stale(resource, lease, "lease")
     return resource
 
 
-def _stale(name: str, current: Claim | None) -> Refused:
+def _stale(name: str, current: Claim | None, kind: str) -> Refused:
     now_held = f"{current.holder} holds it now" if current else "nobody holds it now"
     return Refused(
-        f"the token is not the current one of {name}: the claim it came from has ended,"
+        f"the token is not the current one of {name}: the {kind} that it came from has ended,"
         f" and {now_held}; nothing was changed",
-        "stop working on it, or claim it again",
+        f"leave it alone, or get a new {kind}",
         code="stale_token",
     )
 

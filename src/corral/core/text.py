@@ -23,7 +23,7 @@ def line(value: str, what: str, limit: int = LINE, *, empty: bool = False) -> st
     """Check one line of text and return it without blanks at its ends."""
     _sound(value, what, limit, keep="")
     stripped = value.strip()
-    if not stripped and not empty:
+    if not stripped.strip(_HARMLESS) and not empty:
         raise BadInput(f"{what} is empty: give it at least one visible character")
     return stripped
 

@@ -9,7 +9,7 @@ from collections import Counter
 from msgspec import Struct
 
 from corral.core.claims import column
-from corral.core.ids import ConvoyId, TaskId, Token
+from corral.core.ids import ConvoyId, TaskId
 from corral.core.state import Alert, Claim, Convoy, State, Task, TaskState
 
 COLUMNS = ("backlog", "todo", "doing", "blocked", "review", "done", "failed", "cancelled")
@@ -78,13 +78,6 @@ class LeaseView(Struct, frozen=True):
     resource: str
     holder: str
     since_at: int
-    expires_at: int
-
-
-class Held(Struct, frozen=True):
-    """What the one who just took something is told; nobody else is shown the token."""
-
-    token: Token
     expires_at: int
 
 

@@ -154,8 +154,8 @@ class Exchange:
             story = "it is another log altogether, begun on its own"
         else:
             story = (
-                f"both went on after event {relation.common}: {relation.ours} events are only here"
-                f" and {relation.theirs} only there"
+                f"both went on after event {relation.common}: here are {relation.ours} more,"
+                f" and there are {relation.theirs} others"
             )
         return Refused(
             f"the log of {name} has diverged from this one: {story};"

@@ -31,11 +31,17 @@ class MemoryStore:
 
     def batch(self, requests: Sequence[Request[Any]]) -> list[Any]:
         with self._changed:
+            rows: list[Stored] = []
             answers = []
-            for request in requests:
-                stored, answer = attempt(self._state, request, self._clock(), self._log)
-                self._stored.extend(stored)
-                answers.append(answer)
+            try:
+                for request in requests:
+                    stored, answer = attempt(self._state, request, self._clock(), self._log)
+                    rows.extend(stored)
+                    answers.append(answer)
+            except BaseException:
+                self._state = self.verify()  # the other one may be part of the way
+                raise
+            self._stored.extend(rows)
             self._changed.notify_all()
             return answers
 
@@ -56,7 +62,7 @@ class MemoryStore:
 
     def adopt(self, records: Sequence[Stored]) -> None:
         with self._changed:
-            extend(self._state, records)
+            self._state = extend(self.verify(), records)
             self._stored.extend(records)
             self._changed.notify_all()
 

@@ -81,9 +81,15 @@ def perform(store: Store, command: "Command", actor: str, answer: Answer[T]) -> 
     )
 
 
-def play(state: State, request: Request[T], now: int, log: str) -> tuple[list[Stored], T]:
-    """Run one request on a state: what to store, and the answer. A refusal changes nothing."""
-    events = request.decide(state, now)
+def attempt(state: State, request: Request[T], now: int, log: str) -> tuple[list[Stored], Any]:
+    """Run one request on a state: what to store, and the answer or the refusal.
+
+    A refusal changes nothing. If anything else is raised, the state must be thrown away.
+    """
+    try:
+        events = request.decide(state, now)
+    except CorralError as refusal:
+        return [], refusal
     stored: list[Stored] = []
     if events and state.seq == 0:
         stored.append(_append(state, LogCreated(log=log, format=FORMAT), "corral", now))
@@ -91,14 +97,6 @@ def play(state: State, request: Request[T], now: int, log: str) -> tuple[list[St
         events = request.decide(state, now)
     stored.extend(_append(state, event, request.actor, now) for event in events)
     return stored, request.answer(state, stored)
-
-
-def attempt(state: State, request: Request[T], now: int, log: str) -> tuple[list[Stored], Any]:
-    """Like `play`, with a refusal as the answer."""
-    try:
-        return play(state, request, now, log)
-    except CorralError as refusal:
-        return [], refusal
 
 
 def _append(state: State, event: Event, actor: str, now: int) -> Stored:

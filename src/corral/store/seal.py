@@ -22,17 +22,23 @@ _Look = tuple[int, int, int]
 _ABSENT: _Look = (0, 0, 0)
 
 
-class Seal(Struct, frozen=True, array_like=True):
+class Mark(Struct, frozen=True, array_like=True):
+    """A place that the log is known to have reached."""
+
     seq: int
     head: bytes
-    looks: tuple[_Look, _Look]
 
-    def must_continue(self, seq: int, head_at_seal: bytes | None) -> None:
-        """Raise LogDamaged if the log, now `seq` long, has lost what the seal has seen."""
-        if seq < self.seq:
-            raise LogDamaged(seq + 1, f"is missing: the log had {self.seq} events")
-        if head_at_seal != self.head:
+    def must_be_in(self, length: int, head_there: bytes) -> None:
+        """Raise LogDamaged if the log, now `length` long, has lost what was seen."""
+        if length < self.seq:
+            raise LogDamaged(length + 1, f"is missing: the log had {self.seq} events")
+        if head_there != self.head:
             raise LogDamaged(self.seq, "is not the event that was written there")
+
+
+class Seal(Struct, frozen=True, array_like=True):
+    mark: Mark
+    looks: tuple[_Look, _Look]
 
 
 def look(log: str) -> tuple[_Look, _Look]:

@@ -10,10 +10,11 @@ changes of the file happen under that lock, the checkpoints too, so that the sea
 
 import os
 from _thread import RLock  # threading itself is not needed by most commands
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import islice
 from time import monotonic
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import apsw
 
@@ -22,9 +23,12 @@ from corral.core.errors import CorralError, LogBusy, LogDamaged, StoreFailed
 from corral.core.state import State
 from corral.store import schema, seal, snapshot
 from corral.store.port import Request, attempt
-from corral.store.replay import extend
+from corral.store.replay import Row, extend
 from corral.store.turnstile import Turnstile
 from corral.world.clock import Clock, now
+
+if TYPE_CHECKING:
+    from corral.world.watch import Watch
 
 T = TypeVar("T")
 
@@ -36,14 +40,21 @@ _SELECT = "SELECT seq, line, hash FROM event WHERE seq > ? ORDER BY seq LIMIT ?"
 
 class SqliteStore:
     def __init__(
-        self, folder: str | os.PathLike[str], clock: Clock = now, vfs: str | None = None
+        self,
+        folder: str | os.PathLike[str],
+        clock: Clock = now,
+        *,
+        anchor: Callable[[], seal.Mark | None] = lambda: None,
+        vfs: str | None = None,
     ) -> None:
+        """`anchor` knows how long the log was at least, for when the seal is gone."""
         self.folder = os.fspath(folder)
         self.path = f"{self.folder}/log.db"
         self._derived = f"{self.folder}/derived"
         self._snapshot = f"{self._derived}/snapshot"
         self._seal = f"{self._derived}/seal"
         self._clock = clock
+        self._anchor = anchor
         self._vfs = vfs
         self._turnstile = Turnstile(self.folder)
         self._mine = RLock()
@@ -52,6 +63,7 @@ class SqliteStore:
         self._state: State | None = None
         self._saved = 0
         self._wal_pages = 0
+        self._watches: list[Watch] = []
 
     # Writing
 
@@ -62,7 +74,7 @@ class SqliteStore:
         return answer  # type: ignore[no-any-return]  # batch answers each request with its own T
 
     def batch(self, requests: Sequence[Request[Any]]) -> list[Any]:
-        if not self.exists():
+        if not self._present():
             rows, answers = self._play(State(), requests)
             if not rows:
                 return answers  # nothing to store: do not even make the file
@@ -102,7 +114,7 @@ class SqliteStore:
                 if connection is None:
                     return
                 size = _PAGE if left is None else min(left, _PAGE)
-                page = _rows(connection, after, size)
+                page = list(_stored(connection, after, size))
             yield from page
             if len(page) < size:
                 return
@@ -114,17 +126,21 @@ class SqliteStore:
 
         os.makedirs(self._derived, exist_ok=True)
         deadline = None if timeout_s is None else monotonic() + timeout_s
-        with Watch(self._derived) as watch:
+        # Closing a watch can take the kernel many milliseconds, so it is kept for the next wait.
+        watch = self._watches.pop() if self._watches else Watch(self._derived)
+        try:
             while self._length() <= after:
                 left = None if deadline is None else deadline - monotonic()
                 if left is not None and left <= 0:
                     return False
                 watch.wait(left)
+        finally:
+            self._watches.append(watch)
         return True
 
     def verify(self) -> State:
         """Check every stored event, and that none is missing that the seal has seen."""
-        if not self.exists():
+        if not self._present():
             return State()
         with self._mine, _translated(), self._turnstile.held():
             self._drop()
@@ -161,7 +177,7 @@ class SqliteStore:
     def sealed_seq(self) -> int:
         """How long the log was when it was last sealed; 0 if nobody knows."""
         sealed = seal.read(self._seal)
-        return sealed.seq if sealed else 0
+        return sealed.mark.seq if sealed else 0
 
     @property
     def known_seq(self) -> int:
@@ -172,7 +188,7 @@ class SqliteStore:
         """Yield what can still be read of a damaged log, after an event, up to the first fault."""
         with self._mine:
             try:
-                yield from _scan(self._open(), after)
+                yield from _stored(self._open(), after)
             except (apsw.Error, CorralError):
                 return
 
@@ -194,6 +210,8 @@ class SqliteStore:
         with self._mine:
             self._drop()
             self._turnstile.close()
+            while self._watches:
+                self._watches.pop().close()
 
     # Inside
 
@@ -221,7 +239,7 @@ class SqliteStore:
     @contextmanager
     def _reading(self) -> Iterator[apsw.Connection | None]:
         with self._mine, _translated():
-            if not self.exists():
+            if not self._present():
                 yield None
                 return
             connection = self._connection if self._intact() else None
@@ -229,6 +247,14 @@ class SqliteStore:
                 with self._turnstile.held():
                     connection = self._trusted()
             yield connection
+
+    def _present(self) -> bool:
+        """Say whether there is a log; one that has vanished is damaged, not empty."""
+        if self.exists():
+            return True
+        if self.sealed_seq:
+            raise LogDamaged(1, f"is missing, and all others: the log had {self.sealed_seq}")
+        return False
 
     def _drop(self) -> None:
         if self._connection is not None:
@@ -271,24 +297,22 @@ class SqliteStore:
         return self._open(create=create)
 
     def _audit(self, connection: apsw.Connection) -> State:
-        """Check every event; what the seal has seen must still be there."""
+        """Check every event; what the seal, or else the anchor, has seen must still be there."""
         state = State()
         sealed = seal.read(self._seal)
-        head_at_seal = state.head
-
-        def noted(records: Iterator[Stored]) -> Iterator[Stored]:
-            nonlocal head_at_seal
-            for stored in records:
-                if sealed and stored.seq == sealed.seq:
-                    head_at_seal = stored.hash
-                yield stored
+        mark = sealed.mark if sealed else self._anchor()
+        head_at_mark = state.head
 
         try:
-            extend(state, noted(_scan(connection)))
+            rows = _rows(connection, 0)
+            if mark is not None:
+                extend(state, islice(rows, mark.seq))
+                head_at_mark = state.head
+            extend(state, rows)
         except apsw.Error as error:
             raise LogDamaged(state.seq + 1, f"cannot be read ({error})") from error
-        if sealed is not None:
-            sealed.must_continue(state.seq, head_at_seal)
+        if mark is not None:
+            mark.must_be_in(state.seq, head_at_mark)
         self._write_seal(state)
         return state
 
@@ -298,7 +322,7 @@ class SqliteStore:
             self._state = self._from_snapshot(connection)
             self._saved = self._state.seq
         try:
-            extend(self._state, _scan(connection, self._state.seq))
+            extend(self._state, _rows(connection, self._state.seq))
         except BaseException:
             self._state = None
             raise
@@ -308,7 +332,7 @@ class SqliteStore:
         found = snapshot.load(self._snapshot)
         if found is None:
             return State()
-        (row,) = _rows(connection, found.seq - 1, 1) or (None,)
+        row = next(_stored(connection, found.seq - 1, 1), None)
         fits = row is not None and row.seq == found.seq and row.hash == found.head
         return found if fits else State()
 
@@ -349,7 +373,7 @@ class SqliteStore:
             connection.set_busy_timeout(_BUSY_MS)
 
     def _write_seal(self, state: State) -> None:
-        seal.write(self._seal, seal.Seal(state.seq, state.head, seal.look(self.path)))
+        seal.write(self._seal, seal.Seal(seal.Mark(state.seq, state.head), seal.look(self.path)))
 
 
 def _make_folder(folder: str) -> None:
@@ -364,13 +388,13 @@ def _make_folder(folder: str) -> None:
         os.close(parent)
 
 
-def _scan(connection: apsw.Connection, after: int = 0, limit: int = -1) -> Iterator[Stored]:
-    found: Iterable[Any] = connection.execute(_SELECT, (after, limit))
-    return (Stored(*row) for row in found)
+def _rows(connection: apsw.Connection, after: int, limit: int = -1) -> Iterator[Row]:
+    found: Iterator[Any] = connection.execute(_SELECT, (after, limit))
+    return found
 
 
-def _rows(connection: apsw.Connection, after: int, limit: int) -> list[Stored]:
-    return list(_scan(connection, after, limit))
+def _stored(connection: apsw.Connection, after: int, limit: int = -1) -> Iterator[Stored]:
+    return map(Stored._make, _rows(connection, after, limit))
 
 
 @contextmanager

@@ -8,7 +8,7 @@ next in line holds while it waits, so who just left has to queue behind everybod
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 
 from corral.core.errors import LogBusy
@@ -28,9 +28,9 @@ class Turnstile:
             outer, inner = self._paths
             self._fds = (_open(outer), _open(inner))
         outer_fd, inner_fd = self._fds
-        _lock(outer_fd)
+        _lock(outer_fd, inner_fd)
         try:
-            _lock(inner_fd)
+            _lock(inner_fd, inner_fd)
         finally:
             fcntl.flock(outer_fd, fcntl.LOCK_UN)
         try:
@@ -48,16 +48,28 @@ def _open(path: str) -> int:
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
 
 
-def _lock(fd: int) -> None:
+def _lock(fd: int, held: int) -> None:
+    """Wait for a lock; who waits too long is told who has the one that is `held`."""
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        with _impatience():
+        with _impatience(held):
             fcntl.flock(fd, fcntl.LOCK_EX)
 
 
+def holder(fd: int) -> int | None:
+    """Return the process that holds the lock on an open file, where the system tells (Linux)."""
+    inode = str(os.fstat(fd).st_ino)
+    with suppress(OSError), open("/proc/locks") as locks:
+        for line in locks:
+            words = line.split()
+            if words[1] == "FLOCK" and words[5].rpartition(":")[2] == inode:
+                return int(words[4])
+    return None
+
+
 @contextmanager
-def _impatience() -> Iterator[None]:
+def _impatience(fd: int) -> Iterator[None]:
     """Raise LogBusy in the main thread after a while; other threads wait as long as it takes."""
     import signal
     import threading
@@ -67,9 +79,10 @@ def _impatience() -> Iterator[None]:
         return
 
     def give_up(number: int, frame: FrameType | None) -> None:
+        who = f"process {pid}" if (pid := holder(fd)) else "another process"
         raise LogBusy(
-            f"another process has kept the log locked for {PATIENCE_S:.0f} s; nothing was changed",
-            "corral doctor names it: it may be stopped (SIGSTOP), or its disk may hang",
+            f"{who} has kept the log locked for {PATIENCE_S:.0f} s; nothing was changed",
+            "it may be stopped (kill -CONT lets it go on), or its disk may hang",
         )
 
     before = signal.signal(signal.SIGALRM, give_up)

@@ -5,6 +5,7 @@ about 32 events instead of one.
 """
 
 import threading
+import time
 from collections.abc import Sequence
 from queue import SimpleQueue
 from typing import Any, TypeVar
@@ -33,16 +34,19 @@ class Writer:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._queue: SimpleQueue[_Pending | None] = SimpleQueue()
+        self._door = threading.Lock()  # nobody comes in after the last one was let out
         self._open = True
+        self._expected = 0  # callers who may ask again any moment
         self.trouble: Exception | None = None  # what keeps the store from settling, if anything
         self._thread = threading.Thread(target=self._run, name="corral-writer", daemon=True)
         self._thread.start()
 
     def transaction(self, request: Request[T]) -> T:
-        if not self._open:
-            raise Failed("the writer is closed; nothing was changed")
         pending = _Pending(request)
-        self._queue.put(pending)
+        with self._door:
+            if not self._open:
+                raise Failed("the writer is closed; nothing was changed")
+            self._queue.put(pending)
         pending.done.acquire()
         if isinstance(pending.answer, BaseException):
             raise pending.answer
@@ -50,8 +54,9 @@ class Writer:
 
     def close(self) -> None:
         """Finish what was asked before, then stop."""
-        self._open = False
-        self._queue.put(None)
+        with self._door:
+            self._open = False
+            self._queue.put(None)
         self._thread.join()
 
     def _run(self) -> None:
@@ -60,22 +65,34 @@ class Writer:
             for pending, answer in zip(batch, self._answers(batch), strict=True):
                 pending.answer = answer
                 pending.done.release()
+            self._expected = min(len(batch) + self._queue.qsize(), _MOST)
             if not self._open and self._queue.empty():
                 return
             self._settle()
 
     def _take(self) -> list[_Pending]:
-        """Wait for a request, then take all that are there."""
+        """Wait for a request, then take all that are there.
+
+        Those who were just answered often ask again at once: as long as they keep coming they are
+        waited for, or half of them would miss each commit.
+        """
         taken = [self._queue.get()]
+        seen = -1
+        while seen < (waiting := self._queue.qsize()) < self._expected - 1:
+            seen = waiting
+            time.sleep(0)  # let them run
         taken.extend(self._queue.get() for _ in range(min(self._queue.qsize(), _MOST - 1)))
         return [pending for pending in taken if pending is not None]
 
     def _answers(self, batch: Sequence[_Pending]) -> Sequence[Any]:
-        """Ask the store. Whatever goes wrong goes to those who asked: nobody waits for ever."""
+        """Ask the store. If one request breaks the batch, the others are asked again without it."""
+        requests = [pending.request for pending in batch]
         try:
-            return self._store.batch([pending.request for pending in batch])
+            return self._store.batch(requests)
         except Exception as error:
-            return [error] * len(batch)
+            if len(batch) == 1:
+                return [error]
+            return [answer for pending in batch for answer in self._answers([pending])]
 
     def _settle(self) -> None:
         try:

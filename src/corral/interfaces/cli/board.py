@@ -35,7 +35,8 @@ def _defaults(context: Context, name: str, options: Options) -> dict[str, Any]:
         if options.brief is not None:
             raise BadInput("give --brief or --brief-file, not both")
         extra["brief"] = context.read_text(options.brief_file)
-    if "token" in fields and os.environ.get("CORRAL_TASK") == getattr(options, "task", ""):
+    own = os.environ.get("CORRAL_TASK", "").upper()
+    if "token" in fields and own and own == (getattr(options, "task", "") or "").upper():
         extra["token"] = os.environ.get("CORRAL_TOKEN")
     if "ttl_s" in fields:
         extra["ttl_s"] = context.config.board.claim_ttl_s
@@ -110,7 +111,7 @@ _SENTENCES = {
     "task land": "{id} has landed",
     "task comment": "noted on {id}",
     "lease acquire": "{resource} is yours until {until}\n"
-    "token {token}; give it back with: corral lease release {resource} --token {token}",
+    "token {token}; give it back with: corral lease release '{resource}' --token {token}",
     "lease renew": "{resource} is yours until {until}",
     "lease release": "{resource} was released",
     "alert raise": "{id} was raised",

@@ -27,7 +27,6 @@ class Entry(Struct, frozen=True):
     code: str  # module:function; a command of the core goes to `board`
     options: tuple[Option, ...] = ()
     group: str = ""
-    needs_repository: bool = True
 
     @property
     def words(self) -> Sequence[str]:
@@ -59,7 +58,6 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
                 Option("--claimers", "how many claimers at once", "number", 30),
                 Option("--keep", "keep the repository, and say where it is", "flag"),
             ),
-            needs_repository=False,
         ),
     ),
     "See": (
@@ -145,21 +143,18 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
             "print the completion script of a shell",
             "completion:script",
             (Option("shell", "your shell", choices=("bash", "zsh", "fish")),),
-            needs_repository=False,
         ),
     ),
 }
 
 ENTRIES: dict[str, Entry] = {
-    entry.name: Entry(
-        entry.name, entry.summary, entry.code, entry.options, group, entry.needs_repository
-    )
+    entry.name: Entry(entry.name, entry.summary, entry.code, entry.options, group)
     for group, entries in _GROUPS.items()
     for entry in entries
 }
 
 COMMON = (
-    Option("--json", "answer with one JSON object", "flag"),
+    Option("--json", "answer in JSON, for programs", "flag"),
     Option("--repo", "the repository, if it is not the current folder"),
     Option("--as", "who is asking: a person, an agent, a session"),
 )

@@ -9,6 +9,7 @@ from corral.core.config import Config
 from corral.core.errors import BadInput, CorralError, NotInitialised, Refused
 from corral.interfaces.cli import output
 from corral.store.pace import Pace
+from corral.store.seal import Mark
 from corral.store.sqlite import SqliteStore
 from corral.world import clock, repository, settings
 
@@ -53,30 +54,23 @@ class Context:
     def log(self) -> SqliteStore:
         """The log, whether or not the repository was initialised."""
         if self._opened is None:
-            self._opened = SqliteStore(self.repository.folder)
+            self._opened = SqliteStore(self.repository.folder, anchor=self._mirrored)
         return self._opened
 
     @property
     def store(self) -> SqliteStore:
         """The log of an initialised repository, whose configuration is sound."""
         log = self.log
-        if not log.exists() and self.repository.config_file() is None:
-            raise NotInitialised("Corral is not set up in this repository yet", "corral init")
+        if not log.exists():
+            self._must_begin_here()
         _ = self.config
         return log
 
     @property
     def writable(self) -> SqliteStore:
         """The log, for a command that appends to it."""
-        store = self.store
-        if not store.exists() and self.repository.has_ref("refs/corral/log"):
-            raise Refused(
-                "this clone has a mirrored log that was not read in yet; nothing was changed",
-                "corral rebuild --from-mirror",
-                code="mirror_unread",
-            )
         self.wrote = True
-        return store
+        return self.store
 
     @cached_property
     def mirror(self) -> "Mirror":
@@ -116,6 +110,24 @@ class Context:
     def close(self) -> None:
         if self._opened is not None:
             self._opened.close()
+
+    def _must_begin_here(self) -> None:
+        """Refuse to begin a log where nobody asked for one, or where one waits to be read."""
+        if self.repository.has_ref("refs/corral/log"):
+            raise Refused(
+                "this clone has a mirrored log that was not read in yet; nothing was changed",
+                "corral rebuild --from-mirror",
+                code="mirror_unread",
+            )
+        if self.repository.config_file() is None:
+            raise NotInitialised("Corral is not set up in this repository yet", "corral init")
+
+    def _mirrored(self) -> Mark | None:
+        """Say how far the mirror is: the log cannot be shorter."""
+        if not self.repository.has_ref("refs/corral/log"):
+            return None
+        tip = self.mirror.tip()
+        return Mark(tip.seq, bytes.fromhex(tip.hash)) if tip else None
 
     def _mirror_if_due(self, store: SqliteStore) -> None:
         if Pace(self.repository.folder).due(store.known_seq, writing=self.wrote):

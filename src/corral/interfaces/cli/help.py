@@ -1,7 +1,7 @@
 """The overview of all commands."""
 
 from corral.core.errors import BadInput
-from corral.interfaces.cli.catalogue import ENTRIES, summary
+from corral.interfaces.cli.catalogue import ENTRIES, Entry, summary
 from corral.interfaces.cli.output import columns, cut, paint
 from corral.interfaces.cli.parser import help_of
 
@@ -10,15 +10,22 @@ def overview(words: list[str]) -> str:
     """Return the list of commands, or the help of one of them."""
     if words:
         name = " ".join(words)
-        if name not in ENTRIES:
+        if name in ENTRIES:
+            return help_of(ENTRIES[name])
+        family = [entry for entry in ENTRIES.values() if entry.name.startswith(f"{name} ")]
+        if not family:
             raise BadInput(f"there is no command {name!r}", "corral help")
-        return help_of(ENTRIES[name])
+        return "\n".join([f"usage: corral {name} …", "", *map(_line, family)])
     lines = ["Corral: many agents, one repository, one log.", "", "usage: corral COMMAND …"]
     group = ""
     for entry in ENTRIES.values():
         if entry.group != group:
             group = entry.group
             lines += ["", paint(group, "bold")]
-        lines.append(f"  {entry.name:<15}{cut(summary(entry), max(20, columns() - 18))}")
+        lines.append(_line(entry))
     lines += ["", "Every command takes --json, --repo FOLDER, --as NAME and --help."]
     return "\n".join(lines)
+
+
+def _line(entry: Entry) -> str:
+    return f"  {entry.name:<15}{cut(summary(entry), max(20, columns() - 18))}"

@@ -58,6 +58,11 @@ def _run(words: list[str]) -> int:
 
         output.say(overview(rest[1:]))
         return 0
+    if rest[0] not in ENTRIES and rest[1:] in (["--help"], ["-h"]):
+        from corral.interfaces.cli.help import overview
+
+        output.say(overview(rest[:1]))
+        return 0
     if rest[0] in ("--version", "-V", "version"):
         from corral import __version__
 
@@ -115,8 +120,6 @@ def _find(words: list[str]) -> tuple[Entry, list[str]]:
     if group:
         tried = f" {printable(words[1])!r}" if len(words) > 1 else ""
         kinds = ", ".join(name.split()[1] for name in group)
-        if "--help" in words or "-h" in words:
-            raise BadInput(f"corral {words[0]} is one of: {kinds}", f"corral {group[0]} --help")
         raise BadInput(f"corral {words[0]}{tried}: say one of {kinds}", f"corral {group[0]} --help")
     raise BadInput(
         f"there is no command {printable(words[0])!r}{_nearest(words[0])}", "corral help"

@@ -35,9 +35,9 @@ def _exchange(context: Context) -> Exchange:
 def _told(taken: Taken, source: str) -> str:
     lines = [f"took in {taken.taken:,} events from {source}; the log has {taken.seq:,} now"]
     if taken.ahead:
-        lines.append(f"{taken.ahead:,} events are only here: corral log push sends them")
+        lines.append(f"events that are only here: {taken.ahead:,} (corral log push sends them)")
     if taken.kept:
         lines.append(f"the damaged files are in {taken.kept}")
     if taken.lost:
-        lines.append(f"{taken.lost:,} events could not be restored; they are in those files")
+        lines.append(f"events that could not be restored: {taken.lost:,} (see those files)")
     return "\n".join(lines)

@@ -12,7 +12,7 @@ CONFIG = """\
 # Every setting is optional; what stands here behind a '#' is the default.
 
 [board]
-# claim_ttl_s = 900          # a claim that is not renewed for this long can be taken over
+# claim_ttl_s = 900          # a claim or lease not renewed for this long can be taken over
 
 # Engines are chosen by task: corral task add … --engine tests
 # [engine.default]

@@ -64,7 +64,10 @@ def _screen(state: State, now: int) -> str:
 
 def _summary(state: State, board: dict[str, list[Task]]) -> str:
     if not state.tasks:
-        return 'The board is empty. Begin with: corral convoy create "…"'
+        return (
+            'The board is empty. Begin with: corral convoy create "…"\n'
+            "In a clone of a repository that has one: corral log fetch origin"
+        )
     counts = [
         paint(f"{len(board[name])} {name}", STATE_STYLE[name])
         for name in views.COLUMNS
@@ -78,7 +81,7 @@ def _convoys(state: State, board: dict[str, list[Task]]) -> list[str]:
         return []
     found = views.convoy_views(state, board)
     rows = [
-        (view.id, _bar(view), f"{view.tasks['done']}/{sum(view.tasks.values())}", view.title)
+        (view.id, _bar(view), f"{view.tasks['done']}/{_wanted(view)}", view.title)
         for view in found[-_ROWS:]
     ]
     more = len(found) - len(rows)
@@ -87,9 +90,12 @@ def _convoys(state: State, board: dict[str, list[Task]]) -> list[str]:
 
 
 def _bar(view: views.ConvoyView) -> str:
-    total = sum(view.tasks.values()) - view.tasks["cancelled"]
-    filled = _BAR * view.tasks["done"] // total if total else 0
+    filled = _BAR * view.tasks["done"] // (_wanted(view) or 1)
     return "█" * filled + "░" * (_BAR - filled)
+
+
+def _wanted(view: views.ConvoyView) -> int:
+    return sum(view.tasks.values()) - view.tasks["cancelled"]
 
 
 def _section(state: State, name: str, tasks: list[Task], now: int) -> list[str]:

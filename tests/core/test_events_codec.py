@@ -1,0 +1,199 @@
+"""R1, R4, I1: every event survives being stored; the stored format cannot change by accident."""
+
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import fields
+
+from corral.core.codec import (
+    FORMAT,
+    GENESIS,
+    Record,
+    Stored,
+    chain,
+    decode,
+    encode,
+    event_of,
+    mirrored,
+    unmirrored,
+)
+from corral.core.errors import LogTooNew
+from corral.core.events import EVENTS, Event, LogCreated, TaskAdded, TaskClaimed, TaskEdited
+from corral.core.ids import ConvoyId, TaskId, Token
+
+ANY_TEXT = st.text(st.characters(codec="utf-8"), max_size=20)
+
+# The name, the required fields and the optional fields of every type of event: what is in a log
+# that somebody has. A field may be added with a default; anything else needs a new type.
+KNOWN = {
+    "alert.cleared": "alert",
+    "alert.raised": "alert kind subject text",
+    "convoy.created": "convoy title prefix ?base ?strategy ?checks",
+    "lease.acquired": "resource holder token expires_at",
+    "lease.lapsed": "resource holder token",
+    "lease.released": "resource token",
+    "lease.renewed": "resource token expires_at",
+    "log.created": "log format",
+    "task.added": "task convoy title ?priority ?needs ?paths ?accept ?inputs ?engine ?brief"
+    " ?assignee",
+    "task.blocked": "task reason",
+    "task.cancelled": "task ?reason",
+    "task.claimed": "task holder token expires_at",
+    "task.commented": "task text",
+    "task.edited": "task ?title ?priority ?needs ?paths ?accept ?inputs ?engine ?brief",
+    "task.failed": "task reason",
+    "task.handed_off": "task ?to ?note",
+    "task.landed": "task ?commit",
+    "task.lapsed": "task holder token",
+    "task.renewed": "task token expires_at",
+    "task.retried": "task ?reason",
+    "task.submitted": "task token ?commit",
+    "task.unblocked": "task",
+}
+
+GOLDEN = [
+    (
+        LogCreated(log="0011223344556677", format=1),
+        b'{"seq":1,"at":1700000000000,"actor":"corral","type":"log.created",'
+        b'"data":{"log":"0011223344556677","format":1}}',
+    ),
+    (
+        TaskAdded(
+            task=TaskId("AF-1"), convoy=ConvoyId("auth-fix"), title="Löse “es”", paths=("src/**",)
+        ),
+        '{"seq":2,"at":1700000000000,"actor":"corral","type":"task.added",'
+        '"data":{"task":"AF-1","convoy":"auth-fix","title":"Löse “es”",'
+        '"paths":["src/**"]}}'.encode(),
+    ),
+    (
+        TaskClaimed(task=TaskId("AF-1"), holder="ana", token=Token("3"), expires_at=1700000060000),
+        b'{"seq":3,"at":1700000000000,"actor":"corral","type":"task.claimed",'
+        b'"data":{"task":"AF-1","holder":"ana","token":"3","expires_at":1700000060000}}',
+    ),
+    (
+        TaskEdited(task=TaskId("AF-1"), title="", needs=()),
+        b'{"seq":4,"at":1700000000000,"actor":"corral","type":"task.edited",'
+        b'"data":{"task":"AF-1","title":"","needs":[]}}',
+    ),
+]
+
+
+def described(event: type[Event]) -> str:
+    return " ".join(("" if field.required else "?") + field.name for field in fields(event))
+
+
+def values_of(event: type[Event]) -> st.SearchStrategy[Event]:
+    """Fill every field, with its default now and then."""
+    by_type: dict[Any, st.SearchStrategy[Any]] = {
+        str: ANY_TEXT,
+        int: st.integers(0, 2**53),
+        tuple[str, ...]: st.lists(ANY_TEXT, max_size=3).map(tuple),
+        str | None: st.none() | ANY_TEXT,
+        int | None: st.none() | st.integers(0, 2**53),
+        tuple[str, ...] | None: st.none() | st.lists(ANY_TEXT, max_size=3).map(tuple),
+    }
+    plain = {TaskId: str, ConvoyId: str, Token: str, tuple[TaskId, ...]: tuple[str, ...]}
+    chosen: dict[str, st.SearchStrategy[Any]] = {}
+    for field in fields(event):
+        kind = plain.get(field.type, field.type)
+        if kind == tuple[TaskId, ...] | None:
+            kind = tuple[str, ...] | None
+        chosen[field.name] = by_type[kind]
+    return st.fixed_dictionaries(chosen).map(lambda values: event(**values))
+
+
+def test_the_events_are_those_of_logs_that_exist() -> None:
+    assert {name: described(event) for name, event in EVENTS.items()} == KNOWN
+
+
+@pytest.mark.parametrize("event", EVENTS.values(), ids=list(EVENTS))
+@settings(max_examples=20)
+@given(data=st.data())
+def test_every_event_comes_back_as_it_was_from_its_one_line(
+    event: type[Event], data: st.DataObject
+) -> None:
+    original = data.draw(values_of(event))
+    actor, at = data.draw(ANY_TEXT), data.draw(st.integers(0, 2**53))
+    line = encode(7, at, actor, original)
+    assert not {b"\n", b"\r"} & {bytes([byte]) for byte in line}
+    record = decode(line)
+    assert (record.seq, record.at, record.actor, record.type) == (7, at, actor, event.type)
+    assert event_of(record) == original
+
+
+def test_the_stored_format_is_what_it_always_was() -> None:
+    head = GENESIS
+    for seq, (event, line) in enumerate(GOLDEN, 1):
+        assert encode(seq, 1_700_000_000_000, "corral", event) == line
+        head = chain(head, line)
+    assert FORMAT == 1
+    assert head.hex() == "a861c280c79c50955327785d43ef0a86d11f8899a1db57782ea98b19b5610cf5"
+
+
+def test_anybody_can_check_the_chain_with_a_sha256_and_a_loop() -> None:
+    head, by_hand = GENESIS, bytes(32)
+    for _, line in GOLDEN:
+        head = chain(head, line)
+        by_hand = sha256(by_hand + line).digest()
+    assert head == by_hand
+
+
+def test_the_chain_depends_on_every_line_and_on_their_order() -> None:
+    heads = {chain(chain(GENESIS, a), b) for a, b in ((b"a", b"b"), (b"b", b"a"), (b"a", b"c"))}
+    assert len(heads) == 3
+
+
+def test_fields_that_have_their_default_are_not_stored() -> None:
+    line = encode(1, 1, "ana", TaskAdded(task=TaskId("A-1"), convoy=ConvoyId("a"), title="t"))
+    assert b"brief" not in line
+    assert b"priority" not in line
+
+
+def test_a_field_from_the_future_is_ignored() -> None:
+    record = Record(3, 1, "ana", "task.unblocked", msgspec.Raw(b'{"task":"A-1","mood":"good"}'))
+    assert event_of(record) == EVENTS["task.unblocked"](**{"task": "A-1"})
+
+
+def test_an_event_from_the_future_can_be_read_but_not_understood() -> None:
+    line = b'{"seq":9,"at":1,"actor":"ana","type":"task.teleported","data":{"x":1}}'
+    record = decode(line)
+    assert (record.seq, record.type, bytes(record.data)) == (9, "task.teleported", b'{"x":1}')
+    with pytest.raises(LogTooNew, match=r"event 9 is a 'task\.teleported'") as caught:
+        event_of(record)
+    assert "upgrade Corral" in caught.value.hint
+
+
+def test_a_mirrored_line_is_json_with_the_hash() -> None:
+    line = GOLDEN[0][1]
+    shown = msgspec.json.decode(mirrored(Stored(1, line, chain(GENESIS, line))))
+    assert list(shown) == ["seq", "at", "actor", "type", "data", "hash"]
+    assert shown["hash"] == sha256(GENESIS + line).hexdigest()
+
+
+@given(st.integers(1, 2**53), ANY_TEXT, ANY_TEXT, st.binary(min_size=32, max_size=32))
+def test_mirroring_can_be_undone(seq: int, actor: str, text: str, digest: bytes) -> None:
+    for said in (text, f'{text}","hash":"00"}}'):
+        line = encode(seq, 1, actor, EVENTS["task.failed"](**{"task": "A-1", "reason": said}))
+        stored = Stored(seq, line, digest)
+        assert unmirrored(mirrored(stored)) == stored
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        b"{}",
+        b"not json",
+        GOLDEN[0][1],
+        GOLDEN[0][1][:-1] + b',"hash":"zz"}',
+        GOLDEN[0][1][:-1] + b',"hash":"00"',
+        b'{"seq":"one"}'[:-1] + b',"hash":"00"}',
+    ],
+)
+def test_anything_else_is_not_a_line_of_a_log(line: bytes) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011 - several sentences, one kind of error
+        unmirrored(line)

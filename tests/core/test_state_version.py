@@ -1,0 +1,47 @@
+"""R2: a snapshot of one shape is never read as another.
+
+The fingerprint is taken from the fields of everything that a snapshot holds. If this test fails,
+the shape has changed: raise VERSION in `corral/core/state.py` by one, so that old snapshots are
+thrown away, and put the new pair below.
+"""
+
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+
+from corral.core import state
+from corral.core.state import Alert, Claim, Convoy, State, Task, TaskState
+
+PINNED = (1, "2e81222158d4cf79")
+
+
+def shape() -> str:
+    kinds: list[type[Any]] = [State, Convoy, Task, Claim, Alert]
+    lines = [
+        f"{kind.__name__}{config(kind)}: "
+        + ", ".join(f"{field.name} {field.type}" for field in msgspec.structs.fields(kind))
+        for kind in kinds
+    ]
+    return "\n".join([*lines, ", ".join(TaskState)])
+
+
+def config(kind: type[Any]) -> str:
+    return "[]" if kind.__struct_config__.array_like else "{}"
+
+
+def test_the_version_of_the_state_is_raised_whenever_its_fields_change() -> None:
+    found = sha256(shape().encode()).hexdigest()[:16]
+    assert (state.VERSION, found) == PINNED, (
+        "the fields of the state have changed: raise VERSION in src/corral/core/state.py by one,"
+        f" and set PINNED = ({PINNED[0] + 1}, {found!r}) here. The shape is now:\n{shape()}"
+    )
+
+
+def test_the_shape_covers_all_that_a_snapshot_holds() -> None:
+    named = {
+        kind.__name__
+        for kind in vars(state).values()
+        if isinstance(kind, type) and issubclass(kind, msgspec.Struct)
+    } - {"Struct"}
+    assert all(f"{name}[]: " in shape() or f"{name}{{}}: " in shape() for name in named)

@@ -1,0 +1,104 @@
+"""R6: what is shown is the same on every interface and at any time, and never shows a token."""
+
+import msgspec
+
+from corral.core import commands as c
+from corral.core import views
+from corral.core.ids import ConvoyId
+from corral.core.state import TaskState
+from tests.core.board import Board
+
+
+def busy() -> Board:
+    """A board with a task in every column, a lease and an alert."""
+    board = Board()
+    for state in TaskState:
+        board.bring(board.task(title=state), state)
+    board.task("AF-1", title="backlog")
+    board.do(c.AcquireLease(resource="port:8080"))
+    board.do(c.RaiseAlert(subject="AF-1", text="odd"))
+    return board
+
+
+def test_the_board_has_a_column_for_each_state_and_one_for_what_waits() -> None:
+    board = busy()
+    columns = views.board(board.state)
+    assert tuple(columns) == views.COLUMNS
+    assert {name: [task.title for task in tasks] for name, tasks in columns.items()} == {
+        name: [name] for name in views.COLUMNS
+    }
+
+
+def test_status_shows_everything_in_the_order_of_the_log() -> None:
+    board = busy()
+    status = views.status(board.state)
+    assert status.seq == board.state.seq
+    assert [line.id for line in status.tasks] == list(board.state.tasks)
+    assert {line.title: line.column for line in status.tasks} == {c: c for c in views.COLUMNS}
+    assert status.queue == [line.id for line in status.tasks if line.column == "review"]
+    assert [lease.resource for lease in status.leases] == ["port:8080"]
+    assert [alert.subject for alert in status.alerts] == ["AF-1"]
+    assert status.sessions == []
+
+
+def test_a_convoy_counts_its_own_tasks_by_column() -> None:
+    board = busy()
+    board.convoy("Other")
+    board.do(c.AddTask(title="T", convoy=ConvoyId("other")))
+    first, second = views.convoy_views(board.state)
+    assert first.tasks == dict.fromkeys(views.COLUMNS, 1)
+    assert second.tasks == {**dict.fromkeys(views.COLUMNS, 0), "todo": 1}
+
+
+def test_a_line_of_the_board_and_the_full_view_agree() -> None:
+    board = busy()
+    for task in board.state.tasks.values():
+        line = msgspec.to_builtins(views.task_line(board.state, task))
+        full = msgspec.to_builtins(views.task_view(board.state, task))
+        assert line in msgspec.to_builtins(views.status(board.state))["tasks"]
+        claim = full["claim"] or {"holder": None, "expires_at": None}
+        assert (line.pop("holder"), line.pop("expires_at")) == (
+            claim["holder"],
+            claim["expires_at"],
+        )
+        assert line.items() <= full.items()
+
+
+def test_nobody_is_shown_a_token() -> None:
+    board = busy()
+    claim = next(task.claim for task in board.state.tasks.values() if task.claim)
+    shown = msgspec.json.encode(
+        [
+            views.status(board.state),
+            [views.task_view(board.state, task) for task in board.state.tasks.values()],
+        ]
+    )
+    assert claim.holder.encode() in shown
+    assert b"token" not in shown
+
+
+def test_two_looks_at_one_log_are_equal_however_much_later() -> None:
+    board = busy()
+    before = msgspec.json.encode(views.status(board.state))
+    board.wait(100_000)
+    assert msgspec.json.encode(views.status(board.state)) == before
+
+
+def test_a_view_survives_the_journey_to_another_program() -> None:
+    status = views.status(busy().state)
+    assert msgspec.json.decode(msgspec.json.encode(status), type=views.Status) == status
+
+
+def test_an_empty_log_has_an_empty_board() -> None:
+    status = views.status(Board().state)
+    assert (status.seq, status.convoys, status.tasks, status.queue) == (0, [], [], [])
+
+
+def test_long_text_is_shown_by_the_number_of_its_event() -> None:
+    board = Board()
+    board.convoy()
+    board.do(c.AddTask(title="T", brief="long"))
+    task = next(iter(board.state.tasks))
+    board.do(c.CommentTask(task=task, text="well"))
+    view = views.task_view(board.state, board.get(task))
+    assert (view.brief_seq, view.comment_seqs) == (2, (3,))
