@@ -109,13 +109,15 @@ def test_the_next_task_may_be_one_whose_claim_ran_out(board: Board) -> None:
     ]
 
 
-def test_a_reserved_task_whose_claim_ran_out_stays_reserved_however_one_asks(board: Board) -> None:
+@pytest.mark.parametrize("by_name", [True, False])
+def test_a_reservation_is_for_the_next_claim_and_not_for_those_after_it(
+    board: Board, by_name: bool
+) -> None:
     task = board.task(assignee="ana")
     board.claim(task, "ana")
     board.wait(TTL_S)
-    assert board.refusal(c.ClaimTask(task=task), "bob").code == "reserved"
-    assert board.refusal(c.ClaimTask(), "bob").code == "nothing_ready"
-    assert board.one(e.TaskClaimed, c.ClaimTask(), "ana").task == task
+    command = c.ClaimTask(task=task) if by_name else c.ClaimTask()
+    assert board.do(command, "bob")[-1].type == e.TaskClaimed.type
 
 
 def test_nothing_ready_is_not_found_with_its_own_code(board: Board) -> None:

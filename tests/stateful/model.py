@@ -189,6 +189,7 @@ class Model:
                 item.needs = list(dict.fromkeys([*kept, *command.needs]))
             case c.ClaimTask():
                 self.items[made].state = "doing"
+                self.items[made].assignee = ""
                 self.items[made].held = self._grant(actor, seq, now + command.ttl_s * 1000)
             case c.AcquireLease():
                 for name in self.clashing(command.resource):

@@ -64,7 +64,8 @@ def parse(text: str, name: str) -> Config:
     reader = _Reader(text, name)
     profiles = raw.pop("engine", {})
     if not isinstance(profiles, dict):
-        raise reader.bad(("engine",), f"expected `object`, got `{type(profiles).__name__}`")
+        kind = type(profiles).__name__
+        raise reader.bad(("engine",), f"engine: expected `object`, got `{kind}`")
     config = Config(
         engine={key: reader.convert(("engine", key), profiles[key], Engine) for key in profiles},
         **{key: reader.convert((key,), raw[key], kind) for key, kind in _known(raw, reader)},

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from corral.core.claims import column
 from corral.core.ids import ConvoyId, TaskId
-from corral.core.state import Alert, Claim, Convoy, State, Task, TaskState
+from corral.core.state import Claim, Convoy, State, Task, TaskState
 
 COLUMNS = ("backlog", "todo", "doing", "blocked", "review", "done", "failed", "cancelled")
 
@@ -81,6 +81,14 @@ class LeaseView(Struct, frozen=True):
     expires_at: int
 
 
+class AlertView(Struct, frozen=True):
+    id: str
+    kind: str
+    subject: str
+    text: str
+    raised_at: int
+
+
 class Status(Struct, frozen=True):
     seq: int
     convoys: list[ConvoyView]
@@ -88,7 +96,7 @@ class Status(Struct, frozen=True):
     sessions: list[str]
     queue: list[TaskId]
     leases: list[LeaseView]
-    alerts: list[Alert]
+    alerts: list[AlertView]
 
 
 def claim_view(claim: Claim | None) -> ClaimView | None:
@@ -179,6 +187,10 @@ def lease_view(resource: str, lease: Claim) -> LeaseView:
     return LeaseView(resource, lease.holder, lease.since_at, lease.expires_at)
 
 
+def alert_views(state: State) -> list[AlertView]:
+    return [AlertView(a.id, a.kind, a.subject, a.text, a.raised_at) for a in state.alerts.values()]
+
+
 def status(state: State) -> Status:
     columns = board(state)
     lines = {task.id: _line(task, name) for name, tasks in columns.items() for task in tasks}
@@ -189,5 +201,5 @@ def status(state: State) -> Status:
         sessions=[],
         queue=[task.id for task in columns[TaskState.REVIEW]],
         leases=[lease_view(resource, lease) for resource, lease in state.leases.items()],
-        alerts=list(state.alerts.values()),
+        alerts=alert_views(state),
     )

@@ -39,9 +39,9 @@ class Exchange:
     def push(self, remote: str) -> int:
         """Push the mirror; return the last event that the remote now has."""
         _check_remote(remote)
-        seq = self._mirror.flush(wait=True)
-        if not seq:
+        if not self._store.state().seq:
             raise NotFound("the log is empty: there is nothing to push", "corral convoy create")
+        seq = self._mirror.flush(wait=True) or 0
         if not self._git.push(remote, REF):
             raise Refused(
                 f"{remote} has events that this clone does not have; nothing was overwritten",

@@ -27,6 +27,7 @@ def _create(connection: apsw.Connection) -> None:
 
 
 STEPS: Mapping[int, Step] = {1: _create}
+NEWEST = max(STEPS)
 
 # Several processes on one WAL file corrupt it on these versions: https://sqlite.org/wal.html
 _FIXED = ((3, 51, 3), (3, 50, 7), (3, 44, 6))

@@ -11,6 +11,7 @@ all its hashes fit. It is derived; without it, the log is checked once and seale
 """
 
 import os
+import zlib
 
 import msgspec
 from msgspec import Struct
@@ -47,7 +48,8 @@ def look(log: str) -> tuple[_Look, _Look]:
 
 def write(path: str, seal: Seal) -> None:
     """Overwrite in place: followers are woken by it, and a torn one only costs a check."""
-    content = msgspec.json.encode(seal).ljust(_SIZE)
+    body = msgspec.json.encode(seal)
+    content = (b"%08x" % zlib.crc32(body) + body).ljust(_SIZE)
     fd = _open(path)
     try:
         os.pwrite(fd, content, 0)
@@ -58,9 +60,18 @@ def write(path: str, seal: Seal) -> None:
 def read(path: str) -> Seal | None:
     try:
         with open(path, "rb") as file:
-            return msgspec.json.decode(file.read(), type=Seal)
-    except (OSError, msgspec.MsgspecError):
+            content = file.read().rstrip()
+    except OSError:
         return None
+    body = content[8:]
+    if content[:8] != b"%08x" % zlib.crc32(body):
+        return None
+    return msgspec.json.decode(body, type=Seal)
+
+
+def broken(path: str, mark: Mark) -> None:
+    """Keep what is known, but let the log be checked again: it is not what it should be."""
+    write(path, Seal(mark, (_ABSENT, _ABSENT)))
 
 
 def _open(path: str) -> int:

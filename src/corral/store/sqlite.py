@@ -144,7 +144,7 @@ class SqliteStore:
             return State()
         with self._mine, _translated(), self._turnstile.held():
             self._drop()
-            return self._audit(self._open())
+            return self._audit(self._open(), self._mark())
 
     def exists(self) -> bool:
         """Say whether anything was ever written."""
@@ -204,7 +204,7 @@ class SqliteStore:
             connection = self._open(create=True)
             with connection:
                 self._insert(connection, records)
-            self._audit(connection)
+            self._audit(connection, None)
 
     def close(self) -> None:
         with self._mine:
@@ -242,7 +242,7 @@ class SqliteStore:
             if not self._present():
                 yield None
                 return
-            connection = self._connection if self._intact() else None
+            connection = (self._connection or self._open_to_read()) if self._intact() else None
             if connection is None:
                 with self._turnstile.held():
                     connection = self._trusted()
@@ -263,9 +263,26 @@ class SqliteStore:
         self._state = None
 
     def _open(self, *, create: bool = False) -> apsw.Connection:
-        """Open the file if it is not open; the caller holds the lock."""
+        """Open the file if it is not open, in the newest version; the caller holds the lock."""
         if self._connection is not None:
             return self._connection
+        connection = self._connect(create=create)
+        schema.upgrade(connection, self.path)
+        return self._keep(connection)
+
+    def _open_to_read(self) -> apsw.Connection | None:
+        """Open a sealed file without the lock, unless it must be upgraded first."""
+        connection = self._connect()
+        if schema.version_of(connection) != schema.NEWEST:
+            connection.close()
+            return None
+        return self._keep(connection)
+
+    def _keep(self, connection: apsw.Connection) -> apsw.Connection:
+        self._connection, self._inode = connection, os.stat(self.path).st_ino
+        return connection
+
+    def _connect(self, *, create: bool = False) -> apsw.Connection:
         schema.check_library()
         flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
         connection = apsw.Connection(self.path, flags=flags, vfs=self._vfs)
@@ -274,8 +291,6 @@ class SqliteStore:
         connection.pragma("journal_mode", "wal")
         connection.pragma("synchronous", "full")
         connection.set_wal_hook(self._count_pages)
-        schema.upgrade(connection, self.path)
-        self._connection, self._inode = connection, os.stat(self.path).st_ino
         return connection
 
     def _count_pages(self, connection: apsw.Connection, database: str, pages: int) -> int:
@@ -293,28 +308,36 @@ class SqliteStore:
         """Open the log and make sure, under the lock, that it is what Corral wrote."""
         if not self._intact():
             self._drop()
-            self._audit(self._open(create=create))
+            mark = self._mark() if self.exists() else None
+            self._audit(self._open(create=create), mark)
         return self._open(create=create)
 
-    def _audit(self, connection: apsw.Connection) -> State:
-        """Check every event; what the seal, or else the anchor, has seen must still be there."""
+    def _audit(self, connection: apsw.Connection, mark: seal.Mark | None) -> State:
+        """Check every event, and that the log still has what it had at the mark; then seal it."""
         state = State()
-        sealed = seal.read(self._seal)
-        mark = sealed.mark if sealed else self._anchor()
-        head_at_mark = state.head
-
         try:
             rows = _rows(connection, 0)
+            extend(state, islice(rows, mark.seq if mark else 0))
             if mark is not None:
-                extend(state, islice(rows, mark.seq))
-                head_at_mark = state.head
+                mark.must_be_in(state.seq, state.head)
             extend(state, rows)
         except apsw.Error as error:
+            self._break_seal(mark)
             raise LogDamaged(state.seq + 1, f"cannot be read ({error})") from error
-        if mark is not None:
-            mark.must_be_in(state.seq, head_at_mark)
+        except LogDamaged:
+            self._break_seal(mark)
+            raise
         self._write_seal(state)
         return state
+
+    def _mark(self) -> seal.Mark | None:
+        """Return how far the log is known to have been, by the seal or else by the anchor."""
+        sealed = seal.read(self._seal)
+        return sealed.mark if sealed else self._anchor()
+
+    def _break_seal(self, mark: seal.Mark | None) -> None:
+        with suppress(OSError):  # where nothing can be written, the next command finds it as well
+            seal.broken(self._seal, mark or seal.Mark(0, State().head))
 
     def _current(self, connection: apsw.Connection) -> State:
         """Return the state up to the newest stored event."""

@@ -135,13 +135,13 @@ def _left(milliseconds: int) -> str:
 
 
 def alert_list(context: Context, options: Options) -> None:
-    found = list(context.store.state().alerts.values())
+    found = views.alert_views(context.store.state())
 
     def human() -> str:
         rows = [(a.id, moment(a.raised_at), a.kind, a.subject, a.text) for a in found]
         return table(rows, ("alert", "raised", "kind", "about", "text")) if found else "no alerts"
 
-    context.answer([{name: getattr(a, name) for name in a.__struct_fields__} for a in found], human)
+    context.answer(found, human)
 
 
 def why(context: Context, options: Options) -> None:

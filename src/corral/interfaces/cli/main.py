@@ -22,6 +22,10 @@ def main() -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         _quiet_pipe()
+    except OSError as error:
+        _quiet_pipe()
+        code = 1
+        output.warn(f"the answer could not be written: {error.strerror}")
     sys.stderr.flush()
     os._exit(code)  # all is written; taking ten thousand tasks apart would be for nothing
 
@@ -39,6 +43,11 @@ def run(words: list[str]) -> int:
         return 0
     except KeyboardInterrupt:
         return 130
+    except OSError as error:
+        _quiet_pipe()
+        failed = CorralError(f"the system says: {error.strerror or error}", "corral doctor")
+        output.report(failed, as_json=False)
+        return failed.exit_code
     except Exception as error:
         if os.environ.get("CORRAL_DEBUG"):
             raise

@@ -25,6 +25,7 @@ _STYLES = {
     "magenta": "35",
     "cyan": "36",
 }
+_NARROWEST = 4
 STATE_STYLE = {
     "backlog": "dim",
     "todo": "blue",
@@ -86,16 +87,15 @@ def cut(text: str, most: int) -> str:
 def table(
     rows: Iterable[Sequence[str]], head: Sequence[str], *, styles: dict[int, str] | None = None
 ) -> str:
-    """Lay out rows in columns; the widest column gives way if the terminal is narrow.
+    """Lay out rows in columns; the widest columns give way if the terminal is narrow.
 
     `styles` names a style for a column, or "state" to colour each word by its meaning.
     """
     cells = [list(row) for row in rows]
     widths = [max(width(row[i]) for row in [list(head), *cells]) for i in range(len(head))]
-    excess = sum(widths) + 2 * (len(widths) - 1) - columns()
-    if excess > 0:
-        widest = widths.index(max(widths))
-        widths[widest] = max(8, widths[widest] - excess)
+    room = columns() - 2 * (len(widths) - 1)
+    while sum(widths) > room and max(widths) > _NARROWEST:
+        widths[widths.index(max(widths))] -= 1
     lines = [paint(_row(head, widths, {}), "bold")]
     lines.extend(_row(row, widths, styles or {}) for row in cells)
     return "\n".join(lines)

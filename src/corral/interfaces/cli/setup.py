@@ -47,16 +47,28 @@ def init(context: Context, options: Options) -> None:
             code="already_initialised",
         )
     try:
-        path.parent.mkdir(exist_ok=True)
-        scratch = path.with_name("config.toml.new")
-        scratch.write_text(CONFIG, "utf-8")
-        scratch.rename(path)
+        _write(path)
     except OSError as error:
         raise Failed(f".corral/config.toml cannot be written: {error.strerror}") from error
     context.answer(
         {"config": ".corral/config.toml"},
         lambda: 'wrote .corral/config.toml\nnext: corral convoy create "Your first goal"',
     )
+
+
+def _write(path: Path) -> None:
+    """Write the whole file, or leave nothing behind."""
+    made = not path.parent.exists()
+    path.parent.mkdir(exist_ok=True)
+    scratch = path.with_name("config.toml.new")
+    try:
+        scratch.write_text(CONFIG, "utf-8")
+        scratch.rename(path)
+    except OSError:
+        scratch.unlink(missing_ok=True)
+        if made:
+            path.parent.rmdir()
+        raise
 
 
 def doctor(context: Context, options: Options) -> int:
