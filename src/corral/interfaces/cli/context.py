@@ -57,6 +57,10 @@ class Context:
             self._opened = SqliteStore(self.repository.folder, anchor=self._mirrored)
         return self._opened
 
+    def close(self) -> None:
+        if self._opened is not None:
+            self._opened.close()
+
     @property
     def store(self) -> SqliteStore:
         """The log of an initialised repository, whose configuration is sound."""
@@ -106,10 +110,6 @@ class Context:
             self._mirror_if_due(store)
         except (CorralError, OSError) as error:
             output.warn(f"the answer above holds, but afterwards: {error}")
-
-    def close(self) -> None:
-        if self._opened is not None:
-            self._opened.close()
 
     def _must_begin_here(self) -> None:
         """Refuse to begin a log where nobody asked for one, or where one waits to be read."""

@@ -12,6 +12,10 @@ from corral.core.text import printable
 from corral.interfaces.cli import output
 from corral.interfaces.cli.catalogue import ENTRIES, Entry
 
+# The last command's things, until the process ends: the system takes them apart faster than we do,
+# and SQLite needs no farewell (its files are as sound after a kill).
+_kept: list[object] = []
+
 
 def main() -> None:
     """Run `corral` with the words of the command line, and exit."""
@@ -98,12 +102,10 @@ def _carry_out(entry: Entry, arguments: list[str]) -> int:
     module, _, function = entry.code.partition(":")
     code = import_module(f"corral.interfaces.cli.{module}")
     options.command = entry.name
-    try:
-        result = getattr(code, function)(context, options)
-        sys.stdout.flush()
-        context.settle()
-    finally:
-        context.close()
+    _kept[:] = [context]
+    result = getattr(code, function)(context, options)
+    sys.stdout.flush()
+    context.settle()
     return int(result or 0)
 
 
