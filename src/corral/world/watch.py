@@ -1,7 +1,8 @@
 """Wait until a folder changes, without polling where the system can tell (Linux: inotify).
 
-A `Watch` starts listening when it is made: look at the folder after that, and no change between
-the look and the wait is missed. Elsewhere it wakes up every 20 ms, and the caller looks again.
+A `Watch` listens from the moment a folder is added: look at the folder after that, and no change
+between the look and the wait is missed. Elsewhere it wakes up every 20 ms, and the caller looks
+again.
 """
 
 import ctypes
@@ -9,7 +10,6 @@ import os
 import select
 import struct
 import sys
-import time
 from types import TracebackType
 from typing import Self
 
@@ -20,31 +20,58 @@ _HEADER = struct.Struct("iIII")
 
 
 class Watch:
-    """Wakes up when something in the folder is written, made or renamed."""
+    """Wakes up when something in one of its folders is written, made or renamed."""
 
-    def __init__(self, folder: str) -> None:
-        self._folder = folder
+    def __init__(self, *folders: str) -> None:
         self._fd = _inotify()
-        self._watched = False
+        self._bell_out, self._bell_in = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        self._folders: dict[int, str] = {}
+        self._missing: set[str] = set()
+        for folder in folders:
+            self.add(folder)
+
+    def add(self, folder: str) -> None:
+        """Listen to one more folder; one that does not exist yet is looked for at each wait."""
+        if folder in self._folders.values():
+            return
+        self._missing.add(folder)
         self._listen()
 
-    def wait(self, timeout_s: float | None) -> bool:
-        """Return True after a change (or where none can be seen, soon), False after the time."""
-        if not self._watched and not self._listen():
-            pause = _POLL_S if timeout_s is None else min(_POLL_S, timeout_s)
-            time.sleep(pause)
-            return True
+    def drop(self, folder: str) -> None:
+        """Stop listening to a folder."""
+        self._missing.discard(folder)
+        for number in [n for n, name in self._folders.items() if name == folder]:
+            _libc().inotify_rm_watch(self._fd, number)
+            del self._folders[number]
+
+    def ring(self) -> None:
+        """Wake whoever waits, from another thread."""
+        try:
+            os.write(self._bell_in, b"!")
+        except BlockingIOError:
+            return  # it is ringing already
+
+    def wait(self, timeout_s: float | None) -> set[str]:
+        """Return the folders that changed; none after the time, or when it was rung."""
+        self._listen()
+        blind = bool(self._missing)
+        if blind:
+            timeout_s = _POLL_S if timeout_s is None else min(_POLL_S, timeout_s)
         poll = select.poll()
-        poll.register(self._fd, select.POLLIN)
-        if not poll.poll(None if timeout_s is None else timeout_s * 1000):
-            return False
-        self._drain()
-        return True
+        for fd in (self._fd, self._bell_out):
+            if fd >= 0:
+                poll.register(fd, select.POLLIN)
+        ready = {fd for fd, _ in poll.poll(None if timeout_s is None else max(0, timeout_s) * 1000)}
+        if self._bell_out in ready:
+            os.read(self._bell_out, 65_536)
+        changed = self._changed() if self._fd in ready else set()
+        return changed | (self._missing if blind else set())
 
     def close(self) -> None:
-        if self._fd >= 0:
-            os.close(self._fd)
-            self._fd = -1
+        for fd in (self._fd, self._bell_in, self._bell_out):
+            if fd >= 0:
+                os.close(fd)
+        self._fd = self._bell_in = self._bell_out = -1
 
     def __enter__(self) -> Self:
         return self
@@ -57,23 +84,32 @@ class Watch:
     ) -> None:
         self.close()
 
-    def _listen(self) -> bool:
+    def _listen(self) -> None:
+        """Add what could not be added before."""
         if self._fd < 0:
-            return False
+            return
         mask = _MODIFY | _CREATE | _MOVED_TO | _DELETE_SELF
-        added = _libc().inotify_add_watch(self._fd, os.fsencode(self._folder), mask)
-        self._watched = added >= 0
-        return self._watched
+        for folder in list(self._missing):
+            number = int(_libc().inotify_add_watch(self._fd, os.fsencode(folder), mask))
+            if number >= 0:
+                self._folders[number] = folder
+                self._missing.discard(folder)
 
-    def _drain(self) -> None:
-        events = os.read(self._fd, 65_536)
+    def _changed(self) -> set[str]:
+        events = os.read(self._fd, 1 << 20)
+        changed: set[str] = set()
         at = 0
         while at < len(events):
-            _, mask, _, length = _HEADER.unpack_from(events, at)
+            number, mask, _, length = _HEADER.unpack_from(events, at)
             at += _HEADER.size + length
+            folder = self._folders.get(number)
+            if folder is None:
+                continue
+            changed.add(folder)
             if mask & _IGNORED:
                 # The folder was removed; listen again once it is back.
-                self._watched = False
+                self._missing.add(self._folders.pop(number))
+        return changed
 
 
 def _inotify() -> int:

@@ -11,7 +11,7 @@ import pytest
 
 from corral.world import processes
 from corral.world.processes import Reason, records, table
-from corral.world.processes.keeper import LINGER_S
+from corral.world.processes.keeper import LINGER_S, SOCKET
 from tests.world.processes.sessions import Sessions, await_end, kill, written
 
 DAEMON = "setsid sh -c 'trap \"\" TERM; sleep 1000 & wait' & echo > ready; exec sleep 1000"
@@ -54,6 +54,18 @@ def test_a_killed_shim_is_lost_and_the_keeper_ends_the_rest(sessions: Sessions) 
     assert sessions.ended("a").reason is Reason.LOST
     assert sessions.alive() == {other.program_pid}
     assert processes.outcome(sessions.folder("b")) is None
+
+
+def test_a_frozen_shim_can_be_stopped_or_forced(sessions: Sessions) -> None:
+    for name, stop, reason in (
+        ("a", processes.ask_stop, Reason.STOPPED),
+        ("b", processes.force_stop, Reason.LOST),
+    ):
+        started = sessions.shell(name, "exec sleep 1000")
+        kill(started.pid, signal.SIGSTOP)
+        assert stop(sessions.folder(name))
+        assert sessions.ended(name).reason is reason
+        assert sessions.alive() == set()
 
 
 def test_a_killed_keeper_is_replaced_and_its_sessions_go_on(sessions: Sessions) -> None:
@@ -132,6 +144,6 @@ def test_the_keeper_goes_away_when_nobody_needs_it(sessions: Sessions) -> None:
     sessions.ended("a")
     await_end(fd, LINGER_S + 5)
     os.close(fd)
-    assert not os.path.exists(f"{sessions.run}/keeper")
+    assert not os.path.exists(f"{sessions.run}/{SOCKET}")
     sessions.shell("b", "exit 2")
     assert sessions.ended("b").code == 2

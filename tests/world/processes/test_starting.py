@@ -103,6 +103,12 @@ def test_what_makes_no_sense_is_refused(
         processes.start(sessions.run, sessions.launch("a", *argv, **changes))
 
 
+def test_a_named_pipe_without_a_writer_does_not_hold_it_up(sessions: Sessions) -> None:
+    os.mkfifo(sessions.root / "pipe")
+    sessions.start("a", "cat", stdin=str(sessions.root / "pipe"))
+    assert sessions.ended("a").code == 0
+
+
 def test_a_script_without_its_interpreter_cannot_start(sessions: Sessions) -> None:
     script = sessions.root / "script"
     script.write_text("#!/no/interpreter\n")
@@ -113,7 +119,7 @@ def test_a_script_without_its_interpreter_cannot_start(sessions: Sessions) -> No
 
 def test_a_folder_is_used_once(sessions: Sessions) -> None:
     sessions.shell("a", "echo first; exec sleep 1000")
-    with pytest.raises(CouldNotStart, match="File exists"):
+    with pytest.raises(CouldNotStart, match="another session's"):
         sessions.shell("a", "echo second")
     assert processes.alive(sessions.folder("a"))
     assert processes.outcome(sessions.folder("a")) is None

@@ -1,4 +1,4 @@
-"""Git, through its own command line. Nothing else starts git.
+"""Refs and the commits behind them, in the repository itself: never a working tree.
 
 Hooks and file monitors are off: what lies in a repository must not run because Corral looks at it.
 """
@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from corral.core.errors import Failed
 
-_SAFE = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "gc.auto=0")
+SAFE = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "gc.auto=0")
 _MISSING = "the program git is not installed"
 
 
@@ -29,7 +29,7 @@ class Commit(Struct, frozen=True):
 
 class Git:
     def __init__(self, git_dir: str, cwd: str) -> None:
-        self._command = ("git", f"--git-dir={git_dir}", *_SAFE)
+        self._command = ("git", f"--git-dir={git_dir}", *SAFE)
         self._cwd = cwd
 
     def resolve(self, ref: str) -> str | None:

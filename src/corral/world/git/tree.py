@@ -1,0 +1,110 @@
+"""What a session's working tree is, and what its git folder says, read without starting git.
+
+The session owns that folder: a file may be a pipe that never ends, a link to anywhere, or nonsense.
+So only plain files are read, only their first part, and nothing found there is believed to exist.
+"""
+
+import os
+import re
+import stat
+from collections.abc import Iterator
+from os.path import isdir, islink, join
+from typing import Literal
+
+from msgspec import Struct
+
+Kind = Literal["worktree", "clone"]
+
+_HASH = re.compile(rb"\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b")
+_NO_COMMITS = frozenset({"objects", "hooks", "modules", "lfs", "index", "info"})
+_LIMIT = 16 * 1024 * 1024
+
+
+class Tree(Struct, frozen=True):
+    """One session's working tree."""
+
+    path: str
+    name: str  # of the session that it is for
+    kind: Kind
+    branch: str
+    base: str  # the commit that the session started from
+    git_dir: str  # where git keeps what belongs to this tree alone
+
+    @property
+    def exists(self) -> bool:
+        """Say whether the folder is there; a link to another folder is not."""
+        return isdir(self.path) and not islink(self.path)
+
+    @property
+    def borrowed(self) -> tuple[str, ...]:
+        """The object stores that hold what this tree has made and the repository may not have."""
+        inside = join(self.path, ".git")
+        objects = join(inside, "objects")
+        own = self.exists and isdir(inside) and not islink(inside) and isdir(objects)
+        return (objects,) if own else ()
+
+
+class Head(Struct, frozen=True):
+    """A HEAD: the branch that it names, or the commit; neither if it cannot be understood."""
+
+    branch: str = ""
+    commit: str = ""
+
+
+def read_plain(path: str, limit: int = _LIMIT) -> bytes | None:
+    """Return what a plain file holds; None if it is missing or anything else."""
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    with open(file, "rb") as opened:
+        if not stat.S_ISREG(os.fstat(file).st_mode):
+            return None
+        return opened.read(limit)
+
+
+def read_head(git_dir: str) -> Head:
+    content = (read_plain(join(git_dir, "HEAD"), 4096) or b"").strip()
+    if content.startswith(b"ref: refs/heads/"):
+        return Head(branch=os.fsdecode(content[16:]))
+    return Head(commit=content.decode() if _HASH.fullmatch(content) else "")
+
+
+def read_branch(git_dir: str, branch: str) -> str | None:
+    """Return the commit of a branch as the files of a git folder have it."""
+    ref = os.fsencode(f"refs/heads/{branch}")
+    loose = (read_plain(os.path.join(os.fsencode(git_dir), ref).decode(), 4096) or b"").strip()
+    if _HASH.fullmatch(loose):
+        return loose.decode()
+    for line in (read_plain(join(git_dir, "packed-refs")) or b"").splitlines():
+        commit, _, name = line.partition(b" ")
+        if name == ref and _HASH.fullmatch(commit):
+            return commit.decode()
+    return None
+
+
+def mentioned(git_dir: str) -> set[str]:
+    """Return everything that looks like an object's id in a tree's git folder.
+
+    HEAD, its history, private refs, a merge, rebase or bisection under way: all are small files
+    that name commits, and their number grows with git. Rather too many are found than too few.
+    """
+    return {
+        found.decode()
+        for path in _plain_files(git_dir, _NO_COMMITS)
+        for found in _HASH.findall(read_plain(path) or b"")
+    }
+
+
+def _plain_files(folder: str, leaving_out: frozenset[str] = frozenset()) -> Iterator[str]:
+    try:
+        entries = list(os.scandir(folder))
+    except OSError:
+        return
+    for entry in entries:
+        if entry.name in leaving_out:
+            continue
+        if entry.is_dir(follow_symlinks=False):
+            yield from _plain_files(entry.path)
+        elif entry.is_file(follow_symlinks=False):
+            yield entry.path

@@ -1,0 +1,296 @@
+"""Git on a session's files, without anything that a session could have written deciding what runs.
+
+Git runs programs that configuration names: hooks, file monitors, clean and smudge filters, diff and
+merge drivers, ssh commands, a promisor's upload-pack. A session can write the repository's
+configuration and attributes, replace the `.git` of its tree, and put repositories inside. Switching
+each of these off by name is a race with git's next release, so the repository's configuration is
+not read at all. A *view* is a git folder of our own in `<git dir>/corral/` with the repository's
+objects and refs (links, as in git's own `git-new-workdir`) and a configuration into which only a
+short list of harmless keys is copied. The user's own configuration (`~/.gitconfig`) does apply.
+
+With it goes a *desk*: a folder with a HEAD and an index of our own, so that the session's index is
+read as a copy and neither believed nor written. A submodule's status would be asked by git inside
+of the submodule, where no option of ours arrives: every call that could do so says
+`--ignore-submodules=dirty`, or works on an index without submodules.
+
+Two views: `plain` converts files as git does for the user (line ends, the user's own filters),
+`raw` converts nothing, so that bytes come back as they were. Its `info/attributes` beats every
+`.gitattributes`.
+"""
+
+import os
+import re
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from os.path import isdir, join
+from typing import IO
+
+from msgspec import Struct
+
+from corral.world.git.refs import GitFailed
+from corral.world.git.tree import Tree, read_plain
+
+_LIMIT_S = 900  # a tree may hold a pipe where git expects a file
+_HARMLESS = re.compile(
+    r"core\.(repositoryformatversion|filemode|symlinks|ignorecase|precomposeunicode|autocrlf|eol"
+    r"|safecrlf|bigfilethreshold|compression)"
+    r"|extensions\.(objectformat|partialclone)"
+    r"|user\.(name|email)"
+    r"|remote\..*\.(url|promisor|partialclonefilter)",
+    re.DOTALL,
+)
+_OURS = {
+    "core.bare": "false",
+    "core.hookspath": "/dev/null",
+    "core.fsmonitor": "false",
+    "core.untrackedcache": "false",
+    "core.splitindex": "false",
+    "core.logallrefupdates": "false",
+    "core.sparsecheckout": "false",
+    "submodule.recurse": "false",
+    "gc.auto": "0",
+    "maintenance.auto": "false",
+    "advice.detachedhead": "false",
+    "index.threads": "1",
+    "core.preloadindex": "false",
+    "status.submodulesummary": "false",
+}
+# What is pinned is deleted next: it has to be on the disk by then.
+_RAW = {
+    "core.filemode": "true",
+    "core.symlinks": "true",
+    "core.ignorecase": "false",
+    "core.autocrlf": "false",
+    "core.safecrlf": "false",
+    "core.protectntfs": "false",
+    "core.protecthfs": "false",
+    "core.fsync": "loose-object,pack,pack-metadata,reference",
+    "core.fsyncmethod": "batch",
+    "advice.addembeddedrepo": "false",
+}
+_RAW_ATTRIBUTES = "* -text !eol -ident !filter !working-tree-encoding\n"
+_KEPT_VARIABLES = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
+_NO_HEAD = "ref: refs/corral/none\n"
+
+
+class View:
+    def __init__(self, git_dir: str, *, raw: bool = False) -> None:
+        self.git_dir = git_dir
+        self._home = join(git_dir, "corral")
+        self._folder = join(self._home, "view-raw" if raw else "view")
+        self._environment = scrubbed()
+        self._set_up(raw=raw)
+
+    def run(
+        self,
+        *args: str,
+        desk: str | None = None,
+        worktree: str | None = None,
+        index: str | None = None,
+        borrow: Sequence[str] = (),
+        stdin: bytes | IO[bytes] = b"",
+        fine: Sequence[int] = (0,),
+    ) -> bytes:
+        """Run git and return what it printed; an exit code that is not fine is an error.
+
+        `borrow` names object stores to read from besides the repository's own.
+        """
+        command = ["git", f"--git-dir={desk or self._folder}"]
+        if worktree:
+            command.append(f"--work-tree={worktree}")
+        environment = self._environment | {"GIT_COMMON_DIR": self._folder}
+        if index:
+            environment |= {"GIT_INDEX_FILE": index}
+        if borrow:
+            environment |= {"GIT_ALTERNATE_OBJECT_DIRECTORIES": ":".join(map(_quoted, borrow))}
+        done = start([*command, *args], worktree or self.git_dir, environment, stdin)
+        if done.returncode not in fine:
+            raise failure(args[0], done)
+        return done.stdout
+
+    def commits(self, *names: str, borrow: Sequence[str] = ()) -> list[str | None]:
+        """Return the commit that each name means, None where there is none."""
+        asked = "".join(f"{name}^{{commit}}\n" for name in names)
+        said = self.run(
+            "cat-file", "--batch-check", stdin=os.fsencode(asked), borrow=borrow, fine=(0, 128)
+        )
+        found: list[str | None] = []
+        for line in said.decode("utf-8", "replace").splitlines():
+            commit, _, rest = line.partition(" ")
+            found.append(commit if rest.startswith("commit ") else None)
+        return found if len(found) == len(names) else [None] * len(names)
+
+    def move(self, ref: str, new: str, old: str | None) -> None:
+        """Point a ref at a commit, if it still is where it was."""
+        self.run("update-ref", "--no-deref", ref, new, old or "0" * len(new))
+
+    def drop(self, ref: str) -> None:
+        self.run("update-ref", "--no-deref", "-d", ref)
+
+    @contextmanager
+    def desk(self, head: str | None = None, tree: Tree | None = None) -> Iterator["Desk"]:
+        """Give a desk for a while; for a tree, with its files and a copy of its index."""
+        parent = join(self._home, "desks")
+        os.makedirs(parent, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix="d", dir=parent) as desk:
+            put(join(desk, "HEAD"), f"{head}\n" if head else _NO_HEAD)
+            if tree and isdir(tree.git_dir):
+                _copy_index(tree.git_dir, desk)
+            yield desk_of(self, desk, tree)
+
+    def _set_up(self, *, raw: bool) -> None:
+        if isdir(join(self.git_dir, "reftable")):
+            raise GitFailed("refs are stored as a reftable, which Corral cannot read yet")
+        os.makedirs(join(self._folder, "info"), exist_ok=True)
+        for shared in ("objects", "refs", "packed-refs"):
+            link = join(self._folder, shared)
+            if not os.path.islink(link):
+                try:
+                    os.symlink(join("..", "..", shared), link)
+                except FileExistsError:
+                    continue  # another process was quicker
+        settings = harmless(self.git_dir) + list(_OURS.items())
+        settings += list(_RAW.items()) if raw else []
+        put(join(self._folder, "config"), _as_config(settings))
+        put(join(self._folder, "info", "attributes"), _RAW_ATTRIBUTES if raw else "")
+        excluded = read_plain(join(self.git_dir, "info", "exclude")) or b""
+        put(join(self._folder, "info", "exclude"), os.fsdecode(excluded))
+        put(join(self._folder, "HEAD"), _NO_HEAD)
+
+
+class Desk(Struct, frozen=True):
+    """A view with a HEAD and an index, and the files and objects of a tree if it is for one."""
+
+    view: View
+    folder: str
+    worktree: str | None = None
+    borrow: tuple[str, ...] = ()
+
+    def run(
+        self,
+        *args: str,
+        index: str | None = None,
+        stdin: bytes | IO[bytes] = b"",
+        fine: Sequence[int] = (0,),
+    ) -> bytes:
+        """Run git; `index` is the name of another index on the desk."""
+        return self.view.run(
+            *args,
+            desk=self.folder,
+            worktree=self.worktree,
+            index=join(self.folder, index) if index else None,
+            borrow=self.borrow,
+            stdin=stdin,
+            fine=fine,
+        )
+
+    def through(self, view: View) -> "Desk":
+        """Return the same desk with another view."""
+        return Desk(view, self.folder, self.worktree, self.borrow)
+
+
+def desk_of(view: View, folder: str, tree: Tree | None) -> Desk:
+    if tree is None:
+        return Desk(view, folder)
+    return Desk(view, folder, tree.path if tree.exists else None, tree.borrowed)
+
+
+def start(
+    command: Sequence[str], cwd: str, environment: dict[str, str], stdin: bytes | IO[bytes]
+) -> subprocess.CompletedProcess[bytes]:
+    given: dict[str, bytes | IO[bytes]]
+    given = {"input": stdin} if isinstance(stdin, bytes) else {"stdin": stdin}
+    try:
+        return subprocess.run(  # type: ignore[call-overload, no-any-return]  # one of two keywords
+            command,
+            capture_output=True,
+            cwd=cwd,
+            env=environment,
+            timeout=_LIMIT_S,
+            check=False,
+            **given,
+        )
+    except FileNotFoundError as error:
+        raise GitFailed(f"git cannot be started in {cwd!r}", "install git 2.38") from error
+    except subprocess.TimeoutExpired as error:
+        raise GitFailed(f"git took longer than {_LIMIT_S} s and was ended") from error
+
+
+def failure(what: str, done: subprocess.CompletedProcess[bytes]) -> GitFailed:
+    lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
+    said = next((line for line in lines if line.startswith(("fatal:", "error:"))), None)
+    return GitFailed(f"git {what} failed: {said or (lines[-1] if lines else 'no reason given')}")
+
+
+def put(path: str, content: str) -> None:
+    """Write a file in one step; it is left alone if it says so already."""
+    data = os.fsencode(content)
+    if read_plain(path) == data:
+        return
+    file, temporary = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".new-")
+    with open(file, "wb") as opened:
+        opened.write(data)
+    os.replace(temporary, path)
+
+
+def scrubbed() -> dict[str, str]:
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("GIT_") or name in _KEPT_VARIABLES
+    }
+    person = {
+        f"GIT_{role}_{what}": value
+        for role in ("AUTHOR", "COMMITTER")
+        for what, value in (("NAME", "Corral"), ("EMAIL", "corral@localhost"))
+    }
+    fixed = {"GIT_TERMINAL_PROMPT": "0", "GIT_DEFAULT_REF_FORMAT": "files", "LC_ALL": "C"}
+    return kept | person | fixed
+
+
+def harmless(git_dir: str) -> list[tuple[str, str]]:
+    """Return what may be taken over from the repository's own configuration."""
+    command = ["git", "config", "--file", join(git_dir, "config"), "--no-includes", "--list", "-z"]
+    listed = start(command, git_dir, scrubbed(), b"").stdout
+    pairs = (os.fsdecode(entry).partition("\n") for entry in listed.split(b"\0") if entry)
+    # A key without a value means yes.
+    return [
+        (key, value if between else "true")
+        for key, between, value in pairs
+        if _HARMLESS.fullmatch(key) and "\n" not in key
+    ]
+
+
+def _as_config(settings: Sequence[tuple[str, str]]) -> str:
+    lines = []
+    for key, value in settings:
+        section, rest = key.split(".", 1)
+        inner, _, variable = rest.rpartition(".")
+        title = f'{section} "{_escaped(inner)}"' if inner else section
+        said = _escaped(value).replace("\n", "\\n").replace("\t", "\\t")
+        lines.append(f'[{title}]\n\t{variable} = "{said}"\n')
+    return "".join(lines)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _quoted(path: str) -> str:
+    return f'"{_escaped(path)}"'
+
+
+def _copy_index(session: str, desk: str) -> None:
+    names = [n for n in os.listdir(session) if n == "index" or n.startswith("sharedindex.")]
+    for name in names:
+        path = join(session, name)
+        content = read_plain(path, 1 << 32)
+        if content is None:
+            continue
+        stat = os.lstat(path)
+        with open(join(desk, name), "wb") as copy:
+            copy.write(content)
+        # Git tells by this time whether an entry could have changed unseen.
+        os.utime(join(desk, name), ns=(stat.st_atime_ns, stat.st_mtime_ns))

@@ -1,0 +1,220 @@
+"""The door to what was kept: pin, list, show, restore, expire."""
+
+from os.path import dirname, join
+
+from msgspec.structs import replace
+
+from corral.core.errors import BadInput, Failed, Refused
+from corral.world import clock
+from corral.world.git.refs import GitFailed
+from corral.world.git.tree import Tree, mentioned, read_branch, read_head, read_plain
+from corral.world.git.view import Desk, View
+from corral.world.keep import entries, restoring, snapshot
+from corral.world.keep.kept import PLACE, Kept, Record, Shown, read_record
+from corral.world.keep.snapshot import Snapshot
+from corral.world.keep.verify import verify
+
+_ATTEMPTS = 20
+
+
+class Keep:
+    def __init__(
+        self,
+        git_dir: str,
+        *,
+        plain: View | None = None,
+        raw: View | None = None,
+        now: clock.Clock = clock.now,
+    ) -> None:
+        self._git_dir = git_dir
+        self._plain = plain or View(git_dir)
+        self._raw = raw or View(git_dir, raw=True)
+        self._now = now
+
+    def pin(self, tree: Tree, reason: str, *, task: str = "") -> Kept | None:
+        """Keep all that would be lost with a tree; None if there is nothing.
+
+        It is on the disk and was read back when this returns. An error means that something could
+        not be kept: the tree must stay. A pin of a tree that something still writes to is refused.
+        """
+        at = read_head(tree.git_dir)
+        named = self._named(tree, at.branch) if at.branch else at.commit
+        head = self._raw.commits(named or "-", borrow=tree.borrowed)[0]
+        with self._raw.desk(head, tree) as desk:
+            try:
+                taken = snapshot.take(tree, desk, self._plain, head)
+            except OSError as error:
+                raise Refused(
+                    f"{tree.path!r} cannot be read, so nothing was touched: {error}"
+                ) from error
+            others = self._unreachable(tree, desk, head)
+            if taken is None and not others:
+                return None
+            record = Record(
+                session=tree.name,
+                task=task or tree.branch.rpartition("/")[2],
+                branch=tree.branch,
+                base=tree.base,
+                reason=reason,
+                at=self._now(),
+                head=head or "",
+                on=at.branch,
+                others=tuple(commit for commit in others if commit != head),
+            )
+            return self._store(tree, record, taken, desk)
+
+    def hold(self, session: str, branch: str, commit: str, reason: str) -> Kept | None:
+        """Keep one commit that its branch is about to leave, unless another ref has it."""
+        refs = self._raw.run("for-each-ref", "--format=%(refname)", "--contains", commit)
+        if set(refs.decode("utf-8", "replace").splitlines()) - {f"refs/heads/{branch}"}:
+            return None
+        record = Record(
+            session=session,
+            task=branch.rpartition("/")[2],
+            branch=branch,
+            reason=reason,
+            at=self._now(),
+            head=commit,
+            on=branch,
+        )
+        with self._raw.desk() as desk:
+            kept = _commit(desk, f"{commit}^{{tree}}", record, record.parents)
+        return self._name(record, kept)
+
+    def list_kept(self, session: str = "") -> list[Kept]:
+        """Return all that is kept, of one session or of all, oldest first."""
+        said = self._raw.run(
+            "for-each-ref", "--format=%(refname)%00%(objectname)%00%(contents)%00%00", PLACE
+        )
+        found = []
+        for part in said.split(b"\0\0"):
+            fields = part.lstrip(b"\n").split(b"\0")
+            record = read_record(fields[2]) if len(fields) == 3 else None
+            if record and session in ("", record.session):
+                found.append(Kept(fields[0].decode(), fields[1].decode(), record))
+        return sorted(found, key=lambda kept: (kept.at, kept.ref))
+
+    def show(self, kept: Kept) -> Shown:
+        """Say what is in it, by path."""
+        record = kept.record
+        index = record.index or record.head
+        start = record.head or self._empty()
+        tips = [tip for tip in (record.head, *record.others) if tip]
+        new = self._raw.run("rev-list", "--ignore-missing", *tips, *_without(record.base))
+        return Shown(
+            kept,
+            commits=tuple(new.decode().split()) if tips else (),
+            staged=self._differing(start, index) if record.index else (),
+            unstaged=self._differing(index, kept.commit, "--diff-filter=a") if index else (),
+            untracked=self._differing(index, kept.commit, "--diff-filter=A") if index else (),
+            unmerged=self._unmerged(record),
+        )
+
+    def restore(self, kept: Kept, to: str, *, branch: str = "") -> str:
+        """Bring kept work back as a new working tree in a folder that does not exist yet.
+
+        HEAD is detached, or on a new branch if one is named. Returns the folder.
+        """
+        return restoring.restore(self._plain, self._raw, kept, to, branch)
+
+    def expire(self, older_than: int) -> list[Kept]:
+        """Let go of what was kept before a time; git's next collection takes it."""
+        old = [kept for kept in self.list_kept() if kept.at < older_than]
+        for kept in old:
+            self._raw.drop(kept.ref)
+        return old
+
+    def _named(self, tree: Tree, branch: str) -> str | None:
+        return read_branch(tree.git_dir if tree.kind == "clone" else self._git_dir, branch)
+
+    def _unreachable(self, tree: Tree, desk: Desk, head: str | None) -> list[str]:
+        """Return the newest commits of a tree that no ref of the repository reaches."""
+        named = mentioned(tree.git_dir) | ({head} if head else set())
+        for objects in desk.borrow:
+            named |= mentioned(dirname(objects))
+        for branch in {tree.branch, read_head(tree.git_dir).branch} - {""}:
+            history = read_plain(join(self._git_dir, "logs", "refs", "heads", branch)) or b""
+            named |= {word.decode() for line in history.splitlines() for word in line.split()[:2]}
+        there = self._raw.commits(*sorted(named), borrow=desk.borrow)
+        lines = "".join(f"{commit}\n" for commit in sorted({c for c in there if c}))
+        # Not on the desk: its HEAD would count as a ref.
+        said = self._raw.run(
+            *("rev-list", "--parents", "--stdin", "--not", "--all"),
+            stdin=lines.encode(),
+            borrow=desk.borrow,
+        )
+        found = [line.split() for line in said.decode().splitlines()]
+        inner = {parent for _, *parents in found for parent in parents}
+        return [commit for commit, *_ in found if commit not in inner]
+
+    def _store(self, tree: Tree, record: Record, taken: Snapshot | None, desk: Desk) -> Kept:
+        files = f"{record.head}^{{tree}}" if record.head else self._empty()
+        if taken is not None:
+            files = taken.files
+            parents = [record.head] if record.head else []
+            record = replace(record, index=_commit(desk, taken.index, record, parents))
+            if taken.unmerged:
+                record = replace(record, unmerged=_commit(desk, taken.unmerged, record, []))
+        commit = _commit(desk, files, record, record.parents)
+        if desk.borrow:
+            self.bring(commit, tree.base, desk)
+        # Complete without what the tree itself holds, which is about to go?
+        self._raw.run("rev-list", "--objects", "--quiet", commit, "--not", "--all")
+        if taken is not None and tree.exists:
+            verify(tree, self._raw, commit, taken.ignored)
+        return self._name(record, commit)
+
+    def bring(self, commit: str, base: str, desk: Desk) -> None:
+        """Copy a commit and all behind it from a tree's own objects into the repository.
+
+        Not a fetch: that starts a program in the session's repository, with its configuration.
+        """
+        pack = join(desk.folder, "brought")
+        asked = f"{commit}\n^{base}\n".encode()
+        name = desk.run("pack-objects", "--revs", "--quiet", pack, stdin=asked).decode().strip()
+        if name:
+            with open(f"{pack}-{name}.pack", "rb") as file:
+                self._raw.run("index-pack", "--stdin", "--strict", stdin=file)
+
+    def _name(self, record: Record, commit: str) -> Kept:
+        """Give a commit the next free name of its session, and read it back."""
+        if not record.session or "/" in record.session:
+            raise BadInput(f"{record.session!r} cannot be the name of a session")
+        for _ in range(_ATTEMPTS):
+            said = self._raw.run("for-each-ref", "--format=%(refname)", f"{PLACE}{record.session}/")
+            used = [int(name.rpartition(b"/")[2]) for name in said.split()]
+            ref = f"{PLACE}{record.session}/{max(used, default=0) + 1}"
+            try:
+                self._raw.move(ref, commit, None)
+            except GitFailed:
+                if self._raw.commits(ref)[0] is None:
+                    raise
+                continue  # another process took that number
+            if self._raw.commits(ref)[0] == commit:
+                return Kept(ref, commit, record)
+        raise Failed(f"no name could be found for what {record.session} made; nothing was touched")
+
+    def _differing(self, old: str, new: str, *options: str) -> tuple[str, ...]:
+        said = self._raw.run(
+            "diff-tree", "-r", "-z", "--name-only", "--no-renames", *options, old, new
+        )
+        return entries.names(said)
+
+    def _unmerged(self, record: Record) -> tuple[str, ...]:
+        if not record.unmerged:
+            return ()
+        listed = entries.of_tree(self._raw, record.unmerged)
+        return entries.names(b"\0".join(sorted({entry.path[2:] for entry in listed})))
+
+    def _empty(self) -> str:
+        return self._raw.run("hash-object", "-w", "-t", "tree", "--stdin").decode().strip()
+
+
+def _commit(desk: Desk, tree: str, record: Record, parents: list[str]) -> str:
+    options = [word for parent in parents for word in ("-p", parent)]
+    said = desk.run("commit-tree", tree, *options, "-F", "-", stdin=record.message())
+    return said.decode().strip()
+
+
+def _without(base: str) -> list[str]:
+    return ["--not", base] if base else []

@@ -1,0 +1,140 @@
+"""Turn the index and the files of a tree into trees of git, without writing to the tree.
+
+Rejected: `git stash create` (leaves out untracked files, refuses unmerged entries, converts bytes)
+and `git add` on the session's own index (runs filters, and changes what is to be kept).
+"""
+
+import os
+from collections.abc import Iterator, Set
+from os.path import join, lexists
+
+from msgspec import Struct
+
+from corral.core.errors import Refused
+from corral.world.git.refs import GitFailed
+from corral.world.git.tree import Tree
+from corral.world.git.view import Desk, View
+from corral.world.keep import entries
+from corral.world.keep.entries import GITLINK, Entry
+
+# Git would ask a submodule for its state by running git inside of it.
+STATUS = ("status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=dirty")
+
+
+class Snapshot(Struct, frozen=True):
+    index: str
+    files: str
+    unmerged: str = ""
+    ignored: frozenset[bytes] = frozenset()  # paths that were left out
+
+
+def take(tree: Tree, desk: Desk, plain: View, head: str | None) -> Snapshot | None:
+    """Return the index and files of a tree; None if they are those of HEAD.
+
+    The desk converts nothing; `plain` says whether there are changes, as the user would be told.
+    """
+    found = entries.of_index(desk)
+    if not tree.exists:
+        return _without_files(desk, found, head)
+    _look(desk, found)
+    said = desk.through(plain).run(*STATUS, "-uall", "--ignored=matching")
+    lines = [line for line in said.split(b"\0") if line]
+    ignored = frozenset(line[3:].rstrip(b"/") for line in lines if line.startswith(b"!! "))
+    _refuse_nested(tree, ignored)
+    if all(line.startswith(b"!! ") for line in lines):
+        return None
+    index, unmerged = _index(desk, found)
+    return Snapshot(index, _files(tree, desk, found), unmerged, ignored)
+
+
+def _without_files(desk: Desk, found: list[Entry], head: str | None) -> Snapshot | None:
+    """The folder is gone; what was staged is still in the index."""
+    index, unmerged = _index(desk, found)
+    if not found or (head and not unmerged and index == _tree_of(desk, head)):
+        return None
+    return Snapshot(index, index, unmerged)
+
+
+def _tree_of(desk: Desk, commit: str) -> str:
+    return desk.run("rev-parse", "--verify", f"{commit}^{{tree}}").decode().strip()
+
+
+def _look(desk: Desk, found: list[Entry]) -> None:
+    """Make our copy of the index look at files that it was told not to look at."""
+    hidden = b"".join(entry.path + b"\0" for entry in found if entry.flagged)
+    if hidden:
+        for option in ("--no-assume-unchanged", "--no-skip-worktree"):
+            desk.run("update-index", option, "-z", "--stdin", stdin=hidden)
+
+
+def _index(desk: Desk, found: list[Entry]) -> tuple[str, str]:
+    """Write what is staged, and what is unmerged if anything is."""
+    merged = [entry for entry in found if not entry.stage]
+    unmerged = [
+        Entry(entry.mode, entry.blob, b"%d/%s" % (entry.stage, entry.path))
+        for entry in found
+        if entry.stage
+    ]
+    staged = _written(desk, "merged", merged)
+    return staged, _written(desk, "unmerged", unmerged) if unmerged else ""
+
+
+def _files(tree: Tree, desk: Desk, found: list[Entry]) -> str:
+    """Write every file that is tracked or not ignored, as it lies on the disk."""
+    # Without what the index remembers about files, each is read again.
+    known = {entry.path: Entry(entry.mode, entry.blob, entry.path) for entry in found}
+    links = [entry for entry in known.values() if entry.mode == GITLINK]
+    entries.put(desk, "files", (entry for entry in known.values() if entry.mode != GITLINK))
+    try:
+        desk.run("add", "--all", index="files")
+    except GitFailed as error:
+        raise Refused(
+            f"not everything in {tree.path!r} can be kept, so nothing was touched: {error.message}"
+        ) from error
+    for entry in entries.of_index(desk, "files"):
+        if entry.mode == GITLINK:
+            raise nested(tree, entry.path)
+    return _written(desk, "files", links)
+
+
+def _written(desk: Desk, index: str, more: list[Entry]) -> str:
+    if more:
+        entries.put(desk, index, more)
+    return desk.run("write-tree", index=index).decode().strip()
+
+
+def _refuse_nested(tree: Tree, ignored: Set[bytes]) -> None:
+    """Git never looks into a `.git` below, so neither an add nor a clean would see it."""
+    for path in paths_in(tree.path, ignored):
+        if path.endswith(b"/.git"):
+            raise nested(tree, path.removesuffix(b"/.git"))
+
+
+def paths_in(root: str, ignored: Set[bytes]) -> Iterator[bytes]:
+    """Yield everything below a folder but its own `.git` and what is ignored.
+
+    A `.git` further down is yielded and not entered.
+    """
+    top = os.fsencode(root)
+    waiting = [b""]
+    while waiting:
+        inside = waiting.pop()
+        with os.scandir(os.path.join(top, inside)) as listing:
+            for entry in listing:
+                path = os.path.join(inside, entry.name)
+                if path == b".git" or path in ignored:
+                    continue
+                if entry.name != b".git" and entry.is_dir(follow_symlinks=False):
+                    waiting.append(path)
+                else:
+                    yield path
+
+
+def nested(tree: Tree, path: bytes) -> Refused:
+    where = join(tree.path, os.fsdecode(path))
+    what = "a submodule" if lexists(join(tree.path, ".gitmodules")) else "a git repository"
+    return Refused(
+        f"{where!r} is {what} of its own and cannot be kept with the files around it;"
+        " nothing was touched",
+        f"move it out of {tree.path!r}, or commit its files",
+    )

@@ -1,0 +1,167 @@
+"""The parent of the shims: one small process for each repository, outliving the witness.
+
+It forks a shim for each launch and does nothing else, so it has nothing to get stuck in: a request
+is one datagram that carries the folder, the bounds and two open files (the launch, and where to
+answer), and the shim answers it. The keeper is a child subreaper too: if a shim is killed, what
+that session started becomes the keeper's, which ends it and records the session as lost. It goes
+away by itself when it has had no child and no request for a while.
+
+Run by `client.py` as a bare interpreter with only this module and what it imports: it stays in
+memory for hours, and each of its pages is one that the shims share.
+"""
+
+import array
+import gc
+import os
+import select
+import socket
+import time
+import traceback
+
+from corral.world.processes import ending, records, shim, system
+
+# The number is that of the requests' form: a keeper of another version is not asked.
+SOCKET = "keeper.1"
+READY = b"ready"
+LINGER_S = 5.0
+_SWEEP_AGAIN_S = 0.05
+_SWEEP_RARELY_S = 1.0
+
+
+def main(run_folder: str) -> None:
+    """Detach, listen, say so on stdout, and serve until nobody needs a keeper."""
+    if os.fork():
+        os._exit(0)
+    os.setsid()
+    system.take_name(b"corral-keeper")
+    system.adopt_orphans()
+    os.chdir(run_folder)
+    listener = _listen()
+    os.chdir("/")
+    keeper = Keeper(listener, run_folder)
+    os.write(1, READY)
+    os.dup2(0, 1)
+    # Nothing made so far will be freed; the collector would only write to pages that are shared.
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    keeper.serve()
+
+
+def _listen() -> socket.socket:
+    # A relative name, because an absolute one may be longer than a socket's name can be.
+    if os.path.lexists(SOCKET):
+        os.unlink(SOCKET)
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    before = os.umask(0o077)
+    listener.bind(SOCKET)
+    os.umask(before)
+    listener.setblocking(False)
+    return listener
+
+
+class Keeper:
+    def __init__(self, listener: socket.socket, run_folder: str) -> None:
+        self._listener = listener
+        self._run_folder = run_folder
+        self._signals = shim.Signals()
+        self._shims: dict[int, str] = {}
+        self._lost: dict[int, str] = {}
+        self._sweeping_since = 0.0
+
+    def serve(self) -> None:
+        poll = select.poll()
+        poll.register(self._listener, select.POLLIN)
+        poll.register(self._signals.source, select.POLLIN)
+        while not self._signals.stop:
+            idle = not self._shims and not self._lost
+            woken = poll.poll(self._patience_ms())
+            for fd, _ in woken:
+                if fd == self._signals.source:
+                    self._signals.clear()
+                else:
+                    self._take()
+            childless = not self._reap()
+            if self._lost:
+                self._sweep(childless)
+            if idle and childless and not woken:
+                break
+        # From here on nobody new finds us. Who asked just before sees the end of the answer's
+        # pipe and asks again, the next keeper.
+        os.unlink(f"{self._run_folder}/{SOCKET}")
+
+    def _patience_ms(self) -> float | None:
+        if self._lost:
+            early = time.monotonic() - self._sweeping_since < 1
+            return (_SWEEP_AGAIN_S if early else _SWEEP_RARELY_S) * 1000
+        return None if self._shims else LINGER_S * 1000
+
+    def _take(self) -> None:
+        """Take one request and fork its shim."""
+        files = array.array("i")
+        space = socket.CMSG_SPACE(2 * files.itemsize)
+        message, ancillary, _, _ = self._listener.recvmsg(8192, space, socket.MSG_CMSG_CLOEXEC)
+        for level, kind, data in ancillary:
+            if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+                files.frombytes(data[: len(data) - len(data) % files.itemsize])
+        if len(files) == 2:
+            folder, wall_s, grace_s, output_bytes = message.split(b"\0")
+            bounds = shim.Bounds(float(wall_s), float(grace_s), int(output_bytes))
+            self._fork(os.fsdecode(folder), bounds, files[0], files[1])
+        for fd in files:
+            os.close(fd)
+
+    def _fork(self, folder: str, bounds: shim.Bounds, request: int, reply: int) -> None:
+        try:
+            pid = os.fork()
+        except OSError as error:
+            os.write(reply, b'{"error": "fork: %s"}' % os.strerror(error.errno or 0).encode())
+            return
+        if pid:
+            self._shims[pid] = folder
+            return
+        code = 1
+        try:
+            self._listener.close()
+            code = shim.run(folder, bounds, request, reply, self._signals)
+        except BaseException:
+            # The border of a process: whatever it was is told on stderr, and by the keeper.
+            traceback.print_exc()
+        finally:
+            os._exit(code)
+
+    def _reap(self) -> bool:
+        """Take in who has ended; False if there is no child any more."""
+        try:
+            while True:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+                if pid == 0:
+                    return True
+                folder = self._shims.pop(pid, None)
+                if folder is not None and status != 0:
+                    self._lost[pid] = folder
+                    self._sweeping_since = time.monotonic()
+        except ChildProcessError:
+            return False
+
+    def _sweep(self, childless: bool) -> None:
+        """End what lost its shim; record the loss once nothing of it is alive."""
+        ended = None if childless else ending.kill(os.getpid(), spare=self._shims)
+        if ended is not None and len(ended.signalled) > ended.untouchable:
+            return
+        for pid, folder in self._lost.items():
+            _record_loss(pid, folder, left=ended.untouchable if ended else 0)
+        self._lost.clear()
+
+
+def _record_loss(pid: int, folder: str, left: int) -> None:
+    # A shim that died before it had the folder leaves it to the next try.
+    begun = (records.read(folder, records.PROCESS) or {}).get("pid") == pid
+    if not begun or records.read(folder, records.EXIT) is not None:
+        return
+    record = {"reason": "lost", "at": time.time_ns() // 1_000_000, "left": left}
+    try:
+        records.write_durably(folder, records.EXIT, record)
+    except OSError:
+        # The folder is gone, so nobody can ask either.
+        traceback.print_exc()

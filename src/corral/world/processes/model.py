@@ -1,0 +1,77 @@
+"""The values that go into and come out of a session's processes."""
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+from corral.core.errors import Failed
+
+RUN_VARIABLE = "CORRAL_RUN"
+SESSION_VARIABLE = "CORRAL_SESSION"
+
+
+class CouldNotStart(Failed):
+    """The program of a session never ran, and will not."""
+
+    code = "could_not_start"
+
+
+class Launch(Struct, frozen=True, kw_only=True):
+    """What to run, where, and within which bounds.
+
+    `env` is all that the program gets. With `CORRAL_RUN` and `CORRAL_SESSION` in it, what is left
+    can be found even after the keeper and the shim were both killed.
+    """
+
+    session: str
+    argv: list[str]
+    cwd: str
+    env: dict[str, str]
+    folder: str
+    stdin: str | None = None
+    wall_s: float | None = None
+    grace_s: float = 10.0
+    output_bytes: int = 64 << 20
+
+
+class Started(Struct, frozen=True):
+    pid: int
+    program_pid: int
+
+
+class Reason(StrEnum):
+    EXITED = "exited"
+    STOPPED = "stopped"
+    TIMED_OUT = "timed_out"
+    COULD_NOT_START = "could_not_start"
+    LOST = "lost"
+
+
+class Exit(Struct, frozen=True):
+    """How a session ended. Nothing that it started is alive, except for the `left`."""
+
+    reason: Reason
+    at: int
+    code: int | None = None
+    signal: int | None = None
+    detail: str = ""
+    killed: int = 0
+    left: int = 0
+    cpu_s: float = 0.0
+    output_bytes: int = 0
+    output_dropped: int = 0
+
+
+class Usage(Struct, frozen=True):
+    pss: int
+    cpu_s: float
+    processes: int
+
+
+class Stray(Struct, frozen=True):
+    """A process of a session that nobody knows any more."""
+
+    pid: int
+    start: int
+    session: str
+    command: str

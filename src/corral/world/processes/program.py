@@ -1,0 +1,138 @@
+"""The program of a session, between the fork and its first instruction.
+
+The program's own process does all the preparing: it reads the launch, records itself and the shim,
+and only then becomes the program, so a program that runs is always one that can be found. What
+this touches in memory is gone with the exec, while the shim, which stays, has touched next to
+nothing. The program gets its own session, the given environment and nothing else: no open file, no
+ignored or blocked signal from whoever happened to start the keeper.
+"""
+
+import json
+import os
+import signal
+import time
+from contextlib import suppress
+from typing import Any, NamedTuple, NoReturn
+
+from corral.world.processes import records, system, table
+from corral.world.processes.output import Output
+
+CANNOT = 127
+
+
+class _Refused(Exception):
+    pass
+
+
+class Begun(NamedTuple):
+    pid: int
+    verdict: int
+    """A pipe that ends without a word when the program runs."""
+
+
+def begin(folder: str, request: int, reply: int, output: Output) -> Begun:
+    """Fork the process that records itself and becomes the program, or answers why not."""
+    verdict, report = os.pipe()
+    shim = os.getpid()
+    pid = os.fork()
+    if pid == 0:
+        refusal = _prepare(folder, request, output, shim)
+        answer(reply, {"error": refusal})
+        os.write(report, b"refused")
+        os._exit(CANNOT)
+    os.close(report)
+    return Begun(pid, verdict)
+
+
+def _prepare(folder: str, request: int, output: Output, shim: int) -> str:
+    system.die_with_parent(signal.SIGKILL)
+    if os.getppid() != shim:
+        os._exit(CANNOT)
+    with os.fdopen(request) as file:
+        launch = json.load(file)
+    try:
+        records.write_once(folder, records.PROCESS, _record(launch["session"]))
+    except OSError as error:
+        output.vanish()
+        return f"{folder}: {os.strerror(error.errno or 0)}"
+    try:
+        _become(folder, launch, output)
+    except _Refused as error:
+        refusal = str(error)
+    end = {"reason": "could_not_start", "detail": refusal, "at": now()}
+    records.write_durably(folder, records.EXIT, end)
+    return refusal
+
+
+def _become(folder: str, launch: dict[str, Any], output: Output) -> NoReturn:
+    about = folder
+    try:
+        output.appear()
+        records.reserve(folder, records.EXIT)
+        about = launch["stdin"] or os.devnull
+        # Else a named pipe that nobody writes to would hold us up here.
+        stdin = os.open(about, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        os.set_blocking(stdin, True)
+        about = launch["cwd"]
+        os.chdir(about)
+        about = launch["argv"][0]
+        os.setsid()
+        for source, target in ((stdin, 0), (output.sink, 1), (output.sink, 2)):
+            os.dup2(source, target)
+        _reset_signals()
+        _execute(launch["argv"], launch["env"])
+    except OSError as error:
+        raise _Refused(f"{about}: {os.strerror(error.errno or 0)}") from error
+    except ValueError as error:
+        raise _Refused(f"{about}: {error}") from error
+
+
+def _execute(argv: list[str], env: dict[str, str]) -> NoReturn:
+    if "/" in argv[0]:
+        os.execve(argv[0], argv, env)
+    refusal: OSError = FileNotFoundError(2, "")
+    for folder in env.get("PATH", os.defpath).split(":"):
+        try:
+            os.execve(f"{folder or '.'}/{argv[0]}", argv, env)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except PermissionError as error:
+            # A later folder may have one that can be run.
+            refusal = error
+    raise refusal
+
+
+def _reset_signals() -> None:
+    signal.set_wakeup_fd(-1)
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+
+
+def _record(session: str) -> records.Record:
+    program, shim = table.look(os.getpid()), table.look(os.getppid())
+    # The shim waits for our verdict, so both are in the table.
+    assert program is not None
+    assert shim is not None
+    keeper = table.look(shim.parent)
+    return {
+        "session": session,
+        "boot": table.boot_id(),
+        "pid": shim.pid,
+        "start": shim.start,
+        "program_pid": program.pid,
+        "program_start": program.start,
+        "keeper_pid": keeper.pid if keeper else 0,
+        "keeper_start": keeper.start if keeper else 0,
+        "started_at": now(),
+    }
+
+
+def answer(reply: int, said: records.Record) -> None:
+    """Tell whoever asked; it may be gone, and then the files in the folder tell the next one."""
+    with suppress(BrokenPipeError):
+        os.write(reply, json.dumps(said).encode())
+
+
+def now() -> int:
+    return time.time_ns() // 1_000_000

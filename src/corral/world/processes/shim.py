@@ -1,0 +1,207 @@
+"""The parent of one session: starts its program, moves its output, ends all that it started.
+
+It is a fork of the keeper, so it shares nearly all of its memory, and a child subreaper: whatever
+the program starts has the shim above it, however it detaches. "Nobody left to wait for" is then
+the proof that nothing of the session is alive, and only after that the exit is recorded. It needs
+neither the witness nor the keeper to go on.
+
+Until the program runs, this module uses plain statements and no library written in Python: what a
+fork touches is no longer shared, and one `json.dumps` here costs 250 kB in each shim.
+"""
+
+import math
+import os
+import select
+import signal
+import time
+from typing import Any, NamedTuple
+
+from corral.world.processes import ending, program, records, system
+from corral.world.processes.output import Output
+
+# Said first, so that whoever asked knows that this launch is decided here, even if we die over it.
+TAKEN = b" "
+# What a program leaves behind is a server or a hung tool: it is asked, but not for long.
+LEFTOVER_GRACE_S = 1.0
+_KILL_AGAIN_S = 0.02
+_KILL_RARELY_S = 0.5
+_GIVE_UP_AFTER_S = 5.0
+
+
+class Bounds(NamedTuple):
+    wall_s: float
+    grace_s: float
+    output_bytes: int
+
+
+def run(folder: str, bounds: Bounds, request: int, reply: int, signals: "Signals") -> int:
+    """Carry out a launch from beginning to end; the result is 0 if its end was recorded."""
+    system.adopt_orphans()
+    system.take_name(b"corral-shim")
+    signals.renew()
+    _say(reply, TAKEN)
+    try:
+        output = Output(folder, bounds.output_bytes)
+    except OSError as error:
+        program.answer(reply, {"error": f"{folder}: {os.strerror(error.errno or 0)}"})
+        return 0
+    begun = program.begin(folder, request, reply, output)
+    # The program's copies are now the only ones: the pipe ends when the last writer does.
+    os.close(output.sink)
+    os.close(request)
+    if _is_refused(begun, signals):
+        return 0
+    _say(reply, b'{"pid": %d, "program_pid": %d}' % (os.getpid(), begun.pid))
+    os.close(reply)
+    end = Session(begun.pid, bounds, output, signals).watch()
+    records.write_durably(folder, records.EXIT, end)
+    return 0
+
+
+def _is_refused(begun: program.Begun, signals: "Signals") -> bool:
+    """Wait for the program to begin; a stop is heeded even if a dead file system holds it up."""
+    poll = select.poll()
+    poll.register(begun.verdict, select.POLLIN)
+    poll.register(signals.source, select.POLLIN)
+    # Ready descriptors come in the order in which they were registered.
+    while poll.poll()[0][0] != begun.verdict:
+        signals.clear()
+        if signals.stop:
+            os.kill(begun.pid, signal.SIGKILL)
+    refused = os.read(begun.verdict, 16)
+    os.close(begun.verdict)
+    return bool(refused)
+
+
+def _say(reply: int, said: bytes) -> None:
+    # Whoever asked may be gone; the files in the folder tell the next one.
+    try:  # noqa: SIM105 - see `output.py`: plain statements touch fewer pages
+        os.write(reply, said)
+    except BrokenPipeError:
+        pass
+
+
+class Signals:
+    """Signals as something to poll for; the wake-up comes through a pipe."""
+
+    def __init__(self) -> None:
+        self.stop = False
+        self.source, self._sink = self._pipe()
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.signal(signal.SIGTERM, self._on_stop)
+        for number in (signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
+            signal.signal(number, signal.SIG_IGN)
+
+    def renew(self) -> None:
+        """Use another pipe than the process that this one was forked from."""
+        os.close(self.source)
+        os.close(self._sink)
+        self.source, self._sink = self._pipe()
+
+    def clear(self) -> None:
+        """Forget what woke us; only to be called when there is something."""
+        os.read(self.source, 4096)
+
+    def _pipe(self) -> tuple[int, int]:
+        source, sink = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        signal.set_wakeup_fd(sink, warn_on_full_buffer=False)
+        return source, sink
+
+    def _on_stop(self, *_: object) -> None:
+        self.stop = True
+
+
+class Session:
+    def __init__(self, pid: int, bounds: Bounds, output: Output, signals: Signals) -> None:
+        self._program = pid
+        self._grace_s = bounds.grace_s
+        self._output = output
+        self._signals = signals
+        self._reason = ""
+        self._status: int | None = None
+        self._wall_at = time.monotonic() + bounds.wall_s
+        self._kill_at = math.inf
+        self._killing_since = 0.0
+        self._ended: set[tuple[int, int]] = set()
+        self._left = 0
+        self._poll = select.poll()
+        self._poll.register(signals.source, select.POLLIN)
+        self._poll.register(output.source, select.POLLIN)
+
+    def watch(self) -> dict[str, Any]:
+        """Return how it ended, once nothing that it started is alive."""
+        while self._reap():
+            self._act(time.monotonic())
+            if self._left:
+                break
+            self._wait()
+        self._output.drain()
+        status = self._status
+        times = os.times()
+        leftovers = {pid for pid, _ in self._ended if pid != self._program}
+        return {
+            "reason": self._reason or ("stopped" if self._signals.stop else "exited"),
+            "code": os.WEXITSTATUS(status) if status is not None and os.WIFEXITED(status) else None,
+            "signal": os.WTERMSIG(status)
+            if status is not None and os.WIFSIGNALED(status)
+            else None,
+            "at": program.now(),
+            "killed": len(leftovers),
+            "left": self._left,
+            "cpu_s": times.children_user + times.children_system,
+            "output_bytes": self._output.moved,
+            "output_dropped": self._output.dropped,
+        }
+
+    def _reap(self) -> bool:
+        """Take in who has ended; False if there is no descendant any more."""
+        try:
+            while True:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+                if pid == 0:
+                    return True
+                if pid == self._program:
+                    self._status = status
+        except ChildProcessError:
+            return False
+
+    def _act(self, now: float) -> None:
+        if not self._reason:
+            if self._status is not None:
+                self._begin("exited", now)
+            elif self._signals.stop:
+                self._begin("stopped", now)
+            elif now >= self._wall_at:
+                self._begin("timed_out", now)
+        elif self._status is not None and not self._killing_since:
+            self._kill_at = min(self._kill_at, now + min(LEFTOVER_GRACE_S, self._grace_s))
+        if now >= self._kill_at:
+            self._kill(now)
+
+    def _begin(self, reason: str, now: float) -> None:
+        self._reason = reason
+        leftovers_only = self._status is not None
+        grace = min(LEFTOVER_GRACE_S, self._grace_s) if leftovers_only else self._grace_s
+        self._kill_at = now + grace
+        self._ended |= ending.terminate(os.getpid())
+
+    def _kill(self, now: float) -> None:
+        self._killing_since = self._killing_since or now
+        ended = ending.kill(os.getpid())
+        self._ended |= ended.signalled
+        lasts = now - self._killing_since
+        # Processes of another user (`sudo`) cannot be ended: say so rather than wait for ever.
+        if lasts > _GIVE_UP_AFTER_S and ended.untouchable == len(ended.signalled):
+            self._left = ended.untouchable
+        # Killed ones are gone at once, save those that hang in the kernel.
+        self._kill_at = now + (_KILL_AGAIN_S if lasts < 1 else _KILL_RARELY_S)
+
+    def _wait(self) -> None:
+        """Sleep until there is output or a signal, or something is due."""
+        due = min(self._kill_at, math.inf if self._reason else self._wall_at)
+        timeout = None if due == math.inf else max(0.0, due - time.monotonic()) * 1000 + 1
+        for fd, _ in self._poll.poll(timeout):
+            if fd == self._signals.source:
+                self._signals.clear()
+            elif not self._output.move():
+                self._poll.unregister(fd)

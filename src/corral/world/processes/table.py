@@ -1,0 +1,128 @@
+"""The system's table of processes (Linux /proc), and signals that cannot hit a stranger.
+
+Used by the keeper and by every shim, so it imports next to nothing. A process is named by its pid
+and the tick at which it started: a pid alone is given to somebody else sooner or later.
+"""
+
+import os
+import signal
+from collections.abc import Iterator
+from enum import Enum
+from typing import NamedTuple
+
+TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+_DEAD = "ZX"
+
+
+class Process(NamedTuple):
+    pid: int
+    parent: int
+    state: str
+    start: int
+    cpu: int
+    """Ticks that it used itself."""
+    cpu_reaped: int
+    """Ticks that its descendants used, of those which were waited for."""
+
+    @property
+    def key(self) -> tuple[int, int]:
+        return self.pid, self.start
+
+    @property
+    def running(self) -> bool:
+        return self.state not in _DEAD
+
+
+def boot_id() -> str:
+    """Return the name of this boot: process numbers mean nothing beyond it."""
+    return _read("/proc/sys/kernel/random/boot_id").decode().strip()
+
+
+def look(pid: int) -> Process | None:
+    """Return what the system says about a process, if it exists."""
+    try:
+        line = _read(f"/proc/{pid}/stat")
+    except OSError:
+        return None
+    # The name is in brackets and may itself hold brackets and spaces.
+    fields = line[line.rfind(b")") + 2 :].split()
+    return Process(
+        pid,
+        int(fields[1]),
+        fields[0].decode(),
+        int(fields[19]),
+        int(fields[11]) + int(fields[12]),
+        int(fields[13]) + int(fields[14]),
+    )
+
+
+def is_running(pid: int, start: int, boot: str) -> bool:
+    """Say whether this very process still runs."""
+    found = look(pid) if pid > 0 and boot == boot_id() else None
+    return found is not None and found.start == start and found.running
+
+
+def each() -> Iterator[Process]:
+    """Yield all processes in order of pid, each as it is at that moment."""
+    with os.scandir("/proc") as entries:
+        for entry in entries:
+            if entry.name.isdigit() and (found := look(int(entry.name))) is not None:
+                yield found
+
+
+def scan() -> dict[int, Process]:
+    """Return all processes, in one pass; not a snapshot: they come and go meanwhile."""
+    return {process.pid: process for process in each()}
+
+
+def children_of(table: dict[int, Process]) -> dict[int, list[Process]]:
+    children: dict[int, list[Process]] = {}
+    for process in table.values():
+        children.setdefault(process.parent, []).append(process)
+    return children
+
+
+def below(children: dict[int, list[Process]], root: int) -> list[Process]:
+    """Return the running descendants of a process."""
+    found: list[Process] = []
+    waiting = [root]
+    while waiting:
+        for child in children.get(waiting.pop(), ()):
+            waiting.append(child.pid)
+            found.append(child)
+    return [process for process in found if process.running]
+
+
+class Sent(Enum):
+    DELIVERED = 1
+    GONE = 2
+    FORBIDDEN = 3
+
+
+def send(process: Process, number: int) -> Sent:
+    """Signal this very process, and no other that was given its pid."""
+    try:
+        fd = os.pidfd_open(process.pid)
+    except ProcessLookupError:
+        return Sent.GONE
+    try:
+        # The pid may have been given away before the opening, but cannot be after it.
+        now = look(process.pid)
+        if now is None or now.start != process.start:
+            return Sent.GONE
+        signal.pidfd_send_signal(fd, number)
+    except ProcessLookupError:
+        return Sent.GONE
+    except PermissionError:
+        return Sent.FORBIDDEN
+    finally:
+        os.close(fd)
+    return Sent.DELIVERED
+
+
+def _read(path: str) -> bytes:
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return os.read(fd, 4096)
+    finally:
+        os.close(fd)

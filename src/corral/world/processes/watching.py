@@ -1,0 +1,113 @@
+"""Looking after sessions that run or have run, from their folders alone.
+
+Nothing is remembered here, so a witness that was just started knows as much as the one before it.
+"""
+
+import os
+import signal
+
+import msgspec
+
+from corral.world.processes import records, table
+from corral.world.processes.model import Exit, Reason
+from corral.world.processes.output import NEWEST, OLDER
+
+_TAIL_BYTES = 1 << 18
+
+
+def alive(folder: str) -> bool:
+    """Say whether the session in this folder runs, or is being ended, under its shim."""
+    return _shim(folder) is not None
+
+
+def ask_stop(folder: str) -> bool:
+    """Have the session stopped, by escalation; False if it does not run. Does not wait."""
+    return _signal(folder, signal.SIGTERM)
+
+
+def force_stop(folder: str) -> bool:
+    """Kill the shim, should it not answer; its keeper ends the rest and records it as lost."""
+    return _signal(folder, signal.SIGKILL)
+
+
+def read_exit(folder: str) -> Exit | None:
+    """Return how the session ended, if that was recorded."""
+    record = records.read(folder, records.EXIT)
+    return msgspec.convert(record, Exit) if record is not None else None
+
+
+def outcome(folder: str) -> Exit | None:
+    """Return how the session ended: `lost` if nobody will ever record it, None while it runs."""
+    if (end := read_exit(folder)) is not None:
+        return end
+    if alive(folder):
+        return None
+    # It may have been recorded between the two looks.
+    if (end := read_exit(folder)) is not None:
+        return end
+    record = records.read(folder, records.PROCESS)
+    if record is None:
+        return Exit(Reason.LOST, 0, detail="it was never started")
+    if _is_sweeping(record):
+        return None
+    return Exit(Reason.LOST, 0, detail="its shim and its keeper are gone")
+
+
+def tail(folder: str, lines: int) -> list[str]:
+    """Return the last lines of the output; reads a bounded part of it, across rotation."""
+    parts: list[bytes] = []
+    seen: set[int] = set()
+    room = _TAIL_BYTES
+    # The newest first: after a rotation in between, the older one is then the same file.
+    for name in (NEWEST, OLDER):
+        part, inode = _end_of(f"{folder}/{name}", room)
+        if inode not in seen:
+            parts.insert(0, part)
+            room -= len(part)
+        seen.add(inode)
+    found = b"".join(parts).decode("utf-8", "replace").split("\n")
+    if not found[-1]:
+        found.pop()
+    return found[-lines:] if lines > 0 else []
+
+
+def _signal(folder: str, number: int) -> bool:
+    shim = _shim(folder)
+    if shim is None or table.send(shim, number) is not table.Sent.DELIVERED:
+        return False
+    # Somebody may have frozen it.
+    table.send(shim, signal.SIGCONT)
+    return True
+
+
+def _shim(folder: str) -> table.Process | None:
+    # A shim that has recorded the end has nothing left to do but to end itself.
+    if os.path.exists(f"{folder}/{records.EXIT}"):
+        return None
+    record = records.read(folder, records.PROCESS)
+    return _running(record, "pid", "start") if record else None
+
+
+def _running(record: records.Record, pid: str, start: str) -> table.Process | None:
+    if record.get("boot") != table.boot_id():
+        return None
+    found = table.look(record[pid])
+    return found if found and found.start == record[start] and found.running else None
+
+
+def _is_sweeping(record: records.Record) -> bool:
+    """Say whether a keeper is there that ends what is left and then records the loss."""
+    keeper = _running(record, "keeper_pid", "keeper_start")
+    return keeper is not None and keeper.state not in "Tt"
+
+
+def _end_of(path: str, room: int) -> tuple[bytes, int]:
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return b"", -1
+    try:
+        status = os.fstat(fd)
+        return os.pread(fd, room, max(0, status.st_size - room)), status.st_ino
+    finally:
+        os.close(fd)

@@ -1,0 +1,48 @@
+"""A tree with a git folder of its own that borrows the repository's objects, for confined sessions.
+
+It is what `git clone --shared` makes, without a remote and with the one branch only: other branches
+would break when the repository lets go of their commits. The base is held by a ref while the clone
+lives, because git does not know who borrows.
+"""
+
+import os
+from os.path import join
+
+from corral.world.git.tree import Tree
+from corral.world.git.view import View, failure, harmless, put, scrubbed, start
+
+
+def set_up(git_dir: str, tree: Tree, commit: str) -> None:
+    form = "sha256" if len(commit) == 64 else "sha1"
+    command = ["git", "init", "--quiet", "--template=", f"--object-format={form}"]
+    command += [f"--initial-branch={tree.branch}", tree.path]
+    done = start(command, git_dir, scrubbed(), b"")
+    if done.returncode:
+        raise failure("init", done)
+    os.makedirs(join(tree.git_dir, "objects", "info"), exist_ok=True)
+    put(join(tree.git_dir, "objects", "info", "alternates"), join(git_dir, "objects") + "\n")
+    ref = join(tree.git_dir, "refs", "heads", *tree.branch.split("/"))
+    os.makedirs(os.path.dirname(ref), exist_ok=True)
+    put(ref, f"{commit}\n")
+    for key, value in harmless(git_dir):
+        if key.startswith("user."):
+            done = start(
+                ["git", "config", "--file", join(tree.git_dir, "config"), key, value],
+                git_dir,
+                scrubbed(),
+                b"",
+            )
+            if done.returncode:
+                raise failure("config", done)
+
+
+def hold_base(view: View, tree: Tree) -> None:
+    view.run("update-ref", _ref(tree), tree.base)
+
+
+def release_base(view: View, tree: Tree) -> None:
+    view.drop(_ref(tree))
+
+
+def _ref(tree: Tree) -> str:
+    return f"refs/corral/base/{os.path.basename(tree.path)}"

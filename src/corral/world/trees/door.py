@@ -1,0 +1,280 @@
+"""Make, reuse, adopt, list and remove sessions' trees of one repository.
+
+Trees live beside the user's checkout, in `.<name of the repository>-corral`: inside of it, test
+runners, watchers and searches would find every file once more for each session, and below `.git`
+some test runners ignore all paths. The user's checkout is read (files to copy) and never written.
+
+Only the list of trees is changed under the repository's lock; files are written outside of it, many
+trees at once. A tree is removed, parked or given to another session only after all that is in it
+was kept.
+"""
+
+import os
+from collections.abc import Sequence
+from os.path import abspath, basename, commonpath, dirname, exists, isdir, join, realpath
+
+from msgspec.structs import replace
+
+from corral.core.errors import BadInput, NotFound, Refused
+from corral.world import clock
+from corral.world.git import worktrees
+from corral.world.git.refs import GitFailed
+from corral.world.git.tree import Kind, Tree, read_branch
+from corral.world.git.view import Desk, View
+from corral.world.git.worktrees import locked
+from corral.world.keep import Keep, Kept
+from corral.world.repository import Repository
+from corral.world.trees import clones, files, preparing, trash
+from corral.world.trees.facts import TreeFacts, facts
+from corral.world.trees.naming import check_branch, check_name
+from corral.world.trees.slots import Slot, Slots
+
+
+class Trees:
+    def __init__(
+        self,
+        repository: Repository,
+        *,
+        place: str | None = None,
+        pool: int = 4,
+        keep_ignored: Sequence[str] = (),
+        now: clock.Clock = clock.now,
+    ) -> None:
+        """`pool` trees are kept for reuse; the paths of `keep_ignored` survive in them."""
+        self._git_dir = realpath(repository.git_dir)
+        self._checkout = repository.main_worktree
+        self.place = _place(repository, place)
+        self._pool = pool
+        self._keep_ignored = tuple(keep_ignored)
+        self._plain = View(self._git_dir)
+        self._raw = View(self._git_dir, raw=True)
+        self.keep = Keep(self._git_dir, plain=self._plain, raw=self._raw, now=now)
+        self._slots = Slots(self._git_dir, self.place)
+
+    def make(
+        self,
+        name: str,
+        branch: str,
+        start: str,
+        *,
+        kind: Kind = "worktree",
+        fresh: bool = False,
+    ) -> Tree:
+        """Give a session a tree on its branch, a parked one if there is one.
+
+        A new branch begins at `start`. One that exists is continued from where it is; with `fresh`
+        it is kept and then set back to `start`.
+        """
+        check_name(name)
+        check_branch(branch)
+        base = self._commit(start)
+        os.makedirs(self.place, exist_ok=True)
+        with locked(self._git_dir):
+            self._reap()
+            self._refuse_taken(name, branch)
+            commit = self._branch(name, branch, base, fresh=fresh)
+            slot = self._occupy(name, branch, base, kind)
+            held = self._slots.hold(slot)
+        try:
+            self._fill(slot, commit)
+            self._slots.save(replace(slot, state="live"))
+        except BaseException:
+            self._discard(slot)  # nobody has worked in it
+            raise
+        finally:
+            os.close(held)
+        return slot.tree
+
+    def adopt(self, name: str) -> Tree:
+        """Find the tree of a session that runs or ran, with what git needs to find it put right."""
+        with locked(self._git_dir):
+            slot = next((one for one in self._slots.live() if one.tree.name == name), None)
+            if slot is None:
+                raise NotFound(f"there is no tree of {name!r}", "corral session list")
+            tree = slot.tree
+            if tree.kind == "worktree" and tree.exists:
+                worktrees.reconnect(tree.git_dir, tree.path, f"ref: refs/heads/{tree.branch}")
+        return tree
+
+    def list(self) -> list[Tree]:
+        """Return the trees that sessions have, not those that are parked."""
+        return [slot.tree for slot in self._slots.live()]
+
+    def prepare(self, tree: Tree, copies: Sequence[str]) -> tuple[str, ...]:
+        """Copy files from the user's checkout; return those that git does not ignore."""
+        return preparing.copy(self._plain, self._checkout, tree, copies)
+
+    def facts(self, tree: Tree, *, trunk: tuple[str, str] | None = None) -> TreeFacts:
+        """Say what a session has done; `trunk` is a ref and a commit that it must still have."""
+        return facts(self._plain, tree, trunk=trunk)
+
+    def collect(self, tree: Tree) -> str:
+        """Return the commit of a session's branch, brought into the repository if need be."""
+        source = tree.git_dir if tree.kind == "clone" else self._git_dir
+        commit = self._plain.commits(read_branch(source, tree.branch) or "-", borrow=tree.borrowed)[
+            0
+        ]
+        if commit is None:
+            raise NotFound(f"the branch {tree.branch!r} of {tree.name!r} has no commit")
+        if tree.kind == "clone":
+            with self._raw.desk(tree=tree) as desk:
+                self.keep.bring(commit, tree.base, desk)
+            ref = f"refs/heads/{tree.branch}"
+            old = self._plain.commits(ref)[0]
+            if old != commit:
+                self._raw.move(ref, commit, old)
+        return commit
+
+    def release(self, tree: Tree, reason: str = "released") -> Kept | None:
+        """Keep what is in a tree, then clean it and park it for another session.
+
+        Nothing may run in it any more. Clones are removed, and so is what the pool has no room for.
+        """
+        if tree.kind == "clone" or not tree.exists:
+            return self.remove(tree, reason)
+        slot = self._slot(tree)
+        kept = self.keep.pin(tree, reason)
+        desk = self._desk(tree)
+        try:
+            files.clean(tree, desk, self._keep_ignored)
+            files.check_out(tree, desk, tree.base)
+        except GitFailed:
+            self._discard(slot)
+            return kept
+        with locked(self._git_dir):
+            room = len(self._slots.parked()) < self._pool
+            if room:
+                worktrees.repair(tree.git_dir, tree.path, tree.base)
+                empty = replace(tree, name="", branch="")
+                self._slots.save(replace(slot, state="parked", tree=empty))
+        if not room:
+            self._discard(slot)
+        return kept
+
+    def remove(self, tree: Tree, reason: str = "removed") -> Kept | None:
+        """Keep what is in a tree, then remove it; an error means that nothing was touched."""
+        slot = self._slot(tree)
+        kept = self.keep.pin(tree, reason)
+        self._discard(slot)
+        return kept
+
+    def sweep(self) -> int:
+        """Delete what earlier removals and dead makers left; return how many folders remain."""
+        with locked(self._git_dir):
+            self._reap()
+        return trash.sweep(self.place)
+
+    def drain(self) -> int:
+        """Remove the parked trees; return how many there were."""
+        with locked(self._git_dir):
+            parked = self._slots.parked()
+            gone = [self._forget(slot) for slot in parked]
+        for folder in gone:
+            if folder:
+                trash.delete_soon(folder)
+        return len(parked)
+
+    def _commit(self, start: str) -> str:
+        commit = None if "\n" in start else self._plain.commits(start)[0]
+        if commit is None:
+            raise NotFound(f"there is no commit {start!r} to start from", "git log")
+        return commit
+
+    def _desk(self, tree: Tree) -> Desk:
+        return Desk(self._plain, self._slots.desk(tree), tree.path)
+
+    def _reap(self) -> None:
+        for slot in self._slots.abandoned():
+            self._forget(slot)
+        for path in self._slots.empty_folders():
+            worktrees.forget(join(self._git_dir, "worktrees", basename(path)))
+            trash.take_away(path)
+
+    def _slot(self, tree: Tree) -> Slot:
+        slot = next((one for one in self._slots.live() if one.tree == tree), None)
+        if slot is None:
+            raise NotFound(f"{tree.path!r} is not a tree of {tree.name!r} (any more)")
+        return slot
+
+    def _refuse_taken(self, name: str, branch: str) -> None:
+        for slot in self._slots.all():
+            if name == slot.tree.name:
+                raise Refused(f"{name!r} has a tree already: {slot.tree.path!r}")
+            if branch == slot.tree.branch:
+                raise Refused(f"the branch {branch!r} is in use by {slot.tree.name!r}")
+        for user in worktrees.users_of(self._git_dir, branch):
+            raise Refused(
+                f"the branch {branch!r} is checked out elsewhere ({user!r}) and was left alone",
+            )
+
+    def _branch(self, name: str, branch: str, base: str, *, fresh: bool) -> str:
+        """Make or set the branch; return the commit to check out."""
+        ref = f"refs/heads/{branch}"
+        tip = self._plain.commits(ref)[0]
+        if tip and (not fresh or tip == base):
+            return tip
+        if tip:
+            self.keep.hold(name, branch, tip, "started afresh")
+        self._plain.move(ref, base, tip)
+        return base
+
+    def _occupy(self, name: str, branch: str, base: str, kind: Kind) -> Slot:
+        parked = self._slots.parked() if kind == "worktree" else []
+        if parked:
+            tree = replace(parked[0].tree, name=name, branch=branch, base=base)
+            slot = Slot(parked[0].number, "making", tree)
+        else:
+            number = self._slots.free_number()
+            path = self._slots.path(number)
+            own = join(path, ".git")
+            if kind == "worktree":
+                own = worktrees.add(self._git_dir, path, base)
+            slot = Slot(number, "making", Tree(path, name, kind, branch, base, own))
+        self._slots.save(slot)
+        if kind == "clone":
+            os.mkdir(slot.tree.path)
+            clones.hold_base(self._raw, slot.tree)
+        return slot
+
+    def _fill(self, slot: Slot, commit: str) -> None:
+        tree, desk = slot.tree, self._desk(slot.tree)
+        if tree.kind == "clone":
+            clones.set_up(self._git_dir, tree, commit)
+            files.check_out(tree, desk, commit)
+        else:
+            files.refuse_link(tree)
+            worktrees.repair(tree.git_dir, tree.path, f"ref: refs/heads/{tree.branch}")
+            reused = exists(join(desk.folder, "index"))
+            files.check_out(tree, desk, commit)
+            if reused:
+                files.clean(tree, desk, self._keep_ignored)
+        files.hand_over(tree, desk)
+
+    def _discard(self, slot: Slot) -> None:
+        with locked(self._git_dir):
+            gone = self._forget(slot)
+        if gone:
+            trash.delete_soon(gone)
+
+    def _forget(self, slot: Slot) -> str | None:
+        """Take a tree off every list; its folder is only renamed."""
+        gone = trash.take_away(slot.tree.path)
+        if slot.tree.kind == "worktree":
+            worktrees.forget(slot.tree.git_dir)
+        else:
+            clones.release_base(self._raw, slot.tree)
+        self._slots.drop(slot)
+        return gone
+
+
+def _place(repository: Repository, configured: str | None) -> str:
+    checkout = realpath(repository.main_worktree)
+    beside = join(dirname(checkout), f".{basename(checkout)}-corral")
+    place = realpath(abspath(configured or beside))
+    inside = commonpath([place, checkout]) == checkout
+    if inside or (isdir(place) and commonpath([place, realpath(repository.git_dir)]) == place):
+        raise BadInput(
+            f"working trees cannot live in {place!r}, inside of the repository or around it",
+            f"use a folder of their own, like {beside!r}",
+        )
+    return place

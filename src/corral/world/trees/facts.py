@@ -1,0 +1,84 @@
+"""What a session has done, from git and the disk alone, whatever it did to its tree."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from corral.world.git.refs import GitFailed
+from corral.world.git.tree import Tree, read_branch, read_head
+from corral.world.git.view import View
+from corral.world.keep.entries import names
+from corral.world.keep.snapshot import STATUS
+
+_SHOWN = 200
+
+
+class TreeFacts(Struct, frozen=True):
+    exists: bool
+    head_branch: str  # empty: detached, or not to be understood
+    head_commit: str | None
+    branch_commit: str | None  # of the branch that the session was given
+    dirty: tuple[str, ...]  # the first of the paths that are not committed
+    changed: tuple[str, ...]  # between the base and the branch
+    commits: int  # beyond the base
+    follows_base: bool  # the base is in the branch's history
+    trunk_intact: bool | None  # None: not asked
+
+
+def facts(
+    view: View, tree: Tree, *, trunk: tuple[str, str] | None = None, shown: int = _SHOWN
+) -> TreeFacts:
+    """Look at a tree. `trunk` is a ref and a commit that it must not have lost."""
+    borrow = tree.borrowed
+    source = tree.git_dir if tree.kind == "clone" else view.git_dir
+    head = read_head(tree.git_dir)
+    at = read_branch(source, head.branch) if head.branch else head.commit
+    head_commit, branch_commit = view.commits(
+        at or "-", read_branch(source, tree.branch) or "-", borrow=borrow
+    )
+    changed, commits, follows = _beyond(view, tree, branch_commit, borrow)
+    return TreeFacts(
+        exists=tree.exists,
+        head_branch=head.branch,
+        head_commit=head_commit,
+        branch_commit=branch_commit,
+        dirty=_dirty(view, tree, head_commit, shown) if tree.exists else (),
+        changed=changed,
+        commits=commits,
+        follows_base=follows,
+        trunk_intact=_intact(view, *trunk) if trunk else None,
+    )
+
+
+def _dirty(view: View, tree: Tree, head: str | None, shown: int) -> tuple[str, ...]:
+    with view.desk(head, tree) as desk:
+        try:
+            said = desk.run(*STATUS, "-unormal")
+        except GitFailed:
+            # An index that git cannot read says nothing good about the tree.
+            return (".git",)
+    lines = said.split(b"\0")[:shown]
+    return names(b"\0".join(line[3:] for line in lines))
+
+
+def _beyond(
+    view: View, tree: Tree, commit: str | None, borrow: Sequence[str]
+) -> tuple[tuple[str, ...], int, bool]:
+    if commit is None:
+        return (), 0, False
+    counted = view.run(
+        "rev-list", "--count", "--left-right", f"{tree.base}...{commit}", borrow=borrow
+    )
+    lost, new = map(int, counted.split())
+    changed = view.run(
+        "diff-tree", "-r", "-z", "--name-only", "--no-renames", tree.base, commit, borrow=borrow
+    )
+    return names(changed), new, not lost
+
+
+def _intact(view: View, ref: str, commit: str) -> bool:
+    now, then = view.commits(ref, commit)
+    if now is None or then is None:
+        return False
+    said = view.run("rev-list", "-n1", then, "--not", now)
+    return not said.strip()

@@ -1,0 +1,46 @@
+"""Check files out into a tree and take everything else away.
+
+Both work with our own index of the tree, never the session's: git believes that a file is as the
+index has it if its times and size fit, so a session could pass a changed file on to the next
+one. What our index remembers was true when we checked the file out, and nobody can turn back the
+time at which a file's data or name last changed.
+"""
+
+import os
+import shutil
+from collections.abc import Sequence
+from os.path import exists, join
+
+from corral.core.errors import Refused
+from corral.world.git.tree import Tree
+from corral.world.git.view import Desk
+
+
+def check_out(tree: Tree, desk: Desk, commit: str) -> None:
+    """Make all files those of a commit; those that did not change are not written."""
+    refuse_link(tree)
+    desk.run("read-tree", "--reset", "-u", commit)
+
+
+def clean(tree: Tree, desk: Desk, keep: Sequence[str]) -> None:
+    """Remove every file that we did not check out, ignored or not, but for the paths to keep."""
+    refuse_link(tree)
+    kept = [word for path in keep for word in ("-e", f"/{path.strip('/')}")]
+    desk.run("clean", "-ffdxq", *kept)
+
+
+def hand_over(tree: Tree, desk: Desk) -> None:
+    """Give the session its own copy of our index."""
+    source = join(desk.folder, "index")
+    if exists(source):
+        target = join(tree.git_dir, "index")
+        shutil.copy2(source, f"{target}.new")
+        os.replace(f"{target}.new", target)
+
+
+def refuse_link(tree: Tree) -> None:
+    if not tree.exists:
+        raise Refused(
+            f"{tree.path!r} is no longer a folder of its own; nothing was touched",
+            "look at it, and remove it by hand",
+        )

@@ -1,0 +1,68 @@
+"""Copy files that git does not hold (`.env`) from the user's checkout into a tree.
+
+Links are the hazard on both sides: one in the checkout may lead to a secret outside of the
+repository, one in the tree (a session's branch may contain any) to a file that is not its own.
+"""
+
+import os
+import shutil
+import stat
+from collections.abc import Sequence
+from os.path import commonpath, dirname, isabs, isdir, islink, join, normpath, realpath
+
+from corral.core.errors import BadInput, NotFound, Refused
+from corral.world.git.tree import Tree
+from corral.world.git.view import View
+
+
+def copy(view: View, source: str, tree: Tree, paths: Sequence[str]) -> tuple[str, ...]:
+    """Copy files or folders; return those that git does not ignore and a session might commit."""
+    for path in paths:
+        if isabs(path) or normpath(path).split(os.sep)[0] in ("..", ".git", "."):
+            raise BadInput(f"{path!r} is not a path inside of the repository")
+    missing = [path for path in paths if not os.path.exists(join(source, path))]
+    if missing:
+        raise NotFound(
+            f"missing from {source!r}: {', '.join(missing)}; nothing was copied",
+            "create them, or take them out of the configuration",
+        )
+    for path in paths:
+        _refuse_leaving(source, join(source, path))
+        _refuse_leaving(tree.path, dirname(join(tree.path, normpath(path))))
+    for path in paths:
+        _copy(source, normpath(path), tree.path)
+    return _exposed(view, tree, paths)
+
+
+def _refuse_leaving(root: str, path: str) -> None:
+    top = realpath(root)
+    real = realpath(path)
+    if commonpath([top, real]) != top or commonpath([join(top, ".git"), real]) == join(top, ".git"):
+        raise Refused(f"{path!r} leads out of {root!r}; nothing was copied")
+
+
+def _copy(source: str, path: str, target: str) -> None:
+    start, end = join(source, path), join(target, path)
+    if isdir(start):
+        for name in sorted(os.listdir(start)):
+            inner = join(start, name)
+            if not islink(inner) and name != ".git":
+                _copy(source, join(path, name), target)
+        return
+    if not stat.S_ISREG(os.stat(start).st_mode):
+        return
+    _refuse_leaving(target, dirname(end))
+    os.makedirs(dirname(end), exist_ok=True)
+    if islink(end) or os.path.isfile(end):
+        os.unlink(end)
+    shutil.copy2(start, end, follow_symlinks=True)
+
+
+def _exposed(view: View, tree: Tree, paths: Sequence[str]) -> tuple[str, ...]:
+    if not paths:
+        return ()
+    asked = b"".join(os.fsencode(path) + b"\0" for path in paths)
+    with view.desk(tree.base, tree) as desk:
+        said = desk.run("check-ignore", "-z", "--stdin", stdin=asked, fine=(0, 1))
+    ignored = {os.fsdecode(path) for path in said.split(b"\0")}
+    return tuple(path for path in paths if path not in ignored)

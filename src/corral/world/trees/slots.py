@@ -1,0 +1,104 @@
+"""What is remembered about each tree, in `<git dir>/corral/trees/<slot>/`, where no session writes.
+
+A slot is a folder of the place where trees live, and the desk (HEAD and index of our own) with
+which its files are checked out and cleaned. Who is in it changes, its path does not: what tools
+keep about absolute paths stays true. All changes are made under the repository's lock. A slot whose
+tree is being made is held by a lock of its own, so that one whose maker died is seen as such.
+"""
+
+import fcntl
+import os
+from os.path import basename, isdir, islink, join
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+from corral.world.git.tree import Tree, read_plain
+from corral.world.git.view import put
+from corral.world.git.worktrees import remove
+
+
+class Slot(Struct, frozen=True):
+    number: int
+    state: Literal["making", "live", "parked"]
+    tree: Tree
+
+
+class Slots:
+    def __init__(self, git_dir: str, place: str) -> None:
+        self._folder = join(git_dir, "corral", "trees")
+        self._place = place
+
+    def path(self, number: int) -> str:
+        return join(self._place, f"tree-{number}")
+
+    def desk(self, tree: Tree) -> str:
+        return join(self._folder, basename(tree.path))
+
+    def all(self) -> list[Slot]:
+        found = []
+        for name in os.listdir(self._folder) if isdir(self._folder) else ():
+            content = read_plain(join(self._folder, name, "slot.json"))
+            if content is not None:
+                found.append(msgspec.json.decode(content, type=Slot))
+        return sorted(found, key=lambda slot: slot.number)
+
+    def live(self) -> list[Slot]:
+        return [slot for slot in self.all() if slot.state == "live"]
+
+    def parked(self) -> list[Slot]:
+        return [slot for slot in self.all() if slot.state == "parked"]
+
+    def abandoned(self) -> list[Slot]:
+        """Return the slots whose maker died."""
+        making = [slot for slot in self.all() if slot.state == "making"]
+        return [slot for slot in making if not self._is_held(slot)]
+
+    def empty_folders(self) -> list[str]:
+        """Return trees that were added and not saved: their maker died in between."""
+        ours = {slot.tree.path for slot in self.all()}
+        names = os.listdir(self._place) if isdir(self._place) else []
+        paths = {join(self._place, name) for name in names if name.startswith("tree-")}
+        return [path for path in sorted(paths - ours) if _is_empty(path)]
+
+    def free_number(self) -> int:
+        """Return the first number that nothing uses, neither we nor something left behind."""
+        used = {slot.number for slot in self.all()}
+        number = 1
+        while number in used or os.path.lexists(self.path(number)):
+            number += 1
+        return number
+
+    def save(self, slot: Slot) -> None:
+        desk = self.desk(slot.tree)
+        os.makedirs(desk, exist_ok=True)
+        put(join(desk, "HEAD"), f"{slot.tree.base}\n")
+        put(join(desk, "slot.json"), msgspec.json.encode(slot).decode())
+
+    def drop(self, slot: Slot) -> None:
+        remove(self.desk(slot.tree))
+
+    def hold(self, slot: Slot) -> int:
+        """Hold a slot until the file that is returned is closed, by us or by our end."""
+        os.makedirs(self.desk(slot.tree), exist_ok=True)
+        file = os.open(self._lock(slot), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        fcntl.flock(file, fcntl.LOCK_EX)
+        return file
+
+    def _is_held(self, slot: Slot) -> bool:
+        file = os.open(self._lock(slot), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(file)
+        return False
+
+    def _lock(self, slot: Slot) -> str:
+        return join(self.desk(slot.tree), "making.lock")
+
+
+def _is_empty(path: str) -> bool:
+    return isdir(path) and not islink(path) and set(os.listdir(path)) <= {".git"}

@@ -1,0 +1,54 @@
+"""Delete folders later: taking one away is a rename, deleting its files takes far longer."""
+
+import os
+import secrets
+import shutil
+import stat
+import threading
+from contextlib import suppress
+from os.path import dirname, isdir, join
+
+_MARK = ".trash-"
+
+
+def take_away(path: str) -> str | None:
+    """Move a folder out of the way, still on its disk; None if there is nothing."""
+    trash = join(dirname(path), f"{_MARK}{secrets.token_hex(8)}")
+    try:
+        os.rename(path, trash)
+    except FileNotFoundError:
+        return None
+    return trash
+
+
+def delete_soon(trash: str) -> None:
+    # Whatever is left when the process ends is for the next sweep.
+    threading.Thread(target=delete, args=(trash,), daemon=True, name="corral-trash").start()
+
+
+def delete(trash: str) -> None:
+    with suppress(FileNotFoundError):  # another sweep may be at it
+        if os.path.islink(trash) or not isdir(trash):
+            os.unlink(trash)
+            return
+        _open_up(trash)
+    shutil.rmtree(trash, ignore_errors=True)
+
+
+def sweep(place: str) -> int:
+    """Delete all that was taken away; return how many could not be."""
+    names = [name for name in os.listdir(place) if name.startswith(_MARK)] if isdir(place) else []
+    for name in names:
+        delete(join(place, name))
+    return sum(os.path.lexists(join(place, name)) for name in names)
+
+
+def _open_up(folder: str) -> None:
+    """Let us into folders that were closed to us; links are not followed."""
+    os.chmod(folder, stat.S_IRWXU)
+    for inside, folders, _ in os.walk(folder):
+        for name in folders:
+            path = join(inside, name)
+            mode = os.lstat(path).st_mode
+            if stat.S_ISDIR(mode) and mode & stat.S_IRWXU != stat.S_IRWXU:
+                os.chmod(path, stat.S_IRWXU)

@@ -1,0 +1,221 @@
+"""What was kept comes back exactly; what cannot be kept is not removed."""
+
+import os
+import resource
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+import pytest
+
+from corral.core.errors import CorralError, Refused
+from corral.world.keep import Kept
+from corral.world.trees import Tree, Trees
+from tests.world.trees.ground import commit_file, everything, git, working_files
+
+
+def staged_as(folder: str) -> str:
+    return git(folder, "ls-files", "--stage", "-z")
+
+
+def removed_and_restored(trees: Trees, tree: Tree) -> tuple[Kept, str]:
+    kept = trees.remove(tree, "test")
+    assert kept
+    trees.sweep()
+    assert not Path(tree.path).exists()
+    git(Path(trees.place).parent / "project", "gc", "--quiet", "--prune=now")
+    return kept, trees.keep.restore(kept, f"{trees.place}-back")
+
+
+def test_nothing_to_keep_is_nothing(trees: Trees) -> None:
+    tree = trees.make("s1", "convoy/x/1", "main")
+    commit_file(tree.path, "done.txt", "the branch has it")
+    (Path(tree.path) / "x.log").write_text("ignored")
+    assert trees.remove(tree) is None
+    assert trees.keep.list_kept() == []
+
+
+def test_every_sort_of_file_comes_back(trees: Trees) -> None:
+    tree = trees.make("s1", "convoy/x/1", "main")
+    place = os.fsencode(tree.path)
+    names = (
+        b" spaces ",
+        b"new\nline",
+        b"caf\xe9",
+        b'"quoted"',
+        b"-dash",
+        b"a\\b",
+        b"t\tab",
+        b"git~1",
+    )
+    for name in names:
+        Path(os.fsdecode(os.path.join(place, name))).write_bytes(b"\0\r\n\xff" + name)
+    (Path(tree.path) / "dangling").symlink_to("nowhere\nat all")
+    (Path(tree.path) / "tool").write_text("#!/bin/sh\n")
+    (Path(tree.path) / "tool").chmod(0o755)
+    (Path(tree.path) / "run.sh").chmod(0o644)
+    (Path(tree.path) / "link").unlink()
+    (Path(tree.path) / "link").mkdir()
+    (Path(tree.path) / "link" / "now a folder").touch()
+    git(tree.path, "add", "--", "caf*", "tool")
+    files, index, status = (
+        working_files(tree.path),
+        staged_as(tree.path),
+        git(tree.path, "status", "--porcelain", "-z"),
+    )
+    kept, back = removed_and_restored(trees, tree)
+    assert working_files(back) == files
+    assert staged_as(back) == index
+    assert git(back, "status", "--porcelain", "-z") == status
+    shown = trees.keep.show(kept)
+    assert set(shown.staged) == {"caf\udce9", "tool"}
+    assert "new\nline" in shown.untracked
+    assert "run.sh" in shown.unstaged
+
+
+def test_conversions_do_not_change_bytes(repo: Path, trees: Trees) -> None:
+    tree = trees.make("s1", "convoy/x/1", "main")
+    place = Path(tree.path)
+    (place / ".gitattributes").write_text(
+        "*.crlf text eol=crlf\n*.auto text=auto\n*.id ident\n*.16 working-tree-encoding=UTF-16\n"
+        "*.f filter=upper\n"
+    )
+    for name in ("a.crlf", "b.auto", "c.id", "e.f"):
+        (place / name).write_bytes(b"one\r\ntwo\n$Id$\r\n")
+    (place / "d.16").write_bytes("text\n".encode("utf-16"))
+    git(repo, "config", "filter.upper.clean", "tr a-z A-Z")
+    git(place, "add", "--all")
+    git(place, "commit", "--quiet", "-m", "converted")
+    for name in ("n.crlf", "n.auto", "n.id", "n.f"):
+        (place / name).write_bytes(b"lf\ncrlf\r\n$Id: x$\n")
+    (place / "n.16").write_bytes(b"not utf-16 at all")
+    (place / "a.crlf").write_bytes(b"only\nlf\n")
+    files = working_files(place)
+    _, back = removed_and_restored(trees, tree)
+    assert working_files(back) == files
+
+
+def test_a_conflict_comes_back_unmerged(repo: Path, trees: Trees) -> None:
+    tree = trees.make("s1", "convoy/x/1", "main~1")
+    commit_file(tree.path, "part0/file0.txt", "mine\n")
+    git(tree.path, "merge", "main", fine=(1,))
+    (Path(tree.path) / "untracked").write_text("besides")
+    files, index = working_files(tree.path), staged_as(tree.path)
+    assert "\tpart0/file0.txt" in git(tree.path, "ls-files", "-u")
+    kept, back = removed_and_restored(trees, tree)
+    assert (working_files(back), staged_as(back)) == (files, index)
+    assert trees.keep.show(kept).unmerged == ("part0/file0.txt",)
+
+
+def test_a_stopped_rebase_keeps_what_it_had_begun_with(repo: Path, trees: Trees) -> None:
+    tree = trees.make("s1", "convoy/x/1", "main~1")
+    commit_file(tree.path, "fine.txt", "fine")
+    tip = commit_file(tree.path, "part0/file0.txt", "mine\n")
+    git(tree.path, "rebase", "main", fine=(1,))
+    git(repo, "update-ref", "-d", "refs/heads/convoy/x/1")
+    kept = trees.remove(tree)
+    assert kept
+    assert tip in trees.keep.show(kept).commits
+
+
+def test_an_unborn_branch_comes_back(trees: Trees) -> None:
+    tree = trees.make("s1", "convoy/x/1", "main")
+    git(tree.path, "checkout", "--quiet", "--orphan", "unborn")
+    git(tree.path, "rm", "--quiet", "-r", "--cached", "part0")
+    files, index = working_files(tree.path), staged_as(tree.path)
+    _, back = removed_and_restored(trees, tree)
+    assert (working_files(back), staged_as(back)) == (files, index)
+    assert git(back, "symbolic-ref", "HEAD") == "refs/heads/unborn"
+
+
+def test_hidden_changes_are_kept(trees: Trees) -> None:
+    tree = trees.make("s1", "convoy/x/1", "main")
+    git(tree.path, "update-index", "--assume-unchanged", "part0/file0.txt")
+    git(tree.path, "update-index", "--skip-worktree", "part1/file1.txt")
+    for name in ("part0/file0.txt", "part1/file1.txt"):
+        (Path(tree.path) / name).write_text("hidden")
+    git(tree.path, "config", "core.splitIndex", "true")
+    git(tree.path, "update-index", "--split-index")
+    files = working_files(tree.path)
+    _, back = removed_and_restored(trees, tree)
+    assert working_files(back) == files
+
+
+def committed_inside(tree: Tree) -> None:
+    inner = Path(tree.path) / "new" / "inner"
+    inner.mkdir(parents=True)
+    git(inner, "init", "--quiet")
+    commit_file(inner, "a", "a")
+
+
+def empty_inside(tree: Tree) -> None:
+    git(tree.path, "init", "--quiet", "new/inner")
+
+
+def in_a_tracked_folder(tree: Tree) -> None:
+    git(Path(tree.path) / "part0", "init", "--quiet")
+
+
+@pytest.mark.parametrize("nest", [committed_inside, empty_inside, in_a_tracked_folder])
+@pytest.mark.parametrize("dirty", [True, False])
+def test_a_nested_repository_refuses(
+    trees: Trees, nest: Callable[[Tree], None], dirty: bool
+) -> None:
+    tree = trees.make("s1", "convoy/x/1", "main")
+    nest(tree)
+    if dirty:
+        (Path(tree.path) / "part1" / "file1.txt").write_text("changed")
+    before = everything(tree.path)
+    for door in (trees.remove, trees.release):
+        with pytest.raises(Refused, match=r"inner|part0"):
+            door(tree)
+    assert everything(tree.path) == before
+    assert trees.list() == [tree]
+
+
+@contextmanager
+def full_disk(repo: Path) -> Iterator[None]:
+    """Let no file grow beyond some size, as a full disk would."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+@contextmanager
+def refs_blocked(repo: Path) -> Iterator[None]:
+    git(repo, "update-ref", "refs/corral/keep/s1", "main")
+    yield
+
+
+@pytest.mark.parametrize("trouble", [full_disk, refs_blocked])
+def test_what_cannot_be_pinned_is_not_removed(
+    repo: Path, trees: Trees, trouble: Callable[[Path], AbstractContextManager[None]]
+) -> None:
+    tree = trees.make("s1", "convoy/x/1", "main")
+    (Path(tree.path) / "large").write_bytes(os.urandom(300_000))
+    before = everything(tree.path)
+    for door in (trees.remove, trees.release):
+        with trouble(repo), pytest.raises(CorralError):
+            door(tree)
+    assert everything(tree.path) == before
+    assert trees.list() == [tree]
+    assert "large" in git(tree.path, "status", "--porcelain")
+
+
+def test_kept_work_is_listed_and_expires(repo: Path, trees: Trees) -> None:
+    for number in (1, 2):
+        tree = trees.make("s1", f"convoy/x/{number}", "main")
+        (Path(tree.path) / "work").write_text(f"{number}")
+        trees.remove(tree, f"because {number}")
+    first, second = trees.keep.list_kept()
+    assert [kept.ref[-4:] for kept in (first, second)] == ["s1/1", "s1/2"]
+    assert (first.record.reason, first.record.task) == ("because 1", "1")
+    assert trees.keep.list_kept("other") == []
+    with pytest.raises(Refused):
+        trees.keep.restore(first, str(repo))
+    assert trees.keep.expire(first.at) == []
+    assert trees.keep.expire(second.at + 1) == [first, second]
+    assert trees.keep.list_kept() == []
