@@ -32,7 +32,10 @@ class Board:
 
     def do(self, command: c.Command, actor: str = "ana") -> Sequence[e.Event]:
         """Decide and fold; the state is untouched if the command is refused."""
-        events = decide(self.state, command, actor, self.now)
+        return self.record(decide(self.state, command, actor, self.now), actor)
+
+    def record(self, events: Sequence[e.Event], actor: str = "witness") -> Sequence[e.Event]:
+        """Fold what was decided elsewhere: by the rules of sessions."""
         for event in events:
             self.add(event, actor)
         return events

@@ -2,7 +2,7 @@
 
 import pytest
 
-from corral.core.config import Config, Engine, parse
+from corral.core.config import Config, Engine, Trees, Watch, parse
 from corral.core.errors import BadConfig
 from corral.core.text import CLAIM_TTL_S
 
@@ -33,6 +33,10 @@ def test_every_setting_of_the_design_is_understood() -> None:
         [engine.tests]
         type = "aider"
         model = "gpt-4o"
+        [engine.own]
+        type = "shell"
+        command = ["./agent.sh", "--fast"]
+        pool = "big"
         [refinery]
         strategy = "rebase"
         require_ci = false
@@ -40,15 +44,50 @@ def test_every_setting_of_the_design_is_understood() -> None:
         [slots]
         total = 4
         reserve = 1
+        pools = { big = 3 }
         [watch]
         beat_s = 10
+        barren_beats = 0
+        wall_s = 60
+        grace_s = 0
+        output_mb = 1
+        attempts = 1
+        backoff_s = 0
+        backoff_most_s = 0
+        commit_dirty = true
+        [trees]
+        folder = "/tmp/trees"
+        kind = "clone"
+        pool = 0
+        copy = [".env"]
+        setup = [["npm", "ci"], ["make"]]
+        setup_s = 60
+        fresh = true
+        keep_days = 1
+        ports = 2
+        port_range = [3000, 3001]
         """,
         NAME,
     )
     assert config.engine == {
         "default": Engine(type="claude-code"),
         "tests": Engine(type="aider", model="gpt-4o"),
+        "own": Engine(type="shell", command=("./agent.sh", "--fast"), pool="big"),
     }
+    assert config.slots.pools == {"big": 3}
+    assert config.watch == Watch(10, 0, 60, 0, 1, 1, 0, 0, commit_dirty=True)
+    assert config.trees == Trees(
+        folder="/tmp/trees",
+        kind="clone",
+        pool=0,
+        copy=(".env",),
+        setup=(("npm", "ci"), ("make",)),
+        setup_s=60,
+        fresh=True,
+        keep_days=1,
+        ports=2,
+        port_range=(3000, 3001),
+    )
     assert (config.board.claim_ttl_s, config.watch.beat_s) == (60, 10)
     assert (config.slots.total, config.slots.reserve) == (4, 1)
     assert config.refinery.checks == ("make test", "make lint")
@@ -113,6 +152,14 @@ def test_a_value_of_the_wrong_kind_is_named_with_its_line(text: str, line: int, 
         ("[slots]\nreserve = -1\n", 2, "reserve is -1: at least 0"),
         ("[slots]\ntotal = 3\nreserve = 3\n", 3, "reserve must be less than total"),
         ("[watch]\nbeat_s = 0\n", 2, "beat_s is 0: at least 1"),
+        ("[watch]\nwall_s = 0\n", 2, "wall_s is 0: at least 1"),
+        ("[watch]\nattempts = 0\n", 2, "attempts is 0: at least 1"),
+        ("[watch]\ngrace_s = 3601\n", 2, "grace_s is 3601: at least 0, at most 3600"),
+        ("[watch]\nbackoff_s = -1\n", 2, "backoff_s is -1: at least 0"),
+        ("[trees]\nkeep_days = 0\n", 2, "keep_days is 0: at least 1"),
+        ("[trees]\nkind = 'copy'\n", 2, "kind is one of worktree, clone"),
+        ("[trees]\nports = 3\nport_range = [3000, 3001]\n", 3, "port_range is a first and a last"),
+        ("[trees]\nport_range = [80, 90]\n", 2, "port_range is a first and a last port"),
         ("[refinery]\nstrategy = 'octopus'\n", 2, "strategy is one of rebase, squash, merge"),
     ],
 )

@@ -54,6 +54,11 @@ def test_a_task_is_kept_as_it_was_asked_for() -> None:
         "inputs": ("a.md",),
         "engine": "tests",
         "assignee": "bob",
+        "run": ("sh", "-c", "true"),
+        "role": "scout",
+        "urgent": True,
+        "budget": 4,
+        "levels": 2,
     }
     board.do(c.AddTask(title="T", brief="long", **asked))
     task = board.get("AF-1")
@@ -100,6 +105,8 @@ def test_a_renewal_changes_only_when_the_claim_ends(board: Board) -> None:
         (e.TaskCancelled(task=TASK, reason="why"), "cancelled", "why"),
         (e.TaskHandedOff(task=TASK, to="bob", note="why"), "todo", "why"),
         (e.TaskFailed(task=TASK, reason="why"), "failed", "why"),
+        (e.TaskDelayed(task=TASK, reason="why", until_at=START + 9000), "todo", "why"),
+        (e.TaskRecurred(task=TASK, date=START), "todo", ""),
         (e.TaskLanded(task=TASK), "done", ""),
     ],
     ids=lambda value: value.type if isinstance(value, e.Event) else None,
@@ -118,6 +125,15 @@ def test_a_new_claim_forgets_the_reason_of_the_last_attempt(board: Board) -> Non
     again = e.TaskClaimed(task=TASK, holder="bob", token=Token("9"), expires_at=1)
     assert after(board, again).reason == ""
     assert board.get(TASK).attempts == 2
+
+
+def test_failures_in_a_row_are_counted_until_the_task_is_retried(board: Board) -> None:
+    for number in (1, 2):
+        delayed = e.TaskDelayed(task=TASK, reason="why", until_at=START + number)
+        task = after(board, delayed)
+        assert (task.failures, task.not_before_at) == (number, START + number)
+    task = after(board, e.TaskRetried(task=TASK))
+    assert (task.failures, task.not_before_at) == (0, 0)
 
 
 def test_a_hand_off_reserves_the_task_and_an_empty_one_frees_it(board: Board) -> None:
@@ -168,6 +184,9 @@ def test_a_claim_has_lapsed_from_its_last_millisecond_on() -> None:
 def test_every_event_moves_the_number_and_nothing_is_left_out(board: Board) -> None:
     examples: dict[str, Any] = {
         "task": TASK,
+        "session": "AF-1.1",
+        "date": START,
+        "until_at": START,
         "convoy": "auth-fix",
         "resource": "port:8080",
         "alert": "alert-5",

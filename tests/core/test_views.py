@@ -3,20 +3,31 @@
 import msgspec
 
 from corral.core import commands as c
+from corral.core import events as e
 from corral.core import views
-from corral.core.ids import ConvoyId
+from corral.core.ids import ConvoyId, SessionId, TaskId, Token
 from corral.core.state import TaskState
 from tests.core.board import Board
 
 
 def busy() -> Board:
-    """A board with a task in every column, a lease and an alert."""
+    """A board with a task in every column, a lease, an alert and a session."""
     board = Board()
     for state in TaskState:
         board.bring(board.task(title=state), state)
     board.task("AF-1", title="backlog")
     board.do(c.AcquireLease(resource="port:8080"))
     board.do(c.RaiseAlert(subject="AF-1", text="odd"))
+    board.add(
+        e.SessionStarted(
+            session=SessionId("AF-2.1"),
+            task=TaskId("AF-2"),
+            token=Token("3"),
+            profile="default",
+            branch="convoy/auth-fix/AF-2",
+            base="a" * 40,
+        )
+    )
     return board
 
 
@@ -38,7 +49,7 @@ def test_status_shows_everything_in_the_order_of_the_log() -> None:
     assert status.queue == [line.id for line in status.tasks if line.column == "review"]
     assert [lease.resource for lease in status.leases] == ["port:8080"]
     assert [alert.subject for alert in status.alerts] == ["AF-1"]
-    assert status.sessions == []
+    assert [session.id for session in status.sessions] == ["AF-2.1"]
 
 
 def test_a_convoy_counts_its_own_tasks_by_column() -> None:

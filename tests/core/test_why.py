@@ -13,6 +13,7 @@ from corral.core.graph import unmet
 from corral.core.ids import TaskId
 from corral.core.moves import moves_from
 from corral.core.rules import decide
+from corral.core.slots import Limits
 from corral.core.state import TaskState
 from corral.core.why import explain
 from tests.core.board import TTL_S, Board
@@ -111,6 +112,15 @@ def test_why_and_the_claim_rule_always_agree(
         assert (offer is None) == all(refused(board, task, actor) for task in state.tasks)
 
 
+def test_with_the_limits_it_is_also_said_that_a_task_waits_for_a_slot() -> None:
+    board = Board()
+    task = board.get(board.task())
+    assert not explain(board.state, task, board.now, Limits(1)).obstacles
+    said = explain(board.state, task, board.now, Limits(1, 0, {"big": 0}), "big")
+    assert said.summary == "AF-1 is ready, and waits for a slot"
+    assert [obstacle.code for obstacle in said.obstacles] == ["pool_full"]
+
+
 @pytest.mark.parametrize("state", list(TaskState))
 def test_every_state_is_explained_with_what_can_be_done(state: TaskState) -> None:
     board = Board()
@@ -120,7 +130,7 @@ def test_every_state_is_explained_with_what_can_be_done(state: TaskState) -> Non
     said = explain(board.state, board.get(task), board.now)
     assert (said.task, said.state, said.column) == (task, state, state)
     assert said.summary.startswith(f"{task} ")
-    assert said.waiting_for_it == [later]
+    assert said.waiting_for_it == ([] if state is TaskState.DONE else [later])
     assert said.moves == [move.name for move in moves_from(state)]
     assert bool(said.obstacles) == (state is not TaskState.TODO)
 

@@ -6,6 +6,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -14,11 +15,20 @@ from corral.core.config import parse as parse_config
 from corral.core.errors import CorralError
 from corral.core.events import EVENTS
 from corral.core.moves import MOVES
+from corral.core.verdict import Verdict
 from corral.core.views import COLUMNS
 from corral.interfaces.cli.catalogue import ENTRIES, options_of
 from corral.interfaces.cli.parser import parse
 from corral.interfaces.reference import codes, page, setting_fields
-from corral.interfaces.reference_words import CODES, COLUMN_MEANINGS, ENVIRONMENT, EXITS, SETTINGS
+from corral.interfaces.reference_words import (
+    CODES,
+    COLUMN_MEANINGS,
+    ENVIRONMENT,
+    EXITS,
+    FILES,
+    SETTINGS,
+    VERDICTS,
+)
 
 ROOT = Path(__file__).parents[2]
 SOURCE = {path: path.read_text("utf-8") for path in sorted((ROOT / "src").rglob("*.py"))}
@@ -102,12 +112,24 @@ def test_every_move_and_column_is_in_the_reference() -> None:
     assert set(COLUMN_MEANINGS) == set(COLUMNS)
 
 
+def test_every_verdict_is_in_the_reference_and_in_the_guide() -> None:
+    assert set(VERDICTS) == set(Verdict)
+    guide = (ROOT / "docs" / "sessions.md").read_text("utf-8")
+    for verdict in Verdict:
+        assert f"| `{verdict}` |" in REFERENCE
+        assert f"| `{verdict}` |" in guide
+
+
 def test_every_setting_is_in_the_reference() -> None:
     assert {name for name, _ in setting_fields()} == set(SETTINGS)
     assert all(f"| `{name}` |" in REFERENCE for name in SETTINGS)
 
 
 def test_every_error_code_is_in_the_reference() -> None:
+    for path in SOURCE:  # so that every class of errors is known
+        if path.name != "__main__.py":
+            module = ".".join(path.relative_to(ROOT / "src").with_suffix("").parts)
+            import_module(module.removesuffix(".__init__"))
     raised = {
         code
         for text in SOURCE.values()
@@ -116,7 +138,15 @@ def test_every_error_code_is_in_the_reference() -> None:
         if code
     }
     assert raised, "the pattern must find some"
-    assert {code for code, _, _ in CODES} == codes() | raised
+    listed = {code for code, _, _ in CODES}
+    for text in SOURCE.values():
+        for made in re.findall(r'\bcode=f"([^"]+)"', text):  # like f"{role}_runs"
+            fitting = {
+                code for code in listed if re.fullmatch(re.sub(r"{.*?}", r"\\w+", made), code)
+            }
+            assert fitting, f"no code is listed that fits {made}"
+            raised |= fitting
+    assert listed == codes() | raised
     assert all(f"| `{code}` |" in REFERENCE for code, _, _ in CODES)
 
 
@@ -134,6 +164,21 @@ def test_every_environment_variable_is_in_the_reference() -> None:
     }
     assert read, "the pattern must find some"
     assert read <= set(ENVIRONMENT)
+    ours = {
+        re.sub(r"_$", "_N", name)
+        for text in SOURCE.values()
+        for name in re.findall(r'"(CORRAL_[A-Z_]+)', text)
+    }
+    assert {"CORRAL_TASK", "CORRAL_BRIEF"} <= ours, "the pattern must find some"
+    assert ours <= set(ENVIRONMENT)
+
+
+def test_every_ref_is_in_the_reference() -> None:
+    used = {
+        found for text in SOURCE.values() for found in re.findall(r'"refs/corral/(\w+)/?', text)
+    } - {"none"}  # the one that is never there
+    assert {"log", "keep"} <= used, "the pattern must find some"
+    assert used == {match[1] for name in FILES if (match := re.match(r"refs/corral/(\w+)", name))}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -205,8 +250,8 @@ def without_chance(text: str) -> str:
     for varying in (
         r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d",
         r"(?<=expires_at=)\d+",
-        r"(?<=another )\d+(?= s)",
-        r"\S*(?=/shop/)",
+        r"\b\d+ s\b *",
+        r"[^\s']*(?=/shop/|/saved\b)",
         r"\d+\.\d+\.\d+|\d+\.\d (?=[MG]B)",
         r"\b[0-9a-f]{7,}\b",
     ):
@@ -214,17 +259,29 @@ def without_chance(text: str) -> str:
     return text.strip("\n")
 
 
-@pytest.mark.parametrize("name", ["docs/tutorial.md", "README.md"])
+def steps(name: str) -> Iterator[tuple[str, str]]:
+    """Yield what a reader of a page would type, and see; a file to be written is shown in full."""
+    text = (ROOT / name).read_text("utf-8")
+    found = [(kind, body) for kind, body in _FENCE.findall(text) if kind in ("console", "toml")]
+    if name == "README.md":
+        found = [("console", "$ git init -q -b main shop\n$ cd shop\n"), found[-1]]
+    written = False
+    for kind, body in found:
+        if kind == "console":
+            yield from session(body)
+        elif not written:  # the first configuration of a page is its reader's, others are examples
+            yield f"cat > .corral/config.toml <<'EOF'\n{body}EOF", ""
+            written = True
+
+
+@pytest.mark.parametrize("name", ["docs/tutorial.md", "docs/sessions.md", "README.md"])
 def test_what_is_shown_is_what_one_sees(name: str, tmp_path: Path) -> None:
     here, code = tmp_path, 0
     someone = {"USER": "ana", "GIT_CONFIG_GLOBAL": os.devnull, "HOME": str(tmp_path)}
     for role in ("AUTHOR", "COMMITTER"):
         someone |= {f"GIT_{role}_NAME": "Ana", f"GIT_{role}_EMAIL": "ana@example.org"}
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    shown_blocks = list(blocks((ROOT / name).read_text("utf-8"), "console"))
-    if name == "README.md":
-        shown_blocks = ["$ git init -q -b main shop\n$ cd shop\n", shown_blocks[-1]]
-    for command, shown in (step for body in shown_blocks for step in session(body)):
+    for command, shown in steps(name):
         if command.startswith("cd "):
             here /= command[3:]
             continue

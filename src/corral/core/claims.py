@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from corral.core.graph import doomed, unmet
+from corral.core.recurrence import outlook, recurs
 from corral.core.state import Claim, State, Task, TaskState
 
 
@@ -34,11 +35,15 @@ def obstacles(state: State, task: Task, now: int, claimer: str = "") -> list[Obs
     if task.state in _RESTING:
         text, hint = _RESTING[task.state]
         detail = f": {task.reason}" if task.reason else ""
+        if recurs(task) and task.state in (TaskState.DONE, TaskState.FAILED):
+            detail, hint = f"{detail}; {outlook(task, now)}", "corral task cancel {id} ends that"
         return [Obstacle("wrong_state", f"{task.id} {text}{detail}", hint.format(id=task.id))]
     found = [_need(state, task, need) for need in unmet(state, task)]
     if task.claim is not None and not task.claim.lapsed(now):
         found.append(_held(task, task.claim, now))
-    elif task.claim is None and task.assignee and claimer and claimer != task.assignee:
+    if task.not_before_at > now:
+        found.append(_resting(task, now))
+    if task.claim is None and task.assignee and claimer and claimer != task.assignee:
         found.append(
             Obstacle(
                 "reserved",
@@ -56,7 +61,7 @@ def ready(state: State, task: Task, now: int, claimer: str = "") -> bool:
             return False
     elif task.state != TaskState.DOING or task.claim is None or not task.claim.lapsed(now):
         return False
-    return not task.needs or not unmet(state, task)
+    return task.not_before_at <= now and (not task.needs or not unmet(state, task))
 
 
 def offers(state: State, now: int, claimer: str = "") -> Iterator[Task]:
@@ -96,6 +101,22 @@ def _need(state: State, task: Task, need: Task) -> Obstacle:
         " like this",
         f"corral task retry {lost.id}, or corral task edit {task.id} --drop-need {need.id}",
     )
+
+
+def _resting(task: Task, now: int) -> Obstacle:
+    left = (task.not_before_at - now + 999) // 1000
+    if not task.failures:
+        text = f"{task.id} waits for its date, which is in {left} s (cron: {task.cron})"
+        return Obstacle("resting", text, "wait: it starts by itself")
+    return Obstacle(
+        "resting",
+        f"{task.id} rests for another {left} s after {_times(task.failures)} ({task.reason})",
+        "wait: it is tried again by itself",
+    )
+
+
+def _times(failures: int) -> str:
+    return "a failed attempt" if failures == 1 else f"{failures} failed attempts"
 
 
 def _held(task: Task, claim: Claim, now: int) -> Obstacle:

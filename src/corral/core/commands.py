@@ -70,6 +70,15 @@ class AddTask(Command, frozen=True, kw_only=True):
     engine: Engine = ""
     brief: Brief = ""
     assignee: A[str, _about("reserve it for one claimer")] = ""
+    run: A[tuple[str, ...], _about("the program that does it, for engines of the type shell")] = ()
+    role: A[str, _about("the role: a file of .corral/roles without its ending")] = ""
+    urgent: A[bool, _about("may use the slots in reserve")] = False
+    parent: A[TaskId, _about("the task that it belongs below")] = TaskId("")
+    budget: A[int, _about("how many tasks below it may be open at once")] = 0
+    levels: A[int, _about("how many levels of tasks may be below it")] = 0
+    every: A[int, _about("come back every so many beats; the first time is at once")] = 0
+    cron: A[str, _about("come back at the dates of a cron line (UTC), like '0 3 * * 1-5'")] = ""
+    missed: A[str, _about("dates that passed with no witness: once (the default) or skip")] = ""
 
 
 class EditTask(Command, frozen=True, kw_only=True):

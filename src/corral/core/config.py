@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct, field
 
 from corral.core.errors import BadConfig
-from corral.core.text import CLAIM_TTL_S, TTL_S
+from corral.core.text import CLAIM_TTL_S, TTL_S, shown
 
 _HINT = "corral init --print shows every setting"
 
@@ -25,6 +25,8 @@ class Board(_Section, frozen=True):
 class Engine(_Section, frozen=True):
     type: str
     model: str = ""
+    command: tuple[str, ...] = ()  # for type "shell": the program and its arguments
+    pool: str = ""
 
 
 class Refinery(_Section, frozen=True):
@@ -36,10 +38,32 @@ class Refinery(_Section, frozen=True):
 class Slots(_Section, frozen=True):
     total: int = 12
     reserve: int = 2
+    pools: dict[str, int] = field(default_factory=dict)
 
 
 class Watch(_Section, frozen=True):
     beat_s: int = 900
+    barren_beats: int = 8  # alive for so long without an output: an alert; 0 turns it off
+    wall_s: int = 14_400
+    grace_s: int = 10
+    output_mb: int = 64
+    attempts: int = 3
+    backoff_s: int = 30
+    backoff_most_s: int = 3600
+    commit_dirty: bool = False  # commit what a session leaves behind, instead of sending it back
+
+
+class Trees(_Section, frozen=True):
+    folder: str = ""  # where the working trees are; empty: beside the repository
+    kind: str = "worktree"  # or "clone"
+    pool: int = 4
+    copy: tuple[str, ...] = ()
+    setup: tuple[tuple[str, ...], ...] = ()
+    setup_s: int = 600
+    fresh: bool = False  # a retry starts over instead of building on the last attempt
+    keep_days: int = 30
+    ports: int = 0  # leased for each session, in CORRAL_PORT_1, CORRAL_PORT_2, …
+    port_range: tuple[int, int] = (20_000, 29_999)
 
 
 class Config(_Section, frozen=True):
@@ -48,6 +72,7 @@ class Config(_Section, frozen=True):
     refinery: Refinery = Refinery()
     slots: Slots = Slots()
     watch: Watch = Watch()
+    trees: Trees = Trees()
 
 
 Keys = tuple[str, ...]
@@ -61,6 +86,8 @@ def parse(text: str, name: str) -> Config:
         raw = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise BadConfig(f"{name} is not valid TOML: {error}", _HINT) from error
+    except RecursionError as error:
+        raise BadConfig(f"{name} is nested too deeply", _HINT) from error
     reader = _Reader(text, name)
     profiles = raw.pop("engine", {})
     if not isinstance(profiles, dict):
@@ -79,6 +106,7 @@ _SECTIONS: dict[str, type[_Section]] = {
     "refinery": Refinery,
     "slots": Slots,
     "watch": Watch,
+    "trees": Trees,
 }
 
 
@@ -96,12 +124,30 @@ def _check(config: Config, reader: "_Reader") -> None:
         ("slots", "total"): (config.slots.total, 1, 10_000),
         ("slots", "reserve"): (config.slots.reserve, 0, 10_000),
         ("watch", "beat_s"): (config.watch.beat_s, 1, TTL_S),
+        ("watch", "barren_beats"): (config.watch.barren_beats, 0, 10_000),
+        ("watch", "wall_s"): (config.watch.wall_s, 1, TTL_S),
+        ("watch", "grace_s"): (config.watch.grace_s, 0, 3600),
+        ("watch", "output_mb"): (config.watch.output_mb, 1, 10_000),
+        ("watch", "attempts"): (config.watch.attempts, 1, 100),
+        ("watch", "backoff_s"): (config.watch.backoff_s, 0, TTL_S),
+        ("watch", "backoff_most_s"): (config.watch.backoff_most_s, 0, TTL_S),
+        ("trees", "pool"): (config.trees.pool, 0, 1000),
+        ("trees", "setup_s"): (config.trees.setup_s, 1, 86_400),
+        ("trees", "keep_days"): (config.trees.keep_days, 1, 3650),
+        ("trees", "ports"): (config.trees.ports, 0, 100),
     }
     for keys, (value, least, most) in bounds.items():
         if not least <= value <= most:
             raise reader.bad(keys, f"{keys[-1]} is {value}: at least {least}, at most {most}")
     if config.refinery.strategy not in ("rebase", "squash", "merge"):
         raise reader.bad(("refinery", "strategy"), "strategy is one of rebase, squash, merge")
+    if config.trees.kind not in ("worktree", "clone"):
+        raise reader.bad(("trees", "kind"), "kind is one of worktree, clone")
+    first, last = config.trees.port_range
+    if not 1024 <= first <= last <= 65_535 or last - first + 1 < config.trees.ports:
+        raise reader.bad(
+            ("trees", "port_range"), "port_range is a first and a last port, and holds all ports"
+        )
     if config.slots.reserve >= config.slots.total:
         raise reader.bad(("slots", "reserve"), "reserve must be less than total")
 
@@ -132,7 +178,7 @@ class _Reader:
         lines = _lines(self._text)
         line = next((lines[keys[:n]] for n in range(len(keys), 0, -1) if keys[:n] in lines), 0)
         where = f"{self._name}, line {line}" if line else self._name
-        return BadConfig(f"{where}: {what}", _HINT)
+        return BadConfig(f"{where}: {shown(what)}", _HINT)
 
 
 def _lines(text: str) -> dict[Keys, int]:

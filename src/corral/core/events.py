@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from msgspec import Struct
 
-from corral.core.ids import ConvoyId, TaskId, Token
+from corral.core.ids import ConvoyId, SessionId, TaskId, Token
 
 EVENTS: dict[str, type["Event"]] = {}
 
@@ -59,6 +59,15 @@ class TaskAdded(Event, frozen=True, kw_only=True):
     engine: str = ""
     brief: str = ""
     assignee: str = ""
+    run: tuple[str, ...] = ()
+    role: str = ""
+    urgent: bool = False
+    parent: TaskId = TaskId("")
+    budget: int = 0
+    levels: int = 0
+    every: int = 0
+    cron: str = ""
+    missed: str = ""
 
 
 class TaskEdited(Event, frozen=True, kw_only=True):
@@ -161,12 +170,29 @@ class TaskFailed(Event, frozen=True, kw_only=True):
     reason: str
 
 
+class TaskDelayed(Event, frozen=True, kw_only=True):
+    """The attempt came to nothing; the task may be tried again, not before `until_at`."""
+
+    type = "task.delayed"
+    task: TaskId
+    reason: str
+    until_at: int
+
+
 class TaskLanded(Event, frozen=True, kw_only=True):
     """The work is on the target branch; what needed it may start."""
 
     type = "task.landed"
     task: TaskId
     commit: str = ""
+
+
+class TaskRecurred(Event, frozen=True, kw_only=True):
+    """A recurring task was put on the board for `date`, which no other run is for."""
+
+    type = "task.recurred"
+    task: TaskId
+    date: int
 
 
 class TaskCommented(Event, frozen=True, kw_only=True):
@@ -228,3 +254,60 @@ class AlertCleared(Event, frozen=True, kw_only=True):
 
     type = "alert.cleared"
     alert: str
+
+
+class SessionStarted(Event, frozen=True, kw_only=True):
+    """A slot was given to a session: one run of one engine on one task, in a tree of its own."""
+
+    type = "session.started"
+    session: SessionId
+    task: TaskId
+    token: Token
+    profile: str
+    branch: str
+    base: str
+    pool: str = ""
+    wall_s: int = 0
+    trunk: str = ""
+
+
+class SessionProgressed(Event, frozen=True, kw_only=True):
+    """The agent said where it is, and how many outputs it has made so far."""
+
+    type = "session.progressed"
+    session: SessionId
+    text: str
+    outputs: int = 0
+
+
+class SessionStopAsked(Event, frozen=True, kw_only=True):
+    """Somebody, or a limit, wants the session to end."""
+
+    type = "session.stop_asked"
+    session: SessionId
+    verdict: str
+    reason: str
+
+
+class SessionEnded(Event, frozen=True, kw_only=True):
+    """The session is over, nothing that it started is alive, and this is what it came to."""
+
+    type = "session.ended"
+    session: SessionId
+    verdict: str
+    detail: str = ""
+    commit: str = ""
+    code: int | None = None
+    signal: int | None = None
+
+
+class ChoreDone(Event, frozen=True, kw_only=True):
+    """The deacon went over something: what it found, and what it did about it.
+
+    Recorded when something was done, and else once in an hour.
+    """
+
+    type = "chore.done"
+    chore: str
+    found: int = 0
+    done: int = 0

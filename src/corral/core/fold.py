@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from corral.core import events as e
 from corral.core.ids import TaskId
-from corral.core.state import Alert, Claim, Convoy, State, Task, TaskState
+from corral.core.state import Alert, Chore, Claim, Convoy, Session, State, Task, TaskState
 
 Apply = Callable[[State, Any, int, int], None]
 
@@ -56,6 +56,15 @@ def _task_added(state: State, event: e.TaskAdded, seq: int, at: int) -> None:
         changed_at=at,
         order=seq,
         brief_seq=seq if event.brief else 0,
+        run=event.run,
+        role=event.role,
+        urgent=event.urgent,
+        parent=event.parent,
+        budget=event.budget,
+        levels=event.levels,
+        every=event.every,
+        cron=event.cron,
+        missed=event.missed,
     )
     convoy = state.convoys[event.convoy]
     number = int(event.task.rpartition("-")[2])
@@ -110,7 +119,8 @@ def _task_unblocked(state: State, event: e.TaskUnblocked, seq: int, at: int) -> 
 
 
 def _task_retried(state: State, event: e.TaskRetried, seq: int, at: int) -> None:
-    _move(state, event.task, TaskState.TODO, at, reason=event.reason, commit="")
+    again = {"commit": "", "failures": 0, "not_before_at": 0}
+    _move(state, event.task, TaskState.TODO, at, reason=event.reason, **again)
 
 
 def _task_cancelled(state: State, event: e.TaskCancelled, seq: int, at: int) -> None:
@@ -122,12 +132,26 @@ def _task_handed_off(state: State, event: e.TaskHandedOff, seq: int, at: int) ->
 
 
 def _task_failed(state: State, event: e.TaskFailed, seq: int, at: int) -> None:
-    _move(state, event.task, TaskState.FAILED, at, reason=event.reason)
+    covered_at = max(state.tasks[event.task].covered_at, at)
+    _move(state, event.task, TaskState.FAILED, at, reason=event.reason, covered_at=covered_at)
+
+
+def _task_delayed(state: State, event: e.TaskDelayed, seq: int, at: int) -> None:
+    failures = state.tasks[event.task].failures + 1
+    changes = {"failures": failures, "not_before_at": event.until_at}
+    _move(state, event.task, TaskState.TODO, at, reason=event.reason, **changes)
 
 
 def _task_landed(state: State, event: e.TaskLanded, seq: int, at: int) -> None:
     task = state.tasks[event.task]
-    _move(state, event.task, TaskState.DONE, at, commit=event.commit or task.commit)
+    commit, covered_at = event.commit or task.commit, max(task.covered_at, at)
+    _move(state, event.task, TaskState.DONE, at, commit=commit, covered_at=covered_at)
+
+
+def _task_recurred(state: State, event: e.TaskRecurred, seq: int, at: int) -> None:
+    again: dict[str, Any] = {"commit": "", "failures": 0, "before": ""}
+    again |= {"not_before_at": event.date, "covered_at": event.date}
+    _move(state, event.task, TaskState.TODO, at, **again)
 
 
 def _task_commented(state: State, event: e.TaskCommented, seq: int, at: int) -> None:
@@ -155,12 +179,63 @@ def _alert_cleared(state: State, event: e.AlertCleared, seq: int, at: int) -> No
     state.alerts.pop(event.alert, None)
 
 
+def _session_started(state: State, event: e.SessionStarted, seq: int, at: int) -> None:
+    state.sessions.pop(state.tasks[event.task].session, None)
+    _change(state, event.task, session=event.session)
+    state.sessions[event.session] = Session(
+        id=event.session,
+        task=event.task,
+        token=event.token,
+        profile=event.profile,
+        pool=event.pool,
+        branch=event.branch,
+        base=event.base,
+        wall_s=event.wall_s,
+        started_at=at,
+        progress_at=at,
+        outputs_at=at,
+        trunk=event.trunk or event.base,
+    )
+
+
+def _session_progressed(state: State, event: e.SessionProgressed, seq: int, at: int) -> None:
+    session = state.sessions[event.session]
+    state.sessions[event.session] = replace(
+        session,
+        progress=event.text,
+        progress_at=at,
+        outputs=event.outputs,
+        outputs_at=at if event.outputs > session.outputs else session.outputs_at,
+    )
+
+
+def _session_stop_asked(state: State, event: e.SessionStopAsked, seq: int, at: int) -> None:
+    session = state.sessions[event.session]
+    state.sessions[event.session] = replace(session, stop=event.verdict, detail=event.reason)
+
+
+def _session_ended(state: State, event: e.SessionEnded, seq: int, at: int) -> None:
+    state.sessions[event.session] = replace(
+        state.sessions[event.session],
+        ended_at=at,
+        verdict=event.verdict,
+        detail=event.detail,
+        commit=event.commit,
+    )
+
+
+def _chore_done(state: State, event: e.ChoreDone, seq: int, at: int) -> None:
+    state.chores[event.chore] = Chore(event.chore, at, event.found, event.done)
+
+
 def _move(
     board: State, task: TaskId, to: TaskState, at: int, reason: str = "", **changes: Any
 ) -> None:
     """Put a task into a state in which nobody holds it."""
+    found = board.tasks[task]
+    changes = {"before": reason or found.before, **changes}
     board.tasks[task] = replace(
-        board.tasks[task], state=to, claim=None, changed_at=at, reason=reason, **changes
+        found, state=to, claim=None, changed_at=at, reason=reason, **changes
     )
 
 
@@ -183,7 +258,9 @@ _APPLY: dict[type[e.Event], Apply] = {
     e.TaskCancelled: _task_cancelled,
     e.TaskHandedOff: _task_handed_off,
     e.TaskFailed: _task_failed,
+    e.TaskDelayed: _task_delayed,
     e.TaskLanded: _task_landed,
+    e.TaskRecurred: _task_recurred,
     e.TaskCommented: _task_commented,
     e.LeaseAcquired: _lease_acquired,
     e.LeaseRenewed: _lease_renewed,
@@ -191,4 +268,9 @@ _APPLY: dict[type[e.Event], Apply] = {
     e.LeaseLapsed: _lease_ended,
     e.AlertRaised: _alert_raised,
     e.AlertCleared: _alert_cleared,
+    e.SessionStarted: _session_started,
+    e.SessionProgressed: _session_progressed,
+    e.SessionStopAsked: _session_stop_asked,
+    e.SessionEnded: _session_ended,
+    e.ChoreDone: _chore_done,
 }

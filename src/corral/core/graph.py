@@ -2,8 +2,17 @@
 
 from collections.abc import Iterable, Mapping
 
+from corral.core.errors import NotFound
 from corral.core.ids import TaskId
 from corral.core.state import State, Task, TaskState
+from corral.core.text import printable
+
+
+def find_task(state: State, task: str) -> Task:
+    found = state.tasks.get(TaskId(task)) or state.tasks.get(TaskId(task.upper()))
+    if found is None:
+        raise NotFound(f"there is no task {printable(task)!r}", "corral task list")
+    return found
 
 
 def cycle(

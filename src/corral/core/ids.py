@@ -9,6 +9,7 @@ from typing import NewType
 
 ConvoyId = NewType("ConvoyId", str)
 TaskId = NewType("TaskId", str)
+SessionId = NewType("SessionId", str)
 Token = NewType("Token", str)
 Seq = NewType("Seq", int)
 
@@ -43,6 +44,11 @@ def prefix(title: str, taken: Container[str]) -> str:
 
 def task_id(convoy_prefix: str, number: int) -> TaskId:
     return TaskId(f"{convoy_prefix}-{number}")
+
+
+def session_id(task: TaskId, attempt: int) -> SessionId:
+    """Name a session after its task and attempt: AF-1.2 is the second one on AF-1."""
+    return SessionId(f"{task}.{attempt}")
 
 
 def _first_free(base: str, joint: str, taken: Container[str]) -> str:

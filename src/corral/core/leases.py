@@ -22,13 +22,14 @@ def resource_name(text: str) -> str:
             f"{printable(name)!r} names no resource",
             "name it kind:name, like file:src/auth/**, port:8080 or service:db",
         )
+    kind = kind.lower()
     if kind == "file":
         return f"file:{pattern(rest)}"
     if kind == "port":
         if not (rest.isascii() and rest.isdigit() and 0 < int(rest) <= _PORTS):
             raise BadInput(f"port {printable(rest)!r} is not a number from 1 to {_PORTS}")
         return f"port:{int(rest)}"
-    return name
+    return f"{kind}:{rest}"
 
 
 def pattern(text: str) -> str:

@@ -59,12 +59,18 @@ def moves_from(state: TaskState) -> list[Move]:
     return [move for move in MOVES.values() if state in move.sources]
 
 
+def moves_of(task: Task) -> list[Move]:
+    """Return the moves of this very task: one that comes back can be given up while it is done."""
+    ends = task.state is DONE and bool(task.every or task.cron)
+    return [*moves_from(task.state), *([MOVES["cancel"]] if ends else [])]
+
+
 def check(task: Task, name: str) -> Move:
     """Return the move, or refuse it because of the state that the task is in."""
     move = MOVES[name]
-    if task.state in move.sources:
+    if task.state in move.sources or move in moves_of(task):
         return move
-    possible = ", ".join(other.name for other in moves_from(task.state) if other.name != "comment")
+    possible = ", ".join(other.name for other in moves_of(task) if other.name != "comment")
     raise Refused(
         f"{task.id} is in the state {task.state}, and {name} needs"
         f" {' or '.join(move.sources)}; nothing was changed",

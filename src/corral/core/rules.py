@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 from corral.core import commands as c
 from corral.core import events as e
-from corral.core import ids, leases, text
+from corral.core import family, ids, leases, recurrence, text
 from corral.core.claims import next_offer, obstacles
 from corral.core.errors import BadInput, NotFound, Refused
-from corral.core.graph import cycle
+from corral.core.graph import cycle, find_task
 from corral.core.ids import ConvoyId, TaskId, Token
 from corral.core.moves import Fence, check
 from corral.core.state import Claim, Convoy, State, Task
@@ -26,13 +26,6 @@ STRATEGIES = ("", "rebase", "squash", "merge")
 
 def decide(state: State, command: c.Command, actor: str, now: int) -> Decision:
     return _RULES[type(command)](state, command, text.line(actor, "the name", text.NAME), now)
-
-
-def find_task(state: State, task: str) -> Task:
-    found = state.tasks.get(TaskId(task)) or state.tasks.get(TaskId(task.upper()))
-    if found is None:
-        raise NotFound(f"there is no task {text.printable(task)!r}", "corral task list")
-    return found
 
 
 def find_convoy(state: State, convoy: str) -> Convoy:
@@ -64,22 +57,29 @@ def _create_convoy(state: State, command: c.CreateConvoy, actor: str, now: int) 
 
 def _add_task(state: State, command: c.AddTask, actor: str, now: int) -> Decision:
     convoy = find_convoy(state, _the_convoy(state, command.convoy))
+    parent = family.parent(state, command) if command.parent else None
     task = ids.task_id(convoy.prefix, convoy.last_number + 1)
-    return [
-        e.TaskAdded(
-            task=task,
-            convoy=convoy.id,
-            title=_title(command.title),
-            priority=_priority(command.priority),
-            needs=_needs(state, task, command.needs),
-            paths=_patterns(command.paths),
-            accept=_accept(command.accept),
-            inputs=_inputs(command.inputs),
-            engine=_engine(command.engine),
-            brief=_brief(command.brief),
-            assignee=text.line(command.assignee, "the name", text.NAME, empty=True),
-        )
-    ]
+    added = e.TaskAdded(
+        task=task,
+        convoy=convoy.id,
+        title=_title(command.title),
+        priority=_priority(command.priority),
+        needs=_needs(state, task, command.needs),
+        paths=_patterns(command.paths),
+        accept=_accept(command.accept),
+        inputs=_inputs(command.inputs),
+        engine=_engine(command.engine),
+        brief=_brief(command.brief),
+        assignee=text.line(command.assignee, "the name", text.NAME, empty=True),
+        run=_run(command.run),
+        role=_role(command.role),
+        urgent=command.urgent,
+        parent=parent.id if parent else TaskId(""),
+        budget=text.number(command.budget, "the budget", 0, 1000),
+        levels=family.levels(command, parent),
+        **recurrence.asked(command),
+    )
+    return [added, *recurrence.first(added, now)]
 
 
 def _edit_task(state: State, command: c.EditTask, actor: str, now: int) -> Decision:
@@ -141,6 +141,14 @@ def _renew_task(state: State, command: c.RenewTask, actor: str, now: int) -> Dec
 def _submit_task(state: State, command: c.SubmitTask, actor: str, now: int) -> Decision:
     task = _fenced(state, command.task, "submit", command.token)
     commit = _commit(command.commit)
+    session = state.sessions.get(task.session)
+    if session is not None and session.live and session.token == command.token:
+        raise Refused(
+            f"{session.id} works on {task.id}: it is handed in when the session has ended and was"
+            " judged; nothing was changed",
+            "commit your work, then end",
+            code="not_judged",
+        )
     return [e.TaskSubmitted(task=task.id, token=command.token, commit=commit)]
 
 
@@ -357,6 +365,18 @@ def _inputs(inputs: tuple[str, ...]) -> tuple[str, ...]:
         if any(mark in path for mark in "*?["):
             raise BadInput(f"the input {text.printable(path)!r} is a pattern: name one file")
     return _patterns(inputs)
+
+
+def _run(argv: tuple[str, ...]) -> tuple[str, ...]:
+    if len(argv) > text.ITEMS:
+        raise BadInput(f"{len(argv)} words of a command are too many: at most {text.ITEMS}")
+    return tuple(text.prose(word, "a word of the command", text.COMMENT) for word in argv)
+
+
+def _role(role: str) -> str:
+    if role and not role.replace("-", "").replace("_", "").isalnum():
+        raise BadInput(f"{text.printable(role)!r} is not the name of a role", "ls .corral/roles")
+    return text.line(role, "the role", text.NAME, empty=True)
 
 
 def _commit(commit: str) -> str:

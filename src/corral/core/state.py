@@ -9,9 +9,9 @@ from enum import StrEnum
 
 from msgspec import Struct, field
 
-from corral.core.ids import ConvoyId, TaskId, Token
+from corral.core.ids import ConvoyId, SessionId, TaskId, Token
 
-VERSION = 1
+VERSION = 2
 
 
 class TaskState(StrEnum):
@@ -68,6 +68,48 @@ class Task(Struct, frozen=True, array_like=True, gc=False):
     reason: str = ""
     commit: str = ""
     comments: tuple[int, ...] = ()
+    run: tuple[str, ...] = ()
+    role: str = ""
+    urgent: bool = False
+    parent: TaskId = TaskId("")
+    budget: int = 0  # tasks below it that may be open at once
+    levels: int = 0  # how deep they may go
+    failures: int = 0  # attempts in a row that came to nothing
+    not_before_at: int = 0
+    session: SessionId = SessionId("")  # the last one that worked on it
+    every: int = 0  # it comes back every so many beats
+    cron: str = ""  # or at the dates of this line
+    missed: str = ""  # what becomes of dates that nobody saw: once or skip
+    covered_at: int = 0  # its dates up to here are used up
+    before: str = ""  # what was last said about how it went: for the next attempt
+
+
+class Session(Struct, frozen=True, array_like=True, gc=False):
+    """One run of one engine on one task. The last one of each task is remembered."""
+
+    id: SessionId
+    task: TaskId
+    token: Token
+    profile: str
+    pool: str
+    branch: str
+    base: str
+    wall_s: int
+    started_at: int
+    ended_at: int = 0
+    verdict: str = ""
+    detail: str = ""
+    commit: str = ""
+    stop: str = ""  # the verdict that it was asked to stop for
+    progress: str = ""
+    progress_at: int = 0
+    outputs: int = 0
+    outputs_at: int = 0  # when the number of outputs last rose
+    trunk: str = ""  # where the convoy's trunk was when it started
+
+    @property
+    def live(self) -> bool:
+        return not self.ended_at
 
 
 class Alert(Struct, frozen=True, array_like=True, gc=False):
@@ -76,6 +118,15 @@ class Alert(Struct, frozen=True, array_like=True, gc=False):
     subject: str
     text: str
     raised_at: int
+
+
+class Chore(Struct, frozen=True, array_like=True, gc=False):
+    """When the deacon last recorded one of its jobs, and what that came to."""
+
+    name: str
+    ran_at: int
+    found: int
+    done: int
 
 
 class State(Struct):
@@ -88,3 +139,5 @@ class State(Struct):
     tasks: dict[TaskId, Task] = field(default_factory=dict)
     leases: dict[str, Claim] = field(default_factory=dict)
     alerts: dict[str, Alert] = field(default_factory=dict)
+    sessions: dict[SessionId, Session] = field(default_factory=dict)
+    chores: dict[str, Chore] = field(default_factory=dict)

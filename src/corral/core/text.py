@@ -28,6 +28,12 @@ def line(value: str, what: str, limit: int = LINE, *, empty: bool = False) -> st
     return stripped
 
 
+def bounded(value: str, what: str, limit: int) -> str:
+    """Check a text of one line that may be empty, and return it as it is."""
+    _sound(value, what, limit, keep="")
+    return value
+
+
 def prose(value: str, what: str, limit: int) -> str:
     """Check text of any number of lines."""
     _sound(value, what, limit, keep="\n\t")
@@ -49,8 +55,12 @@ def number(value: int, what: str, low: int, high: int) -> int:
 
 def printable(value: str) -> str:
     """Make any text safe for one line of a message: bounded, no control characters."""
-    short = value if len(value) <= 80 else value[:77] + "..."
-    return "".join(c if c.isprintable() else "?" for c in short)
+    return shown(value if len(value) <= 80 else value[:77] + "...")
+
+
+def shown(value: str) -> str:
+    """Replace what a terminal would obey, whatever the length."""
+    return value if value.isprintable() else "".join(c if c.isprintable() else "?" for c in value)
 
 
 def _sound(value: str, what: str, limit: int, keep: str) -> None:

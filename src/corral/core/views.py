@@ -9,8 +9,8 @@ from collections import Counter
 from msgspec import Struct
 
 from corral.core.claims import column
-from corral.core.ids import ConvoyId, TaskId
-from corral.core.state import Claim, Convoy, State, Task, TaskState
+from corral.core.ids import ConvoyId, SessionId, TaskId
+from corral.core.state import Claim, Convoy, Session, State, Task, TaskState
 
 COLUMNS = ("backlog", "todo", "doing", "blocked", "review", "done", "failed", "cancelled")
 
@@ -81,6 +81,24 @@ class LeaseView(Struct, frozen=True):
     expires_at: int
 
 
+class SessionView(Struct, frozen=True):
+    id: SessionId
+    task: TaskId
+    profile: str
+    pool: str
+    branch: str
+    base: str
+    started_at: int
+    ended_at: int
+    verdict: str
+    detail: str
+    commit: str
+    stop: str
+    progress: str
+    progress_at: int
+    outputs: int
+
+
 class AlertView(Struct, frozen=True):
     id: str
     kind: str
@@ -93,7 +111,7 @@ class Status(Struct, frozen=True):
     seq: int
     convoys: list[ConvoyView]
     tasks: list[TaskLine]
-    sessions: list[str]
+    sessions: list[SessionView]
     queue: list[TaskId]
     leases: list[LeaseView]
     alerts: list[AlertView]
@@ -187,6 +205,11 @@ def lease_view(resource: str, lease: Claim) -> LeaseView:
     return LeaseView(resource, lease.holder, lease.since_at, lease.expires_at)
 
 
+def session_view(session: Session) -> SessionView:
+    shown = SessionView.__struct_fields__
+    return SessionView(*(getattr(session, name) for name in shown))
+
+
 def alert_views(state: State) -> list[AlertView]:
     return [AlertView(a.id, a.kind, a.subject, a.text, a.raised_at) for a in state.alerts.values()]
 
@@ -198,7 +221,7 @@ def status(state: State) -> Status:
         seq=state.seq,
         convoys=convoy_views(state, columns),
         tasks=[lines[task] for task in state.tasks],
-        sessions=[],
+        sessions=[session_view(session) for session in state.sessions.values()],
         queue=[task.id for task in columns[TaskState.REVIEW]],
         leases=[lease_view(resource, lease) for resource, lease in state.leases.items()],
         alerts=alert_views(state),

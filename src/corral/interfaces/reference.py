@@ -18,6 +18,7 @@ from corral.core.config import Config
 from corral.core.errors import CorralError
 from corral.core.events import EVENTS, Event
 from corral.core.moves import MOVES
+from corral.core.verdict import Verdict
 from corral.core.views import COLUMNS
 from corral.interfaces.cli.catalogue import COMMON, ENTRIES, Entry, Option, options_of, summary
 from corral.interfaces.reference_words import (
@@ -28,10 +29,11 @@ from corral.interfaces.reference_words import (
     EXITS,
     FILES,
     SETTINGS,
+    VERDICTS,
 )
 
-_WORDS = {"str": "text", "int": "number", "bool": "true or false"}
-_WORDS |= {"TaskId": "task id", "ConvoyId": "convoy id", "Token": "token"}
+_WORDS = {"str": "text", "int": "number", "bool": "true or false", "Token": "token"}
+_WORDS |= {"TaskId": "task id", "ConvoyId": "convoy id", "SessionId": "session id"}
 
 
 def page() -> str:
@@ -43,6 +45,7 @@ def page() -> str:
         ("Exit codes", _table(("code", "meaning"), EXITS.items())),
         ("States and columns", _table(("column", "meaning"), _quoted(COLUMN_MEANINGS, COLUMNS))),
         ("Moves", _table(("move", "from", "to", "token", "meaning"), _moves())),
+        ("Verdicts", _table(("verdict", "what happened", "then"), _verdicts())),
         ("Events", _events()),
         ("Configuration", [*_table(("setting", "default", "meaning"), _settings()), "", settings]),
         ("Error codes", _table(("code", "exit", "meaning"), _codes())),
@@ -121,6 +124,10 @@ def _moves() -> Iterator[Sequence[str]]:
         yield f"`{move.name}`", ", ".join(move.sources), to, move.fence, move.meaning
 
 
+def _verdicts() -> Iterator[Sequence[str]]:
+    return ((f"`{verdict}`", *VERDICTS[verdict]) for verdict in Verdict)
+
+
 def _events() -> Iterator[str]:
     yield "A field with a default is left out of the line while it has that value."
     for name, event in EVENTS.items():
@@ -144,7 +151,11 @@ def _codes() -> Iterator[Sequence[str]]:
 
 
 def _default(field: msgspec.structs.FieldInfo) -> str:
-    return "" if field.required else f"`{msgspec.json.encode(field.default).decode()}`"
+    if field.required:
+        return ""
+    made = field.default_factory is not msgspec.NODEFAULT
+    value = field.default_factory() if made else field.default
+    return f"`{msgspec.json.encode(value).decode()}`"
 
 
 def _kind(kind: Any) -> str:

@@ -11,7 +11,7 @@ from itertools import count, islice
 
 from msgspec import Struct
 
-from corral.core.errors import BadInput, CorralError, LogDamaged, NotFound, Refused
+from corral.core.errors import BadInput, CorralError, LogDamaged, LogTooNew, NotFound, Refused
 from corral.core.state import State
 from corral.store.mirror import REF, Mirror, Relation
 from corral.store.replay import extend
@@ -70,8 +70,8 @@ class Exchange:
 
     def verify(self) -> State:
         """Check every event, and that the mirror does not remember more than the log."""
+        tip = self._mirror.tip()  # first: others may write meanwhile, and mirror what they wrote
         state = self._store.verify()
-        tip = self._mirror.tip()
         if tip is not None and tip.seq > state.seq:
             raise LogDamaged(state.seq + 1, f"is missing here, but the mirror has it ({REF})")
         if tip is not None:
@@ -87,7 +87,9 @@ class Exchange:
         try:
             healthy = self._store.verify().seq
         except LogDamaged as damage:
-            return self._restore(damage)
+            return self._restore(damage.seq)
+        except LogTooNew:
+            return self._restore(1)
         if not healthy:
             records = list(self._mirror.records())
             self._store.adopt(records)
@@ -97,7 +99,7 @@ class Exchange:
         self.rebuild()
         return taken
 
-    def _restore(self, damage: LogDamaged) -> Taken:
+    def _restore(self, first_bad: int) -> Taken:
         restored = State()
         good = list(self._mirror.records())
         extend(restored, good)
@@ -110,10 +112,10 @@ class Exchange:
             except CorralError:
                 break
             good.append(stored)
-        last = max(last, self._store.sealed_seq, damage.seq)
+        last = max(last, self._store.sealed_seq, first_bad)
         folders = (f"{self._store.folder}/damaged/{number}" for number in count(1))
         aside = next(folder for folder in folders if not os.path.exists(folder))
-        self._store.replace(good, aside)
+        self._store.replace(good, aside, if_damaged=True)
         self._store.save()
         return Taken(restored.seq, taken, 0, lost=last - restored.seq, kept=aside)
 

@@ -111,12 +111,19 @@ class Mirror:
     def records(self, ref: str = REF, after: int = 0) -> Iterator[Stored]:
         """Yield the events of a mirror, in order."""
         commits = self.git.history(ref)
+        expected = 1
         for content in self.git.files(f"{commit}:{FILE}" for commit in commits):
             for line in content.splitlines():
                 try:
                     stored = unmirrored(line)
                 except ValueError as error:
                     raise LogDamaged(0, f"of the mirror cannot be read ({error})") from error
+                if stored.seq != expected:
+                    raise GitFailed(
+                        f"{ref} breaks off before event {stored.seq}: it was not fetched whole",
+                        "git fetch --unshallow, or corral log fetch REMOTE",
+                    )
+                expected += 1
                 if stored.seq > after:
                     yield stored
 

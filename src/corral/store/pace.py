@@ -2,8 +2,8 @@
 
 A commit for each event would fill the repository with small objects; a mirror that is far behind
 is of little use. So the chunks grow with the log: a short one is mirrored after nearly every
-command, a long one in chunks of a hundred, and any after a second of rest. A command that only
-looks mirrors sooner: nobody is kept from writing by it.
+command, a long one in chunks of a hundred, and any after some rest. A command that only looks
+leaves a long log to the next one that writes.
 
 The file is derived: if it is lost, git is asked once.
 """
@@ -13,6 +13,7 @@ import time
 
 _CHUNK = 100
 _REST_S = 1.0
+_LONG = 10_000  # events: such a log rests five times as long
 
 
 class Pace:
@@ -23,8 +24,10 @@ class Pace:
         """Say whether it is time to mirror a log of this length."""
         done, rest_s = self._last()
         waiting = length - done
-        patience = min(_CHUNK, length // (20 if writing else 1000))
-        return waiting > 0 and (waiting >= patience or rest_s >= _REST_S)
+        if waiting <= 0 or not writing:
+            return waiting > length // 1000
+        rested = rest_s >= (_REST_S if length < _LONG else 5 * _REST_S)
+        return rested or waiting >= min(_CHUNK, length // 20)
 
     def note(self, length: int) -> None:
         """Remember that the log is mirrored up to here."""
@@ -41,4 +44,4 @@ class Pace:
                 rest_s = time.time() - os.fstat(file.fileno()).st_mtime
                 return int(file.read()), rest_s
         except (OSError, ValueError):
-            return 0, _REST_S
+            return 0, 5 * _REST_S

@@ -28,6 +28,7 @@ def _create(connection: apsw.Connection) -> None:
 
 STEPS: Mapping[int, Step] = {1: _create}
 NEWEST = max(STEPS)
+_CREDIBLE = 1000  # no version will ever be higher: such a number is damage
 
 # Several processes on one WAL file corrupt it on these versions: https://sqlite.org/wal.html
 _FIXED = ((3, 51, 3), (3, 50, 7), (3, 44, 6))
@@ -48,8 +49,10 @@ def version_of(connection: apsw.Connection) -> int:
     """Return the file's version: 0 for an empty file."""
     version = int(connection.pragma("user_version"))
     application = int(connection.pragma("application_id"))
-    if version and application != APPLICATION_ID:
-        raise LogDamaged(1, "cannot be read: the file is not a Corral log")
+    if (version and application != APPLICATION_ID) or not 0 <= version <= _CREDIBLE:
+        raise LogDamaged(
+            1, "cannot be read: the file's header is damaged, or it is not a Corral log"
+        )
     return version
 
 

@@ -2,9 +2,10 @@
 
 Checking every hash takes about a second for half a million events, so commands do not do it each
 time. Instead, whoever appends writes down, while it still holds the lock, how long the log is and
-what its files look like (size, time of change). As long as they look the same, what was verified is
-still true. If they do not, the whole log is checked before anything is built on it: after a crash
-between the append and the seal, a restored backup, or a flipped byte.
+what its files look like (size, times of change). As long as they look the same, and the newest
+event is the sealed one, what was verified is still true. If not, the whole log is checked before
+anything is built on it: after a crash between the append and the seal, a restored backup, or a
+flipped byte.
 
 The seal also remembers how long the log was: a log that has become shorter is damaged, even though
 all its hashes fit. It is derived; without it, the log is checked once and sealed again.
@@ -19,8 +20,8 @@ from msgspec import Struct
 from corral.core.errors import LogDamaged
 
 _SIZE = 512
-_Look = tuple[int, int, int]
-_ABSENT: _Look = (0, 0, 0)
+_Look = tuple[int, int, int, int]
+_ABSENT: _Look = (0, 0, 0, 0)
 
 
 class Mark(Struct, frozen=True, array_like=True):
@@ -43,7 +44,8 @@ class Seal(Struct, frozen=True, array_like=True):
 
 
 def look(log: str) -> tuple[_Look, _Look]:
-    return _look(log), _look(f"{log}-wal")
+    # SQLite, as root, gives the WAL its owner anew whenever it opens it, which sets its ctime.
+    return _look(log), (*_look(f"{log}-wal")[:3], 0)
 
 
 def write(path: str, seal: Seal) -> None:
@@ -88,4 +90,4 @@ def _look(path: str) -> _Look:
         found = os.stat(path)
     except FileNotFoundError:
         return _ABSENT
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns

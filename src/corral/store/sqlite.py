@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import apsw
 
 from corral.core.codec import Stored
-from corral.core.errors import CorralError, LogBusy, LogDamaged, StoreFailed
+from corral.core.errors import CorralError, LogBusy, LogDamaged, Refused, StoreFailed
 from corral.core.state import State
-from corral.store import schema, seal, snapshot
+from corral.store import foreign, schema, seal, snapshot
 from corral.store.port import Request, attempt
 from corral.store.replay import Row, extend
 from corral.store.turnstile import Turnstile
@@ -50,9 +50,9 @@ class SqliteStore:
         """`anchor` knows how long the log was at least, for when the seal is gone."""
         self.folder = os.fspath(folder)
         self.path = f"{self.folder}/log.db"
-        self._derived = f"{self.folder}/derived"
-        self._snapshot = f"{self._derived}/snapshot"
-        self._seal = f"{self._derived}/seal"
+        self.derived = f"{self.folder}/derived"
+        self._snapshot = f"{self.derived}/snapshot"
+        self._seal = f"{self.derived}/seal"
         self._clock = clock
         self._anchor = anchor
         self._vfs = vfs
@@ -97,8 +97,10 @@ class SqliteStore:
         return rows, answers
 
     def adopt(self, records: Sequence[Stored]) -> None:
+        if not self._present():
+            foreign.extend(State(), records)  # nothing is made for records that do not fit
         with self._writing() as connection:
-            extend(self._current(connection), records)
+            foreign.extend(self._current(connection), records)
             self._insert(connection, records)
 
     # Reading
@@ -124,10 +126,10 @@ class SqliteStore:
     def wait(self, after: int, timeout_s: float | None = None) -> bool:
         from corral.world.watch import Watch
 
-        os.makedirs(self._derived, exist_ok=True)
+        os.makedirs(self.derived, exist_ok=True)
         deadline = None if timeout_s is None else monotonic() + timeout_s
         # Closing a watch can take the kernel many milliseconds, so it is kept for the next wait.
-        watch = self._watches.pop() if self._watches else Watch(self._derived)
+        watch = self._watches.pop() if self._watches else Watch(self.derived)
         try:
             while self._length() <= after:
                 left = None if deadline is None else deadline - monotonic()
@@ -168,8 +170,8 @@ class SqliteStore:
         """Delete everything that is derived from the log."""
         with self._mine:
             self._state = None
-            if os.path.isdir(self._derived):
-                for entry in os.scandir(self._derived):
+            if os.path.isdir(self.derived):
+                for entry in os.scandir(self.derived):
                     with suppress(FileNotFoundError):  # another process may be at it as well
                         os.unlink(entry.path)
 
@@ -188,14 +190,20 @@ class SqliteStore:
         """Yield what can still be read of a damaged log, after an event, up to the first fault."""
         with self._mine:
             try:
-                yield from _stored(self._open(), after)
+                yield from _stored(self._connection or self._connect(), after)
             except (apsw.Error, CorralError):
                 return
 
-    def replace(self, records: Sequence[Stored], aside: str) -> None:
+    def replace(self, records: Sequence[Stored], aside: str, *, if_damaged: bool = False) -> None:
         """Put another log in the place of this one, whose files are moved to the folder `aside`."""
         with self._mine, _translated(), self._turnstile.held():
             self._drop()
+            if if_damaged and self._sound():
+                raise Refused(
+                    "the log is sound again: somebody else restored it; nothing was changed",
+                    "corral log verify",
+                    code="log_sound",
+                )
             os.makedirs(aside)
             for entry in os.scandir(self.folder):
                 if entry.name.startswith("log.db"):
@@ -243,7 +251,7 @@ class SqliteStore:
                 yield None
                 return
             connection = (self._connection or self._open_to_read()) if self._intact() else None
-            if connection is None:
+            if connection is None or not self._at_seal(connection):
                 with self._turnstile.held():
                     connection = self._trusted()
             yield connection
@@ -304,9 +312,16 @@ class SqliteStore:
             return False
         return self._connection is None or sealed.looks[0][0] == self._inode
 
+    def _at_seal(self, connection: apsw.Connection) -> bool:
+        """Say whether the newest event is the sealed one: files can rot without looking changed."""
+        sealed = seal.read(self._seal)
+        newest = connection.execute("SELECT seq, hash FROM event ORDER BY seq DESC LIMIT 1")
+        row = newest.fetchone() or (0, State().head)
+        return sealed is not None and row == (sealed.mark.seq, sealed.mark.head)
+
     def _trusted(self, *, create: bool = False) -> apsw.Connection:
         """Open the log and make sure, under the lock, that it is what Corral wrote."""
-        if not self._intact():
+        if not self._intact() or not self._at_seal(self._open(create=create)):
             self._drop()
             mark = self._mark() if self.exists() else None
             self._audit(self._open(create=create), mark)
@@ -331,9 +346,18 @@ class SqliteStore:
         return state
 
     def _mark(self) -> seal.Mark | None:
-        """Return how far the log is known to have been, by the seal or else by the anchor."""
+        """Return how far the log is known to have been, by the seal or the anchor."""
         sealed = seal.read(self._seal)
-        return sealed.mark if sealed else self._anchor()
+        marks = [mark for mark in (sealed and sealed.mark, self._anchor()) if mark]
+        return max(marks, key=lambda mark: mark.seq, default=None)
+
+    def _sound(self) -> bool:
+        try:
+            self._audit(self._open(), self._mark())
+        except (CorralError, apsw.Error):
+            self._drop()
+            return False
+        return True
 
     def _break_seal(self, mark: seal.Mark | None) -> None:
         with suppress(OSError):  # where nothing can be written, the next command finds it as well
@@ -435,8 +459,10 @@ def _translated() -> Iterator[None]:
         ) from error
     except apsw.BusyError as error:
         raise LogBusy("the log is locked by another program; nothing was changed") from error
-    except apsw.Error as error:
+    except (apsw.IOError, apsw.NoMemError, apsw.InterruptError) as error:
         raise _failed(f"SQLite says: {error}", "corral doctor") from error
+    except apsw.Error as error:
+        raise LogDamaged(1, f"or a later one cannot be read ({error})") from error
     except OSError as error:
         raise _failed(f"{error.strerror} ({error.filename or 'log'})", "corral doctor") from error
 

@@ -5,7 +5,7 @@ directory, which git never commits and every `git worktree` can see.
 """
 
 import os
-from os.path import abspath, basename, dirname, isdir, isfile, join, realpath
+from os.path import abspath, basename, dirname, isdir, isfile, join, lexists, realpath
 
 from msgspec import Struct
 
@@ -30,7 +30,7 @@ class Repository(Struct, frozen=True):
         """Return the configuration of this working tree, or else of the main one."""
         for tree in (self.worktree, self.main_worktree):
             path = join(tree, ".corral", "config.toml")
-            if isfile(path):
+            if lexists(path):
                 return path
         return None
 

@@ -12,17 +12,18 @@ import msgspec
 from corral.core.config import Config, parse
 from corral.core.errors import BadConfig
 
-_Kept = tuple[tuple[str, int, int, int], Config]
+_Mark = tuple[bytes, int, int, int]
+_Kept = tuple[_Mark, Config]
 
 
 def load(path: str, kept: str) -> Config:
     """Return the configuration in a file; `kept` is where to remember it, if its folder exists."""
     try:
         found = os.stat(path)
-        mark = (path, found.st_ino, found.st_size, found.st_mtime_ns)
+        mark = (os.fsencode(path), found.st_ino, found.st_size, found.st_mtime_ns)
         config = _remembered(kept, mark)
         if config is None:
-            with open(path, encoding="utf-8") as file:
+            with open(path, encoding="utf-8-sig") as file:
                 config = parse(file.read(), f".corral/{os.path.basename(path)}")
             _remember(kept, (mark, config))
         return config
@@ -32,7 +33,7 @@ def load(path: str, kept: str) -> Config:
         raise BadConfig(f"{path!r} is not UTF-8 text") from error
 
 
-def _remembered(kept: str, mark: tuple[str, int, int, int]) -> Config | None:
+def _remembered(kept: str, mark: _Mark) -> Config | None:
     with suppress(OSError, msgspec.MsgspecError), open(kept, "rb") as file:
         entry: _Kept = msgspec.msgpack.decode(file.read(), type=_Kept)
         if entry[0] == mark:

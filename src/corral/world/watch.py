@@ -15,6 +15,9 @@ from typing import Self
 
 _POLL_S = 0.02
 _MODIFY, _CREATE, _MOVED_TO, _DELETE_SELF = 0x2, 0x100, 0x80, 0x400
+_CLOSE_WRITE = 0x8
+_ANY = _MODIFY | _CREATE | _MOVED_TO | _DELETE_SELF
+_COMPLETE = _CLOSE_WRITE | _MOVED_TO
 _IGNORED = 0x8000
 _HEADER = struct.Struct("iIII")
 
@@ -26,6 +29,7 @@ class Watch:
         self._fd = _inotify()
         self._bell_out, self._bell_in = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         self._folders: dict[int, str] = {}
+        self._sought: dict[int, bool] = {}  # whether to look for a folder that went away
         self._missing: set[str] = set()
         for folder in folders:
             self.add(folder)
@@ -37,12 +41,22 @@ class Watch:
         self._missing.add(folder)
         self._listen()
 
+    def add_complete(self, folder: str) -> None:
+        """Listen to a folder for files that are complete: closed after writing, or renamed into it.
+
+        A log that only grows wakes nobody, and a folder that is gone is not looked for.
+        """
+        if self._fd < 0:
+            self.add(folder)
+        elif folder not in self._folders.values():
+            self._listen_to(folder, _COMPLETE)
+
     def drop(self, folder: str) -> None:
         """Stop listening to a folder."""
         self._missing.discard(folder)
         for number in [n for n, name in self._folders.items() if name == folder]:
             _libc().inotify_rm_watch(self._fd, number)
-            del self._folders[number]
+            del self._folders[number], self._sought[number]
 
     def ring(self) -> None:
         """Wake whoever waits, from another thread."""
@@ -88,12 +102,16 @@ class Watch:
         """Add what could not be added before."""
         if self._fd < 0:
             return
-        mask = _MODIFY | _CREATE | _MOVED_TO | _DELETE_SELF
         for folder in list(self._missing):
-            number = int(_libc().inotify_add_watch(self._fd, os.fsencode(folder), mask))
-            if number >= 0:
-                self._folders[number] = folder
+            if self._listen_to(folder, _ANY):
                 self._missing.discard(folder)
+
+    def _listen_to(self, folder: str, mask: int) -> bool:
+        number = int(_libc().inotify_add_watch(self._fd, os.fsencode(folder), mask))
+        if number >= 0:
+            self._folders[number] = folder
+            self._sought[number] = mask == _ANY
+        return number >= 0
 
     def _changed(self) -> set[str]:
         events = os.read(self._fd, 1 << 20)
@@ -108,7 +126,9 @@ class Watch:
             changed.add(folder)
             if mask & _IGNORED:
                 # The folder was removed; listen again once it is back.
-                self._missing.add(self._folders.pop(number))
+                del self._folders[number]
+                if self._sought.pop(number):
+                    self._missing.add(folder)
         return changed
 
 

@@ -10,6 +10,7 @@ from corral.core.commands import COMMANDS, Command
 from corral.core.errors import BadInput
 from corral.core.ids import TaskId
 from corral.core.state import State
+from corral.core.text import shown as safe
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.fields import filled
 from corral.interfaces.cli.output import moment
@@ -38,6 +39,8 @@ def _defaults(context: Context, name: str, options: Options) -> dict[str, Any]:
     own = os.environ.get("CORRAL_TASK", "").upper()
     if "token" in fields and own and own == (getattr(options, "task", "") or "").upper():
         extra["token"] = os.environ.get("CORRAL_TOKEN")
+    if name == "task add" and own:
+        extra["parent"] = own  # what a session adds is below its own task
     if "ttl_s" in fields:
         extra["ttl_s"] = context.config.board.claim_ttl_s
     if name == "convoy create":
@@ -111,7 +114,7 @@ _SENTENCES = {
     "task land": "{id} has landed",
     "task comment": "noted on {id}",
     "lease acquire": "{resource} is yours until {until}\n"
-    "token {token}; give it back with: corral lease release '{resource}' --token {token}",
+    "token {token}; give it back with: corral lease release {quoted} --token {token}",
     "lease renew": "{resource} is yours until {until}",
     "lease release": "{resource} was released",
     "alert raise": "{id} was raised",
@@ -120,7 +123,12 @@ _SENTENCES = {
 
 
 def _sentence(name: str, command: Command, data: dict[str, Any]) -> str:
+    import shlex
+
     if "unchanged" in data:
         return "nothing to do: such an alert is open already"
     until = moment(data["expires_at"]) if "expires_at" in data else ""
-    return _SENTENCES[name].format(until=until, who=getattr(command, "to", "") or "anyone", **data)
+    shown = {key: safe(value) if isinstance(value, str) else value for key, value in data.items()}
+    who = safe(getattr(command, "to", "")) or "anyone"
+    quoted = shlex.quote(shown.get("resource", ""))
+    return _SENTENCES[name].format(until=until, who=who, quoted=quoted, **shown)

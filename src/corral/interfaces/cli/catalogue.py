@@ -46,7 +46,10 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
             "init",
             "set Corral up in this repository: write .corral/config.toml, nothing else",
             "setup:init",
-            (Option("--print", "show the file instead of writing it", "flag"),),
+            (
+                Option("--print", "show the file instead of writing it", "flag"),
+                Option("--templates", "write role files to start from, in .corral/roles", "flag"),
+            ),
         ),
         Entry("doctor", "check that everything Corral needs is there and sound", "setup:doctor"),
         Entry(
@@ -106,6 +109,82 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
         ),
         Entry("task claim", "", _BOARD, (Option("--next", "the next task that is ready", "flag"),)),
         *(Entry(f"task {move}", "", _BOARD) for move in _MOVES),
+    ),
+    "Sessions": (
+        Entry(
+            "witness run",
+            "give tasks to sessions, start, watch, stop and judge them",
+            "sessions:witness",
+            (Option("--once", "end when nothing runs and nothing can start", "flag"),),
+        ),
+        Entry("session list", "the sessions, and what each is doing", "sessions:listed"),
+        Entry(
+            "session show",
+            "one session, and what it came to",
+            "sessions:show",
+            (Option("session", "the session, like AF-1.1"),),
+        ),
+        Entry(
+            "session tail",
+            "the last lines of a session's output",
+            "sessions:tail",
+            (
+                Option("session", "the session"),
+                Option("--lines", "how many", "number", 20),
+            ),
+        ),
+        Entry(
+            "session stop",
+            "end a session and all that it started",
+            "sessions:stop",
+            (
+                Option("session", "the session"),
+                Option("--reason", "why, in one line", default="stopped by hand"),
+            ),
+        ),
+        Entry(
+            "session attach",
+            "see what a session prints, live, until it ends; Ctrl-C leaves it alone",
+            "attach:attach",
+            (
+                Option("session", "the session"),
+                Option("--lines", "how many of the lines so far", "number", 20),
+            ),
+        ),
+    ),
+    "Tidying and rescue": (
+        Entry(
+            "deacon run",
+            "take back what ran out, end and tidy up what belongs to nobody any more",
+            "deacon:run",
+            (Option("--once", "go over everything once, and say what was found", "flag"),),
+        ),
+        Entry("deacon status", "when each of the deacon's chores last ran", "deacon:status"),
+        Entry(
+            "rescue list",
+            "the work that was kept before trees were cleaned or removed",
+            "rescue:listed",
+            (
+                Option("--session", "only that of this session or task"),
+                Option("--last", "only this many of the newest", "number", 50),
+            ),
+        ),
+        Entry(
+            "rescue show",
+            "what kept work holds: commits, staged, changed and untracked files",
+            "rescue:show",
+            (Option("kept", "like AF-1.1/1; a session or task means the newest of it"),),
+        ),
+        Entry(
+            "rescue restore",
+            "bring kept work back into a new folder, exactly as it was",
+            "rescue:restore",
+            (
+                Option("kept", "like AF-1.1/1; a session or task means the newest of it"),
+                Option("--to", "the folder; it must not exist, or be empty"),
+                Option("--branch", "a new branch to put HEAD on", default=""),
+            ),
+        ),
     ),
     "Leases and alerts": (
         Entry("lease acquire", "", _BOARD),

@@ -11,11 +11,14 @@ from corral.interfaces.cli.parser import Options
 _MOST = 500
 
 _SCRIPTS = {
+    # Not with `compgen -W`: it expands its words, and names come from the log.
     "bash": """\
 _corral() {
-    local IFS=$'\\n'
-    COMPREPLY=($(compgen -W "$(corral __complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)" \\
-        -- "${COMP_WORDS[COMP_CWORD]}"))
+    local candidate
+    COMPREPLY=()
+    while IFS= read -r candidate; do
+        COMPREPLY+=("$(printf %q "$candidate")")
+    done < <(corral __complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
 }
 complete -o default -F _corral corral""",
     "zsh": """\

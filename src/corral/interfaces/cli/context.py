@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from corral.core.config import Config
-from corral.core.errors import BadInput, CorralError, NotInitialised, Refused
+from corral.core.errors import BadInput, CorralError, Failed, NotInitialised, Refused
 from corral.interfaces.cli import output
 from corral.store.pace import Pace
 from corral.store.seal import Mark
@@ -15,6 +15,9 @@ from corral.world import clock, repository, settings
 
 if TYPE_CHECKING:
     from corral.store.mirror import Mirror
+
+
+_LONGEST = 4 << 20  # bytes of a file that are read: no text may be as long as that
 
 
 class Context:
@@ -65,7 +68,7 @@ class Context:
     def store(self) -> SqliteStore:
         """The log of an initialised repository, whose configuration is sound."""
         log = self.log
-        if not log.exists():
+        if not log.exists() or not log.state().seq:
             self._must_begin_here()
         _ = self.config
         return log
@@ -93,8 +96,9 @@ class Context:
     def read_text(self, name: str) -> str:
         """Read a file that the user named; `-` is standard input."""
         try:
-            with open(0 if name == "-" else name, "rb") as file:
-                return file.read().decode("utf-8")
+            with open(0 if name == "-" else name, "rb", closefd=name != "-") as file:
+                content = file.read(_LONGEST).decode("utf-8")
+            return content.replace("\r\n", "\n")
         except OSError as error:
             raise BadInput(f"{name!r} cannot be read: {error.strerror}") from error
         except UnicodeDecodeError as error:
@@ -126,7 +130,10 @@ class Context:
         """Say how far the mirror is: the log cannot be shorter."""
         if not self.repository.has_ref("refs/corral/log"):
             return None
-        tip = self.mirror.tip()
+        try:
+            tip = self.mirror.tip()
+        except Failed:
+            return None  # a mirror that cannot be read says nothing about the log
         return Mark(tip.seq, bytes.fromhex(tip.hash)) if tip else None
 
     def _mirror_if_due(self, store: SqliteStore) -> None:

@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Meta
 
 from corral.core.commands import COMMANDS, Command
+from corral.core.errors import BadInput
 from corral.interfaces.cli.catalogue import Option
 from corral.interfaces.cli.parser import Options
 
@@ -48,8 +49,18 @@ def filled(name: str, values: Options, extra: dict[str, Any]) -> Command:
         if value is None:
             value = extra.get(field.name)
         if value is not None:
-            given[field.name] = value
+            given[field.name] = _words(value) if field.name == "run" else value
     return command(**given)
+
+
+def _words(command: tuple[str, ...]) -> tuple[str, ...]:
+    """Split a command as a shell would, when it was given as one word."""
+    import shlex
+
+    try:
+        return tuple(shlex.split(command[0])) if len(command) == 1 else command
+    except ValueError as error:
+        raise BadInput(f"--run cannot be understood: {error}") from error
 
 
 def _parts(field: str, item: str) -> list[str]:

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import msgspec
 
 from corral.core.codec import Stored, decode, mirrored
-from corral.core.rules import find_task
-from corral.core.text import printable
+from corral.core.graph import find_task
+from corral.core.text import number, printable
+from corral.core.text import shown as safe
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import moment, paint
 from corral.interfaces.cli.parser import Options
@@ -21,7 +22,7 @@ def log(context: Context, options: Options) -> None:
     task = find_task(store.state(), options.task).id if options.task else ""
     after = max(0, options.after)
     if options.last is not None:
-        after = max(after, store.state().seq - max(0, options.last))
+        after = max(after, store.state().seq - number(options.last, "--last", 0, 1 << 40))
     if options.follow:
         gc.enable()  # unlike other commands, this one stays
     events: Iterator[Stored] = follow(store, after) if options.follow else store.read(after)
@@ -45,7 +46,7 @@ def _line(stored: Stored) -> str:
     data = msgspec.json.decode(record.data)
     shown = " ".join(f"{name}={_value(value)}" for name, value in data.items())
     seq, at = paint(f"{record.seq:>6}", "dim"), moment(record.at)
-    return f"{seq}  {at}  {record.actor:<12}  {paint(record.type, 'cyan')}  {shown}"
+    return f"{seq}  {at}  {safe(record.actor):<12}  {paint(record.type, 'cyan')}  {shown}"
 
 
 def _value(value: object) -> str:

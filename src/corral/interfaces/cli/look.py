@@ -7,7 +7,9 @@ import msgspec
 from corral.core import views
 from corral.core.claims import ready
 from corral.core.codec import decode
-from corral.core.rules import find_convoy, find_task
+from corral.core.graph import find_task
+from corral.core.rules import find_convoy
+from corral.core.slots import Limits
 from corral.core.why import Explanation, explain
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import STATE_STYLE, holder, moment, paint, span, table
@@ -146,7 +148,10 @@ def alert_list(context: Context, options: Options) -> None:
 
 def why(context: Context, options: Options) -> None:
     state = context.store.state()
-    found = explain(state, find_task(state, options.task), context.now())
+    task = find_task(state, options.task)
+    slots, engine = context.config.slots, context.config.engine.get(task.engine or "default")
+    limits = Limits(slots.total, slots.reserve, slots.pools)
+    found = explain(state, task, context.now(), limits, engine.pool if engine else "")
     context.answer(found, lambda: _why(found))
 
 

@@ -5,53 +5,50 @@ Exit codes: 0 done, 1 failed, 2 bad input, 3 refused by a rule, 4 not found, 130
 
 import os
 import sys
+from contextlib import suppress
 from importlib import import_module
 
 from corral.core.errors import BadInput, CorralError
 from corral.core.text import printable
 from corral.interfaces.cli import output
 from corral.interfaces.cli.catalogue import ENTRIES, Entry
+from corral.interfaces.cli.context import Context
 
 # The last command's things, until the process ends: the system takes them apart faster than we do,
 # and SQLite needs no farewell (its files are as sound after a kill).
-_kept: list[object] = []
+_kept: list[Context] = []
 
 
 def main() -> None:
     """Run `corral` with the words of the command line, and exit."""
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="replace")  # type: ignore[union-attr]  # a bar must not be fatal
-    code = run(sys.argv[1:])
+    _open_streams()
+    code = run(sys.argv[1:], leaving=True)
     try:
         sys.stdout.flush()
-    except BrokenPipeError:
-        _quiet_pipe()
     except OSError as error:
-        _quiet_pipe()
-        code = 1
-        output.warn(f"the answer could not be written: {error.strerror}")
-    sys.stderr.flush()
+        code = _unanswered(error)
     os._exit(code)  # all is written; taking ten thousand tasks apart would be for nothing
 
 
-def run(words: list[str]) -> int:
-    """Carry out one command and return its exit code."""
+def run(words: list[str], *, leaving: bool = False) -> int:
+    """Carry out one command and return its exit code; who is `leaving` needs no tidying up."""
+    try:
+        return _answered(words)
+    finally:
+        while _kept and not leaving:
+            _kept.pop().close()
+
+
+def _answered(words: list[str]) -> int:
     as_json = "--json" in words
     try:
         return _run(words)
     except CorralError as error:
-        output.report(error, as_json=as_json)
-        return error.exit_code
-    except BrokenPipeError:
-        _quiet_pipe()
-        return 0
+        return _reported(error, as_json=as_json)
     except KeyboardInterrupt:
         return 130
-    except OSError as error:
-        _quiet_pipe()
-        failed = CorralError(f"the system says: {error.strerror or error}", "corral doctor")
-        output.report(failed, as_json=False)
-        return failed.exit_code
+    except OSError as error:  # what the log and git say is a CorralError: this is the answer's way
+        return _unanswered(error)
     except Exception as error:
         if os.environ.get("CORRAL_DEBUG"):
             raise
@@ -60,8 +57,35 @@ def run(words: list[str]) -> int:
             "run it again with CORRAL_DEBUG=1 and report what it prints",
             code="unexpected",
         )
-        output.report(unexpected, as_json=as_json)
-        return unexpected.exit_code
+        return _reported(unexpected, as_json=as_json)
+
+
+def _reported(error: CorralError, *, as_json: bool) -> int:
+    with suppress(OSError):  # nobody can be told; the exit code still says it
+        output.report(error, as_json=as_json)
+        sys.stdout.flush()
+        sys.stderr.flush()
+    return error.exit_code
+
+
+def _unanswered(error: OSError) -> int:
+    """The answer cannot be written: a failure, unless its reader has gone (`corral log | head`)."""
+    _quiet_stdout()
+    if isinstance(error, BrokenPipeError):
+        return 0
+    done = "it was done, but " if _kept and _kept[0].wrote else ""
+    with suppress(OSError):
+        output.warn(f"{done}the answer could not be written: {error.strerror or error}")
+        sys.stderr.flush()
+    return 1
+
+
+def _open_streams() -> None:
+    """Make sure that there is something to write to, and that no character is fatal there."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - for the whole process
+        getattr(sys, name).reconfigure(errors="replace")
 
 
 def _run(words: list[str]) -> int:
@@ -84,25 +108,25 @@ def _run(words: list[str]) -> int:
     if rest[0] == "__complete":
         from corral.interfaces.cli.completion import candidates
 
-        output.say("\n".join(candidates(rest[1:])))
+        for candidate in candidates(rest[1:]):
+            output.say(candidate)
         return 0
     entry, arguments = _find(rest)
     return _carry_out(entry, leading + arguments)
 
 
 def _carry_out(entry: Entry, arguments: list[str]) -> int:
-    from corral.interfaces.cli.context import Context
     from corral.interfaces.cli.parser import help_of, parse
 
-    if "--help" in arguments or "-h" in arguments:
+    options = parse(entry, arguments)
+    if options is None:
         output.say(help_of(entry))
         return 0
-    options = parse(entry, arguments)
     context = Context(options.repo, getattr(options, "as"), as_json=options.json)
+    _kept[:] = [context]
     module, _, function = entry.code.partition(":")
     code = import_module(f"corral.interfaces.cli.{module}")
     options.command = entry.name
-    _kept[:] = [context]
     result = getattr(code, function)(context, options)
     sys.stdout.flush()
     context.settle()
@@ -144,7 +168,8 @@ def _nearest(word: str) -> str:
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
-def _quiet_pipe() -> None:
-    """The reader has gone (`corral log | head`): nothing more to say, and no complaint at exit."""
+def _quiet_stdout() -> None:
+    """Nothing more can be said: let no complaint follow at exit."""
     devnull = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(devnull, sys.stdout.fileno())
+    os.dup2(devnull, 1)
+    os.close(devnull)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from corral.core.errors import CorralError
+from corral.core.text import shown as safe
 
 if TYPE_CHECKING:
     from corral.core.views import TaskLine
@@ -104,7 +105,7 @@ def table(
 def _row(cells: Sequence[str], widths: Sequence[int], styles: dict[int, str]) -> str:
     out = []
     for i, cell in enumerate(cells):
-        short = cut(cell, widths[i])
+        short = cut(safe(cell), widths[i])
         padded = short + " " * (widths[i] - width(short))
         style = styles.get(i, "")
         if style == "state":

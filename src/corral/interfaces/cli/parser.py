@@ -15,11 +15,14 @@ from corral.interfaces.cli.output import columns, cut, paint
 
 __all__ = ["Options", "help_of", "parse"]
 
+# An empty variable in a script must not mean "not given" here.
+_NEVER_EMPTY = ("--repo", "--as", "--token", "--convoy", "--to", "--for")
 
-def parse(entry: Entry, words: list[str]) -> Options:
-    """Return the values of all options of the command; BadInput says what is wrong."""
+
+def parse(entry: Entry, words: list[str]) -> Options | None:
+    """Return the values of all options, None if help is wanted; BadInput says what is wrong."""
     options = options_of(entry)
-    by_flag = {option.flag: option for option in options}
+    by_flag = {option.flag: option for option in options if option.flag.startswith("-")}
     values: dict[str, Any] = {name_of(option): _default(option) for option in options}
     loose: list[str] = []
     rest = list(reversed(words))
@@ -31,6 +34,8 @@ def parse(entry: Entry, words: list[str]) -> Options:
         if not word.startswith("-") or word == "-":
             loose.append(word)
             continue
+        if word in ("--help", "-h"):
+            return None
         flag, equals, inline = word.partition("=")
         option = by_flag.get(flag)
         if option is None or not flag.startswith("--"):
@@ -60,7 +65,7 @@ def _set(
     if option.kind == "flag":
         values[name] = True
         return
-    if not source or source[-1] in by_flag:
+    if not source or source[-1] in by_flag or (not source[-1] and option.flag in _NEVER_EMPTY):
         raise _bad(entry, f"{option.flag} needs a value")
     value = _value(entry, option, source.pop())
     values[name] = [*(values[name] or ()), value] if option.kind == "list" else value

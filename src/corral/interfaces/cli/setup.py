@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from corral.core.errors import CorralError, Failed, Refused
+from corral.core.errors import BadInput, CorralError, Failed, Refused
+from corral.core.text import shown
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import paint, table
 from corral.interfaces.cli.parser import Options
@@ -37,9 +38,15 @@ CONFIG = """\
 
 def init(context: Context, options: Options) -> None:
     if options.print:
+        if options.templates:
+            raise BadInput("--print shows the configuration only: leave out --templates")
         context.answer({"config": CONFIG}, CONFIG.rstrip)
         return
-    path = Path(context.repository.worktree, ".corral", "config.toml")
+    folder = Path(context.repository.worktree, ".corral")
+    if options.templates:
+        _init_with_templates(context, folder)
+        return
+    path = folder / "config.toml"
     if path.exists():
         raise Refused(
             ".corral/config.toml is there already; nothing was changed",
@@ -54,6 +61,50 @@ def init(context: Context, options: Options) -> None:
         {"config": ".corral/config.toml"},
         lambda: 'wrote .corral/config.toml\nnext: corral convoy create "Your first goal"',
     )
+
+
+def _init_with_templates(context: Context, folder: Path) -> None:
+    """Write what is missing of the configuration and the role files; overwrite nothing."""
+    written: list[str] = []
+    left: list[str] = []
+    for name, text in (("config.toml", CONFIG), *templates()):
+        try:
+            (written if _write_new(folder / name, text) else left).append(f".corral/{name}")
+        except OSError as error:
+            raise Failed(
+                f".corral/{name} cannot be written: {error.strerror};"
+                f" {len(written)} files were written before it",
+                "corral init --templates goes on from there",
+            ) from error
+    said = [*(f"wrote {name}" for name in written), *(f"left {name} as it is" for name in left)]
+    said.append("next: edit and commit them, then: corral task add … --role worker")
+    context.answer(
+        {"config": ".corral/config.toml", "written": written, "left": left},
+        lambda: "\n".join(said),
+    )
+
+
+def templates() -> list[tuple[str, str]]:
+    """Return the role files that come with Corral: their names in `.corral`, and their text."""
+    from importlib.resources import files
+
+    folder = files("corral") / "templates"
+    found = sorted(folder.iterdir(), key=lambda file: file.name)
+    return [(f"roles/{f.name}", f.read_text("utf-8")) for f in found if f.name.endswith(".md")]
+
+
+def _write_new(path: Path, text: str) -> bool:
+    """Write a file that is not there yet; False if something has its name."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        return False
+    except OSError:
+        path.unlink(missing_ok=True)
+        raise
+    return True
 
 
 def _write(path: Path) -> None:
@@ -117,13 +168,13 @@ def _sqlite(context: Context) -> str:
 
 
 def _repository(context: Context) -> str:
-    return context.repository.git_dir
+    return shown(context.repository.git_dir)
 
 
 def _config(context: Context) -> str:
     found = context.repository.config_file()
     _ = context.config
-    return found or "none: the defaults hold (corral init writes one)"
+    return shown(found or "") or "none: the defaults hold (corral init writes one)"
 
 
 def _log(context: Context) -> str:

@@ -31,6 +31,9 @@ class Git:
     def __init__(self, git_dir: str, cwd: str) -> None:
         self._command = ("git", f"--git-dir={git_dir}", *SAFE)
         self._cwd = cwd
+        # For what runs programs that the settings name (ssh, helpers), git looks itself where it
+        # is, and refuses a repository that belongs to somebody else.
+        self._home = cwd if os.path.lexists(os.path.join(cwd, ".git")) else git_dir
 
     def resolve(self, ref: str) -> str | None:
         """Return the commit that a ref names, if it exists."""
@@ -38,16 +41,25 @@ class Git:
         return done.decode().strip() or None
 
     def tip(self, ref: str) -> tuple[str, str] | None:
-        """Return the commit that a ref names and its message, if it exists."""
-        said = self._run("log", "-1", "--format=%H%n%B", ref, "--", check=False, bad=128)
-        commit, _, message = said.decode("utf-8", "replace").partition("\n")
-        return (commit, message) if commit else None
+        """Return the commit that a ref names and its message; None if there is no such ref.
 
-    def history(self, commit: str, excluding: str | None = None) -> list[str]:
+        Read as an object: `git log` would run programs that the repository's settings name.
+        """
+        said = self._run("cat-file", "--batch", stdin=f"{ref}\n".encode())
+        header, _, body = said.partition(b"\n")
+        words = header.split()
+        if words[-1:] == [b"missing"]:
+            if self._start("rev-parse", "--verify", "--quiet", ref).returncode == 0:
+                raise GitFailed(f"{ref} names a commit that is not there", "git fsck")
+            return None
+        if len(words) != 3 or words[1] != b"commit":
+            raise GitFailed(f"{ref} is not a commit", f"git cat-file -t {ref}")
+        message = body.partition(b"\n\n")[2].decode("utf-8", "replace")
+        return words[0].decode(), message
+
+    def history(self, commit: str) -> list[str]:
         """Return a commit's first-parent history, oldest first."""
-        stop = [f"^{excluding}"] if excluding else []
-        out = self._run("rev-list", "--first-parent", "--reverse", commit, *stop)
-        return out.decode().split()
+        return self._run("rev-list", "--first-parent", "--reverse", commit).decode().split()
 
     def files(self, names: Iterable[str]) -> Iterator[bytes]:
         """Yield the content of each object, named like `commit:path`."""
@@ -94,9 +106,11 @@ class Git:
 
     def fetch(self, remote: str, source: str, target: str) -> bool:
         """Fetch one ref; False if the remote does not have it."""
-        listed = self._run("ls-remote", "--exit-code", remote, source, check=False, bad=2)
-        if not listed:
+        listed = self._outside("ls-remote", "--exit-code", remote, source)
+        if listed.returncode == 2:
             return False
+        if listed.returncode:
+            raise _error("ls-remote", listed.stderr)
         self._run(
             "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", remote, f"+{source}:{target}"
         )
@@ -104,7 +118,7 @@ class Git:
 
     def push(self, remote: str, ref: str) -> bool:
         """Push one ref without force; False if the remote has something that we do not have."""
-        done = self._start("push", "--porcelain", remote, f"{ref}:{ref}")
+        done = self._outside("push", "--porcelain", remote, f"{ref}:{ref}")
         if done.returncode == 0:
             return True
         if b"\n!\t" in b"\n" + done.stdout and b"[rejected]" in done.stdout:
@@ -118,20 +132,28 @@ class Git:
             raise _error(args[0], done.stderr)
         return done.stdout
 
+    def _outside(self, *args: str) -> subprocess.CompletedProcess[bytes]:
+        """Run git where it talks to another repository."""
+        return _started(["git", *SAFE, *args], self._home, b"")
+
     def _start(self, *args: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-        environment = {k: v for k, v in os.environ.items() if k not in _REDIRECTING}
-        environment |= {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
-        try:
-            return subprocess.run(
-                [*self._command, *args],
-                input=stdin,
-                capture_output=True,
-                cwd=self._cwd,
-                env=environment,
-                check=False,
-            )
-        except FileNotFoundError as error:
-            raise GitFailed(_MISSING, "install git 2.38 or newer") from error
+        return _started([*self._command, *args], self._cwd, stdin)
+
+
+def _started(argv: list[str], cwd: str, stdin: bytes) -> subprocess.CompletedProcess[bytes]:
+    environment = {k: v for k, v in os.environ.items() if k not in _REDIRECTING}
+    environment |= {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+    try:
+        return subprocess.run(
+            argv,
+            input=stdin,
+            capture_output=True,
+            cwd=cwd,
+            env=environment,
+            check=False,
+        )
+    except FileNotFoundError as error:
+        raise GitFailed(_MISSING, "install git 2.38 or newer") from error
 
 
 # A hook's environment would send our commands to another repository, index or object store.

@@ -1,0 +1,51 @@
+"""When the witness has to look again although nothing happens, and what has waited too long."""
+
+from corral.core.claims import ready
+from corral.core.state import State, Task, TaskState
+
+UNATTENDED_BEATS = 3
+_LONGEST_S = 60  # with nothing to do
+_LOOK_S = 15  # sessions run: a shim that was killed together with its keeper makes no event
+_STOPPING_S = 2  # a stop, or a judgement, has to be seen through
+
+
+def resting(state: State, now: int, claimer: str) -> int | None:
+    """Return when the next task that only has to rest may be tried again."""
+    times = [
+        task.not_before_at
+        for task in state.tasks.values()
+        if task.not_before_at > now
+        and task.state is TaskState.TODO
+        and ready(state, task, task.not_before_at, claimer)
+    ]
+    return min(times, default=None)
+
+
+def unattended(state: State, now: int, beat_s: int) -> list[Task]:
+    """Return the tasks that were handed in and that nobody has acted on for some beats."""
+    limit = now - UNATTENDED_BEATS * beat_s * 1000
+    return [
+        task
+        for task in state.tasks.values()
+        if task.state is TaskState.REVIEW and task.changed_at <= limit
+    ]
+
+
+def next_look(state: State, now: int, beat_s: int, claimer: str) -> int:
+    """Return when to look again if nothing happens until then."""
+    times = [now + _LONGEST_S * 1000]
+    rest = resting(state, now, claimer)
+    times += [] if rest is None else [rest]
+    due = (
+        task.changed_at + UNATTENDED_BEATS * beat_s * 1000
+        for task in state.tasks.values()
+        if task.state is TaskState.REVIEW
+    )
+    times += [at for at in due if at > now]
+    live = [session for session in state.sessions.values() if session.live]
+    if live:
+        times.append(now + min(_LOOK_S * 1000, beat_s * 250))
+    in_trouble = {alert.subject for alert in state.alerts.values() if alert.kind == "not_judged"}
+    if any(session.stop or session.id in in_trouble for session in live):
+        times.append(now + _STOPPING_S * 1000)
+    return min(times)

@@ -1,0 +1,72 @@
+"""Slots: the right to run one session. Budgeted before anything is started.
+
+A slot is free again when its session has ended, not when it was asked to: kill before spawn. The
+rule that starts a session and the plan that proposes one ask the same question.
+"""
+
+from collections.abc import Iterator
+
+from msgspec import Struct, field
+
+from corral.core.claims import Obstacle, offers
+from corral.core.state import State, Task
+
+
+class Limits(Struct, frozen=True):
+    """How many sessions may run at once: in all, in each pool, and how many only for the urgent."""
+
+    total: int
+    reserve: int = 0
+    pools: dict[str, int] = field(default_factory=dict)
+
+
+class Taken:
+    """Counts the slots that are taken, and those that a plan is about to take."""
+
+    def __init__(self, state: State) -> None:
+        live = [session for session in state.sessions.values() if session.live]
+        self.total = len(live)
+        self.pools: dict[str, int] = {}
+        for session in live:
+            self.pools[session.pool] = self.pools.get(session.pool, 0) + 1
+
+    def add(self, pool: str) -> None:
+        self.total += 1
+        self.pools[pool] = self.pools.get(pool, 0) + 1
+
+    def obstacle(self, task: Task, pool: str, limits: Limits) -> Obstacle | None:
+        """Return what keeps a task from having a slot now."""
+        room = limits.total if task.urgent else limits.total - limits.reserve
+        if self.total >= room:
+            kept = "" if task.urgent else f", with {limits.reserve} kept for urgent tasks"
+            return Obstacle(
+                "no_slot",
+                f"{task.id} waits for a slot: {self.total} of {limits.total} are taken{kept}",
+                "corral session list",
+            )
+        most = limits.pools.get(pool)
+        if most is not None and self.pools.get(pool, 0) >= most:
+            return Obstacle(
+                "pool_full",
+                f"{task.id} waits for a slot in the pool {pool!r}: all {most} are taken",
+                "corral session list",
+            )
+        return None
+
+
+def startable(
+    state: State, limits: Limits, pools: dict[str, str], now: int, claimer: str
+) -> Iterator[Task]:
+    """Yield the tasks to start now, the most urgent first; `pools` maps profiles to pools."""
+    taken = Taken(state)
+    waiting = sorted(
+        offers(state, now, claimer), key=lambda t: (not t.urgent, -t.priority, t.order)
+    )
+    for task in waiting:
+        last = state.sessions.get(task.session)
+        if last is not None and last.live:
+            continue  # its claim lapsed, but it runs: kill before spawn
+        pool = pools.get(task.engine or "default", "")
+        if taken.obstacle(task, pool, limits) is None:
+            taken.add(pool)
+            yield task

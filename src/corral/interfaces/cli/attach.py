@@ -1,0 +1,155 @@
+"""`corral session attach`: see what a session prints, as it prints it. It only ever looks."""
+
+import codecs
+import gc
+import os
+import re
+import sys
+from os.path import dirname, isdir
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from corral.core import session_rules
+from corral.core.state import Session
+from corral.core.views import session_view
+from corral.interfaces.cli.context import Context
+from corral.interfaces.cli.output import paint, say_json, warn
+from corral.interfaces.cli.parser import Options
+from corral.roles import locks
+from corral.roles.files import Room
+from corral.roles.following import Following
+
+if TYPE_CHECKING:
+    from corral.world.watch import Watch
+
+# No file changes when somebody is killed, so now and then it is looked all the same.
+_LONGEST_S = 60.0
+# On a terminal colours may pass; what moves the cursor, sets titles or reads the clipboard may not.
+_UNSAFE = re.compile("\x1b(?!\\[[0-9;]*m)|[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f]")
+_UNFINISHED = re.compile("\x1b(\\[[0-9;]{0,30})?$")
+
+
+def attach(context: Context, options: Options) -> None:
+    session = session_rules.find_session(context.store.state(), options.session)
+    gc.enable()  # unlike other commands, this one stays
+    screen = _Screen(as_json=context.as_json)
+    try:
+        ended = _Attached(context, session, screen, max(0, options.lines)).follow()
+    except KeyboardInterrupt:
+        warn(f"{session.id} was left as it is: it goes on without you")
+        raise
+    if context.as_json:
+        say_json(session_view(ended))
+
+
+class _Attached:
+    def __init__(self, context: Context, session: Session, screen: "_Screen", lines: int) -> None:
+        self._context = context
+        self._session = session
+        self._screen = screen
+        self._lines = lines
+        self._room = Room(context.repository.folder, session.id)
+        self._following: Following | None = None
+        self._launch = ""
+
+    def follow(self) -> Session:
+        """Show what comes until the session has ended; return what is known of it then."""
+        from corral.world.watch import Watch
+
+        derived = self._context.store.derived
+        os.makedirs(derived, exist_ok=True)
+        with Watch(derived) as watch:
+            while True:
+                self._look(watch)
+                # Before the output: what was printed before the end is then there to be read.
+                end = self._end()
+                self._show()
+                if end:
+                    self._close()
+                    self._screen.end()
+                    warn(end)
+                    return self._session
+                watch.wait(_LONGEST_S)
+
+    def _look(self, watch: "Watch") -> None:
+        """Find the newest launch; one that failed to begin may be followed by another."""
+        room = self._room.path
+        places = (room, dirname(room), self._context.repository.folder)
+        watch.add(next(place for place in places if isdir(place)))
+        launch = self._room.launch()
+        if launch is not None and launch != self._launch:
+            watch.add(launch)
+            self._close()
+            self._following = Following(launch, self._lines)
+            self._launch = launch
+
+    def _show(self) -> None:
+        while self._following is not None:
+            part = self._following.read()
+            if part.gap:
+                warn("some output came and went faster than it could be shown")
+            if not part.data:
+                break
+            self._screen.show(part.data)
+
+    def _end(self) -> str:
+        """Say how the session ended, as far as anybody knows; nothing while it goes on."""
+        found = self._context.store.state().sessions.get(self._session.id)
+        if found is None:
+            return f"another session has taken the place of {self._session.id}"
+        self._session = found
+        if found.ended_at:
+            detail = f": {found.detail}" if found.detail else ""
+            return f"{found.id} ended: {found.verdict}{detail}"
+        if self._is_over() and not locks.taken(self._context.repository.folder, "witness"):
+            return (
+                f"the program of {found.id} is over; a witness has to say what it came to:"
+                " corral witness run"
+            )
+        return ""
+
+    def _is_over(self) -> bool:
+        from corral.world import processes
+
+        return bool(self._launch) and processes.outcome(self._launch) is not None
+
+    def _close(self) -> None:
+        if self._following is not None:
+            self._following.close()
+        self._following = None
+
+
+class _Screen:
+    """Where the output goes: bytes as they are in a pipe, harmless text on a terminal."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        self._as_json = as_json
+        self._terminal = sys.stdout.isatty()
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._held = ""
+        self._whole = True
+
+    def show(self, data: bytes) -> None:
+        if self._as_json:
+            text = self._decoder.decode(data)
+            sys.stdout.buffer.write(msgspec.json.encode({"output": text}) + b"\n")
+        elif self._terminal:
+            self._write(self._held + self._decoder.decode(data))
+        else:
+            sys.stdout.buffer.write(data)
+        sys.stdout.flush()
+
+    def end(self) -> None:
+        """Leave a terminal in its own colours and at the beginning of a line."""
+        if self._terminal and not self._as_json:
+            sys.stdout.write(paint("", "dim") + ("" if self._whole else "\n"))
+            sys.stdout.flush()
+
+    def _write(self, text: str) -> None:
+        unfinished = _UNFINISHED.search(text)
+        at = unfinished.start() if unfinished else len(text)
+        self._held = text[at:]
+        shown = _UNSAFE.sub("", text[:at])
+        self._whole = shown.endswith("\n") if shown else self._whole
+        sys.stdout.write(shown)

@@ -1,0 +1,91 @@
+"""`corral deacon run` and `corral deacon status`."""
+
+import gc
+
+from corral.core.chores import Found
+from corral.interfaces.cli.context import Context
+from corral.interfaces.cli.output import moment, paint, span, table
+from corral.interfaces.cli.parser import Options
+
+
+def run(context: Context, options: Options) -> int:
+    from corral.roles.deacon import Deacon
+
+    deacon = Deacon(context.writable, context.repository, context.config)
+    if not options.once:
+        gc.enable()  # unlike other commands, this one stays
+        deacon.run()
+    results = deacon.once()
+    now = context.now()
+    failed = any(result.error for result in results.values())
+    context.answer(
+        {
+            "chores": [
+                {
+                    "chore": name,
+                    "ran_at": now,
+                    "found": result.found,
+                    "done": result.done,
+                    "error": result.error,
+                    "worries": result.worries,
+                }
+                for name, result in results.items()
+            ]
+        },
+        lambda: _results(results, now),
+    )
+    return 1 if failed else 0
+
+
+def _results(results: dict[str, Found], now: int) -> str:
+    rows = [
+        (name, moment(now), str(result.found), str(result.done), _note(result))
+        for name, result in results.items()
+    ]
+    return table(rows, ("chore", "last run", "found", "done", "note"))
+
+
+def _note(result: Found) -> str:
+    if result.error:
+        return paint(f"failed: {result.error}", "red")
+    return "; ".join(f"{subject}: {text}" for subject, text in result.worries.items())
+
+
+def status(context: Context, options: Options) -> None:
+    """Show when each chore last ran: one that never did is as visible as one that did."""
+    from corral.roles import locks
+    from corral.roles.chores import NAMES
+
+    runs = locks.taken(context.repository.folder, "deacon")
+    recorded = context.store.state().chores
+    now = context.now()
+    found = [recorded.get(name) for name in NAMES]
+
+    def human() -> str:
+        rows = [
+            (
+                name,
+                f"{moment(last.ran_at)} ({span(now - last.ran_at)} ago)" if last else "never",
+                str(last.found) if last else "",
+                str(last.done) if last else "",
+            )
+            for name, last in zip(NAMES, found, strict=True)
+        ]
+        head = "a deacon runs" if runs else "no deacon runs: corral deacon run"
+        return f"{head}\n{table(rows, ('chore', 'last recorded run', 'found', 'done'))}"
+
+    context.answer(
+        {
+            "running": runs,
+            "chores": [
+                {
+                    "chore": name,
+                    "ran_at": last.ran_at if last else None,
+                    "found": last.found if last else None,
+                    "done": last.done if last else None,
+                }
+                for name, last in zip(NAMES, found, strict=True)
+            ],
+        },
+        human,
+    )

@@ -1,0 +1,1 @@
+"""The roles: they carry out what the core decided and record what happened."""

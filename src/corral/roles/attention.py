@@ -1,0 +1,106 @@
+"""Which sessions to look at, and the look itself: begin, judge, stop, or take the pulse.
+
+What is remembered here (who was seen in which state, which folders are listened to) saves looks
+and decides nothing: with an empty memory every session is looked at.
+"""
+
+import time
+from collections.abc import Callable
+
+from corral.core.ids import SessionId
+from corral.core.state import Claim, Session, State, Task
+from corral.core.verdict import Verdict
+from corral.roles.files import launched
+from corral.roles.pulse import PulseTaker
+from corral.roles.steps import Steps
+from corral.world import processes
+from corral.world.processes import Exit, Reason
+from corral.world.trees import Trees
+from corral.world.watch import Watch
+
+_FORCE_AFTER_S = 10.0  # beyond its grace, for a shim that does not answer
+
+Later = Callable[[Session, str, Callable[[], None]], None]
+
+
+class Attention:
+    def __init__(
+        self, steps: Steps, pulse: PulseTaker, trees: Trees, watch: Watch, grace_s: int
+    ) -> None:
+        self._steps = steps
+        self._pulse = pulse
+        self._trees = trees
+        self._watch = watch
+        self._force_after_s = grace_s + _FORCE_AFTER_S
+        self._seen: dict[SessionId, tuple[Session, Claim | None]] = {}
+        self._folders: dict[SessionId, str] = {}
+        self._tree_paths: dict[SessionId, str] = {}
+        self._asked: dict[SessionId, float] = {}
+
+    def wanted(self, state: State, session: Session, heard: set[str]) -> bool:
+        """Say whether something about a session has changed since it was last looked at."""
+        seen = self._seen.get(session.id)
+        task = state.tasks[session.task]
+        if seen is None or seen[0] is not session or seen[1] is not task.claim:
+            return True
+        mine = {self._folders.get(session.id), self._tree_paths.get(session.id)}
+        return not heard.isdisjoint(mine)
+
+    def look(self, session: Session, task: Task, later: Later) -> None:
+        """Do what is to be done for one session that no step is busy with."""
+        self._seen[session.id] = (session, task.claim)
+        folder = self._steps.room(session.id).launch()
+        if folder is None or (not launched(folder) and processes.withdraw(folder)):
+            self._before_it_runs(session, task, later)
+            return
+        self._listen(session.id, folder)
+        ended = processes.outcome(folder)
+        if ended is not None:
+            later(session, "judge", lambda: self._steps.judge(session, task, ended))
+        elif session.stop:
+            self._insist(session.id, folder)
+        elif task.claim is None or task.claim.token != session.token:
+            gone = f"its claim is gone: {task.id} is {task.state} now"
+            self._pulse.stop(session, folder, Verdict.STOPPED, gone)
+        else:
+            self._pulse.take(session, folder, self._tree_paths.get(session.id))
+
+    def prune(self, live: set[SessionId]) -> None:
+        """Forget the sessions that have ended."""
+        for session in [name for name in self._seen if name not in live]:
+            del self._seen[session]
+            self._asked.pop(session, None)
+            self._pulse.forget(session)
+            for known in (self._folders, self._tree_paths):
+                folder = known.pop(session, None)
+                # A tree may be another session's by now.
+                if folder is not None and folder not in known.values():
+                    self._watch.drop(folder)
+
+    def _before_it_runs(self, session: Session, task: Task, later: Later) -> None:
+        if session.stop or task.claim is None or task.claim.token != session.token:
+            stopped = Exit(Reason.STOPPED, 0)
+            if not session.stop:
+                self._pulse.stop(session, None, Verdict.STOPPED, f"{task.id} is {task.state} now")
+                return
+            later(session, "judge", lambda: self._steps.judge(session, task, stopped))
+        else:
+            later(session, "begin", lambda: self._steps.begin(session, task))
+
+    def _listen(self, session: SessionId, folder: str) -> None:
+        if self._folders.get(session) == folder:
+            return
+        self._folders[session] = folder
+        self._watch.add_complete(folder)
+        tree = next((tree for tree in self._trees.list() if tree.name == session), None)
+        if tree is not None:
+            self._tree_paths[session] = tree.path
+            self._watch.add_complete(tree.path)
+
+    def _insist(self, session: SessionId, folder: str) -> None:
+        """See a stop through, even if the shim was frozen or hangs."""
+        since = self._asked.setdefault(session, time.monotonic())
+        if time.monotonic() - since > self._force_after_s:
+            processes.force_stop(folder)
+        else:
+            processes.ask_stop(folder)

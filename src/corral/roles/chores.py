@@ -1,0 +1,230 @@
+"""The deacon's chores: look at the machine, ask the core what to do about it, do that.
+
+Each may be repeated at any time, and each leaves alone whatever is not provably a session's: a tree
+has to be one of ours by name, a process has to carry the marks of this repository and of a session
+that is over. The machine is looked at before the log is read (`core/chores` says why).
+"""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from os.path import isdir, islink, join
+
+from corral.core import chores
+from corral.core.chores import Found, Saved
+from corral.core.config import Config
+from corral.core.errors import CorralError, Refused
+from corral.core.ids import SessionId
+from corral.core.state import State
+from corral.roles import locks
+from corral.roles.files import Room
+from corral.store.port import Decide, Request, Store
+from corral.world import processes
+from corral.world.clock import Clock
+from corral.world.git import Git
+from corral.world.processes import Reason
+from corral.world.repository import Repository
+from corral.world.trees import Trees
+
+DEACON = "deacon"
+NAMES = (
+    *("processes", "trees", "rooms", "kept", "trash"),
+    *("claims", "leases", "sessions", "alerts"),
+)
+Chore = Callable[[], Found]
+
+
+class Chores:
+    def __init__(self, store: Store, repository: Repository, config: Config, clock: Clock) -> None:
+        self._store = store
+        self._repository = repository
+        self._config = config
+        self._clock = clock
+        # As long as the witness claims for: it renews at half of that.
+        self.grace_s = max(60, 3 * config.watch.beat_s)
+
+    def quick(self) -> dict[str, Chore]:
+        """Return what is done whenever the log has changed: it costs next to nothing."""
+        return {
+            "claims": self._claims,
+            "leases": self._leases,
+            "sessions": self._sessions,
+            "alerts": self._alerts,
+        }
+
+    def thorough(self) -> dict[str, Chore]:
+        """Return what looks at processes, folders and refs; processes end before trees go."""
+        return {
+            "processes": self._processes,
+            "trees": self._trees,
+            "rooms": self._rooms,
+            "kept": self._kept,
+            "trash": self._trash,
+        }
+
+    @property
+    def watched(self) -> bool:
+        """Say whether a witness looks after the sessions."""
+        return locks.taken(self._repository.folder, "witness")
+
+    def guarded(self, state: State) -> set[SessionId]:
+        """Return the sessions that ran out of time and yet seem to be looked after, or to run."""
+        late = chores.holders(state, self._clock())
+        if late and self.watched:
+            return set(late)
+        return {session for session in late if self._runs(session)}
+
+    @cached_property
+    def _door(self) -> Trees:
+        trees = self._config.trees
+        return Trees(self._repository, place=trees.folder or None, pool=trees.pool, now=self._clock)
+
+    def _claims(self) -> Found:
+        guarded = self.guarded(self._store.state())
+        return self._all_of(
+            lambda state, now: chores.lapsed_claims(state, guarded, self.grace_s, now)
+        )
+
+    def _leases(self) -> Found:
+        return self._all_of(chores.lapsed_leases)
+
+    def _sessions(self) -> Found:
+        """Find live sessions that nothing runs and nobody watches; the next witness adopts them."""
+        live = chores.live(self._store.state())
+        if not live or self.watched:
+            return Found()
+        lost = [session for session in sorted(live) if self._is_lost(SessionId(session))]
+        lost = [session for session in lost if session in chores.live(self._store.state())]
+        text = "no process, no exit and no witness: `corral witness run` takes it up"
+        return Found(len(lost), worries=dict.fromkeys(lost, text))
+
+    def _alerts(self) -> Found:
+        """Count what `settle` is about to clear."""
+        number = len(chores.outdated(self._store.state()))
+        return Found(number, number)
+
+    def _processes(self) -> Found:
+        seen = processes.strays(self._repository.git_dir, live=())
+        live = chores.live(self._store.state())
+        strays = [
+            stray
+            for stray in seen
+            if stray.session not in live and chores.of_session(stray.session)
+        ]
+        left = processes.end(strays) if strays else 0
+        worries = {}
+        if left:
+            names = ", ".join(sorted({stray.session for stray in strays}))
+            worries["processes"] = f"{left} of {len(strays)} could not be ended ({names[:200]})"
+        return Found(len(strays), len(strays) - left, worries)
+
+    def _trees(self) -> Found:
+        trees = {tree.name: tree for tree in self._door.list()}
+        busy = {stray.session for stray in processes.strays(self._repository.git_dir, live=())}
+        if not chores.orphans(self._store.state(), trees, self._clock(), watched=False):
+            return Found()
+        with self._in_place_of_a_witness() as alone:
+            state = self._store.state()
+            orphans = chores.orphans(state, trees, self._clock(), watched=not alone)
+            worries = dict.fromkeys(busy & set(orphans), "something still runs in its tree")
+            for name in orphans:
+                if name in worries:
+                    continue
+                try:
+                    self._door.release(trees[name], f"{name} is over")
+                except (CorralError, OSError) as error:
+                    worries[name] = f"its tree stays, nothing was touched: {_said(error)}"
+        return Found(len(orphans), len(orphans) - len(worries), worries)
+
+    @contextmanager
+    def _in_place_of_a_witness(self) -> Iterator[bool]:
+        """Keep a witness from starting, for a moment; False if one runs."""
+        try:
+            lock = locks.only_one(self._repository.folder, "witness")
+        except Refused:
+            yield False
+            return
+        try:
+            yield True
+        finally:
+            os.close(lock)
+
+    def _rooms(self) -> Found:
+        home = join(self._repository.folder, "sessions")
+        names = os.listdir(home) if isdir(home) and not islink(home) else []
+        rooms = {name: _changed_at(join(home, name)) for name in names}
+        state = self._store.state()
+        days = self._config.trees.keep_days
+        old = chores.stale_rooms(state, rooms, days, self._clock())
+        old = [name for name in old if not self._runs(SessionId(name))]
+        worries = {}
+        for name in old:
+            try:
+                _delete(join(home, name))
+            except OSError as error:
+                worries[name] = f"its room cannot be deleted: {_said(error)}"
+        return Found(len(old), len(old) - len(worries), worries)
+
+    def _kept(self) -> Found:
+        listed = self._door.keep.list_kept()
+        saved = [Saved(kept.ref, kept.record.task, kept.at) for kept in listed]
+        days = self._config.trees.keep_days
+        old = chores.expired(self._store.state(), saved, days, self._clock())
+        git = Git(self._repository.git_dir, self._repository.worktree)
+        for ref in old:
+            git.delete(ref)
+        return Found(len(old), len(old))
+
+    def _trash(self) -> Found:
+        before = _count(self._door.place)
+        left = self._door.sweep()
+        gone = max(0, before - _count(self._door.place))
+        text = f"{left} folders in {self._door.place} cannot be deleted"
+        return Found(gone + left, gone, {"trash": text} if left else {})
+
+    def _all_of(self, decide: Decide) -> Found:
+        """Append what is decided, all of it; without a write if there is nothing."""
+        if not decide(self._store.state(), self._clock()):
+            return Found()
+        number = self._store.transaction(Request(DEACON, decide, lambda state, stored: len(stored)))
+        return Found(number, number)
+
+    def _runs(self, session: SessionId) -> bool:
+        folder = Room(self._repository.folder, session).launch()
+        return folder is not None and processes.alive(folder)
+
+    def _is_lost(self, session: SessionId) -> bool:
+        folder = Room(self._repository.folder, session).launch()
+        if folder is None:
+            return True
+        ended = processes.outcome(folder)
+        return (
+            ended is not None
+            and ended.reason is Reason.LOST
+            and processes.read_exit(folder) is None
+        )
+
+
+def _said(error: CorralError | OSError) -> str:
+    return error.message if isinstance(error, CorralError) else (error.strerror or str(error))
+
+
+def _changed_at(room: str) -> int:
+    """Return when something was last added to a room or to one of its folders."""
+    paths = [room]
+    if isdir(room) and not islink(room):
+        paths += [entry.path for entry in os.scandir(room)]
+    return max(os.lstat(path).st_mtime_ns for path in paths) // 1_000_000
+
+
+def _delete(room: str) -> None:
+    if islink(room) or not isdir(room):
+        os.unlink(room)
+    else:
+        shutil.rmtree(room)
+
+
+def _count(folder: str) -> int:
+    return len(os.listdir(folder)) if isdir(folder) else 0

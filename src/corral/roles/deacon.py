@@ -1,0 +1,89 @@
+"""The deacon: keeps the board and the machine tidy while others work.
+
+It goes over its chores (`roles/chores`, decided by `core/chores`), one after the other; what goes
+wrong in one is an alert and leaves the others alone. In between it sleeps until the log changes or
+the next thing runs out. Like the witness it remembers nothing, and only one runs for a repository.
+"""
+
+import os
+import time
+from collections.abc import Mapping
+
+from corral.core import chores
+from corral.core.chores import Found
+from corral.core.config import Config
+from corral.core.errors import CorralError
+from corral.core.text import printable
+from corral.roles import locks
+from corral.roles.chores import DEACON, Chore, Chores
+from corral.store.port import Request, Store
+from corral.world.clock import Clock, now
+from corral.world.repository import Repository
+
+_REST_S = 1.0  # events that come together are looked at together
+_LONGEST_S = 300.0  # the clock may be set, and a machine may sleep
+
+
+class Deacon:
+    def __init__(
+        self, store: Store, repository: Repository, config: Config, clock: Clock = now
+    ) -> None:
+        self._store = store
+        self._repository = repository
+        self._clock = clock
+        self._chores = Chores(store, repository, config, clock)
+        self._swept_at = 0
+
+    def once(self) -> dict[str, Found]:
+        """Go over all chores once; return what each came to."""
+        lock = locks.only_one(self._repository.folder, DEACON)
+        try:
+            return self._round(self._clock())
+        finally:
+            os.close(lock)
+
+    def run(self) -> None:
+        """Go over the chores for ever, whenever there may be something to do."""
+        lock = locks.only_one(self._repository.folder, DEACON)
+        try:
+            while True:
+                seen = self._store.state().seq
+                self._round(self._clock())
+                if self._store.wait(seen, self._until_next()):
+                    time.sleep(_REST_S)
+        finally:
+            os.close(lock)
+
+    def _round(self, at: int) -> dict[str, Found]:
+        due = self._chores.quick()
+        if chores.sweep_at(self._store.state(), self._swept_at) <= at:
+            self._swept_at = at
+            due = self._chores.thorough() | due
+        results = {name: _tried(chore) for name, chore in due.items()}
+        self._record(results)
+        return results
+
+    def _record(self, results: Mapping[str, Found]) -> None:
+        if chores.settle(self._store.state(), results, self._clock()):
+            self._store.transaction(
+                Request(
+                    DEACON,
+                    lambda state, at: chores.settle(state, results, at),
+                    lambda state, stored: None,
+                )
+            )
+
+    def _until_next(self) -> float:
+        state, at = self._store.state(), self._clock()
+        guarded = self._chores.guarded(state)
+        next_at = chores.wake_at(state, guarded, self._chores.grace_s, self._swept_at, at)
+        return min(max(_REST_S, (next_at - at) / 1000), _LONGEST_S)
+
+
+def _tried(chore: Chore) -> Found:
+    try:
+        return chore()
+    except CorralError as error:
+        return Found(error=error.message)
+    except Exception as error:  # a border: one chore must not keep the others from being done
+        return Found(error=printable(f"{type(error).__name__}: {error}"))

@@ -1,0 +1,51 @@
+"""The folders of sessions: `<git directory>/corral/sessions/<session>/`, one room for each.
+
+brief.md      what the session was told, to the letter
+run-1/        its program: process.json, output, exit.json (`world/processes`)
+setup-1/ …    the set-up commands      check-1/ …   the acceptance commands
+"""
+
+import os
+from collections.abc import Iterator
+from os.path import isdir, isfile, join
+
+from corral.core.ids import SessionId
+
+_OURS = ("setup", "check", "commit")
+
+
+class Room:
+    def __init__(self, folder: str, session: SessionId) -> None:
+        self.path = join(folder, "sessions", session)
+
+    @property
+    def brief(self) -> str:
+        return join(self.path, "brief.md")
+
+    def launch(self) -> str | None:
+        """Return the folder of the program's newest launch."""
+        number = self._last("run")
+        return join(self.path, f"run-{number}") if number else None
+
+    def helpers(self) -> Iterator[str]:
+        """Yield the folders of the commands that the harness ran for this session."""
+        for kind in _OURS:
+            for number in range(1, self._last(kind) + 1):
+                yield join(self.path, f"{kind}-{number}")
+
+    def next(self, kind: str) -> str:
+        """Make a fresh folder: a folder is good for one launch only."""
+        folder = join(self.path, f"{kind}-{self._last(kind) + 1}")
+        os.makedirs(folder)
+        return folder
+
+    def _last(self, kind: str) -> int:
+        number = 0
+        while isdir(join(self.path, f"{kind}-{number + 1}")):
+            number += 1
+        return number
+
+
+def launched(folder: str) -> bool:
+    """Say whether a program was started in this folder, or never will be."""
+    return isfile(join(folder, "process.json"))

@@ -1,0 +1,110 @@
+"""Follow the output of a session while it is written, across rotation.
+
+The writer renames `output` to `output.1` and begins a new one; a file that is open here stays
+readable under whatever name. So a file is read to its end, and only then it is asked what came
+after it. Who reads more slowly than the session writes may find that a whole file is gone: that is
+said, not hidden. How to wait for more is the caller's business.
+"""
+
+import os
+from typing import NamedTuple
+
+from corral.world.processes.output import NEWEST, OLDER
+
+_AT_ONCE = 1 << 18
+
+
+class Part(NamedTuple):
+    data: bytes
+    gap: bool = False  # something before it was written and is gone
+
+
+class Following:
+    def __init__(self, folder: str, lines: int) -> None:
+        """Begin with the last lines of what is there, or with what comes if nothing is."""
+        self._folder = folder
+        self._file = _open(f"{folder}/{NEWEST}")
+        self._at = 0
+        self._begin = self._last(lines) if self._file >= 0 else b""
+
+    def read(self) -> Part:
+        """Return the next part of the output; no bytes if there are none yet."""
+        if self._begin:
+            begin, self._begin = self._begin, b""
+            return Part(begin)
+        if self._file < 0:
+            self._file = _open(f"{self._folder}/{NEWEST}")
+        gap = False
+        while self._file >= 0:
+            # Before the look at what is new: nothing is added to a file once there is a next one.
+            last = self._is_last()
+            data = self._more()
+            if data or last:
+                return Part(data, gap)
+            gap = self._go_on() or gap
+        return Part(b"", gap)
+
+    def close(self) -> None:
+        if self._file >= 0:
+            os.close(self._file)
+        self._file = -1
+
+    def _more(self) -> bytes:
+        if os.fstat(self._file).st_size < self._at:
+            self._at = 0  # on a full disk the writer starts over in the same file
+        data = os.pread(self._file, _AT_ONCE, self._at)
+        self._at += len(data)
+        return data
+
+    def _is_last(self) -> bool:
+        newest = _inode(f"{self._folder}/{NEWEST}")
+        return newest in (None, os.fstat(self._file).st_ino)
+
+    def _go_on(self) -> bool:
+        """Turn to the file that came after this one; say whether one between them is gone."""
+        gap = _inode(f"{self._folder}/{OLDER}") != os.fstat(self._file).st_ino
+        file = _open(f"{self._folder}/{OLDER if gap else NEWEST}")
+        os.close(self._file)
+        self._file, self._at = file, 0
+        return gap
+
+    def _last(self, lines: int) -> bytes:
+        status = os.fstat(self._file)
+        self._at = status.st_size
+        found = _end_of(self._file, status.st_size)
+        if found.count(b"\n") < lines and len(found) == status.st_size:
+            older = _open(f"{self._folder}/{OLDER}")
+            if older >= 0:
+                before = os.fstat(older)
+                # After a rotation in between, it is the very file that we have.
+                if before.st_ino != status.st_ino:
+                    found = _end_of(older, before.st_size) + found
+                os.close(older)
+        return _lines(found, lines)
+
+
+def _lines(data: bytes, number: int) -> bytes:
+    """Return the last lines, counting one that is not finished."""
+    if number <= 0:
+        return b""
+    kept = data.split(b"\n")
+    whole = not kept[-1]
+    return b"\n".join(kept[-(number + whole) :])
+
+
+def _end_of(file: int, size: int) -> bytes:
+    return os.pread(file, min(size, _AT_ONCE), max(0, size - _AT_ONCE))
+
+
+def _open(path: str) -> int:
+    try:
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return -1
+
+
+def _inode(path: str) -> int | None:
+    try:
+        return os.stat(path).st_ino
+    except OSError:
+        return None

@@ -1,0 +1,186 @@
+"""Find out what a session came to, from the operating system, git and its checks.
+
+By now nothing that the session started is alive, so nothing changes any more: what git finds in
+the tree is what the checks are run on, and the commit is read again after them.
+"""
+
+import os
+from os.path import join, normpath
+from threading import Semaphore
+
+from msgspec.structs import replace
+
+from corral.core.config import Config
+from corral.core.state import Session, Task
+from corral.core.verdict import (
+    Check,
+    Ended,
+    Judgement,
+    Verdict,
+    Work,
+    judge_checks,
+    judge_end,
+    judge_work,
+)
+from corral.roles import reports
+from corral.roles.launching import Launcher, last_words
+from corral.roles.log import Log, find_alert
+from corral.roles.trunks import MOVED, Trunks
+from corral.world.git.tree import read_plain
+from corral.world.git.view import View
+from corral.world.processes import Exit, Reason
+from corral.world.trees import Tree, TreeFacts, Trees
+
+RESULT = "result"  # the session was stopped because it handed in results.json
+_CHECK_S = 3600
+_COMMIT_S = 600
+
+
+class Judge:
+    def __init__(
+        self,
+        log: Log,
+        config: Config,
+        trees: Trees,
+        trunks: Trunks,
+        launcher: Launcher,
+        *,
+        view: View,
+        git: Semaphore,
+    ) -> None:
+        self._log = log
+        self._config = config
+        self._trees = trees
+        self._trunks = trunks
+        self._launcher = launcher
+        self._view = view
+        self._git = git
+
+    def by_end(self, session: Session, exit_: Exit) -> Judgement | None:
+        """Judge the way in which the program ended; None if that decides nothing."""
+        stop = Verdict(session.stop) if session.stop not in ("", RESULT) else None
+        if exit_.reason is Reason.TIMED_OUT:
+            stop = Verdict.TIMED_OUT
+        elif session.stop == RESULT and exit_.reason is Reason.STOPPED:
+            return None  # it handed in its result, and was ended for that
+        words = last_words(self._launcher.room(session.id).launch())
+        if exit_.reason is Reason.LOST and stop is None:
+            said = f"; its last words: {words}" if words else ""
+            return Judgement(Verdict.CRASHED, f"nobody saw how it ended, it was killed{said}")
+        found = judge_end(
+            Ended(
+                code=exit_.code,
+                signal=exit_.signal,
+                stop=stop,
+                never_ran=exit_.detail if exit_.reason is Reason.COULD_NOT_START else "",
+                last_words=words,
+            )
+        )
+        if found is None or stop is None:
+            return found
+        limit = f"longer than {session.wall_s} s"
+        return Judgement(
+            found.verdict, limit if stop is Verdict.TIMED_OUT else session.detail or found.detail
+        )
+
+    def by_work(self, session: Session, task: Task, tree: Tree) -> tuple[Judgement, str]:
+        """Judge what is in the tree and on the branch; return the commit that was proved."""
+        self._trunks.at(task.convoy, session)
+        elsewhere = "" if _is_connected(tree) else "it replaced the .git of its working tree"
+        tree = self._trees.adopt(session.id)
+        if self._config.watch.commit_dirty and task.role != "observer" and not elsewhere:
+            self._commit_rest(session, tree)
+        with self._git:
+            facts = self._trees.facts(tree)
+            hidden = self._hidden(tree)
+        work = self._work(session, facts, elsewhere)
+        work = replace(work, dirty=(*work.dirty, *hidden))
+        judgement = judge_work(work, task.paths, observer=task.role == "observer")
+        if judgement is not None:
+            return judgement, ""
+        judgement = judge_checks(self._checks(session, task, tree))
+        if judgement.verdict is not Verdict.PROVED:
+            return judgement, ""
+        commit = self._trees.collect(tree)
+        if commit != facts.branch_commit:
+            return Judgement(Verdict.OFF_BRANCH, "its branch moved while it was checked"), ""
+        return judgement, commit
+
+    def _work(self, session: Session, facts: TreeFacts, elsewhere: str) -> Work:
+        if find_alert(self._log.look(), MOVED, session.id):
+            elsewhere = "it moved the convoy's trunk"
+        elif elsewhere:
+            pass
+        elif facts.exists and facts.head_branch != session.branch:
+            elsewhere = f"it left its branch for {facts.head_branch or 'a detached HEAD'}"
+        elif facts.branch_commit is None:
+            elsewhere = "its branch is gone"
+        elif not facts.follows_base:
+            elsewhere = "its branch does not follow the commit that it started from"
+        return Work(
+            exists=facts.exists,
+            on_branch=not elsewhere,
+            elsewhere=elsewhere,
+            commits=facts.commits,
+            dirty=tuple(path for path in facts.dirty if path not in reports.NAMES),
+            changed=facts.changed,
+            commit=facts.branch_commit or "",
+        )
+
+    def _hidden(self, tree: Tree) -> tuple[str, ...]:
+        """Return the files that the session told git not to look at: nobody knows about them."""
+        if not tree.exists:
+            return ()
+        with self._view.desk(tree=tree) as desk:
+            listed = desk.run("ls-files", "-v", "-z", fine=(0, 128)).split(b"\0")
+        marked = [entry for entry in listed if entry[:1].islower() or entry[:1] == b"S"]
+        return tuple(os.fsdecode(entry[2:]) for entry in marked[:10])
+
+    def _checks(self, session: Session, task: Task, tree: Tree) -> tuple[Check, ...]:
+        """Run the acceptance commands where the work is; stop at the first that fails."""
+        done: list[Check] = []
+        for command in task.accept:
+            argv = ["/bin/sh", "-c", command]
+            ended, said = self._launcher.to_end(
+                session, "check", argv, tree, session.wall_s or _CHECK_S
+            )
+            done.append(Check(command, ended.code, tail=said))
+            if ended.code != 0:
+                break
+        return tuple(done)
+
+    def _commit_rest(self, session: Session, tree: Tree) -> None:
+        """Commit what is left in the tree on behalf of the session, and say so in the message."""
+        with self._git:
+            facts = self._trees.facts(tree)
+        left = [path for path in facts.dirty if path not in reports.NAMES]
+        if not left or facts.head_branch != session.branch:
+            return
+        names = " ".join(f"':(exclude,top){name}'" for name in sorted(reports.NAMES))
+        message = f"Commit what {session.id} left\n\nCommitted by Corral on behalf of the session."
+        script = (
+            f"git add --all -- . {names} && "
+            'git -c core.hooksPath=/dev/null -c commit.gpgSign=false commit --quiet -m "$1"'
+        )
+        self._launcher.to_end(
+            session,
+            "commit",
+            ["/bin/sh", "-c", script, "sh", message],
+            tree,
+            _COMMIT_S,
+            GIT_DIR=tree.git_dir,
+            GIT_WORK_TREE=tree.path,
+        )
+
+
+def _is_connected(tree: Tree) -> bool:
+    """Say whether the tree still is one of this repository, as it was made."""
+    if not tree.exists:
+        return True  # there is nothing to be replaced
+    link = join(tree.path, ".git")
+    if tree.kind == "clone":
+        return os.path.isdir(link) and not os.path.islink(link)
+    if os.path.islink(link) or not os.path.isfile(link):
+        return False
+    said = os.fsdecode((read_plain(link, 4096) or b"").removeprefix(b"gitdir: ").rstrip(b"\n"))
+    return normpath(join(tree.path, said)) == normpath(tree.git_dir)

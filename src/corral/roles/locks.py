@@ -1,0 +1,47 @@
+"""One of each role for a repository: a lock file that ends with its holder, however that ends."""
+
+import fcntl
+import os
+import time
+from os.path import join
+
+from corral.core.errors import Refused
+
+_TRIES = 5
+_BETWEEN_S = 0.02
+
+
+def only_one(folder: str, role: str) -> int:
+    """Take the lock of a role until the file that is returned is closed; refuse a second one."""
+    os.makedirs(folder, exist_ok=True)
+    lock = os.open(_path(folder, role), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    for _ in range(_TRIES):
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(_BETWEEN_S)  # somebody may only be looking whether it is taken
+        else:
+            return lock
+    os.close(lock)
+    raise Refused(
+        f"another {role} runs for this repository; nothing was changed", code=f"{role}_runs"
+    )
+
+
+def taken(folder: str, role: str) -> bool:
+    """Say whether somebody has the lock of a role."""
+    try:
+        lock = os.open(_path(folder, role), os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(lock)
+    return False
+
+
+def _path(folder: str, role: str) -> str:
+    return join(folder, f"{role}.lock")

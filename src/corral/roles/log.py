@@ -1,0 +1,74 @@
+"""The log as a role uses it from several threads: look at a copy, record what was decided.
+
+The store's own state changes whenever somebody reads or writes; who walks over it needs a copy.
+"""
+
+import threading
+
+from msgspec.structs import replace
+
+from corral.core import events as e
+from corral.core.commands import RaiseAlert
+from corral.core.rules import decide as decide_by_rules
+from corral.core.state import Alert, State
+from corral.roles.recurring import recur
+from corral.store.port import Decide, Request, Store
+from corral.world.clock import Clock
+
+_SHOWN = 900  # characters of an alert
+
+
+class Log:
+    def __init__(self, store: Store, actor: str) -> None:
+        self.store = store
+        self._actor = actor
+        self._turn = threading.RLock()
+        # Once a person has cleared an alert, the same trouble is not told again at every look.
+        self._told: set[tuple[str, str]] = set()
+
+    def look(self) -> State:
+        """Return the state as it is now, to keep."""
+        with self._turn:
+            state = self.store.state()
+            return replace(
+                state,
+                convoys=dict(state.convoys),
+                tasks=dict(state.tasks),
+                leases=dict(state.leases),
+                alerts=dict(state.alerts),
+                sessions=dict(state.sessions),
+            )
+
+    def record(self, decide: Decide) -> None:
+        with self._turn:
+            self.store.transaction(Request(self._actor, decide, lambda state, stored: None))
+
+    def recur(self, beat_s: int, clock: Clock) -> int | None:
+        """Put recurring tasks that are due on the board; return when to look again."""
+        with self._turn:
+            return recur(self.store, beat_s, clock)
+
+    def alert(self, kind: str, subject: str, text: str) -> None:
+        """Tell a person, once as long as the trouble lasts."""
+        if (kind, subject) in self._told:
+            return
+        self._told.add((kind, subject))
+        said = "".join(c if c.isprintable() else " " for c in text)[:_SHOWN].strip() or "-"
+        command = RaiseAlert(subject=subject, kind=kind, text=said)
+        self.record(lambda state, now: decide_by_rules(state, command, self._actor, now))
+
+    def over(self, kind: str, subject: str) -> None:
+        """Clear an alert whose trouble is over."""
+        self._told.discard((kind, subject))
+        if find_alert(self.look(), kind, subject) is None:
+            return
+
+        def decide(state: State, now: int) -> list[e.Event]:
+            found = find_alert(state, kind, subject)
+            return [e.AlertCleared(alert=found.id)] if found else []
+
+        self.record(decide)
+
+
+def find_alert(state: State, kind: str, subject: str) -> Alert | None:
+    return next((a for a in state.alerts.values() if (a.kind, a.subject) == (kind, subject)), None)

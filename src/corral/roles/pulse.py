@@ -1,0 +1,118 @@
+"""Take the pulse of sessions that run: what they report, whether they are heard, what to tell."""
+
+import os
+from os.path import join
+
+from corral.core import session_rules
+from corral.core.beats import Pulse, Signs, pulse
+from corral.core.config import Watch
+from corral.core.errors import Refused
+from corral.core.ids import SessionId
+from corral.core.state import Session
+from corral.core.verdict import Verdict
+from corral.roles import reports
+from corral.roles.judging import RESULT
+from corral.roles.launching import last_words
+from corral.roles.log import Log
+from corral.roles.reports import Result, changed_at
+from corral.world import processes
+from corral.world.clock import Clock
+
+_SAID = 500  # characters of a line of progress
+_MARGIN_MS = 30_000  # for a shim to keep to the wall clock by itself
+
+
+class PulseTaker:
+    def __init__(self, log: Log, watch: Watch, git_dir: str, clock: Clock) -> None:
+        self._log = log
+        self._beats = watch
+        self._git_dir = git_dir
+        self._clock = clock
+        self._read: dict[SessionId, int] = {}  # how the progress file was when it was last read
+
+    def take(self, session: Session, folder: str, tree: str | None) -> None:
+        """Look at a session that runs: record its progress, tell of silence, or have it stopped."""
+        now = self._clock()
+        heard = max(session.progress_at, changed_at(join(folder, "output"), now))
+        if tree is not None:
+            heard = max(heard, self._progress(session, tree, now))
+            if self._has_result(session, folder, tree, now):
+                return
+        made = changed_at(join(self._git_dir, "refs", "heads", *session.branch.split("/")), now)
+        signs = Signs(max(heard, made), max(session.outputs_at, made))
+        if session.wall_s and now > session.started_at + session.wall_s * 1000 + _MARGIN_MS:
+            self.stop(session, folder, Verdict.TIMED_OUT, "its own limit did not end it")
+            return
+        self._act(session, folder, pulse(signs, now, self._beats.beat_s, self._beats.barren_beats))
+
+    def stop(self, session: Session, folder: str | None, why: str, reason: str) -> None:
+        """Record that a session is to end, and why; then have it ended."""
+        try:
+            self._log.record(
+                lambda state, _: session_rules.ask_stop(state, session.id, why, reason)
+            )
+        except Refused:
+            return  # it has ended meanwhile
+        if folder is not None:
+            processes.ask_stop(folder)
+
+    def forget(self, session: SessionId) -> None:
+        self._read.pop(session, None)
+
+    def _act(self, session: Session, folder: str, found: Pulse) -> None:
+        beats = self._beats
+        if found is Pulse.STOP:
+            words = last_words(folder)
+            silence = f"not heard for {3 * beats.beat_s} s; its last words: {words or '-'}"
+            self.stop(session, folder, Verdict.SILENT, silence)
+            return
+        if found is Pulse.LOOK:
+            words = last_words(folder)
+            self._log.alert("silent", session.id, f"not heard for two beats; last: {words or '-'}")
+        else:
+            self._log.over("silent", session.id)
+        if found is Pulse.BARREN:
+            self._log.alert(
+                "barren",
+                session.id,
+                f"alive, but without an output for {beats.barren_beats} beats;"
+                f" it says: {session.progress or last_words(folder) or '-'}",
+            )
+        elif found is Pulse.FINE:
+            self._log.over("barren", session.id)
+
+    def _progress(self, session: Session, tree: str, now: int) -> int:
+        """Take in `progress.md`; return when it last changed."""
+        path = join(tree, reports.PROGRESS)
+        try:
+            version = os.lstat(path).st_mtime_ns
+        except OSError:
+            return 0
+        if self._read.get(session.id) != version:
+            self._read[session.id] = version
+            note = reports.note(tree)
+            if note is not None and (note.text[:_SAID], note.outputs) != (
+                session.progress,
+                session.outputs,
+            ):
+                said, outputs = note.text[:_SAID], note.outputs
+                self._log.record(
+                    lambda state, _: session_rules.progress(state, session.id, said, outputs)
+                )
+        return changed_at(path, now)
+
+    def _has_result(self, session: Session, folder: str, tree: str, now: int) -> bool:
+        """End a session that handed in a sound result; one that is not sound only alerts."""
+        path = join(tree, reports.RESULTS)
+        if changed_at(path, now) < changed_at(join(folder, "process.json"), now):
+            return False  # it was there before the session was
+        found, problem = reports.result(tree)
+        if found is Result.GOOD:
+            self.stop(session, folder, RESULT, "it handed in results.json")
+        elif found is Result.BAD:
+            self._log.alert(
+                "bad_result", session.id, f"results.json was not taken in, because {problem}"
+            )
+        else:
+            self._log.over("bad_result", session.id)
+        return found is Result.GOOD

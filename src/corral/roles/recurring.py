@@ -1,0 +1,25 @@
+"""Puts recurring tasks back on the board. Whoever calls it, and however often, each date is used
+once: the decision is made in the log's transaction."""
+
+from corral.core import recurrence
+from corral.store.port import Request, Store
+from corral.world.clock import Clock, now
+
+ACTOR = "witness"
+
+
+def recur(store: Store, beat_s: int, clock: Clock = now) -> int | None:
+    """Put what is due on the board; return when to call again, None if nothing will be due.
+
+    Nothing is written, and no lock is taken, unless something is due. A task that ends or is added
+    may be due earlier: call it after each change of the log as well.
+    """
+    if recurrence.due(store.state(), clock(), beat_s):
+        store.transaction(
+            Request(
+                ACTOR,
+                lambda state, at: recurrence.decide(state, at, beat_s),
+                lambda state, stored: None,
+            )
+        )
+    return recurrence.next_at(store.state(), clock(), beat_s)

@@ -1,0 +1,73 @@
+"""What a session writes into its tree for us: `progress.md` and `results.json`.
+
+The session owns the tree: either may be a pipe, a link, or as large as the disk. Only plain files
+are read, and only a bounded part of them.
+"""
+
+import json
+import os
+from enum import Enum
+from os.path import join
+
+from corral.core.beats import Note, read_note
+from corral.world.git.tree import read_plain
+
+PROGRESS = "progress.md"
+RESULTS = "results.json"
+NAMES = frozenset({PROGRESS, RESULTS})
+_LARGEST = 1 << 20
+_LAST = 4096
+
+
+class Result(Enum):
+    NONE = "none"
+    GOOD = "good"
+    BAD = "bad"
+
+
+def note(tree: str) -> Note | None:
+    """Return the last line of progress."""
+    path = join(tree, PROGRESS)
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        start = max(0, os.fstat(file).st_size - _LAST)
+        lines = os.pread(file, _LAST, start).decode("utf-8", "replace").strip().splitlines()
+    except OSError:
+        return None  # a pipe, or a folder
+    finally:
+        os.close(file)
+    return read_note(_printable(lines[-1])) if lines else None
+
+
+def result(tree: str) -> tuple[Result, str]:
+    """Say whether a result was handed in, and what is wrong with it."""
+    if not os.path.lexists(join(tree, RESULTS)):
+        return Result.NONE, ""
+    content = read_plain(join(tree, RESULTS), _LARGEST + 1)
+    if content is None:
+        return Result.BAD, "it is not a plain file"
+    if len(content) > _LARGEST:
+        return Result.BAD, f"it is larger than {_LARGEST} bytes"
+    try:
+        found = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        return Result.BAD, f"it is not JSON: {_printable(str(error))[:200]}"
+    if not isinstance(found, dict):
+        return Result.BAD, f"it is a JSON {type(found).__name__}, not an object"
+    return Result.GOOD, ""
+
+
+def changed_at(path: str, now: int) -> int:
+    """Return when a file last changed; a time that is yet to come says nothing."""
+    try:
+        found = os.lstat(path).st_mtime_ns // 1_000_000
+    except OSError:
+        return 0
+    return found if found <= now + 1000 else 0
+
+
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() else " " for c in text)

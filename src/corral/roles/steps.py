@@ -1,0 +1,173 @@
+"""What is done for one session: begin it, judge it, give its tree back. Each may be repeated.
+
+A step reads where the session stands from the log, its room and its tree, never from memory, so a
+witness that was just started takes the same steps as the one that was killed. A step that fails
+ends the session with the reason, or is tried again; it never takes the witness with it.
+"""
+
+import os
+import threading
+from collections import defaultdict
+from os.path import join
+
+from corral.core import session_rules
+from corral.core.backoff import Patience
+from corral.core.config import Config
+from corral.core.errors import CorralError, Failed, NotFound
+from corral.core.ids import SessionId, TaskId
+from corral.core.state import Session, State, Task
+from corral.core.verdict import Judgement, Verdict
+from corral.roles.files import Room
+from corral.roles.judging import Judge
+from corral.roles.launching import Launcher
+from corral.roles.log import Log, find_alert
+from corral.roles.trunks import Trunks
+from corral.world.clock import Clock
+from corral.world.processes import Exit, Reason
+from corral.world.repository import Repository
+from corral.world.trees import Tree, Trees
+
+NOT_JUDGED = "not_judged"
+_GIT_AT_ONCE = 4  # trees that are written or looked through at the same time
+_GIVE_UP_MS = 30_000
+
+
+class Steps:
+    def __init__(
+        self, log: Log, repository: Repository, config: Config, trees: Trees, clock: Clock
+    ) -> None:
+        self._log = log
+        self._config = config
+        self._trees = trees
+        self._clock = clock
+        self.launcher = Launcher(log, repository, config)
+        self.trunks = Trunks(log, repository, trees.keep)
+        self._git = threading.Semaphore(_GIT_AT_ONCE)
+        # The next attempt waits until the tree of the last one was given back.
+        self._turns: defaultdict[TaskId, threading.Lock] = defaultdict(threading.Lock)
+        self._judge = Judge(
+            log, config, trees, self.trunks, self.launcher, view=self.trunks.view, git=self._git
+        )
+        watch = config.watch
+        self._patience = Patience(watch.attempts, watch.backoff_s, watch.backoff_most_s)
+
+    def room(self, session: SessionId) -> Room:
+        return self.launcher.room(session)
+
+    def begin(self, session: Session, task: Task) -> None:
+        """Make the tree and start the program; what stands in the way ends the session."""
+        try:
+            self.launcher.argv(task)
+            self.launcher.end_helpers(session.id)
+            with self._turns[session.task], self._git:
+                tree = self._tree(session)
+            self._set_up(session, task, tree)
+            self.launcher.start(session, task, tree)
+        except CorralError as error:
+            self.refuse(session, error.message)
+
+    def refuse(self, session: Session, reason: str) -> None:
+        """End a session that never ran."""
+        judgement = Judgement(Verdict.COULD_NOT_START, reason)
+        with self._turns[session.task]:
+            self._end(session, judgement, Exit(Reason.COULD_NOT_START, 0))
+            self.give_back(session.id, "it could not start")
+
+    def judge(self, session: Session, task: Task, exit_: Exit) -> None:
+        """Find out what the session came to, record it, and give its tree back."""
+        self.launcher.end_helpers(session.id)
+        if exit_.reason is Reason.LOST or exit_.left:
+            self.launcher.end_strays(session.id)
+        commit = ""
+        judgement = self._judge.by_end(session, exit_)
+        tree = self._find(session.id)
+        if judgement is None and tree is None:
+            judgement = Judgement(Verdict.CRASHED, "its working tree is not known any more")
+        elif judgement is None and tree is not None:
+            judgement, commit = self._judge.by_work(session, task, tree)
+        assert judgement is not None
+        with self._turns[session.task]:
+            self._end(session, judgement, exit_, commit)
+            self.give_back(session.id, f"{session.id} ended: {judgement.verdict}")
+
+    def could_not_judge(self, session: Session, error: Exception) -> None:
+        """Say that a judgement failed; it is tried again for a while before it is given up."""
+        text = f"{session.id} could not be judged: {described(error)}"
+        known = find_alert(self._log.look(), NOT_JUDGED, session.id)
+        if known is None:
+            self._log.alert(NOT_JUDGED, session.id, f"{text}; it is tried again")
+        elif self._clock() - known.raised_at > _GIVE_UP_MS:
+            self._end(session, Judgement(Verdict.CRASHED, text), Exit(Reason.LOST, 0))
+            self.give_back(session.id, "it could not be judged")
+
+    def give_back(self, session: SessionId, reason: str) -> None:
+        """Keep what is in the tree of a session that has ended, and free it for another."""
+        tree = self._find(session)
+        if tree is None:
+            return
+        try:
+            with self._git:
+                self._trees.release(self._trees.adopt(session), reason)
+        except NotFound:
+            return  # the deacon was quicker
+        except (CorralError, OSError) as error:
+            self._log.alert(
+                "not_kept",
+                session,
+                f"the tree {tree.path} of {session} stays, because what is in it could not be"
+                f" kept: {described(error)}",
+            )
+
+    def _find(self, session: SessionId) -> Tree | None:
+        return next((tree for tree in self._trees.list() if tree.name == session), None)
+
+    def _tree(self, session: Session) -> Tree:
+        known = self._find(session.id)
+        if known is not None:
+            return self._trees.adopt(session.id)
+        for other in self._trees.list():
+            if other.branch == session.branch:  # of an attempt before this one
+                self._trees.release(self._trees.adopt(other.name), f"{session.id} goes on")
+        return self._trees.make(
+            session.id,
+            session.branch,
+            session.base,
+            kind="clone" if self._config.trees.kind == "clone" else "worktree",
+            fresh=self._config.trees.fresh or not self.trunks.continues(session),
+        )
+
+    def _set_up(self, session: Session, task: Task, tree: Tree) -> None:
+        for path in task.inputs:
+            if not os.path.exists(join(tree.path, path)):
+                raise NotFound(f"the input {path!r} does not exist in {session.base[:12]}")
+        self._trees.prepare(tree, self._config.trees.copy)
+        for argv in self._config.trees.setup:
+            ended, said = self.launcher.to_end(
+                session, "setup", list(argv), tree, self._config.trees.setup_s
+            )
+            if ended.code != 0:
+                how = f"exit code {ended.code}"
+                if ended.reason is Reason.TIMED_OUT:
+                    how = f"it took longer than {self._config.trees.setup_s} s"
+                words = f"; its last words: {said}" if said else ""
+                raise Failed(f"the set-up command {' '.join(argv)!r} failed: {how}{words}")
+
+    def _end(self, session: Session, judgement: Judgement, exit_: Exit, commit: str = "") -> None:
+        def decide(state: State, now: int) -> session_rules.Decision:
+            return session_rules.end(
+                state,
+                session.id,
+                judgement,
+                commit=commit,
+                code=exit_.code,
+                signal=exit_.signal,
+                patience=self._patience,
+                now=now,
+            )
+
+        self._log.record(decide)
+
+
+def described(error: Exception) -> str:
+    """Return an error in one line: what it says, or its kind if it is not one of ours."""
+    return error.message if isinstance(error, CorralError) else f"{type(error).__name__}: {error}"

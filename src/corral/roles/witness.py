@@ -1,0 +1,257 @@
+"""The witness: gives tasks to sessions, starts, watches, stops and judges them.
+
+It carries out a plan that is made anew from the log each time something happens (`core/slots`,
+`core/beats`, `core/verdict`), and what it remembers only saves it a look: kill it, start another,
+and that one goes on with the same sessions. Only one runs for a repository.
+
+Waiting costs nothing: one inotify instance listens to the log, to the rooms of the sessions and to
+their trees; between two events no process is started. Only what was heard of is looked at; all
+sessions are looked at now and then, for what makes no event (silence, a shim that was killed).
+"""
+
+import os
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from itertools import islice
+
+from corral.core import session_rules
+from corral.core.agenda import next_look, resting, unattended
+from corral.core.config import Config
+from corral.core.errors import CorralError, Refused
+from corral.core.ids import SessionId
+from corral.core.slots import Limits, startable
+from corral.core.state import Session, State, Task
+from corral.roles.attention import Attention
+from corral.roles.launching import Abandoned
+from corral.roles.locks import only_one
+from corral.roles.log import Log
+from corral.roles.pulse import PulseTaker
+from corral.roles.steps import Steps, described
+from corral.store.sqlite import SqliteStore
+from corral.world import ports
+from corral.world.clock import Clock, now
+from corral.world.repository import Repository
+from corral.world.trees import Trees
+from corral.world.watch import Watch
+
+WITNESS = "witness"
+_THREADS = 64
+_REST_S = 0.1  # events that come together are looked at together
+
+
+class Witness:
+    def __init__(
+        self, store: SqliteStore, repository: Repository, config: Config, clock: Clock = now
+    ) -> None:
+        self._repository = repository
+        self._config = config
+        self._clock = clock
+        self._log = Log(store, WITNESS)
+        self._log_folder = store.derived
+        self._watch = Watch(store.derived)
+        trees = Trees(
+            repository, place=config.trees.folder or None, pool=config.trees.pool, now=clock
+        )
+        self._steps = Steps(self._log, repository, config, trees, clock)
+        pulse = PulseTaker(self._log, config.watch, repository.git_dir, clock)
+        self._attention = Attention(self._steps, pulse, trees, self._watch, config.watch.grace_s)
+        self._limits = Limits(config.slots.total, config.slots.reserve, config.slots.pools)
+        self._pools = {name: engine.pool for name, engine in config.engine.items()}
+        self._ttl_s = max(60, 3 * config.watch.beat_s)
+        # A step may wait for a command for hours, so there is one thread for each that can.
+        self._workers = ThreadPoolExecutor(min(_THREADS, max(4, config.slots.total)), "corral-step")
+        self._busy: set[SessionId] = set()
+        self._done: set[SessionId] = set()  # their step has ended: look at them
+        self._seq = -1
+
+    def run(self, *, once: bool = False) -> None:
+        """Look after sessions until asked to stop; with `once`, until nothing can be done.
+
+        Sessions that run go on without the witness; the next one takes them over.
+        """
+        lock = only_one(self._repository.folder, WITNESS)
+        try:
+            with self._heeding_signals():
+                self._loop(once=once)
+        finally:
+            self.stop()
+            self._workers.shutdown(cancel_futures=True)
+            self._watch.close()
+            os.close(lock)
+
+    def stop(self) -> None:
+        """Have the loop end soon."""
+        self._steps.launcher.stopping.set()
+        self._watch.ring()
+
+    @property
+    def _stopping(self) -> bool:
+        return self._steps.launcher.stopping.is_set()
+
+    def _loop(self, *, once: bool) -> None:
+        heard: set[str] = set()
+        timed_out = True
+        while not self._stopping:
+            state = self._log.look()
+            self._tend(state, heard, everyone=timed_out)
+            state = self._log.look()
+            if once and not self._busy and not self._done and not self._anything_left(state):
+                return
+            until = next_look(state, self._clock(), self._config.watch.beat_s, WITNESS)
+            recurs = self._log.recur(self._config.watch.beat_s, self._clock)
+            until = until if recurs is None else min(until, recurs)
+            heard = self._watch.wait(max(0, until - self._clock()) / 1000)
+            if not self._stopping:
+                heard |= self._watch.wait(_REST_S)
+            timed_out = self._clock() >= until
+
+    def _anything_left(self, state: State) -> bool:
+        at = self._clock()
+        return (
+            any(session.live for session in state.sessions.values())
+            or any(True for _ in self._startable(state))
+            or resting(state, at, WITNESS) is not None
+        )
+
+    def _startable(self, state: State) -> Iterator[Task]:
+        return startable(state, self._limits, self._pools, self._clock(), WITNESS)
+
+    def _tend(self, state: State, heard: set[str], *, everyone: bool) -> None:
+        """Do what is to be done for every session that was heard of, then start new ones."""
+        live = [session for session in state.sessions.values() if session.live]
+        finished = {session for session in set(self._done) if session not in self._busy}
+        self._done -= finished
+        if state.seq != self._seq or everyone:
+            self._renew(state, live)
+            self._attention.prune({session.id for session in live})
+        for session in live:
+            if session.id in self._busy:
+                continue
+            if everyone or session.id in finished or self._attention.wanted(state, session, heard):
+                self._look(session, state.tasks[session.task])
+        if state.seq != self._seq or everyone:
+            self._remind(state)
+            for task in list(self._startable(state)):
+                self._open(task)
+        self._seq = state.seq
+
+    def _look(self, session: Session, task: Task) -> None:
+        # A border: one session's trouble is told, and harms no other session.
+        try:
+            self._attention.look(session, task, self._later)
+        except Exception as error:
+            self._tell("not_seen", session, error)
+
+    def _open(self, task: Task) -> None:
+        """Give a task a slot, and begin its session at the next look."""
+        fresh = self._config.trees.fresh
+        try:
+            trunk = self._steps.trunks.at(task.convoy)
+            base = self._steps.trunks.base(task, trunk, fresh=fresh)
+            free = self._free_ports()
+            self._log.record(
+                lambda state, at: session_rules.start(
+                    state,
+                    task.id,
+                    profile=task.engine or "default",
+                    pool=self._pools.get(task.engine or "default", ""),
+                    base=base,
+                    trunk=trunk,
+                    limits=self._limits,
+                    ttl_s=self._ttl_s,
+                    wall_s=self._config.watch.wall_s,
+                    now=at,
+                    ports=free,
+                    ports_wanted=self._config.trees.ports,
+                )
+            )
+        except Refused as refusal:
+            # Mostly, the state has moved on since the plan was made; the next plan knows.
+            if refusal.code in ("refused", "no_port"):
+                self._log.alert("cannot_open", task.id, refusal.message)
+        except CorralError as error:
+            self._log.alert("cannot_open", task.id, error.message)
+
+    def _free_ports(self) -> list[int]:
+        """Return more ports than needed that nobody listens on or has leased."""
+        wanted = self._config.trees.ports
+        if not wanted:
+            return []
+        first, last = self._config.trees.port_range
+        leased = {name for name, lease in self._log.look().leases.items()}
+        candidates = (n for n in range(first, last + 1) if f"port:{n}" not in leased)
+        return list(islice((n for n in candidates if ports.is_free(n)), 2 * wanted))
+
+    def _renew(self, state: State, live: list[Session]) -> None:
+        """Keep the claims that are past half of their time, in one step."""
+        limit = self._clock() + self._ttl_s * 500
+        due = [
+            session.id
+            for session in live
+            if (claim := state.tasks[session.task].claim)
+            and claim.token == session.token
+            and claim.expires_at < limit
+        ]
+        if due:
+            self._log.record(lambda s, at: session_rules.renew(s, due, self._ttl_s, at))
+
+    def _remind(self, state: State) -> None:
+        """Tell of results that nobody acts on, and stop telling once somebody has."""
+        late = {task.id for task in unattended(state, self._clock(), self._config.watch.beat_s)}
+        for task in late:
+            self._log.alert("unattended", task, f"{task} was handed in, and nobody acts on it")
+        for alert in list(state.alerts.values()):
+            if alert.kind == "unattended" and alert.subject not in late:
+                self._log.over("unattended", alert.subject)
+
+    def _later(self, session: Session, kind: str, step: Callable[[], None]) -> None:
+        """Do a step that takes a while beside the loop, one at a time for each session."""
+        self._busy.add(session.id)
+        self._workers.submit(self._do, session, kind, step)
+
+    def _do(self, session: Session, kind: str, step: Callable[[], None]) -> None:
+        # A border: what goes wrong in a step is told and ends the session, not the witness.
+        try:
+            step()
+            self._done.add(session.id)
+        except Abandoned:
+            pass
+        except Exception as error:
+            self._went_wrong(session, kind, error)
+        finally:
+            self._busy.discard(session.id)
+            self._watch.ring()
+
+    def _went_wrong(self, session: Session, kind: str, error: Exception) -> None:
+        try:
+            if kind == "begin":
+                self._tell("step_failed", session, error)
+                self._steps.refuse(session, described(error))
+            else:
+                self._steps.could_not_judge(session, error)
+        except Exception:
+            traceback.print_exc(file=sys.stderr)  # the log itself cannot be written; look again
+
+    def _tell(self, kind: str, session: Session, error: Exception) -> None:
+        if not isinstance(error, CorralError):
+            traceback.print_exception(error, file=sys.stderr)
+        self._log.alert(kind, session.id, described(error))
+
+    @contextmanager
+    def _heeding_signals(self) -> Iterator[None]:
+        """End in order when asked to; only the main thread of a process can be asked."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        numbers = (signal.SIGTERM, signal.SIGINT)
+        before = [signal.signal(number, lambda *_: self.stop()) for number in numbers]
+        try:
+            yield
+        finally:
+            for number, handler in zip(numbers, before, strict=True):
+                signal.signal(number, handler)

@@ -1,0 +1,64 @@
+"""Records that were made elsewhere: checked as strictly as what is asked for here.
+
+Another clone's log is text from outside. The chain only proves that it was not changed on the way;
+so before it is adopted, each event must fit the ones before it and the bounds of `core/text`.
+"""
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from corral.core import text
+from corral.core.codec import FORMAT, decode, event_of
+from corral.core.errors import BadInput, LogTooNew, Refused
+from corral.core.events import Event, LogCreated
+from corral.core.graph import cycle
+from corral.core.ids import TaskId
+from corral.core.state import State
+from corral.store.replay import Row
+from corral.store.replay import extend as replay_over
+
+_PROSE = {"brief", "text", "run"}
+
+
+def extend(state: State, records: Iterable[Row]) -> State:
+    """Fold foreign records into a state; raise for the first that must not be let in."""
+    for row in records:
+        record = decode(row[1])
+        _check(state, record.seq, record.actor, event_of(record))
+        replay_over(state, [row])
+    return state
+
+
+def _check(state: State, seq: int, actor: str, event: Event) -> None:
+    if isinstance(event, LogCreated) and event.format != FORMAT:
+        raise LogTooNew(
+            f"that log has the format {event.format}, and this Corral knows {FORMAT}",
+            "upgrade Corral",
+        )
+    try:
+        text.line(actor, "the actor", text.NAME)
+        _check_text(event)
+        _check_needs(state, event)
+    except BadInput as error:
+        raise Refused(
+            f"event {seq} of that log is not acceptable: {error.message}; nothing was taken in",
+            code="foreign_event",
+        ) from error
+
+
+def _check_text(event: Struct) -> None:
+    for name in event.__struct_fields__:
+        value = getattr(event, name)
+        for item in value if isinstance(value, tuple) else (value,):
+            if isinstance(item, str):
+                limit = text.BRIEF if name in _PROSE else text.COMMENT
+                check = text.prose if name in _PROSE else text.bounded
+                check(item, f"its {name}", limit)
+
+
+def _check_needs(state: State, event: Event) -> None:
+    task = TaskId(getattr(event, "task", "") or "")
+    needs = getattr(event, "needs", None) or ()
+    if needs and (cycle(state.tasks, task, needs) or any(n not in state.tasks for n in needs)):
+        raise BadInput(f"the needs of {task} do not fit the tasks before it")

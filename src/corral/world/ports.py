@@ -1,0 +1,14 @@
+"""Ports of this machine: which of them somebody listens on."""
+
+import socket
+
+
+def is_free(port: int) -> bool:
+    """Say whether a server could listen on this port now, on loopback and everywhere."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("0.0.0.0", port))
+        except OSError:
+            return False
+    return True

@@ -1,0 +1,490 @@
+"""I3, I5, I6: a session starts with a claim and a slot, and its end moves its task once."""
+
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from corral.core import commands as c
+from corral.core import events as e
+from corral.core import session_rules
+from corral.core.backoff import Patience
+from corral.core.errors import NotFound, Refused
+from corral.core.ids import SessionId, TaskId, Token
+from corral.core.session_rules import Decision
+from corral.core.slots import Limits, startable
+from corral.core.state import Session, TaskState
+from corral.core.verdict import Judgement, Verdict
+from tests.core.board import START, TTL_S, Board
+
+BASE, COMMIT = "a" * 40, "b" * 40
+LIMITS = Limits(2)
+PATIENCE = Patience(attempts=3, first_s=30, most_s=3600)
+TASK, FIRST, SECOND = TaskId("AF-1"), SessionId("AF-1.1"), SessionId("AF-1.2")
+PROVED = Judgement(Verdict.PROVED)
+CRASHED = Judgement(Verdict.CRASHED, "signal 9")
+
+
+class Ranch(Board):
+    """A board whose sessions are started and ended as the witness does it."""
+
+    def start(
+        self,
+        task: TaskId = TASK,
+        limits: Limits = LIMITS,
+        pool: str = "",
+        ports: Sequence[int] = (),
+        wanted: int = 0,
+    ) -> Decision:
+        decided = session_rules.start(
+            self.state,
+            task,
+            profile="default",
+            pool=pool,
+            base=BASE,
+            limits=limits,
+            ttl_s=TTL_S,
+            wall_s=600,
+            now=self.now,
+            ports=ports,
+            ports_wanted=wanted,
+        )
+        return self.record(decided)
+
+    def end(self, judgement: Judgement = PROVED, session: SessionId = FIRST) -> Decision:
+        proved = judgement.verdict is Verdict.PROVED
+        decided = session_rules.end(
+            self.state,
+            session,
+            judgement,
+            commit=COMMIT if proved else "",
+            code=0 if proved else None,
+            signal=None if proved else 9,
+            patience=PATIENCE,
+            now=self.now,
+        )
+        return self.record(decided)
+
+    def ask_stop(self, session: str = FIRST, why: str = Verdict.STOPPED) -> Decision:
+        return self.record(session_rules.ask_stop(self.state, session, why, "enough"))
+
+    def session(self, session: SessionId = FIRST) -> Session:
+        return self.state.sessions[session]
+
+
+@pytest.fixture
+def board() -> Ranch:
+    """A board with one task, and its first session."""
+    board = Ranch()
+    board.task()
+    board.start()
+    board.wait(5)
+    return board
+
+
+def types(decision: Decision) -> list[str]:
+    return [event.type for event in decision]
+
+
+def test_a_start_claims_the_task_and_takes_a_slot_under_one_token() -> None:
+    board = Ranch()
+    board.task()
+    claimed, started = board.start(pool="big")
+    assert claimed == e.TaskClaimed(
+        task=TASK, holder=FIRST, token=Token("3"), expires_at=START + TTL_S * 1000
+    )
+    assert started == e.SessionStarted(
+        session=FIRST,
+        task=TASK,
+        token=Token("3"),
+        profile="default",
+        branch="convoy/auth-fix/AF-1",
+        base=BASE,
+        pool="big",
+        wall_s=600,
+    )
+    assert board.session().live
+    assert board.get(TASK).session == FIRST
+
+
+def test_a_start_on_a_lapsed_claim_takes_it_away_first() -> None:
+    board = Ranch()
+    board.task()
+    late = board.claim(TASK)
+    board.wait(TTL_S)
+    assert types(board.start()) == ["task.lapsed", "task.claimed", "session.started"]
+    assert board.session(SECOND).token == Token("5")
+    assert board.refusal(c.SubmitTask(task=TASK, token=late)).code == "stale_token"
+
+
+@pytest.mark.parametrize(
+    ("limits", "pool", "code"),
+    [
+        (Limits(1), "", "no_slot"),
+        (Limits(2, 1), "", "no_slot"),
+        (Limits(9, 0, {"a": 0}), "a", "pool_full"),
+    ],
+)
+def test_without_a_slot_there_is_no_claim_either(
+    board: Ranch, limits: Limits, pool: str, code: str
+) -> None:
+    other = board.task()
+    with pytest.raises(Refused) as caught:
+        board.start(other, limits, pool)
+    assert caught.value.code == code
+    assert board.get(other).claim is None
+
+
+@pytest.mark.parametrize(
+    ("state", "code"),
+    [
+        (TaskState.DOING, "already_claimed"),
+        (TaskState.BLOCKED, "wrong_state"),
+        (TaskState.REVIEW, "wrong_state"),
+        (TaskState.DONE, "wrong_state"),
+        (TaskState.FAILED, "wrong_state"),
+        (TaskState.CANCELLED, "wrong_state"),
+    ],
+)
+def test_a_task_that_cannot_be_claimed_cannot_be_started(state: TaskState, code: str) -> None:
+    board = Ranch()
+    board.bring(board.task(), state)
+    with pytest.raises(Refused) as caught:
+        board.start()
+    assert caught.value.code == code
+    assert not board.state.sessions
+
+
+def test_needs_hold_for_sessions_too() -> None:
+    board = Ranch()
+    waits = board.task(board.task())
+    with pytest.raises(Refused) as caught:
+        board.start(waits)
+    assert caught.value.code == "needs_not_landed"
+
+
+def test_a_slot_is_free_when_the_session_has_ended_not_when_it_was_asked_to(board: Ranch) -> None:
+    other = board.task()
+    board.ask_stop()
+    with pytest.raises(Refused, match="waits for a slot"):
+        board.start(other, Limits(1))
+    board.end(Judgement(Verdict.STOPPED))
+    assert board.start(other, Limits(1))
+
+
+@pytest.mark.parametrize("how", ["given up", "lapsed"])
+def test_a_task_is_not_started_while_its_last_session_still_runs(board: Ranch, how: str) -> None:
+    if how == "given up":
+        board.do(c.HandOffTask(task=TASK, token=Token("3")), FIRST)
+    board.wait(TTL_S)
+    assert not list(startable(board.state, LIMITS, {}, board.now, "witness"))
+    with pytest.raises(Refused, match=r"AF-1\.1 still runs") as caught:
+        board.start()
+    assert caught.value.code == "session_runs"
+    assert board.session().live
+    assert types(board.end())[:1] == ["session.ended"]
+
+
+def test_only_what_is_proved_is_handed_in(board: Ranch) -> None:
+    assert board.end() == [
+        e.SessionEnded(session=FIRST, verdict="proved", commit=COMMIT, code=0),
+        e.TaskSubmitted(task=TASK, token=Token("3"), commit=COMMIT),
+    ]
+    task = board.get(TASK)
+    assert (task.state, task.commit, task.claim) == (TaskState.REVIEW, COMMIT, None)
+    assert (board.session().live, board.session().verdict) == (False, "proved")
+
+
+@pytest.mark.parametrize("verdict", sorted(set(Verdict) - {Verdict.PROVED, Verdict.STOPPED}))
+def test_every_other_verdict_lets_the_task_rest(board: Ranch, verdict: Verdict) -> None:
+    ended, delayed = board.end(Judgement(verdict, "why"))
+    rest = PATIENCE.rest_s(1, FIRST)
+    assert isinstance(ended, e.SessionEnded)
+    assert (ended.verdict, ended.detail, ended.signal) == (verdict, "why", 9)
+    assert delayed == e.TaskDelayed(
+        task=TASK, reason=f"{verdict}: why", until_at=board.now + int(rest * 1000)
+    )
+    assert (board.get(TASK).state, board.get(TASK).failures) == (TaskState.TODO, 1)
+
+
+def test_a_task_that_rests_is_not_offered_until_its_time(board: Ranch) -> None:
+    board.end(CRASHED)
+    rest = board.get(TASK).not_before_at - board.now
+    for actor in ("ana", "witness"):
+        assert not list(startable(board.state, LIMITS, {}, board.now, actor))
+    refusal = board.refusal(c.ClaimTask(task=TASK))
+    assert refusal.code == "resting"
+    assert "after a failed attempt (crashed: signal 9)" in refusal.message
+    board.wait((rest - 1) / 1000)
+    with pytest.raises(Refused) as caught:
+        board.start()
+    assert caught.value.code == "resting"
+    board.now += 1
+    assert [task.id for task in startable(board.state, LIMITS, {}, board.now, "witness")] == [TASK]
+    assert types(board.start()) == ["task.claimed", "session.started"]
+
+
+def test_attempts_are_limited_and_the_last_one_gives_the_task_to_a_person(board: Ranch) -> None:
+    for attempt, moved in enumerate(["task.delayed", "task.delayed", "task.failed"], 1):
+        session = SessionId(f"AF-1.{attempt}")
+        assert types(board.end(CRASHED, session)) == ["session.ended", moved]
+        if moved == "task.delayed":
+            board.now = board.get(TASK).not_before_at
+            board.start()
+    assert board.get(TASK).state is TaskState.FAILED
+    assert board.get(TASK).reason == "crashed: signal 9"
+    board.do(c.RetryTask(task=TASK))
+    assert (board.get(TASK).failures, board.get(TASK).not_before_at) == (0, 0)
+    board.start()
+    assert types(board.end(CRASHED, SessionId("AF-1.4"))) == ["session.ended", "task.delayed"]
+
+
+def test_what_was_stopped_by_hand_is_not_tried_again(board: Ranch) -> None:
+    board.ask_stop()
+    assert types(board.end(Judgement(Verdict.STOPPED))) == ["session.ended", "task.failed"]
+
+
+def test_a_session_ends_once(board: Ranch) -> None:
+    board.end()
+    assert board.end() == []
+    assert board.end(CRASHED) == []
+
+
+LATE: dict[str, list[c.Command]] = {
+    "cancelled": [c.CancelTask(task=TASK)],
+    "handed off": [c.HandOffTask(task=TASK, to="bob", token=Token("3"))],
+    "blocked": [c.BlockTask(task=TASK, token=Token("3"))],
+    "handed in by itself": [c.SubmitTask(task=TASK, token=Token("3"))],
+    "failed by itself": [c.FailTask(task=TASK, token=Token("3"))],
+    "taken over": [c.ClaimTask(task=TASK)],
+}
+
+
+@pytest.mark.parametrize("how", LATE)
+@pytest.mark.parametrize("judgement", [PROVED, CRASHED], ids=["proved", "crashed"])
+def test_a_result_that_comes_too_late_ends_the_session_and_nothing_else(
+    board: Ranch, how: str, judgement: Judgement
+) -> None:
+    board.wait(TTL_S)
+    for command in LATE[how]:
+        board.do(command, "bob")
+    before = board.get(TASK)
+    assert types(board.end(judgement)) == ["session.ended"]
+    assert board.get(TASK) == before
+    assert not board.session().live
+
+
+def test_a_claim_that_lapsed_but_was_not_taken_is_still_good(board: Ranch) -> None:
+    board.wait(10 * TTL_S)
+    assert types(board.end()) == ["session.ended", "task.submitted"]
+
+
+def test_claims_of_sessions_are_kept_and_a_lost_one_is_left_out(board: Ranch) -> None:
+    other = board.task()
+    board.start(other)
+    board.do(c.BlockTask(task=other, token=Token("6")))
+    sessions = [FIRST, SessionId("AF-2.1")]
+    renewed = session_rules.renew(board.state, sessions, 90, board.now)
+    assert renewed == [
+        e.TaskRenewed(task=TASK, token=Token("3"), expires_at=board.now + 90_000),
+    ]
+    board.record(renewed)
+    claim = board.get(TASK).claim
+    assert claim is not None
+    assert claim.expires_at == board.now + 90_000
+
+
+def test_a_stop_is_asked_for_once_and_only_of_what_runs(board: Ranch) -> None:
+    asked = e.SessionStopAsked(session=FIRST, verdict="silent", reason="enough")
+    assert board.ask_stop(FIRST.lower(), Verdict.SILENT) == [asked]
+    assert board.ask_stop() == []
+    assert (board.session().stop, board.session().live) == ("silent", True)
+    board.end(Judgement(Verdict.SILENT))
+    with pytest.raises(Refused, match=r"AF-1\.1 has ended \(silent\)") as caught:
+        board.ask_stop()
+    assert caught.value.code == "session_ended"
+
+
+def test_progress_is_recorded_when_it_is_news(board: Ranch) -> None:
+    def say(text: str, outputs: int) -> Decision:
+        return board.record(session_rules.progress(board.state, FIRST, text, outputs))
+
+    assert say("reading", 0) == [e.SessionProgressed(session=FIRST, text="reading", outputs=0)]
+    assert say("reading", 0) == []
+    assert board.session().outputs_at == START
+    assert board.session().progress_at == START + 5000
+    board.wait(1)
+    assert types(say("wrote one", 1)) == ["session.progressed"]
+    assert (board.session().outputs, board.session().outputs_at) == (1, START + 6000)
+    board.end()
+    assert say("still here", 2) == []
+
+
+def with_ports() -> Ranch:
+    """A board whose session has two ports; ana has one that is wanted, and had another."""
+    board = Ranch()
+    board.task()
+    board.do(c.AcquireLease(resource="port:20000", ttl_s=600))
+    board.do(c.AcquireLease(resource="port:20001", ttl_s=1))
+    board.wait(1)
+    board.start(ports=range(20000, 20010), wanted=2)
+    return board
+
+
+def held(board: Ranch, by: str) -> dict[str, int]:
+    return {n: lease.expires_at for n, lease in board.state.leases.items() if lease.holder == by}
+
+
+def test_ports_are_leased_with_the_start_and_those_of_others_passed_over() -> None:
+    board = with_ports()
+    assert list(held(board, "ana")) == ["port:20000"]
+    assert session_rules.port_leases(board.state, board.session()) == ["port:20001", "port:20002"]
+    tokens = [lease.token for lease in board.state.leases.values()]
+    assert len(set(tokens)) == len(tokens)
+    for name, lease in board.state.leases.items():
+        release = c.ReleaseLease(resource=name, token=Token("99"))
+        assert board.refusal(release, lease.holder).code == "stale_token"
+
+
+def test_too_few_free_ports_refuse_the_whole_start(board: Ranch) -> None:
+    other = board.task()
+    with pytest.raises(Refused, match=r"AF-2\.1 needs 2 more free ports") as caught:
+        board.start(other, ports=[20000], wanted=3)
+    assert caught.value.code == "no_port"
+    assert board.get(other).claim is None
+    assert not board.state.leases
+
+
+def test_ports_are_kept_with_the_claim_and_given_back_at_the_end() -> None:
+    board = with_ports()
+    board.wait(30)
+    board.record(session_rules.renew(board.state, [FIRST], 90, board.now))
+    expires_at = board.now + 90_000
+    assert held(board, FIRST) == {"port:20001": expires_at, "port:20002": expires_at}
+    assert types(board.end()) == [
+        "session.ended",
+        "lease.released",
+        "lease.released",
+        "task.submitted",
+    ]
+    assert list(board.state.leases) == ["port:20000"]
+
+
+def test_who_comes_too_late_still_gives_back_what_it_held() -> None:
+    board = with_ports()
+    board.do(c.CancelTask(task=TASK))
+    assert types(board.end()) == ["session.ended", "lease.released", "lease.released"]
+
+
+def test_alerts_about_a_session_that_runs_are_over_with_it(board: Ranch) -> None:
+    board.do(c.RaiseAlert(subject=FIRST, kind="silent", text="odd"))
+    board.do(c.RaiseAlert(subject=FIRST, kind="note", text="a person's"))
+    board.do(c.RaiseAlert(subject="AF-1.9", kind="silent", text="another's"))
+    board.end()
+    assert [alert.text for alert in board.state.alerts.values()] == ["a person's", "another's"]
+
+
+@pytest.mark.parametrize("name", ["AF-1.9", "AF-1", "", "../x"])
+def test_a_session_that_is_not_there_is_not_found(board: Ranch, name: str) -> None:
+    with pytest.raises(NotFound, match="there is no session") as caught:
+        session_rules.find_session(board.state, name)
+    assert caught.value.hint == "corral session list"
+
+
+def test_a_new_session_is_remembered_in_the_place_of_the_last(board: Ranch) -> None:
+    board.end(CRASHED)
+    board.now = board.get(TASK).not_before_at
+    board.start()
+    assert list(board.state.sessions) == [SECOND]
+    assert board.get(TASK).session == SECOND
+
+
+class Fleet(RuleBasedStateMachine):
+    """The witness, agents and people at random, against what must hold at every event."""
+
+    limits = Limits(3, 1, {"a": 1})
+    pools = {"one": "a"}  # noqa: RUF012 - never changed
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ranch = Ranch()
+        self.ranch.convoy()
+        self.running: dict[SessionId, Session] = {}  # what the machine would have as processes
+
+    @rule(urgent=st.booleans(), engine=st.sampled_from(["", "one"]))
+    def add(self, urgent: bool, engine: str) -> None:
+        if len(self.ranch.state.tasks) < 6:
+            self.ranch.do(c.AddTask(title="T", urgent=urgent, engine=engine))
+
+    @rule()
+    def plan(self) -> None:
+        ranch = self.ranch
+        for task in list(startable(ranch.state, self.limits, self.pools, ranch.now, "witness")):
+            started = ranch.start(task.id, self.limits, self.pools.get(task.engine, ""))[-1]
+            assert isinstance(started, e.SessionStarted)
+            self.running[started.session] = ranch.session(started.session)
+
+    @rule(data=st.data(), verdict=st.sampled_from(Verdict))
+    def over(self, data: st.DataObject, verdict: Verdict) -> None:
+        if self.running:
+            name = data.draw(st.sampled_from(sorted(self.running)))
+            before = {task.id: task for task in self.ranch.state.tasks.values()}
+            mine = self.running.pop(name)
+            claim = before[mine.task].claim
+            held = claim is not None and claim.token == mine.token
+            ended, *moved = self.ranch.end(Judgement(verdict), name)
+            assert ended.type == "session.ended"
+            assert bool(moved) == held
+            for task in before.values():
+                assert task.id == mine.task or self.ranch.get(task.id) == task
+
+    @rule(data=st.data(), move=st.sampled_from([c.HandOffTask, c.BlockTask, c.FailTask]))
+    def agent(self, data: st.DataObject, move: type[c.Command]) -> None:
+        """An agent says something about its own task."""
+        if self.running:
+            mine = self.running[data.draw(st.sampled_from(sorted(self.running)))]
+            self.ask(move(**{"task": mine.task, "token": mine.token}), mine.id)
+
+    @rule(
+        data=st.data(),
+        move=st.sampled_from([c.ClaimTask, c.RetryTask, c.UnblockTask, c.CancelTask]),
+    )
+    def person(self, data: st.DataObject, move: type[c.Command]) -> None:
+        if self.ranch.state.tasks:
+            task = data.draw(st.sampled_from(sorted(self.ranch.state.tasks)))
+            self.ask(move(**{"task": task}), "ana")
+
+    @rule(seconds=st.sampled_from([1, 30, TTL_S]), renewed=st.booleans())
+    def time_passes(self, seconds: int, renewed: bool) -> None:
+        self.ranch.wait(seconds)
+        if renewed:
+            live = [session.id for session in self.ranch.state.sessions.values() if session.live]
+            ranch = self.ranch
+            ranch.record(session_rules.renew(ranch.state, live, TTL_S, ranch.now))
+
+    def ask(self, command: c.Command, actor: str) -> None:
+        with suppress(Refused):
+            self.ranch.do(command, actor)
+
+    @invariant()
+    def what_runs_is_known(self) -> None:
+        live = {session.id for session in self.ranch.state.sessions.values() if session.live}
+        assert live == set(self.running)
+
+    @invariant()
+    def never_more_than_allowed(self) -> None:
+        assert len(self.running) <= self.limits.total
+        assert Counter(session.pool for session in self.running.values())["a"] <= 1
+
+    @invariant()
+    def one_session_at_a_time_works_on_a_task(self) -> None:
+        tasks = Counter(session.task for session in self.running.values())
+        assert all(number == 1 for number in tasks.values())
+
+
+TestFleet = Fleet.TestCase
+TestFleet.settings = settings(max_examples=200, stateful_step_count=25, deadline=None)

@@ -1,0 +1,152 @@
+"""R21, R25, I5, I6: the witness, an agent, or everything at once is killed, and nothing is lost."""
+
+import json
+import os
+import signal
+import time
+from contextlib import suppress
+
+from tests.e2e.witness.farm import QUIET, WORK, Farm
+
+RETRIED = QUIET.replace("attempts = 1", "attempts = 3")
+
+
+def kill(pid: int) -> None:
+    with suppress(ProcessLookupError):  # one of the others may have taken it along
+        os.kill(pid, signal.SIGKILL)
+
+
+def test_a_killed_witness_is_succeeded_by_one_that_goes_on_with_the_same_sessions(
+    farm: Farm,
+) -> None:
+    many = 20
+    tasks = [
+        farm.script(
+            'for n in 1 2 3 4 5; do echo "$CORRAL_SESSION line $n"; sleep 0.5; done;'
+            + (f"{WORK}" if number % 4 else "exit 7")
+        )
+        for number in range(many)
+    ]
+    with farm.witness() as first:
+        pids = [farm.until_running(f"{task}.1") for task in tasks]
+        first.kill()
+        first.wait()
+    assert len(set(pids)) == many
+    farm.once()
+    for number, task in enumerate(tasks):
+        session = farm.session(f"{task}.1")
+        assert session["verdict"] == ("proved" if number % 4 else "crashed"), session
+        assert not (farm.room(f"{task}.1") / "run-2").exists()
+        exit_ = json.loads((farm.run_of(f"{task}.1") / "exit.json").read_text())
+        assert exit_["code"] == (0 if number % 4 else 7)
+        said = (farm.run_of(f"{task}.1") / "output").read_text().splitlines()
+        assert said[:5] == [f"{task}.1 line {n}" for n in range(1, 6)]
+    started = [event["data"]["session"] for event in farm.of_type("session.started")]
+    assert sorted(started) == sorted(f"{task}.1" for task in tasks)
+    ended = farm.of_type("session.ended")
+    assert {e["data"].get("code") for e in ended} == {0, 7}
+
+
+def test_a_killed_agent_is_crashed_within_a_second_and_tried_again_up_to_the_limit(
+    farm: Farm,
+) -> None:
+    farm.configure(RETRIED)
+    task = farm.script("echo I am about to; echo do something; sleep 60")
+    with farm.witness():
+        for attempt in (1, 2, 3):
+            _kill_when_it_has_spoken(farm, f"{task}.{attempt}", attempt)
+        assert farm.until(lambda: farm.task(task)["state"] == "failed")
+    assert len(farm.of_type("task.delayed")) == 2
+    assert len(farm.of_type("task.failed")) == 1
+
+
+def _kill_when_it_has_spoken(farm: Farm, name: str, attempt: int) -> None:
+    pid = farm.until_running(name)
+    farm.until(lambda: (farm.run_of(name) / "output").stat().st_size > 20)
+    kill(pid)
+    before = time.monotonic()
+    farm.until(lambda: len(farm.of_type("session.ended")) >= attempt)
+    assert time.monotonic() - before < 1.0
+    ended = farm.of_type("session.ended")[-1]["data"]
+    assert (ended["session"], ended["verdict"], ended["signal"]) == (name, "crashed", 9)
+    assert "I am about to / do something" in ended["detail"]
+
+
+def test_after_everything_was_killed_at_once_nothing_is_lost_and_no_task_is_stuck(
+    farm: Farm,
+) -> None:
+    farm.configure(RETRIED)
+    script = (
+        f"if [ $CORRAL_SESSION = $CORRAL_TASK.1 ]; then {WORK};"
+        " echo half > half.txt; git add half.txt; echo more > more.txt; touch ready; sleep 60;"
+        f" else {WORK}; fi"
+    )
+    tasks = [farm.script(script) for _ in range(6)]
+    with farm.witness() as witness:
+        for task in tasks:
+            farm.until_running(f"{task}.1")
+        trees = {tree.name: tree.path for tree in farm.trees().list()}
+        farm.until(lambda: all(os.path.exists(f"{path}/ready") for path in trees.values()))
+        witness.send_signal(signal.SIGSTOP)
+        victims = {witness.pid, *farm.leftovers()}
+        for task in tasks:
+            record = json.loads((farm.run_of(f"{task}.1") / "process.json").read_text())
+            victims |= {record["pid"], record["keeper_pid"]}
+        for pid in victims:
+            kill(pid)
+        witness.wait()
+    farm.until(lambda: not farm.leftovers())
+    farm.once()
+    for task in tasks:
+        first = next(
+            e for e in farm.of_type("session.ended") if e["data"]["session"] == f"{task}.1"
+        )
+        assert first["data"]["verdict"] == "crashed"
+        assert "nobody saw how it ended" in first["data"]["detail"]
+        assert farm.verdict(task) == "proved", farm.detail(task)
+        assert farm.task(task)["state"] == "review"
+        commit = farm.task(task)["commit"]
+        # The second attempt went on with what the first one had committed.
+        assert farm.git("show", f"{commit}:work-{task}.txt") == f"{task}.1\n{task}.2"
+        assert farm.has_file_kept(f"{task}.1", "half.txt", "half")
+        assert farm.has_file_kept(f"{task}.1", "more.txt", "more")
+
+
+def test_the_keeper_and_the_shim_are_killed_and_the_agent_lives_on(farm: Farm) -> None:
+    task = farm.script("trap '' TERM HUP; sleep 60 & sleep 60")
+    with farm.witness() as witness:
+        farm.until_running(f"{task}.1")
+        record = json.loads((farm.run_of(f"{task}.1") / "process.json").read_text())
+        witness.kill()
+        witness.wait()
+    kill(record["keeper_pid"])
+    kill(record["pid"])
+    assert farm.leftovers()
+    farm.once()
+    assert farm.verdict(task) == "crashed"
+    assert farm.leftovers() == []
+
+
+def test_a_witness_that_is_asked_to_stop_leaves_its_sessions_running(farm: Farm) -> None:
+    task = farm.script(f"sleep 1.5; {WORK}")
+    checked = farm.script(WORK, "--accept", "sleep 2")
+    with farm.witness() as witness:
+        farm.until_running(f"{task}.1")
+        farm.until(lambda: (farm.room(f"{checked}.1") / "check-1" / "process.json").exists())
+        refused = farm.refused("witness", "run", code=3)
+        assert refused["code"] == "witness_runs"
+        witness.send_signal(signal.SIGINT)
+        assert witness.wait(5) == 0
+    assert farm.session(f"{task}.1")["verdict"] == ""
+    assert farm.until_running(f"{task}.1")
+    farm.once()
+    assert (farm.verdict(task), farm.verdict(checked)) == ("proved", "proved")
+    assert len(farm.of_type("session.started")) == 2
+
+
+def test_a_second_witness_is_refused(farm: Farm) -> None:
+    farm.script("sleep 1")
+    with farm.witness():
+        farm.until(farm.sessions)
+        said = farm.corral("witness", "run", "--once", code=3)
+        assert "another witness" in said.err

@@ -1,0 +1,200 @@
+"""R8, R20, I5, I7, I8: every liar gets its own right verdict, harms nobody, and loses nothing.
+
+All of them run side by side, with honest neighbours, under one witness.
+"""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.witness.farm import QUIET, WORK, Farm, make_farm
+
+COMMIT = "git add -A && git commit -qm work"
+TRUNK = "convoy/farm/trunk"
+
+# name: (script, options, verdict, a word of the detail, files that must not be lost)
+LIARS: dict[str, tuple[str, tuple[str, ...], str, str, dict[str, str]]] = {
+    "does nothing": ("echo all done", (), "no_change", "", {}),
+    "empty commit": ("git commit -q --allow-empty -m done", (), "no_change", "", {}),
+    "other branch": (
+        f"git checkout -q -b mine && echo a > a.txt && {COMMIT}",
+        (),
+        "off_branch",
+        "mine",
+        {},
+    ),
+    "detached": (
+        f"git checkout -q --detach && echo a > d.txt && {COMMIT}",
+        (),
+        "off_branch",
+        "",
+        {},
+    ),
+    "back to base": (
+        f"{WORK} && git checkout -q --detach HEAD~1",
+        (),
+        "off_branch",
+        "detached",
+        {},
+    ),
+    "dirty": (
+        f"{WORK} && echo draft > draft.txt",
+        (),
+        "dirty",
+        "draft.txt",
+        {"draft.txt": "draft"},
+    ),
+    "staged": (
+        f"{WORK} && echo s > staged.txt && git add staged.txt",
+        (),
+        "dirty",
+        "staged.txt",
+        {"staged.txt": "s"},
+    ),
+    "hidden change": (
+        f"{WORK} && git update-index --assume-unchanged README.md && echo x > README.md",
+        (),
+        "dirty",
+        "README.md",
+        {"README.md": "x"},
+    ),
+    "out of scope": (
+        f"mkdir -p src && echo a > src/a.py && echo b > secrets.txt && {COMMIT}",
+        ("--path", "src/**"),
+        "out_of_scope",
+        "secrets.txt",
+        {},
+    ),
+    "breaks it after": (
+        f"echo good > state.txt && {COMMIT} && grep -q good state.txt"
+        f" && echo bad > state.txt && {COMMIT}",
+        ("--accept", "grep -q good state.txt"),
+        "checks_failed",
+        "grep -q good",
+        {},
+    ),
+    "breaks it in the dark": (
+        f"echo good > state.txt && {COMMIT} && (setsid sh -c 'sleep 0.3; echo bad > state.txt' &)",
+        ("--accept", "grep -q good state.txt"),
+        "proved",  # whatever it left running is gone before anything is judged
+        "",
+        {},
+    ),
+    "deletes its tree": (
+        f'{WORK} && d=$PWD && cd / && rm -rf "$d"',
+        (),
+        "dirty",
+        "gone",
+        {},
+    ),
+    "replaces .git": (
+        f"{WORK} && rm .git && git init -q . && echo n > n.txt && {COMMIT}",
+        (),
+        "off_branch",
+        ".git",
+        {"n.txt": "n"},
+    ),
+    "collects garbage": (f"{WORK} && git gc --quiet --prune=now", (), "proved", "", {}),
+    "moves the trunk": (
+        f"{WORK} && git branch -f {TRUNK} HEAD",
+        (),
+        "off_branch",
+        "trunk",
+        {},
+    ),
+    "deletes its branch": (
+        f"{WORK} && git checkout -q --detach && git branch -q -D convoy/farm/$CORRAL_TASK",
+        (),
+        "off_branch",
+        "",
+        {},
+    ),
+    "orphan history": (
+        f"{WORK} && git update-ref refs/heads/convoy/farm/$CORRAL_TASK"
+        " $(git commit-tree -m root HEAD^{tree})",
+        (),
+        "off_branch",
+        "does not follow",
+        {},
+    ),
+    "exits badly": (f"{WORK}; echo last words; exit 3", (), "crashed", "exit code 3", {}),
+}
+
+
+@pytest.fixture(scope="module")
+def after(tmp_path_factory: pytest.TempPathFactory) -> tuple[Farm, dict[str, str], list[str]]:
+    """Run them all; return the farm, the task of each liar, and the honest tasks."""
+    farm = make_farm(tmp_path_factory.mktemp("liars") / "project", QUIET)
+    farm.git("config", "gc.auto", "0")
+    before = farm.checkout()
+    first = [farm.script(f"sleep 0.5; {WORK}", title="honest") for _ in range(3)]
+    tasks = {
+        name: farm.script(script, *options, title=name)
+        for name, (script, options, *_) in LIARS.items()
+    }
+    honest = [*first, *(farm.script(f"sleep 1; {WORK}", title="honest") for _ in range(3))]
+    farm.once()
+    assert farm.checkout() == before
+    return farm, tasks, honest
+
+
+@pytest.mark.parametrize("name", LIARS)
+def test_each_liar_gets_its_own_verdict(
+    after: tuple[Farm, dict[str, str], list[str]], name: str
+) -> None:
+    farm, tasks, _ = after
+    _, _, verdict, word, _ = LIARS[name]
+    assert (farm.verdict(tasks[name]), name) == (verdict, name), farm.detail(tasks[name])
+    assert word in farm.detail(tasks[name])
+    assert farm.task(tasks[name])["state"] == ("review" if verdict == "proved" else "failed")
+
+
+@pytest.mark.parametrize("name", [name for name, liar in LIARS.items() if liar[4]])
+def test_what_a_liar_left_uncommitted_is_kept(
+    after: tuple[Farm, dict[str, str], list[str]], name: str
+) -> None:
+    farm, tasks, _ = after
+    for path, content in LIARS[name][4].items():
+        assert farm.has_file_kept(f"{tasks[name]}.1", path, content), farm.kept()
+
+
+def test_what_a_liar_committed_anywhere_is_still_reachable(
+    after: tuple[Farm, dict[str, str], list[str]],
+) -> None:
+    farm, tasks, _ = after
+    subjects = farm.git("log", "--all", "--format=%an").split("\n")
+    for name in ("other branch", "detached", "back to base", "deletes its tree", "orphan history"):
+        assert f"corral {tasks[name]}.1" in subjects, name
+
+
+def test_honest_neighbours_are_proved_and_nothing_of_theirs_is_lost(
+    after: tuple[Farm, dict[str, str], list[str]],
+) -> None:
+    farm, _, honest = after
+    assert {farm.verdict(task) for task in honest} == {"proved"}
+    for task in honest:
+        commit = farm.task(task)["commit"]
+        assert farm.git("show", f"{commit}:work-{task}.txt") == f"{task}.1"
+
+
+def test_the_trunk_is_back_where_the_log_says_and_somebody_is_told(
+    after: tuple[Farm, dict[str, str], list[str]],
+) -> None:
+    farm, tasks, _ = after
+    base = farm.session(f"{tasks['does nothing']}.1")["base"]
+    assert farm.git("rev-parse", TRUNK) == base
+    assert farm.alerts()["trunk_moved"] == f"{tasks['moves the trunk']}.1"
+
+
+def test_nothing_is_left_running_or_lying_about(
+    after: tuple[Farm, dict[str, str], list[str]],
+) -> None:
+    farm, _, _ = after
+    assert farm.leftovers() == []
+    assert farm.trees().list() == []
+    listed = subprocess.run(
+        ["git", "fsck", "--connectivity-only"], cwd=farm.path, capture_output=True, check=True
+    )
+    assert b"missing" not in listed.stdout
+    assert Path(farm.path).exists()

@@ -1,0 +1,76 @@
+"""R23, I6: after a stop nothing is alive, whatever the agent did; output is bounded."""
+
+import json
+import time
+
+from tests.e2e.witness.farm import QUIET, WORK, Farm
+
+DAEMONS = (
+    "setsid sh -c 'sleep 300 & sleep 300' & "
+    "(setsid sh -c '(setsid sleep 300 &) ; sleep 300' &) ; "
+    'python3 -c \'import socket,time; s=socket.socket(); s.bind(("127.0.0.1",0)); s.listen();'
+    " time.sleep(300)' & touch up; sleep 300"
+)
+
+
+def test_daemons_of_a_stopped_session_do_not_survive_it(farm: Farm) -> None:
+    task = farm.script(DAEMONS)
+    other = farm.script(f"sleep 1; {WORK}")
+    with farm.witness():
+        farm.until_running(f"{task}.1")
+        farm.until(lambda: len(farm.leftovers()) >= 7)
+        farm.here("session", "stop", f"{task}.1", "--reason", "enough", code=0)
+        assert farm.until_ended(task) == "stopped"
+        assert farm.detail(task) == "enough"
+        assert farm.until_ended(other) == "proved"
+    assert farm.leftovers() == []
+    assert farm.task(task)["state"] == "failed"
+
+
+def test_one_that_ignores_the_request_is_gone_within_the_limit(farm: Farm) -> None:
+    task = farm.script("trap '' TERM INT HUP; while true; do sleep 0.1; done")
+    with farm.witness():
+        farm.until_running(f"{task}.1")
+        before = time.monotonic()
+        farm.here("session", "stop", f"{task}.1", code=0)
+        assert farm.until_ended(task) == "stopped"
+        assert time.monotonic() - before < 3
+    assert farm.leftovers() == []
+
+
+def test_a_frozen_shim_does_not_keep_a_session_alive(farm: Farm) -> None:
+    task = farm.script("kill -STOP $PPID; sleep 300")
+    with farm.witness():
+        farm.until_running(f"{task}.1")
+        farm.here("session", "stop", f"{task}.1", code=0)
+        assert farm.until_ended(task) == "stopped"
+    assert farm.leftovers() == []
+
+
+def test_much_output_is_bounded_on_disk_and_its_end_is_kept(farm: Farm) -> None:
+    farm.configure(QUIET.replace("grace_s = 1", "grace_s = 1\noutput_mb = 2"))
+    task = farm.script(f"head -c 200000000 /dev/zero | tr '\\0' 'x'; echo; echo the end; {WORK}")
+    farm.once()
+    assert farm.verdict(task) == "proved"
+    folder = farm.run_of(f"{task}.1")
+    assert sum(path.stat().st_size for path in folder.iterdir()) < 3 << 20
+    ended = json.loads((folder / "exit.json").read_text())
+    assert ended["output_bytes"] > 200_000_000
+    assert farm.data("session", "tail", f"{task}.1", "--lines", "1")["lines"] == ["the end"]
+
+
+def test_a_session_whose_task_was_taken_away_is_stopped(farm: Farm) -> None:
+    task = farm.script("touch up; sleep 300")
+    with farm.witness():
+        farm.until_running(f"{task}.1")
+        farm.here("task", "hand-off", task, "--to", "ann", "--force", code=0)
+        assert farm.until_ended(task) == "stopped"
+    assert farm.task(task)["assignee"] == "ann"
+    assert farm.task(task)["state"] == "todo"
+
+
+def test_an_agent_cannot_hand_in_its_own_task(farm: Farm) -> None:
+    task = farm.script('corral task submit $CORRAL_TASK; echo "said: $?"')
+    farm.once()
+    assert farm.verdict(task) == "no_change"
+    assert farm.of_type("task.submitted") == []
