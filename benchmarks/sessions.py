@@ -2,7 +2,8 @@
 
 The harness is the witness, the keeper and the shims, with its own git processes counted apart: they
 do what any tool would have to (write 5,000 files a tree, look through them), and most of it is
-before and after the agents' run. While they run is from the last program's start to the first end.
+before and after the agents' run. They begin together, once the last of them was started; the
+figures are from there to the first one's end.
 """
 
 import hashlib
@@ -20,7 +21,8 @@ from benchmarks.report import Figure, Target
 _TICKS = os.sysconf("SC_CLK_TCK")
 _CORRAL = [sys.executable, "-m", "corral"]
 _AGENT = (
-    "end=$(($(date +%s) + {seconds})); n=0; while [ $(date +%s) -lt $end ]; do n=$((n + 1));"
+    "while [ ! -e {go} ]; do sleep 0.2; done; end=$(($(date +%s) + {seconds})); n=0;"
+    " while [ $(date +%s) -lt $end ]; do n=$((n + 1));"
     ' echo "$n $CORRAL_SESSION" >> part0/$CORRAL_TASK.txt; git add part0; git commit -qm "step $n";'
     ' echo "12:00 - step $n [outputs: $n]" >> progress.md; sleep 1; done'
 )
@@ -33,14 +35,14 @@ def run(folder: Path, *, quick: bool) -> list[Figure]:
     config = f"[slots]\ntotal = {agents}\nreserve = 0\n[trees]\npool = 0\n[watch]\nattempts = 1\n"
     (repo / ".corral" / "config.toml").write_text(config)
     _corral(repo, "convoy", "create", "Bench")
-    script = _AGENT.format(seconds=seconds)
+    script = _AGENT.format(seconds=seconds, go=folder / "go")
     for number in range(agents):
         words = ["--run", f"sh -c {shlex.quote(script)}", "--accept", "test -d part0"]
         _corral(repo, "task", "add", f"agent {number}", *words)
     before = _digest(repo)
     witness = subprocess.Popen([*_CORRAL, "--repo", str(repo), "witness", "run"])
     try:
-        figures = _busy(repo, witness.pid, agents)
+        figures = _busy(repo, witness.pid, agents, folder / "go")
         figures += _idle(witness.pid, idle_s)
     finally:
         witness.send_signal(signal.SIGTERM)
@@ -65,11 +67,12 @@ def run(folder: Path, *, quick: bool) -> list[Figure]:
     ]
 
 
-def _busy(repo: Path, witness: int, agents: int) -> list[Figure]:
+def _busy(repo: Path, witness: int, agents: int, go: Path) -> list[Figure]:
     sessions = repo / ".git" / "corral" / "sessions"
     while len(list(sessions.glob("*/run-1/process.json"))) < agents:
         time.sleep(0.05)
     harness = _harness(witness, sessions)
+    go.touch()
     start, cpu = time.monotonic(), sum(_cpu(pid) for pid in harness)
     children = _children_cpu(witness)
     memory = 0.0
@@ -105,7 +108,7 @@ def _busy(repo: Path, witness: int, agents: int) -> list[Figure]:
 
 
 def _idle(witness: int, seconds: int) -> list[Figure]:
-    time.sleep(8)  # the keeper goes away by itself when nobody needs it
+    _wait_until_calm(witness)
     cpu, forked = _cpu(witness) + _children_cpu(witness), _children_cpu(witness)
     time.sleep(seconds)
     used = _cpu(witness) + _children_cpu(witness) - cpu
@@ -123,6 +126,15 @@ def _idle(witness: int, seconds: int) -> list[Figure]:
             target=Target("value", "<=", 0),
         ),
     ]
+
+
+def _wait_until_calm(witness: int) -> None:
+    """Wait until removed trees are deleted, too, and the keeper has gone away by itself."""
+    deadline = time.monotonic() + 300
+    before = -1.0
+    while (now := _cpu(witness)) - before > 0.02 and time.monotonic() < deadline:
+        before = now
+        time.sleep(8)
 
 
 def _harness(witness: int, sessions: Path) -> list[int]:

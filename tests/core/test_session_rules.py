@@ -258,7 +258,6 @@ LATE: dict[str, list[c.Command]] = {
     "cancelled": [c.CancelTask(task=TASK)],
     "handed off": [c.HandOffTask(task=TASK, to="bob", token=Token("3"))],
     "blocked": [c.BlockTask(task=TASK, token=Token("3"))],
-    "handed in by itself": [c.SubmitTask(task=TASK, token=Token("3"))],
     "failed by itself": [c.FailTask(task=TASK, token=Token("3"))],
     "taken over": [c.ClaimTask(task=TASK)],
 }
@@ -276,6 +275,12 @@ def test_a_result_that_comes_too_late_ends_the_session_and_nothing_else(
     assert types(board.end(judgement)) == ["session.ended"]
     assert board.get(TASK) == before
     assert not board.session().live
+
+
+def test_a_session_cannot_hand_in_its_own_work(board: Ranch) -> None:
+    submit = c.SubmitTask(task=TASK, token=Token("3"), commit=COMMIT)
+    assert board.refusal(submit, FIRST).code == "not_judged"
+    assert types(board.end()) == ["session.ended", "task.submitted"]
 
 
 def test_a_claim_that_lapsed_but_was_not_taken_is_still_good(board: Ranch) -> None:

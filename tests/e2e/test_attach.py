@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,16 +16,16 @@ from tests.e2e.corral_command import CORRAL, Board
 from tests.e2e.terminal import Terminal
 from tests.world.processes.sessions import await_in
 
-# It prints what it is sent through a named pipe, block by block, until the pipe says "end".
+# It prints what it is sent through a named pipe, as one JSON text a line; `null` ends it.
 AGENT = """
-import sys
+import json, sys
 print("hello", flush=True)
-while True:
-    with open(sys.argv[1]) as pipe:
-        said = pipe.read()
-    if said == "end":
-        sys.exit(3)
-    print(said, end="", flush=True)
+with open(sys.argv[1]) as pipe:
+    for line in pipe:
+        said = json.loads(line)
+        if said is None:
+            sys.exit(3)
+        print(said, end="", flush=True)
 """
 
 
@@ -34,14 +35,16 @@ class Show:
     def __init__(self, board: Board) -> None:
         self.board = board
         top = board.path.parent
-        self.pipe = top / "pipe"
-        os.mkfifo(self.pipe)
+        pipe = top / "pipe"
+        os.mkfifo(pipe)
+        # For both directions: opening one end alone would wait for the other.
+        self._pipe = os.open(pipe, os.O_RDWR)
         agent = top / "agent.py"
         agent.write_text(AGENT)
         (board.path / ".corral" / "config.toml").write_text(
             "[watch]\noutput_mb = 1\nattempts = 1\ngrace_s = 1\n"
         )
-        run = [f"--run={word}" for word in ("python3", "-u", str(agent), str(self.pipe))]
+        run = [f"--run={word}" for word in ("python3", "-u", str(agent), str(pipe))]
         board.corral("task", "add", "Print", *run)
         self.witness = board.started("witness", "run", "--once")
         self.room = board.folder / "sessions" / "AF-1.1"
@@ -49,17 +52,27 @@ class Show:
             str(board.folder), lambda: self.room.joinpath("run-1/process.json").exists() or None
         )
 
-    def send(self, text: str) -> None:
-        self.pipe.write_text(text)
+    def send(self, text: str | None) -> None:
+        data = json.dumps(text).encode() + b"\n"
+        while data:
+            data = data[os.write(self._pipe, data) :]
 
-    def attached(self, *words: str) -> "subprocess.Popen[bytes]":
+    @contextmanager
+    def attached(self) -> Iterator["subprocess.Popen[bytes]"]:
+        """Give somebody who watches; a test that fails does not wait for the end."""
         pipe = subprocess.PIPE
-        return self.board.started("session", "attach", "AF-1.1", *words, stdout=pipe, stderr=pipe)
+        words = ("session", "attach", "AF-1.1")
+        with self.board.started(*words, stdout=pipe, stderr=pipe) as seen:
+            try:
+                yield seen
+            finally:
+                seen.kill()
 
     def close(self) -> None:
         if self.witness.poll() is None:
             self.board.corral("session", "stop", "AF-1.1", code=None)
             self.witness.wait(30)
+        os.close(self._pipe)
 
 
 @pytest.fixture
@@ -77,7 +90,7 @@ def test_output_is_shown_as_it_comes_until_the_verdict(show: Show) -> None:
             show.send(word)
             assert seen.stdout.readline() == word.encode()
         show.send("no end of line")
-        show.send("end")
+        show.send(None)
         out, err = seen.communicate(timeout=30)
         assert out == b"no end of line"
         assert err.startswith(b"corral: AF-1.1 ended: crashed: exit code 3")
@@ -93,7 +106,7 @@ def test_nothing_is_lost_or_doubled_when_the_output_is_rotated(show: Show) -> No
             show.send(block)
             assert seen.stdout.read(len(block)) == block.encode()
         assert (show.room / "run-1" / "output.1").exists(), "it was rotated"
-        show.send("end")
+        show.send(None)
         out, err = seen.communicate(timeout=30)
         assert out == b""
         assert b"came and went" not in err
@@ -113,11 +126,13 @@ def test_interrupting_leaves_the_session_alone(show: Show) -> None:
         again.stdout.readline()
         show.send("still here\n")
         assert again.stdout.readline() == b"still here\n"
+        show.send(None)
+        again.communicate(timeout=30)
 
 
 def test_a_session_that_has_ended_shows_its_last_lines_and_its_verdict(show: Show) -> None:
     show.send("".join(f"{n}\n" for n in range(100)))
-    show.send("end")
+    show.send(None)
     show.witness.wait(30)
     answer = show.board.corral("session", "attach", "af-1.1", "--lines", "3")
     assert answer.out == "97\n98\n99\n"
@@ -126,7 +141,7 @@ def test_a_session_that_has_ended_shows_its_last_lines_and_its_verdict(show: Sho
 
 
 def test_json_is_one_object_a_line_and_the_session_last(show: Show) -> None:
-    show.send("end")
+    show.send(None)
     show.witness.wait(30)
     answer = show.board.corral("session", "attach", "AF-1.1", "--json")
     first, last = (json.loads(line) for line in answer.out.splitlines())
@@ -141,7 +156,7 @@ def test_without_a_witness_it_says_who_has_to_judge(show: Show) -> None:
         seen.stdout.readline()
         show.witness.kill()
         show.witness.wait()
-        show.send("end")
+        show.send(None)
         _, err = seen.communicate(timeout=30)
         assert seen.returncode == 0
         assert b"corral witness run" in err
@@ -155,7 +170,7 @@ def test_a_terminal_gets_colours_and_nothing_worse(show: Show) -> None:
         terminal.read_until("hello")
         show.send("\x1b[31mred\x1b[0m \x1b]0;title\x07\x1b[2Jrest\x9b6n\n\x1b[3")
         show.send("2mgreen")
-        show.send("end")
+        show.send(None)
         seen = terminal.read_all()
     assert "\x1b[31mred\x1b[0m ]0;title[2Jrest6n\r\n\x1b[32mgreen" in seen
     assert "\r\n\x1b[33mcorral:\x1b[0m AF-1.1 ended: crashed" in seen

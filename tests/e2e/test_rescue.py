@@ -90,9 +90,12 @@ def stopped(tmp_path_factory: pytest.TempPathFactory) -> Stopped:
     run = [f"--run={word}" for word in ("python3", str(agent), str(place))]
     board.corral("task", "add", "Make a mess", *run)
     with board.started("witness", "run", "--once") as witness:
-        await_in(str(place), lambda: (place / "ready").exists() or None)
-        board.corral("session", "stop", "AF-1.1")
-        assert witness.wait(30) == 0
+        try:
+            await_in(str(place), lambda: (place / "ready").exists() or None)
+            board.corral("session", "stop", "AF-1.1")
+            assert witness.wait(30) == 0
+        finally:
+            witness.kill()
     assert board.data("session", "show", "AF-1.1")["verdict"] == "stopped"
     return Stopped(board, place)
 

@@ -184,8 +184,10 @@ def convoy_view(convoy: Convoy, tasks: dict[str, int]) -> ConvoyView:
 def board(state: State) -> dict[str, list[Task]]:
     """Sort the tasks into the columns of the board."""
     found: dict[str, list[Task]] = {name: [] for name in COLUMNS}
+    todo = TaskState.TODO
     for task in state.tasks.values():
-        found[column(state, task)].append(task)
+        where = task.state if task.state is not todo else column(state, task)
+        found[where].append(task)
     return found
 
 

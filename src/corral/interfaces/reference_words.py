@@ -103,6 +103,7 @@ CODES: tuple[tuple[str, type[e.CorralError], str], ...] = (
     ("no_slot", e.Refused, "every slot that the session could have is taken"),
     ("need_cancelled", e.Refused, "something that the task needs was cancelled"),
     ("needs_not_landed", e.Refused, "something that the task needs has not landed"),
+    ("not_judged", e.Refused, "a session cannot hand in its own work: it is judged when it ends"),
     ("not_needed", e.Refused, "a need is to be dropped that the task does not have"),
     ("over_budget", e.Refused, "a task above has as many open tasks below it as it may"),
     ("pool_full", e.Refused, "every slot of the engine's pool is taken"),

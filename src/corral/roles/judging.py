@@ -92,10 +92,11 @@ class Judge:
             self._commit_rest(session, tree)
         with self._git:
             facts = self._trees.facts(tree)
-            hidden = self._hidden(tree)
+        observer = task.role == "observer"
         work = self._work(session, facts, elsewhere)
-        work = replace(work, dirty=(*work.dirty, *hidden))
-        judgement = judge_work(work, task.paths, observer=task.role == "observer")
+        judgement = judge_work(work, task.paths, observer=observer)
+        if judgement is None and (hidden := self._hidden(tree)):
+            judgement = judge_work(replace(work, dirty=hidden), task.paths, observer=observer)
         if judgement is not None:
             return judgement, ""
         judgement = judge_checks(self._checks(session, task, tree))
@@ -131,7 +132,7 @@ class Judge:
         """Return the files that the session told git not to look at: nobody knows about them."""
         if not tree.exists:
             return ()
-        with self._view.desk(tree=tree) as desk:
+        with self._git, self._view.desk(tree=tree) as desk:
             listed = desk.run("ls-files", "-v", "-z", fine=(0, 128)).split(b"\0")
         marked = [entry for entry in listed if entry[:1].islower() or entry[:1] == b"S"]
         return tuple(os.fsdecode(entry[2:]) for entry in marked[:10])

@@ -24,6 +24,7 @@ from corral.core.agenda import next_look, resting, unattended
 from corral.core.config import Config
 from corral.core.errors import CorralError, Refused
 from corral.core.ids import SessionId
+from corral.core.session_rules import WITNESS
 from corral.core.slots import Limits, startable
 from corral.core.state import Session, State, Task
 from corral.roles.attention import Attention
@@ -39,7 +40,6 @@ from corral.world.repository import Repository
 from corral.world.trees import Trees
 from corral.world.watch import Watch
 
-WITNESS = "witness"
 _THREADS = 64
 _REST_S = 0.1  # events that come together are looked at together
 

@@ -28,7 +28,7 @@ def _create(connection: apsw.Connection) -> None:
 
 STEPS: Mapping[int, Step] = {1: _create}
 NEWEST = max(STEPS)
-_CREDIBLE = 1000  # no version will ever be higher: such a number is damage
+_CREDIBLE = 50  # no version will ever be higher: such a number is damage
 
 # Several processes on one WAL file corrupt it on these versions: https://sqlite.org/wal.html
 _FIXED = ((3, 51, 3), (3, 50, 7), (3, 44, 6))

@@ -68,7 +68,10 @@ def read(path: str) -> Seal | None:
     body = content[8:]
     if content[:8] != b"%08x" % zlib.crc32(body):
         return None
-    return msgspec.json.decode(body, type=Seal)
+    try:
+        return msgspec.json.decode(body, type=Seal)
+    except msgspec.ValidationError:
+        return None  # of a version that sealed differently
 
 
 def broken(path: str, mark: Mark) -> None:

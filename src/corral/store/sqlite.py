@@ -21,7 +21,7 @@ import apsw
 from corral.core.codec import Stored
 from corral.core.errors import CorralError, LogBusy, LogDamaged, Refused, StoreFailed
 from corral.core.state import State
-from corral.store import foreign, schema, seal, snapshot
+from corral.store import schema, seal, snapshot
 from corral.store.port import Request, attempt
 from corral.store.replay import Row, extend
 from corral.store.turnstile import Turnstile
@@ -97,6 +97,8 @@ class SqliteStore:
         return rows, answers
 
     def adopt(self, records: Sequence[Stored]) -> None:
+        from corral.store import foreign
+
         if not self._present():
             foreign.extend(State(), records)  # nothing is made for records that do not fit
         with self._writing() as connection:

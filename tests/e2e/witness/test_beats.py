@@ -6,7 +6,7 @@ FAST = QUIET.replace("beat_s = 60", "beat_s = 1\nbarren_beats = 2")
 
 
 def test_a_silent_session_is_looked_at_then_stopped(farm: Farm) -> None:
-    farm.configure(FAST)
+    farm.configure(FAST.replace("barren_beats = 2", "barren_beats = 0"))
     task = farm.script("echo my last line; sleep 60")
     farm.once()
     raised = farm.of_type("alert.raised")

@@ -88,11 +88,14 @@ def test_after_everything_was_killed_at_once_nothing_is_lost_and_no_task_is_stuc
         trees = {tree.name: tree.path for tree in farm.trees().list()}
         farm.until(lambda: all(os.path.exists(f"{path}/ready") for path in trees.values()))
         witness.send_signal(signal.SIGSTOP)
-        victims = {witness.pid, *farm.leftovers()}
-        for task in tasks:
-            record = json.loads((farm.run_of(f"{task}.1") / "process.json").read_text())
-            victims |= {record["pid"], record["keeper_pid"]}
-        for pid in victims:
+        records = [
+            json.loads((farm.run_of(f"{task}.1") / "process.json").read_text()) for task in tasks
+        ]
+        agents = farm.leftovers()
+        # Whoever could tell how the others ended goes first.
+        for pid in [witness.pid, *(r["keeper_pid"] for r in records), *(r["pid"] for r in records)]:
+            kill(pid)
+        for pid in agents:
             kill(pid)
         witness.wait()
     farm.until(lambda: not farm.leftovers())
@@ -132,7 +135,7 @@ def test_a_witness_that_is_asked_to_stop_leaves_its_sessions_running(farm: Farm)
     checked = farm.script(WORK, "--accept", "sleep 2")
     with farm.witness() as witness:
         farm.until_running(f"{task}.1")
-        farm.until(lambda: (farm.room(f"{checked}.1") / "check-1" / "process.json").exists())
+        farm.until((farm.room(f"{checked}.1") / "check-1" / "process.json").exists)
         refused = farm.refused("witness", "run", code=3)
         assert refused["code"] == "witness_runs"
         witness.send_signal(signal.SIGINT)

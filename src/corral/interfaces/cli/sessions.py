@@ -1,6 +1,7 @@
 """`corral witness run` and `corral session …`."""
 
 import gc
+from typing import TYPE_CHECKING
 
 from corral.core import session_rules
 from corral.core.state import Session
@@ -12,6 +13,9 @@ from corral.interfaces.cli.output import moment, paint, span, table
 from corral.interfaces.cli.parser import Options
 from corral.roles.files import Room
 from corral.store.port import Request
+
+if TYPE_CHECKING:
+    from corral.world.processes import Usage
 
 
 def witness(context: Context, options: Options) -> None:
@@ -47,14 +51,27 @@ def _sessions(sessions: list[Session], now: int) -> str:
 def show(context: Context, options: Options) -> None:
     found = session_rules.find_session(context.store.state(), options.session)
     view = session_view(found)
-    context.answer(view, lambda: _shown(view))
+    used = _usage(context, found)
+    data = {name: getattr(view, name) for name in view.__struct_fields__} | {"usage": used}
+    context.answer(data, lambda: _shown(view, used))
 
 
-def _shown(view: SessionView) -> str:
+def _usage(context: Context, session: Session) -> "Usage | None":
+    """Return what a session that runs uses: one look at the table of processes."""
+    from corral.world import processes
+
+    folder = Room(context.repository.folder, session.id).launch()
+    return processes.usage([folder]).get(folder) if folder and session.live else None
+
+
+def _shown(view: SessionView, used: "Usage | None") -> str:
     lines = [f"{paint(view.id, 'bold')} on {view.task}, by {view.profile}"]
     lines.append(f"began {moment(view.started_at)}, branch {view.branch}")
     if view.ended_at:
         lines.append(f"ended {moment(view.ended_at)}: {view.verdict}")
+    if used is not None:
+        size = f"{used.pss / 2**20:.1f} MB"
+        lines.append(f"{used.processes} processes, {size}, {used.cpu_s:.1f} s of CPU")
     lines += [text for text in (view.detail, view.progress) if text]
     return "\n".join(lines)
 

@@ -1,0 +1,170 @@
+"""R9, R25: the deacon and the machine: strays, trees, rooms, kept work; never what is not ours."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from corral.core import commands as c
+from corral.core.chores import DAY, SETTLE, Found
+from corral.core.ids import TaskId
+from corral.roles import locks
+from corral.roles.files import Room
+from corral.world import processes
+from tests.roles.yard import Yard, end_all, marked
+from tests.world.processes.sessions import await_in
+from tests.world.trees.ground import commit_file, everything, git, repository
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+
+
+@pytest.fixture
+def yard(tmp_path: Path) -> Iterator[Yard]:
+    made = Yard(repository(tmp_path / "project"))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def witness(yard: Yard) -> Iterator[None]:
+    """Have the lock of a witness taken."""
+    lock = locks.only_one(yard.repository.folder, "witness")
+    yield
+    os.close(lock)
+
+
+def test_strays_of_sessions_that_are_over_are_ended_and_nobody_else(yard: Yard) -> None:
+    over, live = yard.begin(), yard.begin()
+    yard.end(over)
+    run = yard.repository.git_dir
+    strays = [marked(yard, CORRAL_RUN=run, CORRAL_SESSION=over)]
+    strays.append(marked(yard, CORRAL_RUN=run, CORRAL_SESSION="ZZ-9.3"))
+    spared = [
+        marked(yard, CORRAL_RUN=run, CORRAL_SESSION=live),
+        marked(yard, CORRAL_SESSION=over),  # of another repository, or of a person
+        marked(yard, CORRAL_RUN=f"{run}/other", CORRAL_SESSION=over),
+        marked(yard, CORRAL_RUN=run),
+        marked(yard, CORRAL_RUN=run, CORRAL_SESSION="ana"),
+        marked(yard),
+    ]
+    try:
+        assert yard.once()["processes"] == Found(2, 2)
+        assert [process.wait(10) for process in strays] == [-9, -9]
+        assert [process.poll() for process in spared] == [None] * len(spared)
+    finally:
+        end_all(*strays, *spared)
+
+
+def test_a_tree_whose_session_is_over_is_kept_and_parked(yard: Yard) -> None:
+    over, live = yard.begin(), yard.begin()
+    left, used = yard.tree(over), yard.tree(live)
+    commit = commit_file(left.path, "made.txt", "made\n")
+    Path(left.path, "left.txt").write_text("left\n")
+    assert yard.once()["trees"] == Found()
+    yard.end(over)
+    assert yard.once()["trees"] == Found(1, 1)
+    assert [tree.name for tree in yard.trees.list()] == [live]
+    assert Path(used.path, "run.sh").exists()
+    (kept,) = yard.trees.keep.list_kept(over)
+    assert yard.trees.keep.show(kept).untracked == ("left.txt",)
+    assert git(yard.repo, "for-each-ref", "--contains", commit)
+
+
+@pytest.mark.usefixtures("witness")
+def test_a_witness_that_runs_has_time_to_clean_up_itself(yard: Yard) -> None:
+    session = yard.begin()
+    yard.tree(session)
+    yard.end(session)
+    assert yard.once()["trees"] == Found()
+    yard.ahead = SETTLE + 1000
+    assert yard.once()["trees"] == Found(1, 1)
+
+
+def test_a_tree_that_cannot_be_kept_stays_and_is_told(yard: Yard) -> None:
+    session = yard.begin()
+    tree = yard.tree(session)
+    Path(tree.path, "left.txt").write_text("left\n")
+    yard.end(session)
+    desks = Path(yard.repository.folder, "desks")
+    desks.write_text("no room for a desk")
+    result = yard.once()["trees"]
+    assert (result.found, result.done, list(result.worries)) == (1, 0, [session])
+    assert yard.alerts() == {"orphan-tree": session}
+    assert Path(tree.path, "left.txt").exists()
+    desks.unlink()
+    assert yard.once()["trees"] == Found(1, 1)
+    assert yard.alerts() == {}
+
+
+def test_the_users_own_trees_branches_and_checkout_are_left_alone(
+    yard: Yard, tmp_path: Path
+) -> None:
+    git(yard.repo, "branch", "convoy/auth-fix/mine")
+    git(yard.repo, "worktree", "add", "--quiet", "-b", "AF-1.1", str(tmp_path / "AF-1.1"))
+    beside = Path(yard.trees.place, "tree-9")
+    beside.mkdir(parents=True)
+    (beside / "notes").write_text("a person's own\n")
+    (tmp_path / "AF-1.1" / "new").write_text("not committed\n")
+    room = Path(yard.repository.folder, "sessions", "notes")
+    room.mkdir(parents=True)
+    session = yard.begin()
+    yard.tree(session)
+    yard.end(session)
+    branches = git(yard.repo, "for-each-ref", "refs/heads")
+    seen = [everything(yard.repo, leaving_out=(b".git",)), everything(tmp_path / "AF-1.1")]
+    yard.ahead = 100 * DAY
+    yard.once()
+    assert git(yard.repo, "for-each-ref", "refs/heads") == branches
+    assert [
+        everything(yard.repo, leaving_out=(b".git",)),
+        everything(tmp_path / "AF-1.1"),
+    ] == seen
+    assert (beside / "notes").exists()
+    assert room.exists()
+
+
+def test_rooms_and_kept_work_go_after_the_retention(yard: Yard) -> None:
+    session = yard.begin()
+    tree = yard.tree(session)
+    Path(tree.path, "left.txt").write_text("left\n")
+    room = Path(Room(yard.repository.folder, session).next("run")).parent
+    yard.end(session)
+    yard.once()
+    yard.ahead = 29 * DAY
+    yard.once()
+    assert room.exists()
+    yard.ahead = 31 * DAY
+    assert yard.once()["rooms"] == Found(1, 1)
+    assert not room.exists()
+    assert len(yard.trees.keep.list_kept()) == 1, "its convoy is open"
+    yard.do(c.CancelTask(task=TaskId("AF-1")))
+    yard.ahead += 29 * DAY
+    assert yard.once()["kept"] == Found()
+    yard.ahead += 2 * DAY
+    assert yard.once()["kept"] == Found(1, 1)
+    assert yard.trees.keep.list_kept() == []
+
+
+def test_what_still_runs_is_ended_before_its_room_goes(yard: Yard) -> None:
+    session = yard.begin()
+    folder = yard.launch(session)
+    yard.end(session)
+    yard.ahead = 31 * DAY
+    assert yard.once()["processes"].done == 1
+    home = os.path.dirname(os.path.dirname(folder))
+    await_in(home, lambda: None if processes.alive(folder) else True)
+    yard.once()
+    assert not os.path.exists(folder)
+
+
+def test_what_was_thrown_away_is_deleted(yard: Yard) -> None:
+    trash = Path(yard.trees.place, ".trash-0123456789abcdef")
+    (trash / "deep").mkdir(parents=True)
+    (trash / "deep" / "file").write_text("x")
+    assert yard.once()["trash"] == Found(1, 1)
+    assert not trash.exists()
