@@ -3,6 +3,8 @@
 import tomllib
 from pathlib import Path
 
+from corral.core.config import parse
+from corral.interfaces.cli import setup
 from tests.e2e.corral_command import Board, fingerprint, unchanged
 
 
@@ -107,3 +109,14 @@ def test_doctor_sees_a_mirror_that_is_not_of_this_log(board: Board) -> None:
     found = verdicts(board, 1)
     assert not found["mirror"]
     assert found["log"]
+
+
+def test_the_file_that_init_writes_shows_every_setting_there_is() -> None:
+    lines = [line.removeprefix("# ") for line in setup.CONFIG.splitlines()]
+    switched_on = "\n".join(line for line in lines if "=" in line or line.startswith("["))
+    config = parse(switched_on, "config.toml")
+    sections = {name: getattr(config, name) for name in ("board", "slots", "watch", "trees")}
+    shown = {**sections, "refinery": config.refinery, "engine.tests": config.engine["tests"]}
+    for name, section in shown.items():
+        for setting in section.__struct_fields__:
+            assert f"\n{setting} = " in switched_on, f"{name}.{setting}"

@@ -44,7 +44,7 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
     "Start": (
         Entry(
             "init",
-            "set Corral up in this repository: write .corral/config.toml, nothing else",
+            "set Corral up in this repository: write .corral/config.toml",
             "setup:init",
             (
                 Option("--print", "show the file instead of writing it", "flag"),

@@ -10,29 +10,50 @@ from corral.interfaces.cli.parser import Options
 
 CONFIG = """\
 # Corral's settings for this repository. Commit this file: everybody shares it.
-# Every setting is optional; what stands here behind a '#' is the default.
+# Every setting is optional; what stands here behind a '#' is the default or an example.
 
 [board]
 # claim_ttl_s = 900          # a claim or lease not renewed for this long can be taken over
 
 # Engines are chosen by task: corral task add … --engine tests
-# [engine.default]
-# type = "claude-code"
 # [engine.tests]
-# type = "aider"
-# model = "gpt-4o"
-
-[refinery]
-# strategy = "squash"        # rebase, squash or merge; a convoy may say otherwise
-# require_ci = true
-# checks = ["make test"]     # each must exit 0 on the merged result before it lands
+# type = "shell"
+# command = ["make", "test"] # the program and its arguments; a task's --run goes before it
+# model = ""
+# pool = "slow"              # its sessions count in this pool, too
 
 [slots]
 # total = 12                 # sessions at once
-# reserve = 2                # of these, kept free for the unexpected
+# reserve = 2                # of these, only for urgent tasks
+# pools = { slow = 4 }       # sessions at once in each pool
 
 [watch]
-# beat_s = 900               # a session is looked at once in every beat
+# beat_s = 900               # silent for two beats: an alert; for three: the session is stopped
+# barren_beats = 8           # alive for so long without an output: an alert; 0 turns it off
+# wall_s = 14400             # no session takes longer
+# grace_s = 10               # between being asked to stop and being killed
+# output_mb = 64             # of each session's output, twice
+# attempts = 3               # in a row that come to nothing, then a person is needed
+# backoff_s = 30             # the first rest between them; doubled each time
+# backoff_most_s = 3600
+# commit_dirty = false       # commit what a session leaves behind, instead of sending it back
+
+[trees]
+# folder = ""                # where the working trees are; empty: beside the repository
+# kind = "worktree"          # or "clone", which shares objects but no refs
+# pool = 4                   # trees kept for reuse
+# copy = [".env"]            # files that every tree gets from your checkout
+# setup = [["npm", "ci"]]    # run in every tree before its session starts
+# setup_s = 600
+# fresh = false              # a retry starts over instead of building on the last attempt
+# keep_days = 30             # how long kept work stays after its convoy is finished
+# ports = 0                  # leased for each session: CORRAL_PORT_1, CORRAL_PORT_2, …
+# port_range = [20000, 29999]
+
+[refinery]                   # for the merge queue, which comes in a later version
+# strategy = "squash"        # rebase, squash or merge; a convoy may say otherwise
+# require_ci = true
+# checks = ["make test"]     # each must exit 0 on the merged result before it lands
 """
 
 
