@@ -9,12 +9,13 @@ _LOOK_S = 15  # sessions run: a shim that was killed together with its keeper ma
 _STOPPING_S = 2  # a stop, or a judgement, has to be seen through
 
 
-def resting(state: State, now: int, claimer: str) -> int | None:
-    """Return when the next task that only has to rest may be tried again."""
+def resting(state: State, now: int, claimer: str, *, failed_only: bool = False) -> int | None:
+    """Return when the next task that only has to wait may be tried; `failed_only`: tried again."""
     times = [
         task.not_before_at
         for task in state.tasks.values()
         if task.not_before_at > now
+        and (task.failures or not failed_only)
         and task.state is TaskState.TODO
         and ready(state, task, task.not_before_at, claimer)
     ]

@@ -156,12 +156,15 @@ def end(
         code=code,
         signal=signal,
     )
-    events = [ended, *_given_back(state, found)]
+    events: list[e.Event] = [ended, *_given_back(state, found)]
     task = _held(state, found)
     if task is None:  # the task went to somebody else meanwhile: this result comes too late
         return events
     if judgement.verdict is Verdict.PROVED:
-        return [*events, e.TaskSubmitted(task=task.id, token=found.token, commit=commit)]
+        events.append(e.TaskSubmitted(task=task.id, token=found.token, commit=commit))
+        if commit == found.base:  # an observer's work is its report: there is nothing to merge
+            events.append(e.TaskLanded(task=task.id, commit=commit))
+        return events
     return [*events, _failed(task, found, judgement, patience, now)]
 
 

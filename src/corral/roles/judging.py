@@ -10,6 +10,7 @@ from threading import Semaphore
 
 from msgspec.structs import replace
 
+from corral.core.brief import changes_nothing
 from corral.core.config import Config
 from corral.core.state import Session, Task
 from corral.core.verdict import (
@@ -88,11 +89,11 @@ class Judge:
         self._trunks.at(task.convoy, session)
         elsewhere = "" if _is_connected(tree) else "it replaced the .git of its working tree"
         tree = self._trees.adopt(session.id)
-        if self._config.watch.commit_dirty and task.role != "observer" and not elsewhere:
+        observer = changes_nothing(task)
+        if self._config.watch.commit_dirty and not observer and not elsewhere:
             self._commit_rest(session, tree)
         with self._git:
             facts = self._trees.facts(tree)
-        observer = task.role == "observer"
         work = self._work(session, facts, elsewhere)
         judgement = judge_work(work, task.paths, observer=observer)
         if judgement is None and (hidden := self._hidden(tree)):

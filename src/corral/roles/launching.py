@@ -144,7 +144,9 @@ class Launcher:
             asked=asked,
             role=_text(join(templates, f"{task.role}.md")) if task.role else "",
             rules=_text(join(templates, "shared-rules.md")),
-            before=task.reason if task.failures else "",
+            before=task.before,
+            protocol=_text(join(templates, "beat-protocol.md")),
+            beat_s=self._config.watch.beat_s,
         )
 
 

@@ -24,6 +24,7 @@ from corral.core.agenda import next_look, resting, unattended
 from corral.core.config import Config
 from corral.core.errors import CorralError, Refused
 from corral.core.ids import SessionId
+from corral.core.recurrence import starts_over
 from corral.core.session_rules import WITNESS
 from corral.core.slots import Limits, startable
 from corral.core.state import Session, State, Task
@@ -97,13 +98,13 @@ class Witness:
         heard: set[str] = set()
         timed_out = True
         while not self._stopping:
+            recurs = self._log.recur(self._config.watch.beat_s, self._clock)
             state = self._log.look()
             self._tend(state, heard, everyone=timed_out)
             state = self._log.look()
             if once and not self._busy and not self._done and not self._anything_left(state):
                 return
             until = next_look(state, self._clock(), self._config.watch.beat_s, WITNESS)
-            recurs = self._log.recur(self._config.watch.beat_s, self._clock)
             until = until if recurs is None else min(until, recurs)
             heard = self._watch.wait(max(0, until - self._clock()) / 1000)
             if not self._stopping:
@@ -115,7 +116,7 @@ class Witness:
         return (
             any(session.live for session in state.sessions.values())
             or any(True for _ in self._startable(state))
-            or resting(state, at, WITNESS) is not None
+            or resting(state, at, WITNESS, failed_only=True) is not None
         )
 
     def _startable(self, state: State) -> Iterator[Task]:
@@ -149,7 +150,7 @@ class Witness:
 
     def _open(self, task: Task) -> None:
         """Give a task a slot, and begin its session at the next look."""
-        fresh = self._config.trees.fresh
+        fresh = self._config.trees.fresh or starts_over(self._log.look(), task)
         try:
             trunk = self._steps.trunks.at(task.convoy)
             base = self._steps.trunks.base(task, trunk, fresh=fresh)
