@@ -61,10 +61,13 @@ def write(path: str, seal: Seal) -> None:
 
 def read(path: str) -> Seal | None:
     try:
-        with open(path, "rb") as file:
-            content = file.read().rstrip()
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return None
+    try:
+        content = os.read(fd, 2 * _SIZE).rstrip()
+    finally:
+        os.close(fd)
     body = content[8:]
     if content[:8] != b"%08x" % zlib.crc32(body):
         return None

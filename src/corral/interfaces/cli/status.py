@@ -7,7 +7,7 @@ from corral.core import views
 from corral.core.state import State, Task
 from corral.interfaces.cli import output
 from corral.interfaces.cli.context import Context
-from corral.interfaces.cli.output import STATE_STYLE, cut, fancy, holder, paint, table
+from corral.interfaces.cli.output import STATE_STYLE, cut, fancy, holder, paint, span, table
 from corral.interfaces.cli.parser import Options
 
 _SHOWN = ("doing", "blocked", "failed", "review", "todo")
@@ -56,6 +56,7 @@ def _screen(state: State, now: int) -> str:
     for name in _SHOWN:
         if board[name]:
             lines += ["", *_section(state, name, board[name], now)]
+    lines += _sessions(state, now)
     if state.alerts:
         lines += ["", paint(f"alerts ({len(state.alerts)})", "red")]
         lines += [f"  {alert.id}  {alert.subject}: {alert.text}" for alert in state.alerts.values()]
@@ -87,6 +88,24 @@ def _convoys(state: State, board: dict[str, list[Task]]) -> list[str]:
     more = len(found) - len(rows)
     note = [f"  … and {more} earlier ones (corral convoy list)"] if more else []
     return ["", table(rows, ("convoy", "progress", "done", "title")), *note]
+
+
+def _sessions(state: State, now: int) -> list[str]:
+    """Show what runs now, the longest first."""
+    live = sorted(
+        (session for session in state.sessions.values() if session.live),
+        key=lambda session: session.started_at,
+    )
+    if not live:
+        return []
+    rows = [
+        (s.id, span(now - s.started_at), s.profile, str(s.outputs), s.progress)
+        for s in live[:_ROWS]
+    ]
+    more = len(live) - len(rows)
+    note = [f"  … and {more:,} more (corral session list)"] if more else []
+    heading = paint(f"sessions ({len(live)})", "cyan", "bold")
+    return ["", heading, table(rows, ("session", "time", "engine", "outputs", "says")), *note]
 
 
 def _bar(view: views.ConvoyView) -> str:

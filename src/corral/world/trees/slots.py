@@ -53,7 +53,10 @@ class Slots:
     def abandoned(self) -> list[Slot]:
         """Return the slots whose maker died."""
         making = [slot for slot in self.all() if slot.state == "making"]
-        return [slot for slot in making if not self._is_held(slot)]
+        let_go = [slot for slot in making if not self._is_held(slot)]
+        # A maker lets go after it has saved the tree as live: what we read before may be old.
+        still = self.all() if let_go else []
+        return [slot for slot in let_go if slot in still]
 
     def empty_folders(self) -> list[str]:
         """Return trees that were added and not saved: their maker died in between."""
