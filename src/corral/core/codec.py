@@ -5,8 +5,8 @@ A record's line is the exact text that is stored, mirrored and hashed:
     {"seq":7,"at":1700000000000,"actor":"ana","type":"task.claimed","data":{…}}
     hash(7) = sha256(hash(6) + line(7)),  hash(0) = 32 zero bytes
 
-So anybody can check a log with `sha256` and a loop, and a record of a type that this version does
-not know can still be listed, verified and mirrored; only the fold refuses it.
+So anybody can check a log with `sha256` and a loop. A record of a type that this version does not
+know is refused by the fold, and with it the log, until Corral is upgraded: nothing is guessed.
 """
 
 from collections.abc import Callable

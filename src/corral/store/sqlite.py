@@ -128,7 +128,8 @@ class SqliteStore:
     def wait(self, after: int, timeout_s: float | None = None) -> bool:
         from corral.world.watch import Watch
 
-        os.makedirs(self.derived, exist_ok=True)
+        with suppress(OSError):  # another may be deleting it: the watch looks for it again
+            os.makedirs(self.derived, exist_ok=True)
         deadline = None if timeout_s is None else monotonic() + timeout_s
         # Closing a watch can take the kernel many milliseconds, so it is kept for the next wait.
         watch = self._watches.pop() if self._watches else Watch(self.derived)
@@ -344,7 +345,8 @@ class SqliteStore:
         except LogDamaged:
             self._break_seal(mark)
             raise
-        self._write_seal(state)
+        with suppress(OSError):  # then it is checked again the next time
+            self._write_seal(state)
         return state
 
     def _mark(self) -> seal.Mark | None:
