@@ -35,7 +35,7 @@ def run(folder: Path, *, quick: bool) -> list[Figure]:
 
     cases: tuple[tuple[str, Arguments, float], ...] = (
         ("corral status", lambda: ["status"], 6.0),
-        ("corral status --json", lambda: ["status", "--json"], 6.0),
+        ("corral status --json", lambda: ["status", "--json"], 7.0),
         ("corral task claim --next", lambda: _NEXT, 8.0),
         ("corral task claim ID", lambda: ["task", "claim", next(ready), "--as", "bench"], 8.0),
     )
