@@ -89,6 +89,8 @@ class Writer:
         requests = [pending.request for pending in batch]
         try:
             return self._store.batch(requests)
+        except Failed as error:
+            return [error] * len(batch)  # the disk or the log, not one of them: nothing is retried
         except Exception as error:
             if len(batch) == 1:
                 return [error]
