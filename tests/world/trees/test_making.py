@@ -52,6 +52,16 @@ def test_32_processes_make_32_trees_from_cold(repo: Path) -> None:
     assert len(opened(repo).list()) == 32
 
 
+def test_whoever_reads_all_refs_meanwhile_finds_only_commits(repo: Path, trees: Trees) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        made = pool.submit(
+            lambda: [trees.make(f"s{n}", f"convoy/x/{n}", "main") for n in range(40)]
+        )
+        while not made.done():  # as `git gc` does before it packs
+            git(repo, "rev-list", "--all", "--reflog", "--indexed-objects", "--objects", "-n1")
+        assert len(made.result()) == 40
+
+
 def test_32_threads_make_and_release_at_once(trees: Trees) -> None:
     def cycle(number: int) -> Tree:
         tree = trees.make(f"s{number}", f"convoy/x/{number}", "main")

@@ -1,7 +1,7 @@
 """The repository's list of working trees: `<git dir>/worktrees/<id>`, one folder for each.
 
-Git adds one (its format is git's business); repairing and forgetting are a few files, written here,
-because git would believe what a session may have put there.
+Adding, repairing and forgetting are a few files, written here: git shows a new one half made, and
+would believe what a session may have put there.
 """
 
 import fcntl
@@ -9,11 +9,11 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from os.path import dirname, isdir, islink, join, normpath
+from os.path import basename, dirname, isdir, islink, join, lexists
 
-from corral.world.git.refs import SAFE
+from corral.core.errors import Refused
 from corral.world.git.tree import read_head, read_plain
-from corral.world.git.view import failure, put, scrubbed, start
+from corral.world.git.view import put
 
 # What git writes into a new one; everything else there was left by who used it.
 _OWN = frozenset({"HEAD", "commondir", "gitdir", "index", "locked"})
@@ -35,18 +35,36 @@ def locked(git_dir: str) -> Iterator[None]:
 def add(git_dir: str, path: str, commit: str, *, held: bool = True) -> str:
     """Add a working tree with a detached HEAD and no files; return its git folder.
 
-    Two at once fail now and then in git itself: call it under the repository's lock. One that is
-    held is not pruned by git while its folder is away.
+    It appears whole: git's own `worktree add` shows a HEAD of zeros for a moment, and whoever
+    reads all refs just then (`git gc`, `git log --all`) fails on it. Call it under the repository's
+    lock. One that is held is not pruned by git while its folder is away.
     """
-    command = ["git", f"--git-dir={git_dir}", *SAFE, "worktree", "add", "--no-checkout"]
-    command += ["--lock", "--reason", "corral"] if held else []
-    command += ["--detach", path, commit]
-    done = start(command, git_dir, scrubbed() | {"GIT_NO_LAZY_FETCH": "1"}, b"")
-    if done.returncode:
-        raise failure("worktree add", done)
-    link = read_plain(join(path, ".git")) or b""
-    own = os.fsdecode(link.removeprefix(b"gitdir: ").rstrip(b"\n"))
-    return normpath(join(path, own))  # newer git can be told to write a relative one
+    os.makedirs(path, exist_ok=True)
+    if os.listdir(path):
+        raise Refused(f"{path} is there already", "move it away, or name another folder")
+    listed = join(git_dir, "worktrees")
+    os.makedirs(listed, exist_ok=True)
+    own = _unused(join(listed, basename(path)))
+    link = join(path, ".git")
+    draft = join(git_dir, "corral", "new-tree")
+    remove(draft)  # of one that died here
+    os.mkdir(draft)
+    put(join(draft, "HEAD"), f"{commit}\n")
+    put(join(draft, "commondir"), "../..\n")
+    put(join(draft, "gitdir"), f"{link}\n")
+    if held:
+        put(join(draft, "locked"), "corral\n")
+    os.rename(draft, own)
+    put(link, f"gitdir: {own}\n")
+    return own
+
+
+def _unused(path: str) -> str:
+    number, free = 0, path
+    while lexists(free):
+        number += 1
+        free = f"{path}{number}"
+    return free
 
 
 def reconnect(own: str, path: str, head: str) -> None:
