@@ -54,13 +54,23 @@ AF_1_1 = SessionId("AF-1.1")
 KNOWN = {
     "alert.cleared": "alert",
     "alert.raised": "alert kind subject text",
+    "change.queued": "task commit fork ?paths ?many",
+    "change.returned": "task commit why ?detail ?beside ?paths ?run ?tip",
+    "check.ended": "run result ?command ?detail ?took_ms ?beside ?cached",
+    "check.started": "run convoy members tip commit tree key ?commits ?kind ?slot"
+    " ?deadline_s ?external",
     "chore.done": "chore ?found ?done",
     "convoy.created": "convoy title prefix ?base ?strategy ?checks",
+    "convoy.finished": "convoy how ?base ?commit ?note",
+    "landing.begun": "run convoy old new tasks ?commits",
+    "landing.ended": "run convoy landed ?reason",
     "lease.acquired": "resource holder token expires_at",
     "lease.lapsed": "resource holder token",
     "lease.released": "resource token",
     "lease.renewed": "resource token expires_at",
     "log.created": "log format",
+    "queue.paused": "?convoy ?reason",
+    "queue.resumed": "?convoy",
     "session.ended": "session verdict ?detail ?commit ?code ?signal",
     "session.progressed": "session text ?outputs",
     "session.started": "session task token profile branch base ?pool ?wall_s ?trunk",
@@ -82,6 +92,7 @@ KNOWN = {
     "task.retried": "task ?reason",
     "task.submitted": "task token ?commit",
     "task.unblocked": "task",
+    "trunk.moved": "convoy new ?old ?who",
 }
 
 GOLDEN = [

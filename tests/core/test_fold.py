@@ -192,6 +192,10 @@ def test_every_event_moves_the_number_and_nothing_is_left_out(board: Board) -> N
         "alert": "alert-5",
         "format": 1,
         "expires_at": START,
+        "run": "R1",
+        "members": (TASK,),
+        "tasks": (TASK,),
+        "landed": False,
     }
     for name, event in EVENTS.items():
         values = {

@@ -13,6 +13,7 @@ from corral.core import text
 from corral.core.commands import COMMANDS, Command
 from corral.core.errors import BadInput, NotFound
 from corral.core.ids import ConvoyId, TaskId
+from corral.core.queue_events import CheckStarted
 from corral.core.state import TaskState
 from tests.core.board import Board
 
@@ -24,7 +25,8 @@ HOSTILE = {
     "a lone surrogate": "a\udc80b",
 }
 # Where a task must be for the rest of the command to be fine.
-STATES = {"unblock": TaskState.BLOCKED, "retry": TaskState.FAILED, "land": TaskState.REVIEW}
+STATES = {"unblock": TaskState.BLOCKED, "retry": TaskState.FAILED}
+STATES |= dict.fromkeys(("land", "eject", "prioritise"), TaskState.REVIEW)
 
 
 def takes_text(kind: Any) -> bool:
@@ -59,9 +61,28 @@ def prepared(name: str) -> tuple[Board, dict[str, Any]]:
     if move == "clear":
         board.do(c.RaiseAlert(subject="s", text="t"))
         fine["alert"] = f"alert-{board.state.seq}"
+    if move == "resume":
+        board.do(c.PauseQueue())
+        board.do(c.PauseQueue(convoy=ConvoyId("auth-fix")))
+    if move == "report":
+        board.add(external_run())
+        fine |= {"run": "R1", "result": "green"}
     fields = msgspec.structs.fields(COMMANDS[name])
     wanted = {field.name for field in fields if field.required or field.name == "token"}
     return board, {key: value for key, value in fine.items() if key in wanted}
+
+
+def external_run() -> CheckStarted:
+    return CheckStarted(
+        run="R1",
+        convoy=ConvoyId("auth-fix"),
+        members=(TaskId("AF-1"),),
+        tip="1" * 40,
+        commit="2" * 40,
+        tree="3" * 40,
+        key="k",
+        external=True,
+    )
 
 
 def with_value(name: str, field: str, value: str, fine: dict[str, Any]) -> Command:

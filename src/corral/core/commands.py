@@ -233,3 +233,44 @@ class ClearAlert(Command, frozen=True, kw_only=True):
 
     name = "alert clear"
     alert: A[str, _about("the alert, like alert-7")]
+
+
+class PauseQueue(Command, frozen=True, kw_only=True):
+    """Let nothing more land, of one convoy or at all; checks that run are finished."""
+
+    name = "queue pause"
+    convoy: A[ConvoyId, _about("the convoy; left out: all of them")] = ConvoyId("")
+    reason: Reason = ""
+
+
+class ResumeQueue(Command, frozen=True, kw_only=True):
+    """Let work land again."""
+
+    name = "queue resume"
+    convoy: A[ConvoyId, _about("the convoy; left out: all of them")] = ConvoyId("")
+
+
+class EjectChange(Command, frozen=True, kw_only=True):
+    """Take a task out of the queue; its work is kept, and `task retry` puts it on the board."""
+
+    name = "queue eject"
+    task: Task
+    reason: Reason = ""
+
+
+class PrioritiseChange(Command, frozen=True, kw_only=True):
+    """Let a task that waits to land go first, or last."""
+
+    name = "queue prioritise"
+    task: Task
+    priority: Priority = 100
+
+
+class ReportCheck(Command, frozen=True, kw_only=True):
+    """Say how a check run came out that somebody else's CI has done."""
+
+    name = "queue report"
+    run: A[str, _about("the run, like R42, as `corral queue list` shows it")]
+    result: A[str, _about("green or red")]
+    detail: A[str, _about("what failed, or where to read it")] = ""
+    commit: A[str, _about("the commit that was checked; must be the run's")] = ""

@@ -11,6 +11,7 @@ from msgspec import Struct, field
 from corral.core.errors import BadConfig
 from corral.core.text import CLAIM_TTL_S, TTL_S, shown
 
+FINISHES = ("leave", "merge", "fast-forward", "pull-request")
 _HINT = "corral init --print shows every setting"
 
 
@@ -31,8 +32,16 @@ class Engine(_Section, frozen=True):
 
 class Refinery(_Section, frozen=True):
     strategy: str = "squash"
-    require_ci: bool = True
+    require_ci: bool = True  # false: work lands unchecked, and the report says so
     checks: tuple[str, ...] = ()
+    external: bool = False  # somebody else's CI runs the checks, and reports
+    mode: str = "lanes"  # or "serial"
+    slots: int = 0  # check runs at once; 0: as many as measured to be of use
+    deadline_s: int = 0  # of one check run; 0: learned from the green ones
+    returns: int = 3  # so often work comes back before a person is needed
+    caches: tuple[str, ...] = ()  # ignored files that stay in the check trees between runs
+    union: tuple[str, ...] = ()  # where both sides of a conflict are kept
+    finish: str = "leave"  # of a landed convoy: leave, merge, fast-forward or pull-request
 
 
 class Slots(_Section, frozen=True):
@@ -131,6 +140,9 @@ def _check(config: Config, reader: "_Reader") -> None:
         ("watch", "attempts"): (config.watch.attempts, 1, 100),
         ("watch", "backoff_s"): (config.watch.backoff_s, 0, TTL_S),
         ("watch", "backoff_most_s"): (config.watch.backoff_most_s, 0, TTL_S),
+        ("refinery", "slots"): (config.refinery.slots, 0, 1000),
+        ("refinery", "deadline_s"): (config.refinery.deadline_s, 0, TTL_S),
+        ("refinery", "returns"): (config.refinery.returns, 1, 100),
         ("trees", "pool"): (config.trees.pool, 0, 1000),
         ("trees", "setup_s"): (config.trees.setup_s, 1, 86_400),
         ("trees", "keep_days"): (config.trees.keep_days, 1, 3650),
@@ -139,10 +151,14 @@ def _check(config: Config, reader: "_Reader") -> None:
     for keys, (value, least, most) in bounds.items():
         if not least <= value <= most:
             raise reader.bad(keys, f"{keys[-1]} is {value}: at least {least}, at most {most}")
-    if config.refinery.strategy not in ("rebase", "squash", "merge"):
-        raise reader.bad(("refinery", "strategy"), "strategy is one of rebase, squash, merge")
-    if config.trees.kind not in ("worktree", "clone"):
-        raise reader.bad(("trees", "kind"), "kind is one of worktree, clone")
+    for where, word, words in (
+        (("refinery", "strategy"), config.refinery.strategy, ("rebase", "squash", "merge")),
+        (("refinery", "mode"), config.refinery.mode, ("lanes", "serial")),
+        (("refinery", "finish"), config.refinery.finish, FINISHES),
+        (("trees", "kind"), config.trees.kind, ("worktree", "clone")),
+    ):
+        if word not in words:
+            raise reader.bad(where, f"{where[-1]} is one of {', '.join(words)}")
     first, last = config.trees.port_range
     if not 1024 <= first <= last <= 65_535 or last - first + 1 < config.trees.ports:
         raise reader.bad(

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from corral.core import events as e
 from corral.core.ids import TaskId
+from corral.core.queue_fold import QUEUE_APPLY, left
 from corral.core.state import Alert, Chore, Claim, Convoy, Session, State, Task, TaskState
 
 Apply = Callable[[State, Any, int, int], None]
@@ -144,6 +145,7 @@ def _task_delayed(state: State, event: e.TaskDelayed, seq: int, at: int) -> None
 
 def _task_landed(state: State, event: e.TaskLanded, seq: int, at: int) -> None:
     task = state.tasks[event.task]
+    state.returned.pop(event.task, None)
     commit, covered_at = event.commit or task.commit, max(task.covered_at, at)
     _move(state, event.task, TaskState.DONE, at, commit=commit, covered_at=covered_at)
 
@@ -233,6 +235,8 @@ def _move(
 ) -> None:
     """Put a task into a state in which nobody holds it."""
     found = board.tasks[task]
+    if to is not TaskState.REVIEW:
+        left(board, task)  # it does not wait to land any more
     changes = {"before": reason or found.before, **changes}
     board.tasks[task] = replace(
         found, state=to, claim=None, changed_at=at, reason=reason, **changes
@@ -273,4 +277,5 @@ _APPLY: dict[type[e.Event], Apply] = {
     e.SessionStopAsked: _session_stop_asked,
     e.SessionEnded: _session_ended,
     e.ChoreDone: _chore_done,
+    **QUEUE_APPLY,
 }

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from corral.core import commands as c
 from corral.core import events as e
-from corral.core import family, ids, leases, recurrence, text
+from corral.core import family, ids, leases, queue_rules, recurrence, text
 from corral.core.claims import next_offer, obstacles
 from corral.core.errors import BadInput, NotFound, Refused
 from corral.core.graph import cycle, find_task
@@ -407,4 +407,5 @@ _RULES: dict[type[c.Command], Rule] = {
     c.ReleaseLease: _release_lease,
     c.RaiseAlert: _raise_alert,
     c.ClearAlert: _clear_alert,
+    **queue_rules.RULES,
 }

@@ -10,8 +10,9 @@ from enum import StrEnum
 from msgspec import Struct, field
 
 from corral.core.ids import ConvoyId, SessionId, TaskId, Token
+from corral.core.queue_state import Change, Check, Returned, Trunk
 
-VERSION = 2
+VERSION = 3
 
 
 class TaskState(StrEnum):
@@ -141,3 +142,10 @@ class State(Struct):
     alerts: dict[str, Alert] = field(default_factory=dict)
     sessions: dict[SessionId, Session] = field(default_factory=dict)
     chores: dict[str, Chore] = field(default_factory=dict)
+    changes: dict[TaskId, Change] = field(default_factory=dict)
+    checks: dict[str, Check] = field(default_factory=dict)
+    trunks: dict[ConvoyId, Trunk] = field(default_factory=dict)
+    returned: dict[TaskId, Returned] = field(default_factory=dict)
+    flakes: dict[str, int] = field(default_factory=dict)  # by command: same tree, two answers
+    runs: int = 0  # check runs so far; they are named by it
+    paused: str = ""  # why nothing lands, if all queues are paused

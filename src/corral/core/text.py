@@ -63,6 +63,12 @@ def shown(value: str) -> str:
     return value if value.isprintable() else "".join(c if c.isprintable() else "?" for c in value)
 
 
+def cut(value: str, limit: int) -> str:
+    """Make any text fit into one line of at most so many characters; the end is left out."""
+    flat = " ".join(shown(part) for part in value.split())
+    return flat if len(flat) <= limit else flat[: limit - 1] + "…"
+
+
 def _sound(value: str, what: str, limit: int, keep: str) -> None:
     if len(value) > limit:
         raise BadInput(f"{what} has {len(value):,} characters: at most {limit:,} are allowed")

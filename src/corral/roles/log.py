@@ -37,6 +37,10 @@ class Log:
                 leases=dict(state.leases),
                 alerts=dict(state.alerts),
                 sessions=dict(state.sessions),
+                changes=dict(state.changes),
+                checks=dict(state.checks),
+                trunks=dict(state.trunks),
+                returned=dict(state.returned),
             )
 
     def record(self, decide: Decide) -> None:

@@ -1,18 +1,20 @@
 """The convoys' trunks: where sessions start from, and where no session may put anything.
 
-The log knows where a trunk is: where the newest session of the convoy started, or at a commit that
-has landed. A trunk that is elsewhere while sessions run was moved by one of them (or by somebody
-who must not, then): what it was moved to is kept, and it is put back. With no session running it
-is the user's, who may have moved it on.
+The log knows where a trunk is. One that is elsewhere was moved on by a person, which is taken in, or
+by a session, or to where it loses what has landed: then what it was moved to is kept, and it is put
+back. Who it was is what git noted beside the branch.
 """
 
 import os
 import threading
 from os.path import join
 
+from corral.core import queue_rules
 from corral.core.errors import Refused
 from corral.core.ids import ConvoyId, SessionId
+from corral.core.queue_fold import trunk_of
 from corral.core.state import Session, State, Task, TaskState
+from corral.core.text import printable
 from corral.roles.launching import mail_of
 from corral.roles.log import Log
 from corral.world.git.tree import read_branch, read_plain
@@ -53,17 +55,47 @@ class Trunks:
     def at(self, convoy: ConvoyId, judged: Session | None = None) -> str:
         """Return where a trunk is, made if it is needed for the first time, mended if need be."""
         with self._turn:
-            state = self._log.look()
+            here, state = self._both(convoy)
+            trunk = trunk_of(state, convoy)
+            if trunk.landing is not None and here in (trunk.landing.old, trunk.landing.new):
+                return here  # the refinery is moving it
+            known = trunk.tip or _started_from(state, convoy)
+            if not known:
+                here = here or self._create(state, convoy)
+            elif here is None or not (here == known or self._may_be_at(state, convoy, here, known)):
+                self._mend(state, convoy, here, known, judged)
+                here = known
+            if here != trunk.tip:
+                self._take_in(convoy, trunk.tip, here)
+            return here
+
+    def _both(self, convoy: ConvoyId) -> tuple[str | None, State]:
+        """Return the trunk and what the log says of it, as they were at one moment.
+
+        The refinery announces a move before it and records it after: between two looks that see
+        the same commit, the log cannot be behind it.
+        """
+        while True:
             here = read_branch(self._repository.git_dir, f"convoy/{convoy}/trunk")
-            known = _known(state, convoy)
-            if known is None:
-                return here or self._create(state, convoy)
-            if here is not None and (here == known or here in _landed(state, convoy)):
-                return here
-            if here is not None and not _live(state, convoy) and self._follows(here, known):
-                return here
-            self._mend(state, convoy, here, known, judged)
-            return known
+            state = self._log.look()
+            if here == read_branch(self._repository.git_dir, f"convoy/{convoy}/trunk"):
+                return here, state
+
+    def _may_be_at(self, state: State, convoy: ConvoyId, here: str, known: str) -> bool:
+        """Say whether somebody who may has moved a trunk on: a person, never a session."""
+        if here in _landed(state, convoy):
+            return True
+        if not self._follows(here, known):
+            return False
+        mail = self._mover(convoy, here)
+        sessions = {mail_of(session.id) for session in state.sessions.values()}
+        return not _live(state, convoy) or (bool(mail) and mail not in sessions)
+
+    def _take_in(self, convoy: ConvoyId, old: str, here: str) -> None:
+        who = self._mover(convoy, here) if old else ""
+        self._log.record(
+            lambda state, _: queue_rules.move_trunk(state, convoy, old, here, printable(who))
+        )
 
     def _create(self, state: State, convoy: ConvoyId) -> str:
         base = state.convoys[convoy].base
@@ -83,7 +115,7 @@ class Trunks:
         self, state: State, convoy: ConvoyId, here: str | None, known: str, judged: Session | None
     ) -> None:
         ref = f"refs/heads/convoy/{convoy}/trunk"
-        culprit = self._culprit(state, convoy, judged)
+        culprit = self._culprit(state, convoy, here, judged)
         if here is not None and self.view.commits(here)[0] is not None:
             self._keep.hold(culprit or convoy, ref.removeprefix("refs/heads/"), here, "moved trunk")
             self.view.move(ref, known, here)
@@ -99,23 +131,31 @@ class Trunks:
             f" it is back at {known[:12]}, and what it was moved to is kept",
         )
 
-    def _culprit(self, state: State, convoy: ConvoyId, judged: Session | None) -> SessionId | None:
+    def _culprit(
+        self, state: State, convoy: ConvoyId, here: str | None, judged: Session | None
+    ) -> SessionId | None:
         """Say who moved it: as git's own record of the branch has it, or the only one there."""
-        record = join(self._repository.git_dir, "logs", "refs", "heads", "convoy", convoy, "trunk")
-        lines = (read_plain(record) or b"").splitlines()
-        mail = lines[-1].partition(b"<")[2].partition(b">")[0].decode("utf-8", "replace")
-        for session in state.sessions.values() if lines else ():
+        mail = self._mover(convoy, here or "")
+        for session in state.sessions.values() if mail else ():
             if mail_of(session.id) == mail:
                 return session.id
         live = _live(state, convoy)
         return judged.id if judged and [session.id for session in live] == [judged.id] else None
 
+    def _mover(self, convoy: ConvoyId, here: str) -> str:
+        """Return the address that git noted when the trunk came to be where it is, if it did."""
+        record = join(self._repository.git_dir, "logs", "refs", "heads", "convoy", convoy, "trunk")
+        lines = (read_plain(record) or b"").splitlines()
+        if not lines or (here and here.encode() not in lines[-1].partition(b"<")[0].split()[1:2]):
+            return ""
+        return lines[-1].partition(b"<")[2].partition(b">")[0].decode("utf-8", "replace")
 
-def _known(state: State, convoy: ConvoyId) -> str | None:
-    """Return where the log says that a trunk is."""
+
+def _started_from(state: State, convoy: ConvoyId) -> str:
+    """Return where the newest session of a convoy found the trunk, for logs that say no more."""
     started = [s for s in state.sessions.values() if state.tasks[s.task].convoy == convoy]
     newest = max(started, key=lambda s: (s.started_at, int(s.token)), default=None)
-    return newest.trunk if newest else None
+    return newest.trunk if newest else ""
 
 
 def _live(state: State, convoy: ConvoyId) -> list[Session]:

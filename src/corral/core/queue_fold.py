@@ -1,0 +1,214 @@
+"""The fold of the refinery's events: `core/fold` takes these functions into its table."""
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec.structs import replace
+
+from corral.core import events as e
+from corral.core import queue_events as q
+from corral.core.ids import ConvoyId, TaskId
+from corral.core.queue.parts import Outcome
+from corral.core.queue_state import REMEMBERED_CHECKS, Change, Check, Landing, Returned, Trunk
+from corral.core.queueing import entry_of, run_of
+from corral.core.state import State, TaskState
+
+_NONE = Trunk(ConvoyId(""), "")
+_OUTCOMES = {"green": Outcome.GREEN, "red": Outcome.RED, "timed_out": Outcome.RED}
+
+
+def trunk_of(state: State, convoy: ConvoyId) -> Trunk:
+    """Return what is known of a trunk; one that was never made has no tip."""
+    return state.trunks.get(convoy) or replace(_NONE, convoy=convoy)
+
+
+def left(state: State, task: TaskId) -> None:
+    """Take a change out of the queue that went by another way than landing or coming back."""
+    change = state.changes.pop(task, None)
+    if change is not None:
+        trunk = trunk_of(state, change.convoy)
+        state.trunks[change.convoy] = replace(trunk, learned=trunk.learned.after_left(task))
+
+
+def _change_queued(state: State, event: q.ChangeQueued, seq: int, at: int) -> None:
+    task = state.tasks[event.task]
+    state.changes[event.task] = Change(
+        task=event.task,
+        convoy=task.convoy,
+        commit=event.commit,
+        fork=event.fork,
+        paths=event.paths,
+        many=event.many,
+        order=seq,
+        queued_at=at,
+        since=trunk_of(state, task.convoy).learned.number_of(event.fork),
+    )
+
+
+def _change_returned(state: State, event: q.ChangeReturned, seq: int, at: int) -> None:
+    task = state.tasks[event.task]
+    change = state.changes.get(event.task)
+    if change is not None:
+        trunk = trunk_of(state, change.convoy)
+        learned = trunk.learned.after_sent_back(entry_of(state, change), event.why)
+        state.trunks[change.convoy] = replace(trunk, learned=learned)
+        del state.changes[event.task]
+    before = state.returned.get(event.task)
+    state.returned[event.task] = Returned(
+        task=event.task,
+        commit=event.commit,
+        fork=change.fork if change else "",
+        why=event.why,
+        detail=event.detail,
+        beside=event.beside,
+        paths=event.paths,
+        run=event.run,
+        tip=event.tip,
+        times=before.times + 1 if before else 1,
+        at=at,
+    )
+    reason = f"{event.why}: {event.detail}" if event.detail else event.why
+    again = {"commit": "", "reason": reason, "before": reason, "changed_at": at}
+    state.tasks[event.task] = replace(task, state=TaskState.TODO, claim=None, **again)
+
+
+def _check_started(state: State, event: q.CheckStarted, seq: int, at: int) -> None:
+    state.runs += 1
+    state.checks[event.run] = Check(
+        run=event.run,
+        convoy=event.convoy,
+        members=event.members,
+        commits=event.commits,
+        tip=event.tip,
+        commit=event.commit,
+        tree=event.tree,
+        key=event.key,
+        kind=event.kind,
+        slot=event.slot,
+        deadline_s=event.deadline_s,
+        external=event.external,
+        order=seq,
+        started_at=at,
+    )
+
+
+def _check_ended(state: State, event: q.CheckEnded, seq: int, at: int) -> None:
+    # Taken out and put back, so that the oldest end comes first.
+    check = state.checks.pop(event.run)
+    _learn(state, check, event, at)
+    state.checks[event.run] = replace(
+        check,
+        ended_at=at,
+        result=event.result,
+        command=event.command,
+        detail=event.detail,
+        took_ms=event.took_ms,
+        cached=event.cached,
+    )
+    ended = [run for run, known in state.checks.items() if not known.live]
+    for run in ended[: max(0, len(ended) - REMEMBERED_CHECKS)]:
+        del state.checks[run]
+
+
+def _learn(state: State, check: Check, event: q.CheckEnded, at: int) -> None:
+    trunk = trunk_of(state, check.convoy)
+    before = trunk.learned
+    learned = before.after_run(
+        run_of(check),
+        _OUTCOMES.get(event.result, Outcome.CANCELLED),
+        seconds=event.took_ms / 1000,
+        concurrency=event.beside,
+        ended_at=at,
+    )
+    if event.cached or check.external:  # this took no time, or somebody else's
+        learned = replace(learned, green_s=before.green_s, levels=before.levels)
+    state.trunks[check.convoy] = replace(trunk, learned=learned)
+    others = [] if event.cached else _other_answers(state, check, event.result)
+    if others:
+        command = event.command or others[0].command
+        state.flakes[command] = state.flakes.get(command, 0) + 1
+
+
+def _other_answers(state: State, check: Check, result: str) -> list[Check]:
+    """Return the runs of the same checks on the very same tree that came out the other way."""
+    other = {"green": "red", "red": "green"}.get(result)
+    return [
+        known
+        for known in state.checks.values()
+        if (known.tree, known.key, known.result, known.cached) == (check.tree, check.key, other, "")
+    ]
+
+
+def _landing_begun(state: State, event: q.LandingBegun, seq: int, at: int) -> None:
+    landing = Landing(event.run, event.old, event.new, event.tasks, event.commits)
+    state.trunks[event.convoy] = replace(trunk_of(state, event.convoy), landing=landing)
+
+
+def _landing_ended(state: State, event: q.LandingEnded, seq: int, at: int) -> None:
+    trunk = trunk_of(state, event.convoy)
+    landing = trunk.landing
+    if not event.landed or landing is None:
+        state.trunks[event.convoy] = replace(trunk, landing=None)
+        return
+    entries = [entry_of(state, state.changes[t]) for t in landing.tasks if t in state.changes]
+    learned = trunk.learned.after_landed(entries, landing.new)
+    state.trunks[event.convoy] = replace(trunk, tip=landing.new, landing=None, learned=learned)
+    for task in landing.tasks:
+        state.changes.pop(task, None)
+    _rebase_runs(state, landing)
+
+
+def _rebase_runs(state: State, landing: Landing) -> None:
+    """Let the runs that were built on what landed stand on it."""
+    landed = state.checks.get(landing.run)
+    if landed is None:
+        return
+    for check in list(state.checks.values()):
+        if check.convoy == landed.convoy and (check.live or check.result == "green"):
+            run = run_of(check).after_landing(run_of(landed), landing.new)
+            left_over = len(run.members)
+            state.checks[check.run] = replace(
+                check,
+                members=check.members[len(check.members) - left_over :],
+                commits=check.commits[len(check.members) - left_over :],
+                tip=run.tip,
+            )
+
+
+def _trunk_moved(state: State, event: q.TrunkMoved, seq: int, at: int) -> None:
+    trunk = trunk_of(state, event.convoy)
+    state.trunks[event.convoy] = replace(trunk, tip=event.new, landing=None)
+
+
+def _queue_paused(state: State, event: q.QueuePaused, seq: int, at: int) -> None:
+    _pause(state, event.convoy, event.reason or "by hand")
+
+
+def _queue_resumed(state: State, event: q.QueueResumed, seq: int, at: int) -> None:
+    _pause(state, event.convoy, "")
+
+
+def _pause(state: State, convoy: ConvoyId, reason: str) -> None:
+    if not convoy:
+        state.paused = reason
+    else:
+        state.trunks[convoy] = replace(trunk_of(state, convoy), paused=reason)
+
+
+def _convoy_finished(state: State, event: q.ConvoyFinished, seq: int, at: int) -> None:
+    trunk = trunk_of(state, event.convoy)
+    state.trunks[event.convoy] = replace(trunk, finished=event.how, finished_commit=event.commit)
+
+
+QUEUE_APPLY: dict[type[e.Event], Callable[[State, Any, int, int], None]] = {
+    q.ChangeQueued: _change_queued,
+    q.ChangeReturned: _change_returned,
+    q.CheckStarted: _check_started,
+    q.CheckEnded: _check_ended,
+    q.LandingBegun: _landing_begun,
+    q.LandingEnded: _landing_ended,
+    q.TrunkMoved: _trunk_moved,
+    q.QueuePaused: _queue_paused,
+    q.QueueResumed: _queue_resumed,
+    q.ConvoyFinished: _convoy_finished,
+}

@@ -1,0 +1,318 @@
+"""Decisions about work on its way to the target branch.
+
+The refinery proposes; here it is said yes or no, inside the log's transaction. What may land is
+decided in one place, `begin_landing`: I4 is written there.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from corral.core import commands as c
+from corral.core import events as e
+from corral.core import queue_events as q
+from corral.core import text
+from corral.core.errors import BadInput, NotFound, Refused
+from corral.core.graph import find_task
+from corral.core.ids import ConvoyId, TaskId
+from corral.core.queue_fold import trunk_of
+from corral.core.queue_state import Change, Check
+from corral.core.state import State, Task, TaskState
+
+Decision = Sequence[e.Event]
+
+REFINERY = "refinery"
+GREEN, RED, TIMED_OUT, CANCELLED, LOST = "green", "red", "timed_out", "cancelled", "lost"
+_PATHS = 500
+_DETAIL = 2000
+
+
+def waiting(state: State) -> list[Task]:
+    """Return the tasks that were handed in and are not in the queue yet."""
+    return [
+        task
+        for task in state.tasks.values()
+        if task.state is TaskState.REVIEW and task.id not in state.changes
+    ]
+
+
+def queue_change(
+    state: State,
+    task: TaskId,
+    handed_in: str,
+    *,
+    commit: str,
+    fork: str,
+    paths: Sequence[str],
+) -> Decision:
+    """Put work in the queue; `handed_in` is what the task said when it was looked at."""
+    found = state.tasks[task]
+    if found.state is not TaskState.REVIEW or found.commit != handed_in or task in state.changes:
+        return []
+    plain = (path for path in paths if path.isprintable() and len(path) <= text.LINE)
+    listed = tuple(plain)[:_PATHS]
+    return [
+        q.ChangeQueued(
+            task=task, commit=commit, fork=fork, paths=listed, many=len(listed) < len(paths)
+        )
+    ]
+
+
+def send_back(
+    state: State,
+    task: TaskId,
+    commit: str,
+    why: str,
+    *,
+    most: int,
+    detail: str = "",
+    beside: Sequence[TaskId] = (),
+    paths: Sequence[str] = (),
+    run: str = "",
+) -> Decision:
+    """Send work back to an agent, or to a person when that has been tried often enough."""
+    found = state.tasks[task]
+    change = state.changes.get(task)
+    if found.state is not TaskState.REVIEW or (change is not None and change.commit != commit):
+        return []
+    said = text.cut(detail, _DETAIL)
+    returned = q.ChangeReturned(
+        task=task,
+        commit=commit,
+        why=why,
+        detail=said,
+        beside=tuple(beside),
+        paths=tuple(paths)[:_PATHS],
+        run=run,
+        tip=trunk_of(state, found.convoy).tip,
+    )
+    before = state.returned.get(task)
+    times = before.times + 1 if before else 1
+    if times < most:
+        return [returned]
+    tries = "the first time" if times == 1 else f"for the {times}th time"
+    reason = f"it came back from the queue {tries} ({why}); a person is needed: {said}"
+    return [returned, e.TaskFailed(task=task, reason=text.cut(reason, _DETAIL))]
+
+
+def start_check(
+    state: State,
+    run: str,
+    convoy: ConvoyId,
+    members: Sequence[Change],
+    *,
+    tip: str,
+    commits: Sequence[str],
+    tree: str,
+    key: str,
+    kind: str,
+    slot: int,
+    deadline_s: int,
+    external: bool = False,
+) -> Decision:
+    """Announce a check run, unless what it was made for has changed."""
+    fits = all(state.changes.get(change.task) == change for change in members)
+    if run != next_run(state) or trunk_of(state, convoy).tip != tip or not fits:
+        return []
+    if slot and any(check.live and check.slot == slot for check in state.checks.values()):
+        return []
+    return [
+        q.CheckStarted(
+            run=run,
+            convoy=convoy,
+            members=tuple(change.task for change in members),
+            tip=tip,
+            commit=commits[-1] if commits else tip,
+            commits=tuple(commits),
+            tree=tree,
+            key=key,
+            kind=kind,
+            slot=slot,
+            deadline_s=deadline_s,
+            external=external,
+        )
+    ]
+
+
+def next_run(state: State) -> str:
+    return f"R{state.runs + 1}"
+
+
+def end_check(
+    state: State,
+    run: str,
+    result: str,
+    *,
+    command: str = "",
+    detail: str = "",
+    took_ms: int = 0,
+    cached: str = "",
+) -> Decision:
+    check = state.checks.get(run)
+    if check is None or not check.live:
+        return []
+    return [
+        q.CheckEnded(
+            run=run,
+            result=result,
+            command=text.cut(command, text.LINE),
+            detail=text.cut(detail, _DETAIL),
+            took_ms=took_ms,
+            beside=sum(other.live and not other.external for other in state.checks.values()),
+            cached=cached,
+        )
+    ]
+
+
+def begin_landing(state: State, run: str) -> Decision:
+    """Announce that the trunk moves to what a run has checked, or refuse.
+
+    I4: the run is green, it stands on the trunk as it is, and what it stacked is still what waits.
+    """
+    check = find_run(state, run)
+    trunk = trunk_of(state, check.convoy)
+    problem = (
+        (check.result != GREEN and f"{run} is not green")
+        or (check.tip != trunk.tip and f"{run} stands on another commit than the trunk")
+        or (trunk.landing is not None and f"the landing of {trunk.landing.run} has begun already")
+        or (paused(state, check.convoy) and "the queue is paused")
+        or (any(task not in state.changes for task in check.members) and "a change has left")
+        or (
+            any(state.changes[task].order > check.order for task in check.members)
+            and "a change was handed in anew"
+        )
+        or ""
+    )
+    if problem:
+        raise Refused(f"{problem}; nothing landed", code="cannot_land")
+    return [
+        q.LandingBegun(
+            run=run,
+            convoy=check.convoy,
+            old=trunk.tip,
+            new=check.commit,
+            tasks=check.members,
+            commits=check.commits,
+        )
+    ]
+
+
+def paused(state: State, convoy: ConvoyId) -> str:
+    """Return why nothing of a convoy lands now, if that is so."""
+    return state.paused or trunk_of(state, convoy).paused
+
+
+def end_landing(state: State, convoy: ConvoyId, run: str, problem: str = "") -> Decision:
+    """Record how the move of the trunk went; with it the tasks have landed."""
+    landing = trunk_of(state, convoy).landing
+    if landing is None or landing.run != run:
+        return []
+    events: list[e.Event] = [
+        q.LandingEnded(run=run, convoy=convoy, landed=not problem, reason=problem)
+    ]
+    if problem:
+        return events
+    landed = zip(landing.tasks, landing.commits, strict=True)
+    return [*events, *(e.TaskLanded(task=task, commit=commit) for task, commit in landed)]
+
+
+def hold(state: State, convoy: ConvoyId, reason: str) -> Decision:
+    """Pause a queue because something is wrong that a person has to look at."""
+    if trunk_of(state, convoy).paused:
+        return []
+    return [q.QueuePaused(convoy=convoy, reason=text.cut(reason, text.LINE))]
+
+
+def move_trunk(state: State, convoy: ConvoyId, old: str, new: str, who: str) -> Decision:
+    """Take in where a trunk is, unless that is known."""
+    trunk = trunk_of(state, convoy)
+    if trunk.tip != old or old == new:
+        return []
+    return [q.TrunkMoved(convoy=convoy, old=old, new=new, who=who)]
+
+
+def find_run(state: State, run: str) -> Check:
+    check = state.checks.get(run) or state.checks.get(run.upper())
+    if check is None:
+        raise NotFound(f"there is no check run {text.printable(run)!r}", "corral queue list")
+    return check
+
+
+# What a person asks for.
+
+
+def pause(state: State, command: c.PauseQueue, actor: str, now: int) -> Decision:
+    reason = text.line(command.reason, "the reason", empty=True)
+    if command.convoy:
+        _convoy(state, command.convoy)
+    return [q.QueuePaused(convoy=command.convoy, reason=reason or f"paused by {actor}")]
+
+
+def resume(state: State, command: c.ResumeQueue, actor: str, now: int) -> Decision:
+    if command.convoy:
+        _convoy(state, command.convoy)
+    paused = trunk_of(state, command.convoy).paused if command.convoy else state.paused
+    if not paused:
+        name = command.convoy or "the queue"
+        raise Refused(f"{name} is not paused; nothing was changed", code="not_paused")
+    return [q.QueueResumed(convoy=command.convoy)]
+
+
+def eject(state: State, command: c.EjectChange, actor: str, now: int) -> Decision:
+    reason = text.line(command.reason, "the reason", empty=True) or f"by {actor}"
+    task = _queued(state, command.task)
+    return [e.TaskBlocked(task=task.id, reason=f"taken out of the queue: {reason}")]
+
+
+def prioritise(state: State, command: c.PrioritiseChange, actor: str, now: int) -> Decision:
+    task = _queued(state, command.task)
+    return [
+        e.TaskEdited(
+            task=task.id, priority=text.number(command.priority, "the priority", 0, text.PRIORITY)
+        )
+    ]
+
+
+def report(state: State, command: c.ReportCheck, actor: str, now: int) -> Decision:
+    detail = text.line(command.detail, "the detail", text.COMMENT, empty=True)
+    commit = text.line(command.commit, "the commit", text.NAME, empty=True)
+    check = find_run(state, text.line(command.run, "the run", text.NAME))
+    if text.line(command.result, "the result", text.NAME) not in (GREEN, RED):
+        raise BadInput("a result is green or red", "corral queue report --help")
+    if not check.external:
+        raise Refused(f"{check.run} is run by Corral itself; nothing was changed", code="not_asked")
+    if not check.live:
+        raise Refused(
+            f"{check.run} is over ({check.result}); nothing was changed", code="check_ended"
+        )
+    if commit and commit != check.commit:
+        raise Refused(
+            f"{check.run} is about {check.commit[:12]}, not {commit[:12]}; nothing was changed",
+            code="other_commit",
+        )
+    took_ms = now - check.started_at
+    return end_check(state, check.run, command.result, detail=detail, took_ms=took_ms)
+
+
+def _queued(state: State, task: str) -> Task:
+    found = find_task(state, TaskId(task))
+    if found.state is not TaskState.REVIEW:
+        raise Refused(
+            f"{found.id} is not in the queue: it is {found.state}; nothing was changed",
+            f"corral why {found.id}",
+            code="not_queued",
+        )
+    return found
+
+
+def _convoy(state: State, convoy: str) -> None:
+    if ConvoyId(convoy) not in state.convoys:
+        raise NotFound(f"there is no convoy {text.printable(convoy)!r}", "corral convoy list")
+
+
+RULES: dict[type[c.Command], Callable[[State, Any, str, int], Decision]] = {
+    c.PauseQueue: pause,
+    c.ResumeQueue: resume,
+    c.EjectChange: eject,
+    c.PrioritiseChange: prioritise,
+    c.ReportCheck: report,
+}

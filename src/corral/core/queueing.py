@@ -1,0 +1,59 @@
+"""The queue of one convoy as `core/queue` wants it, made from the state."""
+
+from corral.core.ids import ConvoyId, TaskId
+from corral.core.queue.learning import Learned
+from corral.core.queue.model import Queue
+from corral.core.queue.parts import Entry, Kind, Run
+from corral.core.queue_state import Change, Check
+from corral.core.state import State, TaskState
+
+
+def queue_of(state: State, convoy: ConvoyId, conflicts: frozenset[frozenset[str]]) -> Queue:
+    """Return all that a plan for this convoy looks at."""
+    trunk = state.trunks.get(convoy)
+    return Queue(
+        entries=tuple(
+            entry_of(state, change) for change in state.changes.values() if change.convoy == convoy
+        ),
+        tip=trunk.tip if trunk else "",
+        runs=tuple(
+            run_of(check)
+            for check in state.checks.values()
+            if check.convoy == convoy and (check.live or check.result == "green")
+        ),
+        learned=trunk.learned if trunk else Learned(),
+        conflicts=conflicts,
+    )
+
+
+def entry_of(state: State, change: Change) -> Entry:
+    task = state.tasks[change.task]
+    returned = state.returned.get(change.task)
+    return Entry(
+        task=change.task,
+        commit=change.commit,
+        order=change.order,
+        queued_at=change.queued_at,
+        priority=task.priority,
+        needs=frozenset(need for need in task.needs if not _landed(state, need)),
+        paths=frozenset() if change.many else frozenset(change.paths),
+        attempts=returned.times + 1 if returned else 1,
+        since=change.since,
+        prechecked=bool(task.accept and task.session),
+    )
+
+
+def run_of(check: Check) -> Run:
+    return Run(
+        id=check.run,
+        members=check.members,
+        tip=check.tip,
+        kind=Kind(check.kind),
+        started_at=check.started_at,
+        green=check.result == "green",
+    )
+
+
+def _landed(state: State, need: TaskId) -> bool:
+    found = state.tasks.get(need)
+    return found is not None and found.state is TaskState.DONE

@@ -1,0 +1,310 @@
+"""The refinery: lands work that was handed in on the trunks of the convoys, checked and in order.
+
+It carries out a plan (`core/queue`) that is made anew from the log each time something happens. It
+remembers nothing that decides: kill it anywhere, start another, and that one goes on. Each step is
+announced in the log before it is taken in git or in the machine, so what was begun can be seen
+through. The trunk is moved by compare-and-swap alone, to a commit whose checks were green.
+"""
+
+import os
+import threading
+from collections.abc import Sequence
+
+from corral.core import queue_rules
+from corral.core.config import Config
+from corral.core.errors import CorralError
+from corral.core.ids import ConvoyId, TaskId
+from corral.core.queue.model import Cancel, Land, Policy, Rerun, SendBack, Start
+from corral.core.queue.planning import plan
+from corral.core.queue.timing import check_slots, deadline_s
+from corral.core.queue_fold import trunk_of
+from corral.core.queue_rules import GREEN, REFINERY
+from corral.core.queue_state import Change, Check
+from corral.core.queueing import queue_of
+from corral.core.state import State
+from corral.roles import signals
+from corral.roles.locks import only_one
+from corral.roles.log import Log
+from corral.roles.refining.admission import Admission
+from corral.roles.refining.checking import Checking
+from corral.roles.refining.landing import Landings
+from corral.roles.refining.stacks import Stack, Stacks
+from corral.roles.steps import described
+from corral.roles.trunks import Trunks
+from corral.store.sqlite import SqliteStore
+from corral.world import checks
+from corral.world.clock import Clock, now
+from corral.world.git.landing import SPEC, pin, pinned, unpin
+from corral.world.keep import Keep
+from corral.world.repository import Repository
+from corral.world.watch import Watch
+
+_REST_S = 0.05  # events that come together are looked at together
+_SOON_S = 0.2  # something is just ending
+_LOOK_S = 15.0  # checks run: a shim that was killed makes no event
+_LONGEST_S = 60.0
+_MOST_ROUNDS = 1000
+
+
+class Refinery:
+    def __init__(
+        self, store: SqliteStore, repository: Repository, config: Config, clock: Clock = now
+    ) -> None:
+        self._repository = repository
+        self._config = config.refinery
+        self._clock = clock
+        self._stopping = threading.Event()
+        self._log = Log(store, REFINERY)
+        self._watch = Watch(store.derived)
+        keep = Keep(repository, now=clock)
+        self._trunks = Trunks(self._log, repository, keep)
+        view = self._trunks.view
+        self._stacks = Stacks(view, config.refinery)
+        self._checking = Checking(self._log, repository, config, self._watch, clock)
+        self._landings = Landings(self._log, view)
+        self._admission = Admission(self._log, view, keep, config.refinery.returns)
+        self._policy = Policy(mode="serial" if config.refinery.mode == "serial" else "lanes")
+
+    def run(self, *, once: bool = False) -> None:
+        """Land work until asked to stop; with `once`, until nothing can be done."""
+        lock = only_one(self._repository.folder, REFINERY)
+        try:
+            with signals.heeded(self.stop):
+                self._checking.sweep(self._log.look())
+                self._loop(once=once)
+        finally:
+            self._stacks.close()
+            self._watch.close()
+            os.close(lock)
+
+    def stop(self) -> None:
+        """Have the loop end soon; checks that run go on, and the next refinery takes them over."""
+        self._stopping.set()
+        self._watch.ring()
+
+    def _loop(self, *, once: bool) -> None:
+        while not self._stopping.is_set():
+            soon = self._round()
+            state = self._log.look()
+            if once and not soon and not self._anything_left(state):
+                return
+            live = any(check.live for check in state.checks.values())
+            longest = _LOOK_S if live else _LONGEST_S
+            self._watch.wait(_SOON_S if soon else longest)
+            if not self._stopping.is_set():
+                self._watch.wait(_REST_S)
+
+    def _anything_left(self, state: State) -> bool:
+        """Say whether something goes on, or would if it were not paused."""
+        waiting = [change for change in state.changes.values()]
+        return any(check.live for check in state.checks.values()) or any(
+            not queue_rules.paused(state, change.convoy) for change in waiting
+        )
+
+    def _round(self) -> bool:
+        """Do all that can be done now; say whether to look again soon."""
+        soon = self._checking.tend(self._log.look())
+        for convoy in list(self._log.look().convoys):
+            # A border: one convoy's trouble is told, and does not hold up the others.
+            try:
+                soon |= self._advance(convoy)
+                self._log.over("refinery", convoy)
+            except CorralError as error:
+                self._log.alert("refinery", convoy, described(error))
+        self._tidy()
+        return soon
+
+    def _advance(self, convoy: ConvoyId) -> bool:
+        self._landings.settle(convoy)
+        state = self._log.look()
+        waiting = [task for task in queue_rules.waiting(state) if task.convoy == convoy]
+        queued = any(change.convoy == convoy for change in state.changes.values())
+        going = any(check.live and check.convoy == convoy for check in state.checks.values())
+        if not (waiting or queued or going):
+            return False
+        trunk = self._trunks.at(convoy)
+        for task in waiting:
+            self._admission.admit(state, task, trunk)
+        for _ in range(_MOST_ROUNDS):
+            self._return_conflicts(convoy)
+            if not self._carry_out(convoy):
+                break
+        return self._checking.tend(self._log.look())
+
+    def _return_conflicts(self, convoy: ConvoyId) -> None:
+        """Send back what does not fit on the trunk as it is: no check is needed to know that."""
+        state = self._log.look()
+        tip = trunk_of(state, convoy).tip
+        changes = [change for change in state.changes.values() if change.convoy == convoy]
+        stacked = {task for check in _going(state, convoy) for task in check.members}
+        asked = [change for change in changes if change.task not in stacked]
+        for conflict in self._stacks.conflicts_with(state, tip, asked):
+            paths = conflict.paths
+            beside = _who_touched(state, conflict.change, paths)
+            names = ", ".join(paths[:5]) + (" …" if len(paths) > 5 else "")
+            said = f"it conflicts with the trunk at {tip[:12]} in {names}"
+            if beside:
+                said += f", with {' and '.join(beside)}"
+            self._send_back(conflict.change, "conflict", said, beside=beside, paths=paths)
+
+    def _carry_out(self, convoy: ConvoyId) -> bool:
+        """Carry out one plan; say whether another has to be made at once."""
+        state = self._log.look()
+        if queue_rules.paused(state, convoy):
+            return False
+        changes = [change for change in state.changes.values() if change.convoy == convoy]
+        queue = queue_of(state, convoy, self._stacks.clashes(changes))
+        again = False
+        for action in plan(queue, self._free(state, convoy), self._clock(), self._policy):
+            match action:
+                case Start(members, kind):
+                    again |= self._start(convoy, members, kind, fresh=False)
+                case Rerun(members, kind, _):
+                    again |= self._start(convoy, members, kind, fresh=True)
+                case Land(run):
+                    self._landings.land(run)
+                    again = True
+                case Cancel(run, why):
+                    self._checking.cancel(state.checks[run], why)
+                    again = True
+                case SendBack(task, why, run, beside):
+                    self._blame(state, TaskId(task), why, run, beside)
+                    again = True
+        return again
+
+    def _free(self, state: State, convoy: ConvoyId) -> int:
+        taken = sum(check.live and not check.external for check in state.checks.values())
+        return max(0, self._slots(state, convoy) - taken)
+
+    def _slots(self, state: State, convoy: ConvoyId) -> int:
+        if self._config.external:
+            return self._config.slots or 4
+        learned = trunk_of(state, convoy).learned
+        return self._config.slots or check_slots(learned, os.cpu_count() or 1)
+
+    def _start(self, convoy: ConvoyId, members: Sequence[str], kind: str, *, fresh: bool) -> bool:
+        """Announce a check run; say whether its result is known already."""
+        state = self._log.look()
+        changes = [state.changes[TaskId(task)] for task in members]
+        run = queue_rules.next_run(state)
+        stack = self._stacks.stack(state, convoy, changes, run, self._clock())
+        if not isinstance(stack, Stack):
+            self._stacks.remember_clash(stack, changes)  # the next plan knows
+            return True
+        commands = self._checking.commands(state, convoy, [change.task for change in changes])
+        key = checks.key(commands)
+        known = None if fresh else _known_green(state, stack.tree, key)
+        unchecked = not commands
+        slot = 0 if known or unchecked or self._config.external else _free_slot(state)
+        pin(self._trunks.view, SPEC, run, stack.commit)
+        self._log.record(
+            lambda state, _: queue_rules.start_check(
+                state,
+                run,
+                convoy,
+                changes,
+                tip=stack.tip,
+                commits=stack.commits,
+                tree=stack.tree,
+                key=key,
+                kind=kind,
+                slot=slot,
+                deadline_s=self._deadline_s(state, convoy),
+                external=self._config.external and not known and not unchecked,
+            )
+        )
+        if known:
+            self._green(run, f"the same tree was green in {known}", cached=known)
+        elif unchecked:
+            self._green(run, "landed without checks: none are required", cached=run)
+        return bool(known or unchecked)
+
+    def _green(self, run: str, detail: str, *, cached: str) -> None:
+        self._log.record(
+            lambda state, _: queue_rules.end_check(state, run, GREEN, detail=detail, cached=cached)
+        )
+
+    def _deadline_s(self, state: State, convoy: ConvoyId) -> int:
+        return self._config.deadline_s or int(deadline_s(trunk_of(state, convoy).learned))
+
+    def _blame(self, state: State, task: TaskId, why: str, run: str, beside: Sequence[str]) -> None:
+        change = state.changes[task]
+        check = state.checks.get(run)
+        detail = "what landed since it was begun has probably broken it"
+        if check is not None:
+            tip = trunk_of(state, change.convoy).tip
+            detail = f"alone on the trunk at {tip[:12]}, {check.command or 'the check'} fails"
+            detail += f": {check.detail}" if check.detail else ""
+        others = [TaskId(other) for other in beside]
+        self._send_back(change, why, detail, beside=others, run=run)
+
+    def _send_back(
+        self,
+        change: Change,
+        why: str,
+        detail: str,
+        *,
+        beside: Sequence[TaskId] = (),
+        paths: Sequence[str] = (),
+        run: str = "",
+    ) -> None:
+        self._log.record(
+            lambda state, _: queue_rules.send_back(
+                state,
+                change.task,
+                change.commit,
+                why,
+                most=self._config.returns,
+                detail=detail,
+                beside=beside,
+                paths=paths,
+                run=run,
+            )
+        )
+
+    def _tidy(self) -> None:
+        """Let go of what nothing refers to any more."""
+        state = self._log.look()
+        held = {check.run for check in state.checks.values() if _held(state, check)}
+        view = self._trunks.view
+        unpin(view, SPEC, *(run for run in pinned(view, SPEC) if run not in held))
+        self._admission.release(state)
+
+
+def _going(state: State, convoy: ConvoyId) -> list[Check]:
+    return [
+        check
+        for check in state.checks.values()
+        if check.convoy == convoy and (check.live or check.result == GREEN)
+    ]
+
+
+def _held(state: State, check: Check) -> bool:
+    landing = trunk_of(state, check.convoy).landing
+    lands = landing is not None and landing.run == check.run
+    waits = check.result == GREEN and all(task in state.changes for task in check.members)
+    return check.live or lands or (waits and bool(check.members))
+
+
+def _known_green(state: State, tree: str, key: str) -> str:
+    """Return a run in which the same checks were green on the same tree, and never red."""
+    same = [check for check in state.checks.values() if (check.tree, check.key) == (tree, key)]
+    if any(check.result == "red" for check in same):
+        return ""
+    return next((check.run for check in same if check.result == GREEN and not check.cached), "")
+
+
+def _free_slot(state: State) -> int:
+    taken = {check.slot for check in state.checks.values() if check.live}
+    return next(number for number in range(1, len(taken) + 2) if number not in taken)
+
+
+def _who_touched(state: State, change: Change, paths: Sequence[str]) -> list[TaskId]:
+    """Return the tasks that landed after the change forked off, and touched these paths."""
+    learned = trunk_of(state, change.convoy).learned
+    wanted = set(paths)
+    return [
+        TaskId(one.task)
+        for one in learned.landings
+        if one.number > change.since and not wanted.isdisjoint(one.paths)
+    ]

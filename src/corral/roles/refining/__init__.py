@@ -1,0 +1,1 @@
+"""The parts of the refinery: what is stacked, what is checked, what is landed."""

@@ -1,0 +1,159 @@
+"""The check runs of the refinery: begun where the log says so, collected, cancelled.
+
+A run is announced in the log before anything is started, and started from there; so a refinery that
+was killed in between leaves a run that the next one starts, and a process whose run is not in the
+log any more is ended.
+"""
+
+import os
+from collections.abc import Sequence
+
+from corral.core import queue_rules
+from corral.core.config import Config
+from corral.core.errors import CorralError, Refused
+from corral.core.ids import ConvoyId, TaskId
+from corral.core.queue_rules import CANCELLED, GREEN, LOST, RED, TIMED_OUT
+from corral.core.queue_state import Check
+from corral.core.state import State
+from corral.roles.log import Log
+from corral.world import checks
+from corral.world.checks import Outcome, Pool, Result, Runs
+from corral.world.clock import Clock
+from corral.world.repository import Repository
+from corral.world.watch import Watch
+
+CANNOT_CHECK = "cannot_check"
+_RESULTS = {
+    Result.GREEN: GREEN,
+    Result.RED: RED,
+    Result.TIMED_OUT: TIMED_OUT,
+    Result.STOPPED: CANCELLED,
+    Result.LOST: LOST,
+    Result.COULD_NOT_START: LOST,
+}
+_SAID_LINES = 12
+
+
+class Checking:
+    def __init__(
+        self, log: Log, repository: Repository, config: Config, watch: Watch, clock: Clock
+    ) -> None:
+        self._log = log
+        self._config = config
+        self._watch = watch
+        self._clock = clock
+        pool = Pool(repository, place=config.trees.folder or None, keep=config.refinery.caches)
+        self._runs = Runs(pool, now=clock)
+
+    def commands(
+        self, state: State, convoy: ConvoyId, members: Sequence[TaskId]
+    ) -> tuple[str, ...]:
+        """Return what has to pass: the convoy's checks, or else the tasks' own acceptance."""
+        if not self._config.refinery.require_ci:
+            return ()
+        declared = state.convoys[convoy].checks or self._config.refinery.checks
+        accepted = (command for task in members for command in state.tasks[task].accept)
+        return declared or tuple(dict.fromkeys(accepted))
+
+    def tend(self, state: State) -> bool:
+        """Start what was announced, collect what has ended; say whether to look again soon."""
+        busy = False
+        for check in [check for check in state.checks.values() if check.live]:
+            if check.external:
+                self._wait_for_report(check)
+            elif not os.path.isdir(self._runs.folder(check.run)):
+                busy |= not self._start(state, check)
+            else:
+                self._collect(check)
+        return busy
+
+    def cancel(self, check: Check, why: str) -> None:
+        """Give a run up: first in the log, then in the machine, at once."""
+        self._end(check, CANCELLED, detail=why)
+        if not check.external:
+            checks.stop(self._runs.folder(check.run))
+
+    def sweep(self, state: State) -> None:
+        """End the processes of runs that the log has given up, and delete old folders."""
+        live = {check.run for check in state.checks.values() if check.live}
+        for run in self._runs.all():
+            if run.id not in live:
+                checks.stop(run.folder)
+        self._runs.end_strays()
+        self._runs.prune()
+
+    def last_words(self, run: str, lines: int = _SAID_LINES) -> list[str]:
+        folder = self._runs.folder(run)
+        return checks.tail(folder, lines) if os.path.isdir(folder) else []
+
+    def _start(self, state: State, check: Check) -> bool:
+        commands = self.commands(state, check.convoy, check.members)
+        if checks.key(commands) != check.key:
+            self._end(check, CANCELLED, detail="the checks were changed")
+            return True
+        try:
+            self._runs.start(
+                check.slot, check.run, check.commit, commands, deadline_s=check.deadline_s
+            )
+        except Refused as refusal:
+            if refusal.code == "slot_busy":  # what ran there before is still ending
+                return False
+            self._could_not(check, refusal)
+        except (CorralError, OSError) as error:
+            self._could_not(check, error)
+        else:
+            self._watch.add_complete(self._runs.folder(check.run))
+            self._log.over(CANNOT_CHECK, check.convoy)
+        return True
+
+    def _could_not(self, check: Check, error: Exception) -> None:
+        said = error.message if isinstance(error, CorralError) else str(error)
+        self._end(check, LOST, detail=f"it could not be started: {said}")
+        self._log.alert(CANNOT_CHECK, check.convoy, f"the checks cannot be run: {said}")
+
+    def _collect(self, check: Check) -> None:
+        folder = self._runs.folder(check.run)
+        self._watch.add_complete(folder)
+        ended = checks.outcome(folder)
+        if ended is None:
+            if checks.is_overdue(folder):
+                checks.stop(folder)
+            return
+        self._watch.drop(folder)
+        result = LOST if ended.disk_full else _RESULTS[ended.result]
+        if result == LOST:
+            self._log.alert(
+                CANNOT_CHECK, check.convoy, f"{check.run} came to nothing: {_told(ended)}"
+            )
+        self._end(
+            check,
+            result,
+            command=ended.command,
+            detail="" if result == GREEN else _told(ended),
+            took_ms=int(ended.wall_s * 1000),
+        )
+
+    def _wait_for_report(self, check: Check) -> None:
+        if self._clock() > check.started_at + check.deadline_s * 1000:
+            said = f"nobody reported on it within {check.deadline_s} s"
+            self._end(check, TIMED_OUT, detail=said)
+
+    def _end(
+        self, check: Check, result: str, *, command: str = "", detail: str = "", took_ms: int = 0
+    ) -> None:
+        self._log.record(
+            lambda state, _: queue_rules.end_check(
+                state, check.run, result, command=command, detail=detail, took_ms=took_ms
+            )
+        )
+
+
+def _told(ended: Outcome) -> str:
+    how = {
+        Result.RED: f"signal {ended.signal}" if ended.signal else f"exit code {ended.code}",
+        Result.TIMED_OUT: f"it took longer than {ended.wall_s:.0f} s",
+    }.get(ended.result, ended.detail or ended.result)
+    if ended.disk_full:
+        how = f"{how}; the disk is full"
+    words = " / ".join(line.strip() for line in ended.last_lines[-_SAID_LINES:] if line.strip())
+    return f"{how}; its last words: {words}" if words else how

@@ -1,0 +1,79 @@
+"""Move the trunk: announced in the log, done by compare-and-swap, recorded in the log."""
+
+from corral.core import queue_rules
+from corral.core.errors import Refused
+from corral.core.ids import ConvoyId
+from corral.core.queue_fold import trunk_of
+from corral.core.queue_state import Check, Landing
+from corral.core.state import State
+from corral.roles.log import Log
+from corral.world.git.invariants import violations
+from corral.world.git.landing import Overtaken, land
+from corral.world.git.view import View
+
+CHECKED_OUT = "trunk_checked_out"
+NOT_LANDED = "not_landed"
+
+
+class Landings:
+    def __init__(self, log: Log, view: View) -> None:
+        self._log = log
+        self._view = view
+
+    def land(self, run: str) -> None:
+        """Land what a green run has checked, if nothing speaks against it."""
+        state = self._log.look()
+        check = state.checks[run]
+        wrong = self._wrong(state, check)
+        if wrong:
+            self._refuse(check, wrong)
+            return
+        try:
+            self._log.record(lambda state, _: queue_rules.begin_landing(state, run))
+        except Refused:
+            return  # the queue has moved on since the plan was made; the next plan knows
+        self.settle(check.convoy)
+
+    def settle(self, convoy: ConvoyId) -> None:
+        """See a landing through that was announced, by us or by one that was killed."""
+        landing = trunk_of(self._log.look(), convoy).landing
+        if landing is None:
+            return
+        problem = self._move(convoy, landing)
+        self._log.record(
+            lambda state, _: queue_rules.end_landing(state, convoy, landing.run, problem)
+        )
+
+    def _move(self, convoy: ConvoyId, landing: Landing) -> str:
+        ref = f"refs/heads/convoy/{convoy}/trunk"
+        tasks = " ".join(landing.tasks)
+        try:
+            landed = land(
+                self._view, ref, landing.old, landing.new, f"corral: {landing.run} lands {tasks}"
+            )
+        except Overtaken as overtaken:
+            if overtaken.found and self._contains(overtaken.found, landing.new):
+                return ""  # it was done, and only the record was missing
+            return overtaken.message
+        if landed.checked_out:
+            self._log.alert(
+                CHECKED_OUT,
+                convoy,
+                f"the trunk of {convoy} is checked out in {', '.join(landed.checked_out)}; its"
+                " files there are left as they are, so git shows what has landed since as undone:"
+                " switch to another branch there",
+            )
+        return ""
+
+    def _contains(self, commit: str, part: str) -> bool:
+        return not self._view.run("rev-list", "-n1", part, "--not", commit).strip()
+
+    def _wrong(self, state: State, check: Check) -> list[str]:
+        changes = [state.changes[task] for task in check.members if task in state.changes]
+        return violations(self._view, check.tip, check.commit, changes)
+
+    def _refuse(self, check: Check, wrong: list[str]) -> None:
+        """Never land what breaks an invariant: stop this convoy, and tell a person."""
+        said = f"{check.run} was green, but {'; '.join(wrong)}"
+        self._log.alert(NOT_LANDED, check.convoy, said)
+        self._log.record(lambda state, _: queue_rules.hold(state, check.convoy, said))

@@ -1,0 +1,152 @@
+"""What a check run is about: changes stacked on the trunk, in the object store alone.
+
+What is remembered here saves work and decides nothing: whatever is asked again comes out the same.
+"""
+
+from collections.abc import Sequence
+from itertools import islice
+
+from msgspec import Struct
+
+from corral.core.config import Refinery as Settings
+from corral.core.ids import ConvoyId, TaskId
+from corral.core.queue_fold import trunk_of
+from corral.core.queue_state import Change
+from corral.core.state import State
+from corral.world.git.candidates import Candidate, Candidates, Stamp, Strategy
+from corral.world.git.candidates import Change as Work
+from corral.world.git.candidates import Conflict as Clash
+from corral.world.git.merging import Merger
+from corral.world.git.messages import Identity
+from corral.world.git.radar import Live, sweep
+from corral.world.git.view import View
+
+COMMITTER = Identity("Corral refinery", "refinery@corral.invalid")
+_REMEMBERED = 20_000
+
+
+class Stack(Struct, frozen=True):
+    """Commits to check: the stack with each change, the lowest first, and the tree of the last."""
+
+    tip: str
+    commits: tuple[str, ...]
+    tree: str
+
+    @property
+    def commit(self) -> str:
+        return self.commits[-1] if self.commits else self.tip
+
+
+class Misfit(Struct, frozen=True):
+    """A change that does not go onto others without a conflict, and where."""
+
+    change: Change
+    below: tuple[TaskId, ...]
+    paths: tuple[str, ...]
+
+
+class Stacks:
+    def __init__(self, view: View, settings: Settings) -> None:
+        self._settings = settings
+        self._merger = Merger(view, union=settings.union)
+        self._candidates = Candidates(self._merger)
+        self._fits: dict[tuple[str, str], tuple[str, ...]] = {}  # on a tip: the paths in conflict
+        self._pairs: dict[frozenset[str], bool] = {}  # of two commits: do they clash?
+
+    def close(self) -> None:
+        self._merger.close()
+
+    def strategy(self, state: State, convoy: ConvoyId) -> Strategy:
+        return Strategy(state.convoys[convoy].strategy or self._settings.strategy)
+
+    def stack(
+        self, state: State, convoy: ConvoyId, changes: Sequence[Change], run: str, at: int
+    ) -> Stack | Misfit:
+        """Stack changes on the trunk, on top of a run that has the lower ones already."""
+        tip = trunk_of(state, convoy).tip
+        onto, below = _lower_part(state, convoy, tip, [change.task for change in changes])
+        rest = changes[len(below) :]
+        made = self._candidates.make(
+            onto,
+            [_work(state, change) for change in rest],
+            self.strategy(state, convoy),
+            Stamp(run, COMMITTER, at // 1000),
+        )
+        if isinstance(made, Clash):
+            under = [change.task for change in changes if change.task in below]
+            under += [TaskId(work.task) for work in made.below]
+            return self._misfit(made, changes, under)
+        commits = (*below.values(), *(member.commit for member in made.members))
+        return Stack(tip, commits, made.tree)
+
+    def conflicts_with(self, state: State, tip: str, changes: Sequence[Change]) -> list[Misfit]:
+        """Return the changes that do not fit on the trunk, each tried by itself."""
+        unknown = [change for change in changes if (tip, change.commit) not in self._fits]
+        if unknown:
+            made = self._candidates.make_each(
+                tip,
+                [_work(state, change) for change in unknown],
+                self.strategy(state, unknown[0].convoy),
+                Stamp("", COMMITTER, 0),
+            )
+            for change, found in zip(unknown, made, strict=True):
+                paths = () if isinstance(found, Candidate) else found.merged.paths or ("?",)
+                self._fits[tip, change.commit] = paths
+            _forget(self._fits)
+        return [
+            Misfit(change, (), paths)
+            for change in changes
+            if (paths := self._fits[tip, change.commit])
+        ]
+
+    def clashes(self, changes: Sequence[Change]) -> frozenset[frozenset[str]]:
+        """Return the pairs of changes that conflict with each other."""
+        commits = {change.commit: change.task for change in changes}
+        pairs = [frozenset((one, other)) for one in commits for other in commits if one < other]
+        if any(pair not in self._pairs for pair in pairs):
+            live = [Live(change.task, change.commit, change.fork) for change in changes]
+            found = {
+                frozenset((clash.one.commit, clash.other.commit))
+                for clash in sweep(self._merger, live)
+            }
+            self._pairs |= {pair: self._pairs.get(pair, False) or pair in found for pair in pairs}
+            _forget(self._pairs)
+        return frozenset(
+            frozenset(commits[commit] for commit in pair) for pair in pairs if self._pairs.get(pair)
+        )
+
+    def remember_clash(self, misfit: Misfit, changes: Sequence[Change]) -> None:
+        """Remember that a change did not go onto others: at least not onto the one below it."""
+        by_task = {change.task: change.commit for change in changes}
+        for task in misfit.below[-1:]:
+            self._pairs[frozenset((by_task[task], misfit.change.commit))] = True
+
+    def _misfit(self, clash: Clash, changes: Sequence[Change], below: Sequence[TaskId]) -> Misfit:
+        change = next(one for one in changes if one.task == clash.change.task)
+        return Misfit(change, tuple(below), clash.merged.paths)
+
+
+def _lower_part(
+    state: State, convoy: ConvoyId, tip: str, members: Sequence[TaskId]
+) -> tuple[str, dict[TaskId, str]]:
+    """Return the commit and the members of the longest stack that these can be put on."""
+    best: dict[TaskId, str] = {}
+    for check in state.checks.values():
+        count = len(check.members)
+        usable = check.kind == "land" and (check.live or check.result == "green")
+        fits = check.convoy == convoy and check.tip == tip and check.members == (*members[:count],)
+        if usable and fits and len(best) < count < len(members):
+            best = dict(zip(check.members, check.commits, strict=True))
+    return (list(best.values())[-1] if best else tip), best
+
+
+def _work(state: State, change: Change) -> Work:
+    task = state.tasks[change.task]
+    return Work(
+        task=change.task, commit=change.commit, fork=change.fork, title=" ".join(task.title.split())
+    )
+
+
+def _forget(known: dict[object, object]) -> None:
+    for key in list(islice(known, max(0, len(known) - _REMEMBERED))):
+        del known[key]
