@@ -1,0 +1,224 @@
+"""A world for merge queues: branches that arrive, break, clash and come back; runs that take time.
+
+Seeded, and the same for every queue: arrivals, which attempt is bad, who clashes with whom, and how
+long the n-th run takes. A queue sees arrivals and the ends of its runs, and acts through `World`.
+What is true is worked out from the seed, so a landing that breaks the target is counted, whoever
+says that it was tested.
+"""
+
+import heapq
+import random
+from collections.abc import Callable, Sequence
+from math import comb
+from typing import Protocol
+
+from msgspec import Struct
+
+RUN_S = 300.0
+ATTEMPTS = 8
+_CONFLICT_S, _RED_S, _WARNED_S = 180.0, 600.0, 60.0
+_TOO_LONG_S = 14 * 24 * 3600.0
+
+
+class Load(Struct, frozen=True):
+    """One cell of the grid."""
+
+    branches: int
+    slots: int
+    bad: float
+    clash: float
+    flake: float
+
+
+class Result(Struct, frozen=True):
+    minutes: tuple[float, ...]  # from being handed in first to landing, of each that landed
+    runs: int
+    red: int  # landings that broke the target
+    innocent: int  # changes sent back as red that were good
+    escalated: int
+    hours: float
+    stuck: bool
+
+
+class Check(Struct):
+    """A run that goes on."""
+
+    id: int
+    members: tuple[int, ...]
+    onto: int  # how many landings it stands on
+    ends_at: float
+    green: bool
+
+
+class MergeQueue(Protocol):
+    def arrived(self, branch: int) -> None: ...
+
+    def ended(self, check: Check) -> None: ...
+
+    def decide(self) -> None:
+        """Start, cancel, land and send back until there is nothing more to do now."""
+
+
+class World:
+    def __init__(self, load: Load, seed: int) -> None:
+        self.load = load
+        self.now = 0.0
+        self.landed: dict[int, int] = {}  # branch -> its number
+        self.going: dict[int, Check] = {}
+        self.attempt: dict[int, int] = {}
+        self.since: dict[int, int] = {}
+        self.early_warning = False
+        self.runs = self.red = self.innocent = self.escalated = 0
+        self._minutes: list[float] = []
+        self._events: list[tuple[float, int, Callable[[], None]]] = []
+        self._counter = 0
+        self._waiting: MergeQueue | None = None
+        self._draw(seed)
+
+    def _draw(self, seed: int) -> None:
+        load, count = self.load, self.load.branches
+        chance = random.Random(f"{seed} branches {count} {load.clash}")
+        self.handed_in = sorted(chance.uniform(0, 3600) for _ in range(count))
+        self.work = [chance.uniform(600, 2400) for _ in range(count)]
+        self.is_bad = [[chance.random() for _ in range(ATTEMPTS)] for _ in range(count)]
+        self._hint = [[chance.random() for _ in range(ATTEMPTS)] for _ in range(count)]
+        self._draw_clashes(chance)
+        self._times = random.Random(f"{seed} runs")
+
+    def _draw_clashes(self, chance: random.Random) -> None:
+        """Draw paths so that pairs overlap as often as they should, and clashes accordingly."""
+        count, clash = self.load.branches, self.load.clash
+        overlap = max(0.1, 2.5 * clash)
+        each, files = _files(overlap)
+        self.paths = [frozenset(chance.sample(range(files), each)) for _ in range(count)]
+        self.text: list[set[int]] = [set() for _ in range(count)]
+        self.semantic: list[set[int]] = [set() for _ in range(count)]
+        for i in range(count):
+            for j in range(i):
+                drawn = chance.random()
+                meets = not self.paths[i].isdisjoint(self.paths[j])
+                text = 0.7 * clash / overlap if meets else 0.0
+                hidden = 0.27 * clash / overlap if meets else 0.03 * clash / (1 - overlap)
+                if drawn < text + hidden:
+                    where = self.text if drawn < text else self.semantic
+                    where[i].add(j)
+                    where[j].add(i)
+
+    def bad(self, branch: int) -> bool:
+        return self.is_bad[branch][self.attempt[branch] - 1] < self.load.bad
+
+    def flagged(self, branch: int) -> bool:
+        """Say what a pre-check would: it flags 60 % of the bad and 8 % of the good."""
+        return self._hint[branch][self.attempt[branch] - 1] < (0.6 if self.bad(branch) else 0.08)
+
+    def conflicts_with_target(self, branch: int) -> bool:
+        return self._meets_landed(branch, self.text, len(self.landed))
+
+    def good(self, members: Sequence[int], onto: int) -> bool:
+        """Say whether a stack would be green, if checks never lied."""
+        below: set[int] = set()
+        for branch in members:
+            if self.bad(branch) or self.semantic[branch] & below:
+                return False
+            if self._meets_landed(branch, self.semantic, onto):
+                return False
+            below.add(branch)
+        return True
+
+    def _meets_landed(self, branch: int, with_whom: list[set[int]], onto: int) -> bool:
+        since, landed = self.since[branch], self.landed
+        return any(since < landed.get(other, 0) <= onto for other in with_whom[branch])
+
+    def free(self) -> int:
+        return self.load.slots - len(self.going)
+
+    def start(self, members: Sequence[int], onto: int | None = None) -> Check:
+        """Start a run of a stack, on the target or on what it was."""
+        assert self.free() > 0, "there is no free slot"
+        base = len(self.landed) if onto is None else onto
+        self.runs += 1
+        seconds, lied, part = (self._times.random() for _ in range(3))
+        green = self.good(members, base) and lied >= self.load.flake
+        lasts = RUN_S * (0.9 + 0.2 * seconds) * (1.0 if green else 0.3 + 0.7 * part)
+        check = Check(self.runs, tuple(members), base, self.now + lasts, green)
+        self.going[check.id] = check
+        self._at(check.ends_at, lambda: self._end(check))
+        return check
+
+    def _end(self, check: Check) -> None:
+        if self.going.pop(check.id, None) is not None and self._waiting is not None:
+            self._waiting.ended(check)
+
+    def cancel(self, check: int) -> None:
+        del self.going[check]
+
+    def land(self, members: Sequence[int]) -> None:
+        """Land a stack on the target as it is now."""
+        if not self.good(members, len(self.landed)):
+            self.red += 1
+        for branch in members:
+            assert branch not in self.landed, "landed twice"
+            self.landed[branch] = len(self.landed) + 1
+            self._minutes.append((self.now - self.handed_in[branch]) / 60)
+
+    def send_back(self, branch: int, *, conflict: bool) -> None:
+        """Give a branch back: it returns after a while, from the target as it is now."""
+        if not conflict and self.good([branch], len(self.landed)):
+            self.innocent += 1
+        if self.attempt[branch] >= ATTEMPTS:
+            self.escalated += 1
+            return
+        self.attempt[branch] += 1
+        self.since[branch] = len(self.landed)
+        back = self.now + (_CONFLICT_S if conflict else _RED_S)
+        self._at(back, lambda: self._hand_in(branch))
+
+    def _hand_in(self, branch: int) -> None:
+        if self.early_warning and self.conflicts_with_target(branch):
+            # Its agent was told while it worked, and rebased before it handed in.
+            self.since[branch] = len(self.landed)
+            self._at(self.now + _WARNED_S, lambda: self._hand_in(branch))
+        elif self._waiting is not None:
+            self._waiting.arrived(branch)
+
+    def _fork(self, branch: int) -> None:
+        self.since[branch] = len(self.landed)
+
+    def _at(self, when: float, what: Callable[[], None]) -> None:
+        self._counter += 1
+        heapq.heappush(self._events, (when, self._counter, what))
+
+    def run(self, queue: MergeQueue) -> Result:
+        """Let a queue work until every branch landed or was given up."""
+        self._waiting = queue
+        for branch in range(self.load.branches):
+            self.attempt[branch] = 1
+            self.since[branch] = 0
+            fork = self.handed_in[branch] - self.work[branch]
+            if fork > 0:
+                self._at(fork, lambda b=branch: self._fork(b))  # type: ignore[misc]
+            self._at(self.handed_in[branch], lambda b=branch: self._hand_in(b))  # type: ignore[misc]
+        while self._events and self.now < _TOO_LONG_S:
+            self.now, _, happen = heapq.heappop(self._events)
+            happen()
+            queue.decide()
+        done = len(self.landed) + self.escalated
+        return Result(
+            minutes=tuple(self._minutes),
+            runs=self.runs,
+            red=self.red,
+            innocent=self.innocent,
+            escalated=self.escalated,
+            hours=self.now / 3600,
+            stuck=done < self.load.branches,
+        )
+
+
+def _files(overlap: float) -> tuple[int, int]:
+    """Return how many files of how many a branch touches, so that two overlap this often."""
+    each = 3 if overlap < 0.3 else 4
+    files = min(
+        range(2 * each, 400),
+        key=lambda many: abs(1 - comb(many - each, each) / comb(many, each) - overlap),
+    )
+    return each, files

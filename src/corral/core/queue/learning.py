@@ -1,0 +1,234 @@
+"""What the queue learns from what happened. `Learned` is a fold: the same facts, the same value.
+
+Each method takes one fact and returns the new value. Failed sets only ever shrink: by members
+that landed or were green elsewhere, or by a smaller set that explains them. `focus` is the failed
+stack from which the next landing run must be taken; it ends when something lands or is sent back.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from corral.core.queue.parts import (
+    Base,
+    Entry,
+    Failure,
+    Kind,
+    Landing,
+    Outcome,
+    Proof,
+    Run,
+)
+
+_LANDINGS = 500  # older ones are forgotten: few changes are that stale
+_TIMES = 100
+
+
+class Share(Struct, frozen=True):
+    """A rate that is learned: so many of so many, with a guess to begin with."""
+
+    hits: float
+    of: float
+
+    @property
+    def rate(self) -> float:
+        return min(0.95, self.hits / self.of)
+
+    def plus(self, hits: float, of: float) -> "Share":
+        return Share(self.hits + hits, self.of + of)
+
+
+class Rates(Struct, frozen=True):
+    own: Share = Share(1.0, 14.0)  # a change is bad by itself
+    unchecked: Share = Share(3.0, 7.0)  # the same, of those whose own acceptance did not pass
+    clash: Share = Share(0.3, 12.0)  # a pair that overlaps is red together, though each is good
+    flake: Share = Share(0.5, 30.0)  # a run is red for no reason
+
+
+class Level(Struct, frozen=True):
+    """Green runs that had so many beside them: how many, and their mean time."""
+
+    runs: int = 0
+    mean_s: float = 0.0
+
+
+class Learned(Struct, frozen=True):
+    landed: int = 0
+    landings: tuple[Landing, ...] = ()
+    failed: tuple[Failure, ...] = ()
+    focus: tuple[str, ...] = ()
+    proofs: dict[str, Proof] = field(default_factory=dict)
+    reds: dict[str, tuple[str, ...]] = field(default_factory=dict)  # red alone on the target
+    red_in_a_row: int = 0  # changes that were red alone since anything was green
+    base: Base | None = None
+    rates: Rates = Rates()
+    green_s: tuple[float, ...] = ()
+    levels: dict[int, Level] = field(default_factory=dict)
+
+    def after_run(
+        self,
+        run: Run,
+        outcome: Outcome,
+        *,
+        seconds: float = 0.0,
+        concurrency: int = 1,
+        ended_at: int = 0,
+    ) -> "Learned":
+        """Return what is known after a run ended; `concurrency` counts it and those beside it."""
+        match outcome:
+            case Outcome.CANCELLED:
+                return self
+            case Outcome.RED:
+                return self._after_red(run, ended_at)
+            case Outcome.GREEN | Outcome.FLAKY:
+                flakes = 1.0 if outcome is Outcome.FLAKY else 0.0
+                return self._after_green(run, flakes, seconds, concurrency, ended_at)
+
+    def after_landed(self, entries: Sequence[Entry], tip: str) -> "Learned":
+        """Return what is known after a stack landed, in this order; `tip` is the new target."""
+        rates = self.rates
+        landings = list(self.landings)
+        for place, entry in enumerate(entries, 1):
+            met = self.met(entry)
+            rates = replace(
+                _with_own(rates, entry, 0.0), clash=rates.clash.plus(0.0, min(met, 20))
+            )
+            last = tip if place == len(entries) else ""
+            landings.append(
+                Landing(self.landed + place, entry.task, entry.order, entry.paths, last)
+            )
+        gone = {entry.task for entry in entries}
+        return replace(
+            self._without(gone),
+            landed=self.landed + len(entries),
+            landings=tuple(landings[-_LANDINGS:]),
+            failed=_shrunk(self.failed, gone),
+            focus=(),
+            red_in_a_row=0,
+            rates=rates,
+        )
+
+    def after_sent_back(self, entry: Entry, why: str) -> "Learned":
+        """Return what is known after a change went back to its agent; "red" blames it."""
+        rates = self.rates
+        if why == "red":
+            met = self.met(entry)
+            own = 0.02 if entry.task in self.proofs else _own(rates, entry).rate
+            clash = 1 - (1 - rates.clash.rate) ** met
+            blame = own / (own + clash)
+            rates = replace(
+                _with_own(rates, entry, blame), clash=rates.clash.plus(1 - blame, min(met, 20))
+            )
+        return replace(
+            self._without({entry.task}),
+            failed=tuple(one for one in self.failed if entry.task not in one.members),
+            focus=() if why == "red" else tuple(one for one in self.focus if one != entry.task),
+            rates=rates,
+        )
+
+    def after_left(self, task: str) -> "Learned":
+        """Return what is known after a change was cancelled: nobody is to blame for it."""
+        return replace(
+            self._without({task}),
+            failed=tuple(one for one in self.failed if task not in one.members),
+            focus=tuple(one for one in self.focus if one != task),
+        )
+
+    def met(self, entry: Entry) -> int:
+        """Count the changes that landed since its fork point and overlap it."""
+        return len(self.meets(entry))
+
+    def meets(self, entry: Entry) -> tuple[str, ...]:
+        """Return the tasks that landed since its fork point, or its last proof, and overlap it."""
+        proof = self.proofs.get(entry.task)
+        since = max(entry.since, proof.number) if proof else entry.since
+        return tuple(
+            one.task
+            for one in self._newer(since)
+            if not entry.paths or not one.paths or not entry.paths.isdisjoint(one.paths)
+        )
+
+    def number_of(self, tip: str) -> int:
+        """Return how many landings there were when the target was at this commit."""
+        for landing in reversed(self.landings):
+            if landing.tip == tip:
+                return landing.number
+        return self.landed - len(self.landings)
+
+    def _newer(self, since: int) -> Iterable[Landing]:
+        fresh = self.landed - since
+        return self.landings[-fresh:] if fresh > 0 else ()
+
+    def _after_red(self, run: Run, ended_at: int) -> "Learned":
+        rates = replace(self.rates, flake=self.rates.flake.plus(0.0, 1.0))
+        if run.kind is Kind.BASE:
+            return replace(self, base=Base(run.tip, False, ended_at), rates=rates)
+        members = set(run.members)
+        failed = self.failed
+        if not any(members.issuperset(one.members) for one in failed):
+            kept = [one for one in failed if not members < set(one.members)]
+            failed = (*kept, Failure(run.members, run.id))
+        if len(members) == 1:
+            task = run.members[0]
+            streak = self.red_in_a_row + (task not in self.reds)
+            reds = {**self.reds, task: (*self.reds.get(task, ()), run.id)}
+            return replace(
+                self, failed=failed, focus=(), reds=reds, red_in_a_row=streak, rates=rates
+            )
+        focus = self.focus
+        if run.kind is Kind.LAND and (not focus or members < set(focus)):
+            focus = run.members
+        return replace(self, failed=failed, focus=focus, rates=rates)
+
+    def _after_green(
+        self, run: Run, flakes: float, seconds: float, concurrency: int, ended_at: int
+    ) -> "Learned":
+        members = set(run.members)
+        flakes += sum(1.0 for one in self.failed if members.issuperset(one.members))
+        base = Base(run.tip, True, ended_at) if run.kind is Kind.BASE else self.base
+        number = self.number_of(run.tip)
+        proofs = {**self.proofs, **{task: Proof(run.id, number) for task in run.members}}
+        level = self.levels.get(concurrency, Level())
+        runs = level.runs + 1
+        # The newest twenty or so weigh most: checks get slower as a project grows.
+        mean = level.mean_s + (seconds - level.mean_s) / min(runs, 20)
+        return replace(
+            self,
+            failed=_shrunk(self.failed, members),
+            focus=tuple(one for one in self.focus if one not in members),
+            proofs=proofs,
+            reds={task: runs for task, runs in self.reds.items() if task not in members},
+            red_in_a_row=0,
+            base=base,
+            rates=replace(self.rates, flake=self.rates.flake.plus(flakes, 1.0)),
+            green_s=(*self.green_s, seconds)[-_TIMES:],
+            levels={**self.levels, concurrency: Level(runs, mean)},
+        )
+
+    def _without(self, tasks: set[str]) -> "Learned":
+        return replace(
+            self,
+            proofs={task: proof for task, proof in self.proofs.items() if task not in tasks},
+            reds={task: runs for task, runs in self.reds.items() if task not in tasks},
+        )
+
+
+def _own(rates: Rates, entry: Entry) -> Share:
+    return rates.own if entry.prechecked else rates.unchecked
+
+
+def _with_own(rates: Rates, entry: Entry, blame: float) -> Rates:
+    if entry.prechecked:
+        return replace(rates, own=rates.own.plus(blame, 1.0))
+    return replace(rates, unchecked=rates.unchecked.plus(blame, 1.0))
+
+
+def _shrunk(failed: tuple[Failure, ...], good: set[str]) -> tuple[Failure, ...]:
+    """Return the failed sets without members that were green; a set that is all green was wrong."""
+    found = []
+    for one in failed:
+        rest = tuple(task for task in one.members if task not in good)
+        if rest:
+            found.append(one if len(rest) == len(one.members) else Failure(rest, one.run))
+    return tuple(found)

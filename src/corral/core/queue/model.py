@@ -1,0 +1,96 @@
+"""The queue's whole input, its policy, and what it may decide. `planning.plan` joins them."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from corral.core.queue.learning import Learned
+from corral.core.queue.parts import Base, Entry, Failure, Kind, Landing, Outcome, Proof, Run
+
+__all__ = [
+    "Action",
+    "Base",
+    "Cancel",
+    "Entry",
+    "Failure",
+    "Kind",
+    "Land",
+    "Landing",
+    "Learned",
+    "Outcome",
+    "Policy",
+    "Proof",
+    "Queue",
+    "Rerun",
+    "Run",
+    "SendBack",
+    "Start",
+]
+
+
+class Queue(Struct, frozen=True):
+    """All that `plan` looks at, for one target branch.
+
+    A change that conflicts with the target itself is not in it: whoever builds the queue asks git
+    first, and sends it back. `conflicts` are pairs of entries that conflict with each other.
+    """
+
+    entries: tuple[Entry, ...]
+    tip: str
+    runs: tuple[Run, ...] = ()
+    learned: Learned = Learned()
+    conflicts: frozenset[frozenset[str]] = frozenset()
+
+
+class Policy(Struct, frozen=True):
+    mode: Literal["serial", "lanes"] = "lanes"
+    max_batch: int = 64
+    reruns: int = 1  # how often a change that was red alone is tried again, if it may be a flake
+    flake_odds: float = 0.2  # above this, it may be
+    base_after: int = 3  # so many blamed in a row: check the target itself before the next one
+    base_again_s: int = 600  # a red target is checked again after this long
+    overtaken: int = 60  # a change that so many newer ones overtook leads the next landing run
+    refresh: bool = True  # send back what has probably gone stale, before it takes a slot
+    refresh_at: float = 0.35
+
+
+class Start(Struct, frozen=True):
+    """Begin a check run of these changes, stacked on the target in this order."""
+
+    members: tuple[str, ...]
+    kind: Kind
+
+
+class Rerun(Struct, frozen=True):
+    """The same, but a remembered result of the same tree must not be used."""
+
+    members: tuple[str, ...]
+    kind: Kind
+    of: str
+
+
+class Land(Struct, frozen=True):
+    """Move the target to this green run's commit. The queue has to be planned again after it."""
+
+    run: str
+
+
+class Cancel(Struct, frozen=True):
+    run: str
+    why: Literal["stale", "contains-red", "member-left"]
+
+
+class SendBack(Struct, frozen=True):
+    """Give a change back to its agent.
+
+    `red`: the run of it alone on the target was red; `stale`: what landed since its fork point
+    probably breaks it, and it has not been checked with that. `with_` names what it may clash with.
+    """
+
+    task: str
+    why: Literal["red", "stale"]
+    run: str = ""
+    with_: tuple[str, ...] = ()
+
+
+Action = Start | Rerun | Land | Cancel | SendBack

@@ -1,0 +1,185 @@
+"""How likely changes are to pass, alone and stacked. Worked out once for each plan.
+
+Sets of entries are whole numbers, one bit for each entry, so that "how many of these overlap that
+one" is one operation: a plan asks it thousands of times.
+
+    passes(i | stack) = (1 - own) (1 - clash) ^ (overlapping changes landed since, or below it)
+
+A member of a failed set is at least as suspect as Bayes says: its own share of all the ways in
+which the set could have been red, a flaky check among them.
+"""
+
+from collections.abc import Iterator
+
+from corral.core.queue.model import Queue
+from corral.core.queue.parts import Entry
+
+PROVEN = 0.01  # what is left to doubt about a change that was green on the target
+_AGEING = 0.05  # the weight that a change gains while one run of the checks would take
+
+
+class Odds:
+    """The entries by number, with their weight, their chance to pass, and whom they meet."""
+
+    def __init__(self, queue: Queue, entries: tuple[Entry, ...], now: int, mean_s: float) -> None:
+        learned = queue.learned
+        self.entries = entries
+        self.number = {entry.task: i for i, entry in enumerate(entries)}
+        self.everything = (1 << len(entries)) - 1
+        rates = learned.rates
+        self.clash = rates.clash.rate
+        self.flake = rates.flake.rate
+        self.weight = [_weight(entry, now, mean_s) for entry in entries]
+        self.overlap = self._overlaps()
+        self.conflict = self._conflicts(queue)
+        self.needs = [self._mask_of_needs(entry) for entry in entries]
+        self.proven = self.mask(task for task in learned.proofs if task in self.number)
+        self.together = self._proven_together(queue)
+        self.alone = self._chances(queue)
+        self.failed = [
+            mask
+            for one in learned.failed
+            if (mask := self.known(one.members)) is not None and mask & (mask - 1)
+        ]
+        self.passes = self._with_suspicion(queue)
+
+    def mask(self, tasks: Iterator[str] | tuple[str, ...]) -> int:
+        found = 0
+        for task in tasks:
+            found |= 1 << self.number[task]
+        return found
+
+    def known(self, tasks: tuple[str, ...]) -> int | None:
+        """Return the set of these tasks, or None if one of them is not in the queue."""
+        found = 0
+        for task in tasks:
+            i = self.number.get(task)
+            if i is None:
+                return None
+            found |= 1 << i
+        return found
+
+    def tasks(self, members: list[int]) -> tuple[str, ...]:
+        return tuple(self.entries[i].task for i in members)
+
+    def chance(self, i: int, below: int) -> float:
+        """Return the chance that an entry passes on top of these others."""
+        met = self.overlap[i] & below & ~self.together[i]
+        if not met:
+            return self.passes[i]
+        return self.passes[i] * (1 - self.clash) ** met.bit_count()
+
+    def chance_of(self, members: list[int]) -> float:
+        """Return the chance that a whole stack passes."""
+        found, below = 1 - self.flake, 0
+        for i in members:
+            found *= self.chance(i, below)
+            below |= 1 << i
+        return found
+
+    def fits(self, i: int, below: int) -> bool:
+        """Say whether an entry may be put on a stack: no conflict, all needs met, not known red."""
+        if self.conflict[i] & below or self.needs[i] & ~below:
+            return False
+        whole = below | 1 << i
+        return not any(whole & red == red for red in self.failed)
+
+    def _overlaps(self) -> list[int]:
+        by_path: dict[str, int] = {}
+        unknown = 0
+        for i, entry in enumerate(self.entries):
+            if not entry.paths:
+                unknown |= 1 << i
+            for path in entry.paths:
+                by_path[path] = by_path.get(path, 0) | 1 << i
+        found = []
+        for i, entry in enumerate(self.entries):
+            met = unknown if entry.paths else self.everything
+            for path in entry.paths:
+                met |= by_path[path]
+            found.append(met & ~(1 << i))
+        return found
+
+    def _conflicts(self, queue: Queue) -> list[int]:
+        found = [0] * len(self.entries)
+        for pair in queue.conflicts:
+            numbers = [self.number[task] for task in pair if task in self.number]
+            if len(numbers) == 2:
+                one, other = numbers
+                found[one] |= 1 << other
+                found[other] |= 1 << one
+        return found
+
+    def _mask_of_needs(self, entry: Entry) -> int:
+        if not entry.needs:
+            return 0
+        found = self.known(tuple(entry.needs))
+        # A bit that no stack has: what it needs is not here, so it has to wait.
+        return found if found is not None else 1 << len(self.entries)
+
+    def _proven_together(self, queue: Queue) -> list[int]:
+        """Return, for each entry, the ones that were green in the same run as it."""
+        groups: dict[str, int] = {}
+        for task, proof in queue.learned.proofs.items():
+            if task in self.number:
+                groups[proof.run] = groups.get(proof.run, 0) | 1 << self.number[task]
+        proofs = queue.learned.proofs
+        return [
+            groups[proofs[entry.task].run] if entry.task in proofs else 0 for entry in self.entries
+        ]
+
+    def _chances(self, queue: Queue) -> list[float]:
+        """Return the chance of each entry to pass alone on the target as it is."""
+        learned = queue.learned
+        rates = learned.rates
+        since = []
+        for entry in self.entries:
+            proof = learned.proofs.get(entry.task)
+            since.append(max(entry.since, proof.number) if proof else entry.since)
+        first = min(since, default=0)
+        fresh = learned.landed - first
+        landings = learned.landings[-fresh:] if fresh > 0 else ()
+        first = learned.landed - len(landings)
+        by_path: dict[str, int] = {}
+        unknown = 0
+        for place, landing in enumerate(landings):
+            if not landing.paths:
+                unknown |= 1 << place
+            for path in landing.paths:
+                by_path[path] = by_path.get(path, 0) | 1 << place
+        own, unchecked, keeps = 1 - rates.own.rate, 1 - rates.unchecked.rate, 1 - self.clash
+        found = []
+        for i, entry in enumerate(self.entries):
+            met = unknown if entry.paths else (1 << len(landings)) - 1
+            for path in entry.paths:
+                met |= by_path.get(path, 0)
+            count = (met >> max(0, since[i] - first)).bit_count()
+            good = own if entry.prechecked else unchecked
+            if entry.task in learned.proofs:
+                good = 1 - PROVEN
+            found.append(good * keeps**count)
+        return found
+
+    def _with_suspicion(self, queue: Queue) -> list[float]:
+        found = list(self.alone)
+        for failure in queue.learned.failed:
+            members = [self.number[task] for task in failure.members if task in self.number]
+            whole = sum(1 << i for i in members)
+            green = 1 - self.flake
+            shares = []
+            for i in members:
+                # A clash has two sides: each takes half of it.
+                met = (self.overlap[i] & whole & ~self.together[i]).bit_count() / 2
+                good = self.alone[i] * (1 - self.clash) ** met
+                shares.append(1 - good)
+                green *= good
+            red = max(1 - green, 1e-9)
+            for i, share in zip(members, shares, strict=True):
+                found[i] = min(found[i], 1 - min(share / red, 0.98))
+        return found
+
+
+def _weight(entry: Entry, now: int, mean_s: float) -> float:
+    """Return what landing a change is worth: more while it waits, more if it is urgent."""
+    waited = max(0, now - entry.queued_at) / 1000 / mean_s
+    return (1 + _AGEING * waited) * 2.0 ** max(-3, min(entry.priority, 4))

@@ -1,0 +1,164 @@
+"""The merge queue: which stacks to check next, what to land, whom to send back.
+
+`plan` is pure and made anew after every event: it remembers nothing, and asked twice it says the
+same. What it does is called anchored lanes:
+
+- One landing run, the *anchor*, stands on the target; more are stacked on it while that is likely
+  to pass (*nested*). Who is green lands, and vouches for all below it.
+- Other slots *probe* changes on the target as it is, so that they are trusted afterwards.
+- A stack is filled with changes while (weight in it) x (chance that it passes) grows.
+- After a red anchor, the next one is at most half of it, with nothing added. So within about
+  log2 of its size in runs something lands, or one change is red alone and is sent back.
+- Only a change that was red alone on the target itself is blamed, a second time if it may have
+  been a flake; if that happens to many in a row, the target is checked by itself first.
+
+Considered and left: adding arrivals to a suspect half (a good half then fails for others' faults,
+without end), strict order (one bad change holds up all), a window that grows and shrinks with
+success (the chance of each stack does the same, change by change).
+"""
+
+from collections.abc import Iterable
+
+from corral.core.queue.lanes import Lanes
+from corral.core.queue.model import (
+    Action,
+    Cancel,
+    Kind,
+    Land,
+    Policy,
+    Queue,
+    Rerun,
+    Run,
+    SendBack,
+    Start,
+)
+from corral.core.queue.odds import Odds
+from corral.core.queue.parts import Entry
+from corral.core.queue.timing import mean_s
+
+
+def plan(queue: Queue, free_slots: int, now: int, policy: Policy) -> list[Action]:
+    """Return what to do now, in this order. After a `Land` the queue has to be planned again."""
+    blamed, doubted, base = _judged(queue, policy)
+    stale = _stale(queue, policy, {*doubted, *(one.task for one in blamed)})
+    gone = {one.task for one in (*blamed, *stale)}
+    entries = tuple(entry for entry in queue.entries if entry.task not in gone)
+    cancelled = [*_cancelled(queue, entries)]
+    dropped = {one.run for one in cancelled}
+    runs = tuple(run for run in queue.runs if run.id not in dropped)
+    actions: list[Action] = [*blamed, *stale, *cancelled]
+    landing = _landable(queue, entries, runs)
+    if landing is not None:
+        return [*actions, Land(landing.id)]
+    going = [run for run in runs if not run.green]
+    free = free_slots + len(dropped)
+    if policy.mode == "serial":
+        free = 0 if going else min(free, 1)
+    if base and not any(run.kind is Kind.BASE for run in going):
+        if free and _base_is_due(queue, now, policy):
+            actions.append(Start((), Kind.BASE))
+            free -= 1
+        if _base_is_red(queue):
+            return actions  # whatever is checked on a red target is red: nothing to learn
+    odds = Odds(queue, entries, now, mean_s(queue.learned))
+    lanes = Lanes(queue, odds, going, policy, doubted)
+    actions += lanes.again(free)
+    actions += lanes.filled(free - lanes.started)
+    return actions
+
+
+def _judged(queue: Queue, policy: Policy) -> tuple[list[SendBack], dict[str, str], bool]:
+    """Return whom to send back, who needs another run (and of which), and if the base is due."""
+    learned = queue.learned
+    blamed: list[SendBack] = []
+    doubted: dict[str, str] = {}
+    base = False
+    flake = learned.rates.flake.rate
+    for entry in queue.entries:
+        runs = learned.reds.get(entry.task)
+        if not runs:
+            continue
+        rates = learned.rates.own if entry.prechecked else learned.rates.unchecked
+        risk = 1 - (1 - rates.rate) * (1 - learned.rates.clash.rate) ** learned.met(entry)
+        odds = flake * (1 - risk) / (risk + flake * (1 - risk))
+        if len(runs) <= policy.reruns and odds > policy.flake_odds:
+            doubted[entry.task] = runs[-1]
+        elif learned.red_in_a_row > policy.base_after and not _base_is_green(queue):
+            base = True
+            doubted.setdefault(entry.task, "")
+        else:
+            blamed.append(SendBack(entry.task, "red", runs[-1], learned.meets(entry)))
+    return blamed, doubted, base
+
+
+def _base_is_green(queue: Queue) -> bool:
+    base = queue.learned.base
+    return base is not None and base.green and base.tip == queue.tip
+
+
+def _base_is_red(queue: Queue) -> bool:
+    base = queue.learned.base
+    return base is not None and not base.green and base.tip == queue.tip
+
+
+def _base_is_due(queue: Queue, now: int, policy: Policy) -> bool:
+    base = queue.learned.base
+    if base is None or base.tip != queue.tip:
+        return True
+    return now - base.ended_at >= policy.base_again_s * 1000
+
+
+def _stale(queue: Queue, policy: Policy, judged: set[str]) -> list[SendBack]:
+    """Return the changes that what landed has probably broken, and that no run has tried yet.
+
+    A change is asked once for each fork point: it comes back with a newer one.
+    """
+    if not policy.refresh or policy.mode == "serial":
+        return []
+    busy = {task for run in queue.runs for task in run.members}
+    keeps = 1 - queue.learned.rates.clash.rate
+    found = []
+    for entry in queue.entries:
+        if entry.task in busy or entry.task in judged or queue.learned.landed == entry.since:
+            continue
+        met = queue.learned.meets(entry)
+        if 1 - keeps ** len(met) > policy.refresh_at:
+            found.append(SendBack(entry.task, "stale", "", met))
+    return found
+
+
+def _cancelled(queue: Queue, entries: Iterable[Entry]) -> Iterable[Cancel]:
+    waiting = {entry.task for entry in entries}
+    reds = queue.learned.reds
+    failed = [
+        set(one.members)
+        for one in queue.learned.failed
+        if len(one.members) > 1 or one.members[0] in reds
+    ]
+    for run in queue.runs:
+        if run.green:
+            continue
+        members = set(run.members)
+        if not members <= waiting:
+            yield Cancel(run.id, "member-left")
+        elif run.kind is Kind.LAND and run.tip != queue.tip:
+            yield Cancel(run.id, "stale")
+        elif len(members) > 1 and any(red <= members for red in failed):
+            yield Cancel(run.id, "contains-red")
+
+
+def _landable(queue: Queue, entries: Iterable[Entry], runs: Iterable[Run]) -> Run | None:
+    """Return the green run that lands most; a probe only while no landing run goes on."""
+    waiting = {entry.task for entry in entries}
+    busy = any(run.kind is Kind.LAND and not run.green for run in runs)
+    needs = {entry.task: entry.needs for entry in entries}
+    best: Run | None = None
+    for run in runs:
+        fits = run.green and run.tip == queue.tip and run.members and waiting.issuperset(run.members)
+        if not fits or (run.kind is not Kind.LAND and busy):
+            continue
+        if any(needs[task] - set(run.members[:place]) for place, task in enumerate(run.members)):
+            continue  # what it needs was added to it later
+        if best is None or len(run.members) > len(best.members):
+            best = run
+    return best
