@@ -10,7 +10,6 @@ import os
 import secrets
 import stat
 from collections.abc import Sequence
-from contextlib import suppress
 from os.path import basename, isdir, islink, join, relpath
 
 from corral.core.errors import Failed, NotFound
@@ -61,16 +60,12 @@ class CheckTree:
             files.hand_over(tree, self._desk)
 
     def remove(self) -> None:
-        with locked(self._view.git_dir):
-            self._vanish()
+        self._vanish()
+        _delete(self.temporary)
         remove(self._desk.folder)
-        _throw_away(self.temporary)
 
     def empty_temporary(self) -> None:
-        """Have an empty TMPDIR; what is in the old one is deleted in the background."""
-        with suppress(OSError):
-            os.rmdir(self.temporary)  # the usual case
-        _throw_away(self.temporary)
+        _delete(self.temporary)
         os.mkdir(self.temporary, mode=0o700)
 
     def _warm(self, commit: str) -> bool:
@@ -90,8 +85,8 @@ class CheckTree:
         return True
 
     def _cold(self, commit: str) -> None:
+        self._vanish()
         with locked(self._view.git_dir):
-            self._vanish()
             own = worktrees.add(self._view.git_dir, self.path, commit)
             put(self._in_desk(_OWN), own)
         for name in ("index", "index.lock"):
@@ -151,29 +146,35 @@ class CheckTree:
             os.mkdir(folder)
 
     def _vanish(self) -> None:
-        """Take folder and git folder off their places, each in one step; delete them later."""
-        _throw_away(self.path)
+        """Take folder and git folder off their places, each in one step, and delete them.
+
+        At once, not in the background: it may be what fills the disk.
+        """
+        with locked(self._view.git_dir):
+            folder = trash.take_away(self.path)
+            gone = [folder] if folder else []
+            for own in self._entries():
+                away = self._in_desk(f"gone-{secrets.token_hex(8)}")
+                os.rename(own, away)
+                gone.append(away)
+            remove(self._in_desk(_OWN))
+        for path in gone:
+            trash.delete(path)
+
+    def _entries(self) -> set[str]:
+        """Return our git folders: the one we know of, or one whose maker was killed too early."""
         listed = join(self._view.git_dir, "worktrees")
         names = os.listdir(listed) if isdir(listed) else []
         link = os.fsencode(join(self.path, ".git"))
-        # Also one whose maker was killed before it could say so.
-        ours = {
-            join(listed, name)
-            for name in names
-            if (read_plain(join(listed, name, "gitdir")) or b"").strip() == link
+        known = os.fsdecode(read_plain(self._in_desk(_OWN)) or b"")
+        return {
+            own
+            for own in (join(listed, name) for name in names)
+            if own == known or (read_plain(join(own, "gitdir")) or b"").strip() == link
         }
-        recorded = os.fsdecode(read_plain(self._in_desk(_OWN)) or b"")
-        for own in ours | ({recorded} if recorded else set()):
-            away = self._in_desk(f"gone-{secrets.token_hex(8)}")
-            try:
-                os.rename(own, away)
-            except FileNotFoundError:
-                continue
-            trash.delete(away)
-        remove(self._in_desk(_OWN))
 
 
-def _throw_away(path: str) -> None:
+def _delete(path: str) -> None:
     gone = trash.take_away(path)
     if gone:
-        trash.delete_soon(gone)
+        trash.delete(gone)
