@@ -11,7 +11,7 @@ import os
 import re
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from os.path import isdir, join, realpath
 
 from corral.core.errors import BadInput, Refused
@@ -63,9 +63,15 @@ class Pool:
         with self.hold(slot, patience_s=0) as tree:
             tree.remove()
 
-    def idle_since(self, slot: int) -> int:
-        """Return when a slot was last taken, in milliseconds since 1970."""
-        return os.stat(self.lock(slot)).st_mtime_ns // 1_000_000
+    def remove_unused(self, before: int) -> list[int]:
+        """Remove the trees that nobody has used since a time; return their slots."""
+        removed = []
+        for slot in self.slots():
+            if self._used_at(slot) < before:
+                with suppress(Refused):  # somebody uses it after all
+                    self.remove(slot)
+                    removed.append(slot)
+        return removed
 
     def lock(self, slot: int) -> str:
         return join(self._desks, f"{PREFIX}{slot}", LOCK)
@@ -90,6 +96,10 @@ class Pool:
             yield CheckTree(self._view, join(self.place, name), desk, self._keep, lock)
         finally:
             os.close(lock)
+
+    def _used_at(self, slot: int) -> int:
+        """Return when a slot was last taken, in milliseconds since 1970."""
+        return os.stat(self.lock(slot)).st_mtime_ns // 1_000_000
 
     def _take(self, slot: int, deadline: float) -> int:
         path = self.lock(slot)
