@@ -12,6 +12,7 @@ from corral.core.ids import TaskId
 from corral.roles import locks
 from corral.roles.files import Room
 from corral.world import processes
+from corral.world.checks import Pool, Runs, outcome, stop
 from tests.roles.yard import Yard, end_all, marked
 from tests.world.processes.sessions import await_in
 from tests.world.trees.ground import commit_file, everything, git, repository
@@ -160,6 +161,25 @@ def test_what_still_runs_is_ended_before_its_room_goes(yard: Yard) -> None:
     await_in(home, lambda: None if processes.alive(folder) else True)
     yard.once()
     assert not os.path.exists(folder)
+
+
+def test_check_trees_and_old_runs_go_when_nobody_uses_them(yard: Yard) -> None:
+    pool = Pool(yard.repository)
+    runs = Runs(pool)
+    over = runs.start(1, "over", "main", ["true"], deadline_s=60)
+    await_in(over.folder, lambda: outcome(over.folder))
+    going = runs.start(2, "going", "main", ["sleep 1000"], deadline_s=600)
+    try:
+        yard.ahead = 29 * DAY
+        assert yard.once()["checks"] == Found()
+        yard.ahead = 31 * DAY
+        assert yard.once()["checks"] == Found(1, 1)
+        assert pool.slots() == [2]
+        assert outcome(going.folder) is None
+    finally:
+        stop(going.folder)
+    await_in(going.folder, lambda: outcome(going.folder))
+    assert [run.id for run in runs.all()] == ["over", "going"], "the last ones are kept"
 
 
 def test_what_was_thrown_away_is_deleted(yard: Yard) -> None:

@@ -28,6 +28,7 @@ KINDS = {
     "trees": "orphan-tree",
     "rooms": "old-room",
     "kept": "kept-work",
+    "checks": "old-check",
     "trash": "trash",
 }
 FAILED = "failed-chore"

@@ -22,6 +22,7 @@ from corral.roles import locks
 from corral.roles.files import Room
 from corral.store.port import Decide, Request, Store
 from corral.world import processes
+from corral.world.checks import Pool, Runs
 from corral.world.clock import Clock
 from corral.world.git import Git
 from corral.world.processes import Reason
@@ -30,7 +31,7 @@ from corral.world.trees import Trees
 
 DEACON = "deacon"
 NAMES = (
-    *("processes", "trees", "rooms", "kept", "trash"),
+    *("processes", "trees", "rooms", "kept", "checks", "trash"),
     *("claims", "leases", "sessions", "alerts"),
 )
 Chore = Callable[[], Found]
@@ -61,6 +62,7 @@ class Chores:
             "trees": self._trees,
             "rooms": self._rooms,
             "kept": self._kept,
+            "checks": self._checks,
             "trash": self._trash,
         }
 
@@ -176,6 +178,18 @@ class Chores:
         for ref in old:
             git.delete(ref)
         return Found(len(old), len(old))
+
+    def _checks(self) -> Found:
+        """Remove check trees that are no longer used, and old runs; end what runs left behind."""
+        if not isdir(join(self._repository.folder, "check-trees")):
+            return Found()
+        pool = Pool(self._repository, place=self._config.trees.folder or None)
+        runs = Runs(pool, now=self._clock)
+        stay = runs.end_strays()
+        unused = self._clock() - self._config.trees.keep_days * chores.DAY
+        gone = len(pool.remove_unused(unused)) + runs.prune()
+        text = f"{stay} processes of runs that are over could not be ended"
+        return Found(gone + stay, gone, {"checks": text} if stay else {})
 
     def _trash(self) -> Found:
         before = _count(self._door.place)

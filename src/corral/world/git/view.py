@@ -56,6 +56,9 @@ _OURS = {
     "index.threads": "1",
     "core.preloadindex": "false",
     "status.submodulesummary": "false",
+    # Only by the time of its last change is a file seen whose other times were put back.
+    "core.trustctime": "true",
+    "core.checkstat": "default",
 }
 # What is pinned is deleted next: it has to be on the disk by then.
 _RAW = {
@@ -90,12 +93,14 @@ class View:
         worktree: str | None = None,
         index: str | None = None,
         borrow: Sequence[str] = (),
+        held: Sequence[int] = (),
         stdin: bytes | IO[bytes] = b"",
         fine: Sequence[int] = (0,),
     ) -> bytes:
         """Run git and return what it printed; an exit code that is not fine is an error.
 
-        `borrow` names object stores to read from besides the repository's own.
+        `borrow` names object stores to read from besides the repository's own; the files in `held`
+        stay open in git: a lock that lasts as long as either of us does.
         """
         command = ["git", f"--git-dir={desk or self._folder}"]
         if worktree:
@@ -105,7 +110,7 @@ class View:
             environment |= {"GIT_INDEX_FILE": index}
         if borrow:
             environment |= {"GIT_ALTERNATE_OBJECT_DIRECTORIES": ":".join(map(_quoted, borrow))}
-        done = start([*command, *args], worktree or self.git_dir, environment, stdin)
+        done = start([*command, *args], worktree or self.git_dir, environment, stdin, held)
         if done.returncode not in fine:
             raise failure(args[0], done)
         return done.stdout
@@ -167,6 +172,7 @@ class Desk(Struct, frozen=True):
     folder: str
     worktree: str | None = None
     borrow: tuple[str, ...] = ()
+    held: tuple[int, ...] = ()
 
     def run(
         self,
@@ -182,13 +188,14 @@ class Desk(Struct, frozen=True):
             worktree=self.worktree,
             index=join(self.folder, index) if index else None,
             borrow=self.borrow,
+            held=self.held,
             stdin=stdin,
             fine=fine,
         )
 
     def through(self, view: View) -> "Desk":
         """Return the same desk with another view."""
-        return Desk(view, self.folder, self.worktree, self.borrow)
+        return Desk(view, self.folder, self.worktree, self.borrow, self.held)
 
 
 def desk_of(view: View, folder: str, tree: Tree | None) -> Desk:
@@ -198,7 +205,11 @@ def desk_of(view: View, folder: str, tree: Tree | None) -> Desk:
 
 
 def start(
-    command: Sequence[str], cwd: str, environment: dict[str, str], stdin: bytes | IO[bytes]
+    command: Sequence[str],
+    cwd: str,
+    environment: dict[str, str],
+    stdin: bytes | IO[bytes],
+    held: Sequence[int] = (),
 ) -> subprocess.CompletedProcess[bytes]:
     given: dict[str, bytes | IO[bytes]]
     given = {"input": stdin} if isinstance(stdin, bytes) else {"stdin": stdin}
@@ -209,6 +220,7 @@ def start(
             cwd=cwd,
             env=environment,
             timeout=_LIMIT_S,
+            pass_fds=held,
             check=False,
             **given,
         )

@@ -43,7 +43,7 @@ class Trees:
         """`pool` trees are kept for reuse; the paths of `keep_ignored` survive in them."""
         self._git_dir = realpath(repository.git_dir)
         self._checkout = repository.main_worktree
-        self.place = _place(repository, place)
+        self.place = place_of(repository, place)
         self._pool = pool
         self._keep_ignored = tuple(keep_ignored)
         self._plain = View(self._git_dir)
@@ -267,7 +267,8 @@ class Trees:
         return gone
 
 
-def _place(repository: Repository, configured: str | None) -> str:
+def place_of(repository: Repository, configured: str | None) -> str:
+    """Return the folder in which the working trees live; by default beside the repository."""
     checkout = realpath(repository.main_worktree)
     beside = join(dirname(checkout), f".{basename(checkout)}-corral")
     place = realpath(abspath(configured or beside))

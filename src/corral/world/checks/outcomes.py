@@ -1,0 +1,138 @@
+"""What a run came to, from its folder alone: any refinery can tell, not only who started it."""
+
+import fcntl
+import os
+from os.path import exists, join
+
+import msgspec
+
+from corral.world import clock, processes
+from corral.world.checks.model import CommandResult, Outcome, Result, Run
+from corral.world.git.tree import read_plain
+from corral.world.processes import Exit, Reason, records
+
+ASKED, RESULTS = "run.json", "results"
+LAST_LINES = 40
+_LATE_MS = 15_000  # beyond deadline and grace
+
+_ENDED = {
+    Reason.STOPPED: Result.STOPPED,
+    Reason.TIMED_OUT: Result.TIMED_OUT,
+    Reason.LOST: Result.LOST,
+    Reason.COULD_NOT_START: Result.COULD_NOT_START,
+}
+
+
+def read_run(folder: str) -> Run | None:
+    """Return what was asked for; None if the folder is not one of a run."""
+    content = read_plain(join(folder, ASKED))
+    if content is None:
+        return None
+    try:
+        return msgspec.json.decode(content, type=Run)
+    except msgspec.DecodeError:
+        return None  # a check has written there
+
+
+def outcome(folder: str) -> Outcome | None:
+    """Return how a run ended; None while it goes on or is being started."""
+    run = read_run(folder)
+    launched = exists(join(folder, records.PROCESS))
+    if run is not None and not launched and _is_held(run.lock):
+        return None
+    # Only now: if it was being started before, that has been decided.
+    ended = processes.outcome(folder)
+    if ended is None:
+        return None
+    if run is None:
+        return Outcome(Result.LOST, ended.at, detail="what it was asked to do is gone")
+    return _told(run, ended, _lines(folder))
+
+
+def tail(folder: str, lines: int) -> list[str]:
+    """Return the last lines of what the commands wrote; each command is shown before its output."""
+    return processes.tail(folder, lines)
+
+
+def is_overdue(folder: str) -> bool:
+    """Say whether a run goes on past its deadline: a check may have frozen its shim; stop it."""
+    run = read_run(folder)
+    record = records.read(folder, records.PROCESS) or {}
+    if run is None or not processes.alive(folder):
+        return False
+    due: float = record["started_at"] + run.deadline_s * 1000
+    return clock.now() > due + _LATE_MS
+
+
+def _told(run: Run, ended: Exit, lines: list[CommandResult]) -> Outcome:
+    done = tuple(line for line in lines if line.code is not None or line.signal is not None)
+    failed = next((line for line in done if not line.passed), None)
+    running = lines[-1] if lines and lines[-1] not in done else None
+    wall_s = _wall_s(run.folder, ended)
+    result, detail = _judged(run, ended, failed, done)
+    if result is Result.STOPPED and wall_s >= run.deadline_s:
+        result = Result.TIMED_OUT  # by us, in place of its shim
+    last = failed or running
+    green = result is Result.GREEN
+    return Outcome(
+        result,
+        ended.at,
+        command=run.commands[last.number - 1] if last and not green else "",
+        code=failed.code if failed else None,
+        signal=failed.signal if failed else None,
+        detail=detail,
+        last_lines=() if green else tuple(tail(run.folder, LAST_LINES)),
+        commands=done,
+        wall_s=wall_s,
+        cpu_s=ended.cpu_s,
+        killed=ended.killed,
+        left=ended.left,
+        disk_full=failed is not None and failed.disk_full,
+    )
+
+
+def _judged(
+    run: Run, ended: Exit, failed: CommandResult | None, done: tuple[CommandResult, ...]
+) -> tuple[Result, str]:
+    if ended.reason is not Reason.EXITED:
+        return _ENDED[ended.reason], ended.detail
+    if failed is not None:
+        return Result.RED, ""
+    if ended.code == 0 and len(done) == len(run.commands):
+        return Result.GREEN, ""
+    how = f"signal {ended.signal}" if ended.signal else f"exit code {ended.code}"
+    if ended.signal or done:
+        return Result.LOST, f"its runner ended with {how}, so the end of a command is not known"
+    return Result.COULD_NOT_START, f"its runner ended with {how}"
+
+
+def _lines(folder: str) -> list[CommandResult]:
+    """Return the beginning or the end of each command, in order."""
+    content = (read_plain(join(folder, RESULTS)) or b"").partition(b"\0")[0]
+    found: dict[int, CommandResult] = {}
+    for text in content.splitlines():
+        try:
+            line = msgspec.json.decode(text, type=CommandResult)
+        except msgspec.DecodeError:
+            break  # half a line: its writer was killed over it
+        found[line.number] = line
+    return list(found.values())
+
+
+def _wall_s(folder: str, ended: Exit) -> float:
+    started_at = (records.read(folder, records.PROCESS) or {}).get("started_at", 0)
+    return (ended.at - started_at) / 1000 if started_at and ended.at else 0.0
+
+
+def _is_held(lock: str) -> bool:
+    try:
+        file = os.open(lock, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(file)
+    return False

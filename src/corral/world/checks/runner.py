@@ -1,0 +1,93 @@
+"""The program of a run: one command after another until one fails, and how each ended.
+
+Started under a shim as a file of its own, in a bare interpreter: it imports nothing of ours. The
+results are written into room that was taken before the first command, so that a command which fills
+the disk cannot take the truth along.
+"""
+
+import json
+import os
+import sys
+import time
+
+_LINE = 256
+_DISK_FULL_BELOW = 1 << 20
+_CANNOT = 126  # what a shell says about a command that it cannot run
+
+
+class Results:
+    """A line for each command when it begins, and one when it has ended."""
+
+    def __init__(self, folder: str, commands: int) -> None:
+        path = f"{folder}/results"
+        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        os.posix_fallocate(self._file, 0, 2 * commands * _LINE)
+        self._at = 0
+
+    def add(self, **result: object) -> None:
+        line = json.dumps(result).encode() + b"\n"
+        self._at += os.pwrite(self._file, line, self._at)
+        os.fsync(self._file)
+
+
+def main(folder: str) -> int:
+    with open(f"{folder}/run.json", encoding="utf-8") as file:
+        run = json.load(file)
+    commands = run["commands"]
+    results = Results(folder, len(commands))
+    for number, command in enumerate(commands, 1):
+        results.add(number=number)
+        print(f"+ {command}", flush=True)
+        began = time.monotonic()
+        status, cpu_s = _carry_out(command, run["tree"])
+        code, signal = _ending(status)
+        results.add(
+            number=number,
+            code=code,
+            signal=signal,
+            wall_s=round(time.monotonic() - began, 3),
+            cpu_s=round(cpu_s, 3),
+            disk_full=bool(status) and _disk_full(run["tree"], run["temporary"], folder),
+        )
+        if status:
+            return 1
+    return 0
+
+
+def _carry_out(command: str, tree: str) -> tuple[int, float]:
+    """Run one command to its end, in a session of its own: it may signal its whole group."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.setsid()
+            # By its name, every time: a command may have put another folder in its place.
+            os.chdir(tree)
+            os.execve("/bin/sh", ["sh", "-c", command], os.environ)
+        except OSError as error:
+            print(f"{error.filename}: {error.strerror}", file=sys.stderr, flush=True)
+        finally:
+            os._exit(_CANNOT)
+    _, status, used = os.wait4(pid, 0)
+    return status, used.ru_utime + used.ru_stime
+
+
+def _ending(status: int) -> tuple[int | None, int | None]:
+    if os.WIFSIGNALED(status):
+        return None, os.WTERMSIG(status)
+    return os.WEXITSTATUS(status), None
+
+
+def _disk_full(*places: str) -> bool:
+    for place in places:
+        try:
+            room = os.statvfs(place)
+        except OSError:
+            continue  # the command has taken it away
+        no_files = room.f_files > 0 and room.f_favail == 0
+        if no_files or room.f_bavail * room.f_frsize < _DISK_FULL_BELOW:
+            return True
+    return False
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

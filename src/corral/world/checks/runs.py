@@ -1,0 +1,170 @@
+"""Start runs of checks, find those of another refinery, stop them, and prune what is old."""
+
+import os
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from os.path import isdir, join
+
+import msgspec
+
+from corral.core.errors import BadInput, Refused
+from corral.world import clock, processes
+from corral.world.checks import runner
+from corral.world.checks.model import Outcome, Run
+from corral.world.checks.outcomes import ASKED, outcome, read_run
+from corral.world.checks.pool import Pool, end_strays, mark
+from corral.world.git.view import put
+from corral.world.processes import RUN_VARIABLE, SESSION_VARIABLE, Launch, Reason
+from corral.world.trees import trash
+
+GRACE_S = 2.0
+OUTPUT_BYTES = 16 << 20
+_DAY = 24 * 3_600_000
+# No dot: what is named like AF-1.2 is a session, and ended with it.
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}")
+_PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TERM", "USER", "LOGNAME", "SHELL")
+_MOST_COMMANDS = 1000
+
+
+class Runs:
+    def __init__(self, pool: Pool, *, now: clock.Clock = clock.now) -> None:
+        self._pool = pool
+        self._now = now
+
+    def folder(self, run_id: str) -> str:
+        if not _ID.fullmatch(run_id):
+            raise BadInput(f"{run_id!r} cannot be the id of a run: use letters, digits, - and _")
+        return join(self._pool.checks, run_id)
+
+    def start(
+        self,
+        slot: int,
+        run_id: str,
+        commit: str,
+        commands: Sequence[str],
+        *,
+        deadline_s: float,
+        env: Mapping[str, str] | None = None,
+        ports: Sequence[int] = (),
+        grace_s: float = GRACE_S,
+        output_bytes: int = OUTPUT_BYTES,
+    ) -> Run:
+        """Check a commit out and start the commands on it; they go on without us.
+
+        Refused while another run goes on in the slot: stop that one, and wait for its outcome.
+        """
+        folder = self.folder(run_id)
+        if not 0 < len(commands) <= _MOST_COMMANDS or deadline_s <= 0:
+            raise BadInput("a run needs at least one command, and a deadline")
+        with self._pool.hold(slot) as tree:
+            if os.path.lexists(folder):
+                raise Refused(f"there is a run {run_id} already; nothing was started")
+            found = tree.check_out(commit)
+            run = Run(
+                id=run_id,
+                slot=slot,
+                commit=found,
+                commands=tuple(commands),
+                deadline_s=deadline_s,
+                folder=folder,
+                tree=tree.path,
+                temporary=tree.temporary,
+                lock=self._pool.lock(slot),
+                marker=self._pool.marker,
+                asked_at=self._now(),
+            )
+            self._pool.used_by(slot, run_id)
+            os.makedirs(folder, mode=0o700)
+            put(join(folder, ASKED), msgspec.json.encode(run).decode())
+            launch = Launch(
+                session=mark(run_id),
+                argv=[sys.executable, "-I", "-S", "-X", "utf8", runner.__file__, folder],
+                cwd=tree.path,
+                env=self._environment(run, env or {}, ports),
+                folder=folder,
+                wall_s=deadline_s,
+                grace_s=grace_s,
+                output_bytes=output_bytes,
+            )
+            processes.start(join(self._pool.git_dir, "corral", "run"), launch)
+        return run
+
+    def all(self) -> list[Run]:
+        """Return every run that has a folder, the oldest first: those that go on and others."""
+        found = [run for folder in self._folders() if (run := read_run(folder)) is not None]
+        return sorted(found, key=lambda run: (run.asked_at, run.id))
+
+    def adopt(self) -> dict[str, Outcome | None]:
+        """Take over what a refinery that is gone had started; None for those that go on.
+
+        Only for who alone starts runs here: one that was not quite started never will be.
+        """
+        found = self.all()
+        for run in found:
+            processes.withdraw(run.folder)
+        return {run.id: outcome(run.folder) for run in found}
+
+    def prune(self, *, keep: int = 50, failures_days: float = 7) -> int:
+        """Delete old runs, but for the last ones and young failures; return how many."""
+        trash.sweep(self._pool.checks)
+        last = {run.folder for run in self.all()[-keep:]} if keep else set()
+        old = [folder for folder in self._folders() if folder not in last]
+        gone = [folder for folder in old if self._is_stale(folder, failures_days)]
+        for folder in gone:
+            away = trash.take_away(folder)
+            if away:
+                trash.delete(away)
+        return len(gone)
+
+    def end_strays(self) -> int:
+        """End what is left of runs that are over; return how many processes stay nevertheless."""
+        found = {stray.session for stray in processes.strays(self._pool.marker, live=())}
+        return sum(
+            end_strays(run.marker, run.id)
+            for run in self.all()
+            if mark(run.id) in found and outcome(run.folder) is not None
+        )
+
+    def _folders(self) -> list[str]:
+        names = os.listdir(self._pool.checks) if isdir(self._pool.checks) else []
+        return [join(self._pool.checks, name) for name in names if _ID.fullmatch(name)]
+
+    def _is_stale(self, folder: str, failures_days: float) -> bool:
+        ended = outcome(folder)
+        if ended is None:
+            return False
+        age = self._now() - os.stat(folder).st_mtime_ns // 1_000_000
+        return ended.green or age > failures_days * _DAY
+
+    def _environment(
+        self, run: Run, env: Mapping[str, str], ports: Sequence[int]
+    ) -> dict[str, str]:
+        """Return all variables of a run: nothing of git's and no token is inherited."""
+        return {
+            **{name: os.environ[name] for name in _PASSED_ON if name in os.environ},
+            # Whatever would ask a person has to fail, or the run would wait until its deadline.
+            **{"GIT_EDITOR": "true", "GIT_TERMINAL_PROMPT": "0"},
+            **env,
+            **{f"CORRAL_PORT_{n}": str(port) for n, port in enumerate(ports, 1)},
+            "TMPDIR": run.temporary,
+            "CORRAL_CHECK": run.id,
+            "CORRAL_COMMIT": run.commit,
+            RUN_VARIABLE: self._pool.marker,
+            SESSION_VARIABLE: mark(run.id),
+        }
+
+
+def stop(folder: str) -> bool:
+    """Have a run ended at once, with all that it started; False if there was nothing to end.
+
+    Does not wait: its outcome says when it is over.
+    """
+    if not isdir(folder):
+        return False
+    if processes.withdraw(folder, "stopped before it was started") or processes.ask_stop(folder):
+        return True
+    run, ended = read_run(folder), processes.outcome(folder)
+    if run is not None and ended is not None and ended.reason is Reason.LOST:
+        end_strays(run.marker, run.id)
+    return False

@@ -1,0 +1,117 @@
+"""Checks that misbehave get the right outcome, and the next run in their slot is unaffected."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from corral.world.checks import Result, tail
+from tests.world.checks.bench import Bench
+from tests.world.trees.ground import git, repository
+
+DAEMONS = """
+setsid sh -c 'trap "" TERM HUP; while :; do date >> writer.txt; sleep 0.02; done' &
+(setsid sh -c '(while :; do touch again/file 2>/dev/null || mkdir again; done) &' &)
+env -i setsid sh -c 'while :; do sleep 1; done' "$PWD" > /dev/null 2>&1 &
+while ! test -s writer.txt; do sleep 0.01; done
+"""
+
+
+@pytest.mark.parametrize(
+    ("script", "result", "command"),
+    [
+        (DAEMONS, Result.GREEN, False),
+        (f"{DAEMONS} exit 4", Result.RED, True),
+        # Its runner is gone, so nobody knows how the command would have ended.
+        ("setsid sleep 1000 & kill -9 $PPID; sleep 1000", Result.LOST, True),
+        ("setsid sleep 1000 & kill -9 $(ps -o ppid= -p $PPID); sleep 1000", Result.LOST, True),
+        (
+            "shim=$(ps -o ppid= -p $PPID); keeper=$(ps -o ppid= -p $shim); setsid sleep 1000 & "
+            "kill -9 $keeper $shim; sleep 1000",
+            Result.LOST,
+            True,
+        ),
+        ('rm -rf "$PWD" "$TMPDIR"', Result.GREEN, False),
+        ('d=$PWD; cd /; rm -rf "$d"; ln -s "$HOME" "$d"', Result.GREEN, False),
+        ("rm -rf $(git rev-parse --git-dir)", Result.GREEN, False),
+        ("kill -STOP $$", Result.TIMED_OUT, True),
+        ("yes > /dev/null & exec sleep 1000", Result.TIMED_OUT, True),
+    ],
+)
+def test_misbehaviour(bench: Bench, script: str, result: Result, command: bool) -> None:
+    deadline_s = 1 if result is Result.TIMED_OUT else 60
+    done = bench.run("true", script, deadline_s=deadline_s)
+    assert (done.result, done.command) == (result, script if command else ""), done
+    assert bench.mentioned() == []
+    if "keeper" not in script:  # without one, what is left is ended before the slot is used again
+        assert bench.alive() == set()
+    bench.assert_unaffected()
+
+
+def test_a_command_after_the_tree_is_gone_fails(bench: Bench) -> None:
+    done = bench.run('rm -rf "$PWD"', "true")
+    assert (done.result, done.command, done.code) == (Result.RED, "true", 126)
+    assert "No such file" in done.last_lines[-1]
+    bench.assert_unaffected()
+
+
+def test_a_run_that_deletes_its_own_folder_is_lost(bench: Bench) -> None:
+    run = bench.start(f"rm -rf {bench.folder}/*; seq 1000")
+    done = bench.ended(run)
+    assert done.result is Result.LOST
+    bench.assert_unaffected()
+
+
+def test_a_gigabyte_of_output_is_bounded(bench: Bench) -> None:
+    limit = 1 << 20
+    run = bench.start("head -c 1073741824 /dev/zero", "echo end; exit 2", output_bytes=limit)
+    done = bench.ended(run, 120)
+    assert (done.result, done.command) == (Result.RED, "echo end; exit 2")
+    assert done.last_lines[-1] == "end"
+    assert len(done.last_lines) <= 40
+    assert sum(os.path.getsize(f"{run.folder}/{n}") for n in os.listdir(run.folder)) < 3 * limit
+    assert tail(run.folder, 1) == ["end"]
+
+
+def test_branches_that_a_check_moves_are_moved_and_its_tree_is_detached_again(bench: Bench) -> None:
+    """The repository's refs are shared: the refinery has to compare them, this can only be told."""
+    main, older = git(bench.repo, "rev-parse", "main", "main~1").split()
+    script = "git update-ref refs/heads/other HEAD~1; git checkout -q -b mine"
+    assert bench.run(script).green
+    assert git(bench.repo, "rev-parse", "other~0", "main").split() == [older, main]
+    assert "[mine]" in git(bench.repo, "worktree", "list")
+    bench.pool.release(1)
+    assert "[mine]" not in git(bench.repo, "worktree", "list")
+    bench.assert_unaffected()
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    if os.geteuid() != 0:
+        pytest.skip("only root can mount a small disk")
+    place = tmp_path / "disk"
+    place.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=12m", "corral-test", str(place)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("this machine does not let root mount a small disk")
+    yield place
+    subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+def test_a_check_that_fills_the_disk_is_red_and_leaves_room(small_disk: Path) -> None:
+    bench = Bench(repository(small_disk / "project"))
+    try:
+        done = bench.run("true", "cat /dev/zero > filler")
+        assert (done.result, done.command) == (Result.RED, "cat /dev/zero > filler")
+        assert done.disk_full
+        assert [c.code for c in done.commands] == [0, 1]
+        inside = bench.run("cat /dev/zero > $TMPDIR/filler")
+        assert (inside.result, inside.disk_full) == (Result.RED, True)
+        for_ever = bench.run("while :; do cat /dev/zero >> filler; done", deadline_s=1)
+        assert for_ever.result is Result.TIMED_OUT
+        assert not bench.run("false").disk_full
+        bench.assert_unaffected()
+    finally:
+        bench.close()

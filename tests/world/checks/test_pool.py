@@ -1,0 +1,255 @@
+"""A check tree is exactly its commit, cheaply, whatever happened in it or to it before."""
+
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from corral.core.errors import BadInput, NotFound, Refused
+from corral.world.checks import Pool
+from corral.world.repository import find
+from corral.world.trees import Trees
+from tests.world.checks.bench import Bench, committed
+from tests.world.processes.sessions import written
+from tests.world.trees.ground import commit_file, everything, git, repository, working_files
+
+MESS = r"""
+set -e
+own=$(git rev-parse --git-dir); common=$(git rev-parse --git-common-dir)
+# A change that only its ctime betrays.
+cp -p part1/file1.txt keep-times; printf 'CONTENT of 1\n' > part1/file1.txt
+touch -r keep-times part1/file1.txt; rm keep-times
+git update-index --assume-unchanged part1/file4.txt; echo changed > part1/file4.txt
+git update-index --skip-worktree part1/file7.txt; rm part1/file7.txt
+chmod 000 part2/file2.txt; chmod +x part2/file5.txt; rm link; mkdir link; touch link/inside
+rm -r part0; ln -s /etc part0; touch untracked ignored.log; mkdir -p build/deep empty
+git init -q inner; git -C inner -c user.name=a -c user.email=a@b commit -q --allow-empty -m x
+mkdir closed; touch closed/file; chmod 000 closed; mkfifo pipe
+mkdir part3; touch part3/new; chmod 555 part3
+git checkout -q -b stolen; git add untracked
+touch "$own/index.lock" "$own/MERGE_HEAD"; mkdir -p "$own/rebase-merge"
+echo nonsense > "$own/index"
+git config --file "$own/config.worktree" core.bare true
+printf '#!/bin/sh\ntouch %s\n' "$MARK" > trap.sh; chmod +x trap.sh
+cp trap.sh "$common/hooks/post-checkout"; cp trap.sh "$common/hooks/post-index-change"
+git config core.fsmonitor "$PWD/trap.sh"; git config core.hooksPath "$PWD"
+git config filter.trap.smudge "$PWD/trap.sh"; git config filter.trap.clean "$PWD/trap.sh"
+echo '* filter=trap' > "$common/info/attributes"
+rm -f .git; git init -q .; git config core.worktree /tmp
+"""
+
+
+def test_whatever_a_run_left_is_gone(bench: Bench, tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    commit_file(bench.repo, "part1/file1.txt", "another\n")
+    left = bench.run(MESS, commit="main~1", env={"MARK": str(mark)})
+    assert left.green, left
+    config = bench.repo / ".git" / "config"
+    expected = committed_without_traps(bench.repo, "main~1")
+    mark.unlink(missing_ok=True)
+    path = bench.pool.checkout(1, "main~1")
+    assert not mark.exists()
+    assert working_files(path) == expected
+    assert not os.path.exists(f"{path}/empty")
+    assert "fsmonitor" in config.read_text()  # the user's to decide about
+    disarm(bench.repo)
+    bench.assert_unaffected()
+    listed = git(bench.repo, "worktree", "list", "--porcelain")
+    assert f"worktree {path}\n" in listed
+    assert "prunable" not in listed
+    assert "stolen" not in listed
+
+
+def disarm(repo: Path) -> None:
+    for key in ("core.fsmonitor", "core.hooksPath", "filter.trap.smudge", "filter.trap.clean"):
+        git(repo, "config", "--unset", key)
+    (repo / ".git" / "info" / "attributes").unlink()
+    shutil.rmtree(repo / ".git" / "hooks")
+
+
+def committed_without_traps(repo: Path, commit: str) -> dict[bytes, object]:
+    clean = repo.parent / "clean"
+    git(repo.parent, "clone", "--quiet", "--no-checkout", str(repo), str(clean))
+    git(clean, "checkout", "--quiet", "--detach", git(repo, "rev-parse", commit))
+    return working_files(clean)
+
+
+def test_a_folder_that_is_gone_or_a_link_is_made_anew(bench: Bench, tmp_path: Path) -> None:
+    path = Path(bench.pool.checkout(1, "main"))
+    (bench.repo / "precious").write_text("untracked, of the user")
+    before = everything(bench.repo, leaving_out=(b".git",))
+    shutil.rmtree(path)
+    path.symlink_to(bench.repo)
+    shutil.rmtree(f"{path}-tmp")
+    Path(f"{path}-tmp").symlink_to(tmp_path)
+    bench.assert_unaffected()
+    assert not path.is_symlink()
+    assert everything(bench.repo, leaving_out=(b".git",)) == before
+    shutil.rmtree(path)
+    shutil.rmtree(bench.repo / ".git" / "worktrees" / "check-1")
+    bench.assert_unaffected()
+    shutil.rmtree(bench.repo / ".git" / "corral" / "check-trees")
+    bench.assert_unaffected()
+    assert git(bench.repo, "worktree", "list").count("\n") == 1
+
+
+def test_only_the_kept_paths_stay(repo: Path) -> None:
+    bench = Bench(repo, keep=("build/cache", "node_modules/"))
+    path = Path(bench.pool.checkout(1, "main"))
+    for name in ("build/cache/a", "build/b", "node_modules/x/y", "part0/node_modules/z"):
+        (path / name).parent.mkdir(parents=True, exist_ok=True)
+        (path / name).write_text("x")
+    inode = path.stat().st_ino
+    bench.pool.checkout(1, "main~1")
+    untracked = git(path, "ls-files", "--others").splitlines()
+    assert untracked == ["build/cache/a", "node_modules/x/y"]
+    assert path.stat().st_ino == inode  # it was cleaned, not made anew
+
+
+def test_a_filled_submodule_is_emptied(bench: Bench) -> None:
+    repo = bench.repo
+    git(repo, "update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},sub")
+    git(repo, "commit", "--quiet", "-m", "a submodule")
+    path = Path(bench.pool.checkout(1, "main"))
+    assert not list((path / "sub").iterdir())
+    (path / "sub" / "left").write_text("by a check")
+    inode = path.stat().st_ino
+    bench.pool.checkout(1, "main")
+    assert not list((path / "sub").iterdir())
+    assert path.stat().st_ino == inode
+
+
+def test_many_files_go(bench: Bench) -> None:
+    path = Path(bench.pool.checkout(1, "main"))
+    for part in range(20):
+        (path / f"many{part}").mkdir()
+        for number in range(1000):
+            (path / f"many{part}" / f"{number}.log").touch()
+    bench.pool.checkout(1, "main~1")
+    assert working_files(path) == committed(bench.repo, "main~1")
+
+
+def test_sessions_trees_and_check_trees_leave_each_other_alone(bench: Bench) -> None:
+    trees = Trees(find(str(bench.repo)))
+    path = bench.pool.checkout(1, "main")
+    tree = trees.make("s1", "convoy/x/1", "main")
+    assert trees.list() == [tree]
+    trees.release(tree)
+    trees.sweep()
+    assert trees.drain() == 1
+    assert trees.list() == []
+    assert os.path.exists(f"{path}/run.sh")
+    git(bench.repo, "worktree", "prune", "--expire=now")
+    assert path in git(bench.repo, "worktree", "list")
+    assert bench.pool.slots() == [1]
+    bench.pool.remove(1)
+    assert bench.pool.slots() == []
+    assert not os.path.exists(path)
+    assert not os.path.exists(f"{path}-tmp")
+    assert git(bench.repo, "worktree", "list").count("\n") == 0
+
+
+def test_a_users_own_tree_of_that_name_is_not_touched(bench: Bench, tmp_path: Path) -> None:
+    git(bench.repo, "worktree", "add", "--quiet", "--detach", str(tmp_path / "check-1"))
+    bench.assert_unaffected()
+    bench.pool.remove(1)
+    assert git(tmp_path / "check-1", "status", "--porcelain") == ""
+
+
+def test_a_slot_in_use_is_refused_and_not_removed(bench: Bench) -> None:
+    run = bench.start("exec sleep 1000")
+    for use in (bench.pool.remove, bench.pool.release, lambda n: bench.pool.checkout(n, "main")):
+        with pytest.raises(Refused, match=f"the run {run.id} goes on"):
+            use(1)
+    with pytest.raises(NotFound, match="no commit 'nothing'"):
+        bench.pool.checkout(2, "nothing")
+    with pytest.raises(BadInput):
+        bench.pool.checkout(0, "main")
+    with bench.pool.hold(3), pytest.raises(Refused, match="being prepared"):
+        bench.pool.remove(3)
+
+
+def test_garbage_is_collected_meanwhile(bench: Bench) -> None:
+    commits = [commit_file(bench.repo, "part0/file0.txt", f"{n}\n") for n in range(4)]
+    failed: list[str] = []
+    over = threading.Event()
+
+    def collect() -> None:
+        while not over.is_set():
+            done = subprocess.run(
+                ["git", "gc", "--quiet", "--prune=now"],
+                cwd=bench.repo,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            if done.returncode:
+                failed.append(done.stderr)
+
+    collector = threading.Thread(target=collect)
+    collector.start()
+    try:
+        for number in range(24):
+            bench.pool.checkout(1 + number % 2, commits[number % 4])
+            if number % 8 == 7:
+                bench.pool.remove(2)
+    finally:
+        over.set()
+        collector.join()
+    assert failed == []
+    # What is checked out is held by the tree itself.
+    git(bench.repo, "reset", "--quiet", "--hard", "HEAD~4")
+    path = bench.pool.checkout(1, commits[3])
+    git(bench.repo, "reflog", "expire", "--expire=now", "--all")
+    git(bench.repo, "gc", "--quiet", "--prune=now")
+    assert git(path, "show", f"{commits[3]}:part0/file0.txt") == "3"
+
+
+CALLER = """
+import sys
+from corral.world.checks import Pool
+from corral.world.repository import find
+Pool(find(sys.argv[1])).checkout(1, sys.argv[2])
+"""
+
+
+def test_a_killed_checkout_cannot_write_into_the_next_one(bench: Bench, tmp_path: Path) -> None:
+    repo = bench.repo
+    # A filter of the user's own, so git runs it; it waits, and then takes its time.
+    wait = f"echo began >> {tmp_path}/began; while ! test -e {tmp_path}/gate; do sleep 0.02; done"
+    smudge = f"{wait}; sleep 0.1; cat"
+    (tmp_path / "gitconfig").write_text(f'[filter "slow"]\n\tsmudge = "{smudge}"\n')
+    (repo / ".gitattributes").write_text("part2/** filter=slow\n")
+    git(repo, "add", ".gitattributes")
+    git(repo, "commit", "--quiet", "-m", "slow")
+    with subprocess.Popen([sys.executable, "-c", CALLER, str(repo), "main"]) as caller:
+        written(str(tmp_path / "began"))
+        caller.kill()
+    with pytest.raises(Refused, match="being prepared"), bench.pool.hold(1, patience_s=0):
+        pass
+    (tmp_path / "gitconfig").write_text("")
+    (tmp_path / "gate").touch()
+    path = bench.pool.checkout(1, "main~1")
+    assert working_files(path) == committed(repo, "main~1")
+
+
+def test_a_warm_checkout_is_several_times_cheaper_than_a_new_tree(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "large", 2000)
+    commit_file(repo, "part0/file0.txt", "changed\n")
+    pool = Pool(find(str(repo)))
+    pool.checkout(1, "main")
+    warm, fresh = [], []
+    for number in range(3):
+        began = time.perf_counter()
+        git(repo, "worktree", "add", "--quiet", "--detach", str(tmp_path / f"w{number}"), "main")
+        fresh.append(time.perf_counter() - began)
+        began = time.perf_counter()
+        pool.checkout(1, ("main~1", "main")[number % 2])
+        warm.append(time.perf_counter() - began)
+    print(f"2,000 files: new {min(fresh):.3f} s, warm {min(warm):.3f} s")
+    assert min(warm) * 2 < min(fresh)

@@ -1,0 +1,244 @@
+"""Runs of checks: the right outcome, told from the folder alone."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from corral.core.errors import BadInput, Refused
+from corral.world import clock, processes
+from corral.world.checks import Pool, Result, Runs, is_overdue, key, outcome, stop, tail
+from corral.world.processes import records
+from corral.world.repository import find
+from tests.world.checks.bench import Bench
+from tests.world.processes.sessions import await_in, kill, written
+from tests.world.trees.ground import commit_file, git
+
+DAY = 24 * 3_600_000
+
+
+def test_all_commands_pass_in_order(bench: Bench) -> None:
+    burn = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"
+    run = bench.start("echo one > order", "echo two >> order; cat order", burn)
+    done = bench.ended(run)
+    assert done.result is Result.GREEN
+    assert (done.command, done.code, done.last_lines, done.killed) == ("", None, (), 0)
+    assert [(c.number, c.code) for c in done.commands] == [(1, 0), (2, 0), (3, 0)]
+    assert tail(run.folder, 9)[1:4] == ["+ echo two >> order; cat order", "one", "two"]
+    slowest = done.commands[2]
+    assert 0 < slowest.cpu_s <= done.cpu_s
+    assert 0 < slowest.wall_s <= done.wall_s < 30
+
+
+def test_the_first_failure_ends_the_run_and_is_told(bench: Bench) -> None:
+    failing = "echo out; echo why >&2; exit 3"
+    done = bench.run("true", failing, "echo never")
+    assert (done.result, done.command, done.code, done.signal) == (Result.RED, failing, 3, None)
+    assert done.last_lines[-2:] == ("out", "why")
+    assert "never" not in done.last_lines[-1]
+    assert [c.code for c in done.commands] == [0, 3]
+    assert not done.disk_full
+    killed = bench.run("kill -9 $$")
+    assert (killed.result, killed.code, killed.signal) == (Result.RED, None, 9)
+    group = bench.run("trap '' TERM; kill -9 0")
+    assert (group.result, group.signal) == (Result.RED, 9)
+    missing = bench.run("no-such-program --at-all")
+    assert (missing.result, missing.code) == (Result.RED, 127)
+
+
+def test_a_run_gets_a_clean_environment(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("GIT_DIR", "GIT_INDEX_FILE", "GIT_AUTHOR_NAME", "CORRAL_TOKEN", "SECRET"):
+        monkeypatch.setenv(name, "inherited")
+    run = bench.start("env | sort", "touch $TMPDIR/x", ports=(4001, 4002), env={"CI": "1"})
+    assert bench.ended(run).green
+    found = dict(line.split("=", 1) for line in tail(run.folder, 99) if "=" in line)
+    assert "inherited" not in found.values()
+    assert {name for name in found if name.startswith("GIT_")} == {
+        "GIT_EDITOR",
+        "GIT_TERMINAL_PROMPT",
+    }
+    assert (found["CORRAL_PORT_1"], found["CORRAL_PORT_2"], found["CI"]) == ("4001", "4002", "1")
+    assert (found["HOME"], found["PATH"]) == (os.environ["HOME"], os.environ["PATH"])
+    assert (found["CORRAL_CHECK"], found["CORRAL_COMMIT"]) == (run.id, run.commit)
+    assert os.listdir(found["TMPDIR"]) == ["x"]
+    bench.pool.release(1)
+    assert os.listdir(found["TMPDIR"]) == []
+
+
+def test_the_deadline_is_kept_without_whoever_started_the_run(bench: Bench) -> None:
+    hang = "trap '' TERM; echo hangs; while :; do sleep 1; done"
+    done = bench.run("true", hang, deadline_s=0.5)
+    assert (done.result, done.command) == (Result.TIMED_OUT, hang)
+    assert done.last_lines[-1] == "hangs"
+    assert 0.5 <= done.wall_s < 20
+    bench.assert_unaffected()
+
+
+def test_a_superseded_run_is_stopped_at_once_and_makes_room(bench: Bench) -> None:
+    run = bench.start("setsid sh -c 'trap \"\" TERM; sleep 1000' & echo > ready; sleep 1000")
+    written(f"{run.tree}/ready")
+    assert outcome(run.folder) is None
+    assert stop(run.folder)
+    done = bench.ended(run)
+    assert done.result is Result.STOPPED
+    assert done.command == run.commands[0]
+    assert not stop(run.folder)
+    bench.assert_unaffected()
+
+
+def test_runs_in_different_slots_go_on_side_by_side(bench: Bench) -> None:
+    newer = commit_file(bench.repo, "newer.txt", "newer")
+    first = bench.start("read go < $TMPDIR/../gate; ! test -e newer.txt", commit="main~1")
+    os.mkfifo(Path(bench.pool.place, "gate"))
+    second = bench.start("test -e newer.txt", slot=2)
+    assert bench.ended(second).green
+    assert second.commit == newer
+    assert outcome(first.folder) is None
+    stop(first.folder)
+    assert bench.pool.slots() == [1, 2]
+
+
+def test_what_cannot_start_says_so(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench.run("true")  # so that there is a keeper, which needs an interpreter too
+    with monkeypatch.context() as broken:
+        broken.setattr(sys, "executable", "/nowhere/python")
+        with pytest.raises(processes.CouldNotStart, match="nowhere"):
+            bench.start("true")
+    done = outcome(str(bench.folder / "r2"))
+    assert done
+    assert done.result is Result.COULD_NOT_START
+    assert "nowhere" in done.detail
+    with pytest.raises(Refused, match="a run r1 already"):
+        bench.runs.start(1, "r1", "main", ["true"], deadline_s=1)
+    for bad in ("", "a.1", "../x", "-x"):
+        with pytest.raises(BadInput):
+            bench.runs.start(1, bad, "main", ["true"], deadline_s=1)
+    with pytest.raises(BadInput):
+        bench.runs.start(1, "r9", "main", [], deadline_s=1)
+    assert not stop(str(bench.folder / "r9"))
+    bench.assert_unaffected()
+
+
+CALLER = """
+import sys, time
+from corral.world.checks import Pool, Runs
+from corral.world.repository import find
+Runs(Pool(find(sys.argv[1]))).start(1, "r9", "main", sys.argv[2:], deadline_s=60)
+print("started", flush=True)
+time.sleep(1000)
+"""
+
+
+@pytest.mark.parametrize(("code", "result"), [(0, Result.GREEN), (5, Result.RED)])
+def test_a_killed_refinery_loses_nothing(bench: Bench, code: int, result: Result) -> None:
+    gate = bench.repo.parent / "gate"
+    os.mkfifo(gate)
+    commands = ["echo first", f"read go < {gate}; echo on; exit {code}"]
+    command = [sys.executable, "-c", CALLER, str(bench.repo), *commands]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as caller:
+        assert caller.stdout is not None
+        assert caller.stdout.readline() == b"started\n"
+        caller.kill()
+    later = Runs(Pool(find(str(bench.repo))))
+    assert later.adopt() == {"r9": None}
+    with pytest.raises(Refused, match="r9 goes on"):
+        later.start(1, "r10", "main", ["true"], deadline_s=60)
+    (run,) = later.all()
+    gate.write_text("go\n")
+    done = bench.ended(run)
+    assert (done.result, done.command) == (result, commands[1] if code else "")
+    assert [c.code for c in done.commands] == [0, code]
+    assert later.adopt() == {"r9": done}
+    bench.assert_unaffected()
+
+
+def test_a_run_whose_starter_died_before_it_began_never_begins(bench: Bench) -> None:
+    run = bench.start("true")
+    bench.ended(run)
+    for name in os.listdir(run.folder):
+        if name != "run.json":
+            os.unlink(f"{run.folder}/{name}")
+    with bench.pool.hold(2):  # as if it were being started, but in another slot
+        assert outcome(run.folder) is not None
+    (bench.folder / "half").mkdir()
+    adopted = bench.runs.adopt()[run.id]
+    assert adopted
+    assert adopted.result is Result.COULD_NOT_START
+    assert not processes.ask_stop(run.folder)
+    with pytest.raises(Refused):
+        bench.runs.start(1, "half", "main", ["true"], deadline_s=1)
+    bench.assert_unaffected()
+
+
+def test_a_frozen_shim_is_overdue_and_still_ends_as_timed_out(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = bench.start("kill -STOP $(ps -o ppid= -p $PPID); exec sleep 1000", deadline_s=1)
+    shim = bench.record(run)["pid"]
+    await_in(run.folder, lambda: "T" in _state(shim) or None)
+    assert not is_overdue(run.folder)
+    started = bench.record(run)["started_at"]
+    with monkeypatch.context() as later:
+        later.setattr(clock, "now", lambda: started + 17_000)
+        assert is_overdue(run.folder)
+    await_in(run.folder, lambda: clock.now() > started + 1000 or None)
+    assert outcome(run.folder) is None
+    assert stop(run.folder)
+    done = bench.ended(run)
+    assert done.result is Result.TIMED_OUT
+    assert not is_overdue(run.folder)
+
+
+def _state(pid: int) -> str:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+def test_old_runs_are_pruned_but_not_the_last_nor_young_failures(bench: Bench) -> None:
+    red = bench.start("false")
+    bench.ended(red)
+    bench.run("true")
+    going = bench.start("sleep 1000", slot=2)
+    last = bench.start("true")
+    bench.ended(last)
+    assert bench.runs.prune(keep=1) == 1
+    assert {run.id for run in bench.runs.all()} == {red.id, going.id, last.id}
+    later = Runs(bench.pool, now=lambda: red.asked_at + 8 * DAY)
+    (bench.folder / "half").mkdir()
+    assert later.prune(keep=1) == 2
+    assert {run.id for run in bench.runs.all()} == {going.id, last.id}
+    assert later.prune(keep=0) == 1
+    assert sorted(os.listdir(bench.folder)) == [going.id]
+
+
+def test_a_key_changes_with_whatever_decides_the_result() -> None:
+    one = key(["make lint", "make test"], {"env": {"A": "1"}, "timeout": 5})
+    assert one == key(("make lint", "make test"), {"timeout": 5, "env": {"A": "1"}})
+    others = [
+        key(["make test", "make lint"], {"env": {"A": "1"}, "timeout": 5}),
+        key(["make lint make test"], {"env": {"A": "1"}, "timeout": 5}),
+        key(["make lint", "make test"], {"env": {"A": "2"}, "timeout": 5}),
+        key(["make lint", "make test"]),
+    ]
+    assert len({one, *others}) == 5
+
+
+def test_strays_of_a_run_that_lost_everything_are_ended(bench: Bench) -> None:
+    run = bench.start("setsid sleep 1000 & echo > ready; sleep 1000")
+    written(f"{run.tree}/ready")
+    record = bench.record(run)
+    kill(record["keeper_pid"], signal.SIGKILL)
+    kill(record["pid"], signal.SIGKILL)
+    done = bench.ended(run)
+    assert (done.result, done.command) == (Result.LOST, run.commands[0])
+    assert bench.alive()
+    other = bench.start("sleep 1000", slot=2)
+    assert bench.runs.end_strays() == 0
+    assert bench.record(other)["program_pid"] in bench.alive()
+    stop(other.folder)
+    bench.ended(other)
+    assert records.read(run.folder, records.EXIT) is None
+    bench.assert_unaffected()
+    assert git(bench.repo, "worktree", "list").count("check-") == 2
