@@ -59,11 +59,16 @@ class Merged(Struct, frozen=True):
 
 
 class Sides(Struct, frozen=True):
-    """Two commits to merge, and commits that ours is held to contain besides its history."""
+    """Two commits to merge.
+
+    `known` are commits that ours is held to contain besides its history; `tree` is what ours holds
+    if that is not its own tree, because something was stacked on it.
+    """
 
     ours: str
     theirs: str
     known: tuple[str, ...] = ()
+    tree: str = ""
 
 
 class Merger:
@@ -91,23 +96,27 @@ class Merger:
 
     def merge(self, ours: str, theirs: str, base: str | None) -> Merged:
         """Merge with exactly this base; with None, as if both had begun with nothing."""
-        ours_tree, other = self.objects.commit(ours).tree, self.objects.commit(theirs)
+        return self.merge_tree(self.objects.commit(ours).tree, theirs, base)
+
+    def merge_tree(self, tree: str, theirs: str, base: str | None) -> Merged:
+        """Do the same with a tree on our side."""
         if base is None:
             base = self._stand_in(self._empty(), ())
+        other = self.objects.commit(theirs)
         # A parent is an ancestor, so that the base is found through the commit itself.
         told = theirs if base in other.parents else self._stand_in(other.tree, (base,))
-        return self._alone(self._stand_in(ours_tree, (base,)), told, ours_tree)
+        return self._alone(self._stand_in(tree, (base,)), told, tree)
 
     def join(self, sides: Sides) -> Merged:
         """Merge two commits by their histories, as `git merge` would."""
-        return self._alone(self._ours(sides), sides.theirs, self.objects.commit(sides.ours).tree)
+        return self._alone(self._ours(sides), sides.theirs, self._tree(sides))
 
     def join_many(self, many: Sequence[Sides]) -> list[Merged]:
         """Merge many pairs, each by itself, in one process for each set of attributes."""
         self.objects.commits([side.ours for side in many])
         groups: dict[str, list[int]] = {}
         for number, sides in enumerate(many):
-            folder = self._attributes.folder(self.objects.commit(sides.ours).tree)
+            folder = self._attributes.folder(self._tree(sides))
             groups.setdefault(folder, []).append(number)
         found: dict[int, Merged] = {}
         for folder, numbers in groups.items():
@@ -135,11 +144,15 @@ class Merger:
         return _rest(oid, words, clean=len(said) == len(oid) + 1)
 
     def _ours(self, sides: Sides) -> str:
-        """Return ours, or a commit that looks like it and has more of a history."""
+        """Return ours, or a commit that stands for it with more of a history."""
+        tree = self._tree(sides)
         known = [commit for commit in dict.fromkeys(sides.known) if commit != sides.ours]
-        if not known:
+        if not known and tree == self.objects.commit(sides.ours).tree:
             return sides.ours
-        return self._stand_in(self.objects.commit(sides.ours).tree, (sides.ours, *known))
+        return self._stand_in(tree, (sides.ours, *known))
+
+    def _tree(self, sides: Sides) -> str:
+        return sides.tree or self.objects.commit(sides.ours).tree
 
     def _stand_in(self, tree: str, parents: Sequence[str]) -> str:
         lines = [f"tree {tree}", *(f"parent {parent}" for parent in parents)]

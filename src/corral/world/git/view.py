@@ -51,7 +51,7 @@ _OURS = {
     "core.splitindex": "false",
     "core.logallrefupdates": "false",
     "core.sparsecheckout": "false",
-    "core.usereplacerefs": "false",  # a session could show us another commit than the one that lands
+    "core.usereplacerefs": "false",  # they show another commit than the one that is named
     "submodule.recurse": "false",
     "gc.auto": "0",
     "maintenance.auto": "false",
