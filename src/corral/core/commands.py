@@ -270,7 +270,7 @@ class ReportCheck(Command, frozen=True, kw_only=True):
     """Say how a check run came out that somebody else's CI has done."""
 
     name = "queue report"
-    run: A[str, _about("the run, like R42, as `corral queue list` shows it")]
+    check: A[str, _about("the check run, like R42, as `corral queue list` shows it")]
     result: A[str, _about("green or red")]
     detail: A[str, _about("what failed, or where to read it")] = ""
     commit: A[str, _about("the commit that was checked; must be the run's")] = ""

@@ -275,7 +275,7 @@ def prioritise(state: State, command: c.PrioritiseChange, actor: str, now: int) 
 def report(state: State, command: c.ReportCheck, actor: str, now: int) -> Decision:
     detail = text.line(command.detail, "the detail", text.COMMENT, empty=True)
     commit = text.line(command.commit, "the commit", text.NAME, empty=True)
-    check = find_run(state, text.line(command.run, "the run", text.NAME))
+    check = find_run(state, text.line(command.check, "the run", text.NAME))
     if text.line(command.result, "the result", text.NAME) not in (GREEN, RED):
         raise BadInput("a result is green or red", "corral queue report --help")
     if not check.external:

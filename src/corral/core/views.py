@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from corral.core.claims import column
 from corral.core.ids import ConvoyId, SessionId, TaskId
+from corral.core.queue_views import CheckView, check_view
 from corral.core.state import Claim, Convoy, Session, State, Task, TaskState
 
 COLUMNS = ("backlog", "todo", "doing", "blocked", "review", "done", "failed", "cancelled")
@@ -113,6 +114,7 @@ class Status(Struct, frozen=True):
     tasks: list[TaskLine]
     sessions: list[SessionView]
     queue: list[TaskId]
+    checks: list[CheckView]
     leases: list[LeaseView]
     alerts: list[AlertView]
 
@@ -225,6 +227,7 @@ def status(state: State) -> Status:
         tasks=[lines[task] for task in state.tasks],
         sessions=[session_view(session) for session in state.sessions.values()],
         queue=[task.id for task in columns[TaskState.REVIEW]],
+        checks=[check_view(check) for check in state.checks.values() if check.live],
         leases=[lease_view(resource, lease) for resource, lease in state.leases.items()],
         alerts=alert_views(state),
     )

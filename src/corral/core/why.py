@@ -5,6 +5,7 @@ from msgspec import Struct
 from corral.core.claims import Obstacle, column, obstacles
 from corral.core.graph import dependents
 from corral.core.moves import moves_of
+from corral.core.queue_views import waits
 from corral.core.recurrence import recurs
 from corral.core.slots import Limits, Taken
 from corral.core.state import State, Task, TaskState
@@ -42,7 +43,7 @@ def explain(
         task=task.id,
         state=task.state,
         column=column(state, task),
-        summary=f"{task.id} {_summary(task, now, found)}",
+        summary=f"{task.id} {_summary(state, task, now, found)}",
         obstacles=found,
         waiting_for_it=[
             other.id
@@ -53,7 +54,11 @@ def explain(
     )
 
 
-def _summary(task: Task, now: int, found: list[Obstacle]) -> str:
+def _summary(state: State, task: Task, now: int, found: list[Obstacle]) -> str:
+    if task.state is TaskState.REVIEW:
+        return f"{_SUMMARY[TaskState.REVIEW]}: {waits(state, task)}"
+    if task.state is TaskState.TODO and task.id in state.returned and not found:
+        return f"came back from the queue and is ready for another attempt ({task.reason})"
     if task.claim is not None and task.claim.lapsed(now):
         return f"was held by {task.claim.holder}, whose claim has lapsed: anyone can take it over"
     if found and found[0].code in ("no_slot", "pool_full"):

@@ -56,7 +56,7 @@ class Refinery:
         self._stopping = threading.Event()
         self._log = Log(store, REFINERY)
         self._watch = Watch(store.derived)
-        keep = Keep(repository, now=clock)
+        keep = Keep(os.path.realpath(repository.git_dir), now=clock)
         self._trunks = Trunks(self._log, repository, keep)
         view = self._trunks.view
         self._stacks = Stacks(view, config.refinery)
@@ -96,9 +96,8 @@ class Refinery:
 
     def _anything_left(self, state: State) -> bool:
         """Say whether something goes on, or would if it were not paused."""
-        waiting = [change for change in state.changes.values()]
         return any(check.live for check in state.checks.values()) or any(
-            not queue_rules.paused(state, change.convoy) for change in waiting
+            not queue_rules.paused(state, change.convoy) for change in state.changes.values()
         )
 
     def _round(self) -> bool:

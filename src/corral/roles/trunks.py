@@ -1,8 +1,8 @@
 """The convoys' trunks: where sessions start from, and where no session may put anything.
 
-The log knows where a trunk is. One that is elsewhere was moved on by a person, which is taken in, or
-by a session, or to where it loses what has landed: then what it was moved to is kept, and it is put
-back. Who it was is what git noted beside the branch.
+The log knows where a trunk is. One that is elsewhere was moved on by a person, which is taken in,
+or by a session, or to where it loses what has landed: then what it was moved to is kept, and it is
+put back. Who it was is what git noted beside the branch.
 """
 
 import os

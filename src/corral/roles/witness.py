@@ -10,13 +10,10 @@ sessions are looked at now and then, for what makes no event (silence, a shim th
 """
 
 import os
-import signal
 import sys
-import threading
 import traceback
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from itertools import islice
 
 from corral.core import session_rules
@@ -28,6 +25,7 @@ from corral.core.recurrence import starts_over
 from corral.core.session_rules import WITNESS
 from corral.core.slots import Limits, startable
 from corral.core.state import Session, State, Task
+from corral.roles import signals
 from corral.roles.attention import Attention
 from corral.roles.launching import Abandoned
 from corral.roles.locks import only_one
@@ -77,7 +75,7 @@ class Witness:
         """
         lock = only_one(self._repository.folder, WITNESS)
         try:
-            with self._heeding_signals():
+            with signals.heeded(self.stop):
                 self._loop(once=once)
         finally:
             self.stop()
@@ -242,17 +240,3 @@ class Witness:
         if not isinstance(error, CorralError):
             traceback.print_exception(error, file=sys.stderr)
         self._log.alert(kind, session.id, described(error))
-
-    @contextmanager
-    def _heeding_signals(self) -> Iterator[None]:
-        """End in order when asked to; only the main thread of a process can be asked."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        numbers = (signal.SIGTERM, signal.SIGINT)
-        before = [signal.signal(number, lambda *_: self.stop()) for number in numbers]
-        try:
-            yield
-        finally:
-            for number, handler in zip(numbers, before, strict=True):
-                signal.signal(number, handler)

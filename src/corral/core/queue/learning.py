@@ -91,12 +91,12 @@ class Learned(Struct, frozen=True):
         landings = list(self.landings)
         for place, entry in enumerate(entries, 1):
             met = self.met(entry)
-            rates = replace(
-                _with_own(rates, entry, 0.0), clash=rates.clash.plus(0.0, min(met, 20))
-            )
+            rates = replace(_with_own(rates, entry, 0.0), clash=rates.clash.plus(0.0, min(met, 20)))
             last = tip if place == len(entries) else ""
             landings.append(
-                Landing(self.landed + place, entry.task, entry.order, entry.paths, last)
+                Landing(
+                    self.landed + place, entry.task, entry.order, tuple(sorted(entry.paths)), last
+                )
             )
         gone = {entry.task for entry in entries}
         return replace(

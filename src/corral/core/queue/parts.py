@@ -65,7 +65,7 @@ class Landing(Struct, frozen=True):
     number: int
     task: str
     order: int
-    paths: frozenset[str]
+    paths: tuple[str, ...]  # sorted: the state is the same to the byte
     tip: str = ""
 
 

@@ -154,7 +154,9 @@ def _landable(queue: Queue, entries: Iterable[Entry], runs: Iterable[Run]) -> Ru
     needs = {entry.task: entry.needs for entry in entries}
     best: Run | None = None
     for run in runs:
-        fits = run.green and run.tip == queue.tip and run.members and waiting.issuperset(run.members)
+        fits = (
+            run.green and run.tip == queue.tip and run.members and waiting.issuperset(run.members)
+        )
         if not fits or (run.kind is not Kind.LAND and busy):
             continue
         if any(needs[task] - set(run.members[:place]) for place, task in enumerate(run.members)):

@@ -4,11 +4,12 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from corral.core import views
+from corral.core import queue_rules, views
 from corral.core.codec import Stored, decode, event_of
 from corral.core.commands import COMMANDS, Command
 from corral.core.errors import BadInput
 from corral.core.ids import TaskId
+from corral.core.queue_views import check_view
 from corral.core.state import State
 from corral.core.text import shown as safe
 from corral.interfaces.cli.context import Context
@@ -85,11 +86,21 @@ def _alert(state: State, event: Any) -> dict[str, Any]:
     return _fields(alert) if alert else {"id": event.alert}
 
 
+def _queue(state: State, event: Any) -> dict[str, Any]:
+    if getattr(event, "task", ""):
+        return _task(state, event)
+    if getattr(event, "run", ""):
+        return _fields(check_view(state.checks[event.run]))
+    name = event.convoy or "everything"
+    return {"id": name, "paused": queue_rules.paused(state, event.convoy)}
+
+
 _SHOWN: dict[str, Callable[[State, Any], dict[str, Any]]] = {
     "convoy": _convoy,
     "task": _task,
     "lease": _lease,
     "alert": _alert,
+    "queue": _queue,
 }
 
 
@@ -119,6 +130,11 @@ _SENTENCES = {
     "lease release": "{resource} was released",
     "alert raise": "{id} was raised",
     "alert clear": "{id} was cleared",
+    "queue pause": "nothing of {id} lands until: corral queue resume",
+    "queue resume": "{id} lands again",
+    "queue eject": "{id} was taken out of the queue; its work is kept",
+    "queue prioritise": "{id} has the priority {priority} now",
+    "queue report": "{run} is {result}",
 }
 
 

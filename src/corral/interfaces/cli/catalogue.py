@@ -152,6 +152,29 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
             ),
         ),
     ),
+    "Landing": (
+        Entry(
+            "refinery run",
+            "check work that was handed in, and land it on the trunk of its convoy",
+            "queue:refinery",
+            (Option("--once", "end when nothing waits that could land", "flag"),),
+        ),
+        Entry("queue list", "what waits to land, and what is being checked", "queue:listed"),
+        Entry(
+            "queue show",
+            "one task on its way, or one check run with its output",
+            "queue:show",
+            (
+                Option("what", "the task, or the check run, like R42"),
+                Option("--lines", "how much of the output", "number", 40),
+            ),
+        ),
+        Entry("queue pause", "", _BOARD),
+        Entry("queue resume", "", _BOARD),
+        Entry("queue eject", "", _BOARD),
+        Entry("queue prioritise", "", _BOARD),
+        Entry("queue report", "", _BOARD),
+    ),
     "Tidying and rescue": (
         Entry(
             "deacon run",

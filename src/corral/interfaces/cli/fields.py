@@ -20,8 +20,12 @@ _FLAGS = {
     "ttl_s": "--ttl",
     "assignee": "--for",
 }
-_POSITIONAL = {"title", "task", "text", "resource", "subject", "alert"}
-_OPTIONAL_POSITIONAL = {("task claim", "task")}
+_POSITIONAL = {"title", "task", "text", "resource", "subject", "alert", "check", "result"}
+_OPTIONAL_POSITIONAL = {
+    ("task claim", "task"),
+    ("queue pause", "convoy"),
+    ("queue resume", "convoy"),
+}
 _SEPARATED = {"needs", "drop_needs"}  # ids have no commas, so `--needs AF-1,AF-2` is clear
 
 
@@ -68,8 +72,7 @@ def _parts(field: str, item: str) -> list[str]:
 
 
 def _flag(name: str, field: msgspec.structs.FieldInfo) -> str:
-    optional = not field.required and (name, field.name) not in _OPTIONAL_POSITIONAL
-    if field.name in _POSITIONAL and not optional:
+    if (name, field.name) in _OPTIONAL_POSITIONAL or (field.name in _POSITIONAL and field.required):
         return field.name
     return _FLAGS.get(field.name, "--" + field.name.replace("_", "-"))
 

@@ -57,6 +57,7 @@ def _screen(state: State, now: int) -> str:
         if board[name]:
             lines += ["", *_section(state, name, board[name], now)]
     lines += _sessions(state, now)
+    lines += _checks(state, now)
     if state.alerts:
         lines += ["", paint(f"alerts ({len(state.alerts)})", "red")]
         lines += [f"  {alert.id}  {alert.subject}: {alert.text}" for alert in state.alerts.values()]
@@ -106,6 +107,19 @@ def _sessions(state: State, now: int) -> list[str]:
     note = [f"  … and {more:,} more (corral session list)"] if more else []
     heading = paint(f"sessions ({len(live)})", "cyan", "bold")
     return ["", heading, table(rows, ("session", "time", "engine", "outputs", "says")), *note]
+
+
+def _checks(state: State, now: int) -> list[str]:
+    """Show what is being checked before it lands."""
+    live = [check for check in state.checks.values() if check.live]
+    if not live:
+        return []
+    rows = [
+        (check.run, span(now - check.started_at), check.tip[:12], cut(" ".join(check.members), 50))
+        for check in live[:_ROWS]
+    ]
+    heading = paint(f"checks ({len(live)})", "cyan", "bold")
+    return ["", heading, table(rows, ("run", "time", "on", "changes"))]
 
 
 def _bar(view: views.ConvoyView) -> str:

@@ -5,6 +5,7 @@ What is remembered here saves work and decides nothing: whatever is asked again 
 
 from collections.abc import Sequence
 from itertools import islice
+from typing import TypeVar
 
 from msgspec import Struct
 
@@ -21,6 +22,8 @@ from corral.world.git.messages import Identity
 from corral.world.git.radar import Live, sweep
 from corral.world.git.view import View
 
+K = TypeVar("K")
+V = TypeVar("V")
 COMMITTER = Identity("Corral refinery", "refinery@corral.invalid")
 _REMEMBERED = 20_000
 
@@ -147,6 +150,6 @@ def _work(state: State, change: Change) -> Work:
     )
 
 
-def _forget(known: dict[object, object]) -> None:
+def _forget(known: dict[K, V]) -> None:
     for key in list(islice(known, max(0, len(known) - _REMEMBERED))):
         del known[key]

@@ -37,6 +37,8 @@ _HARMLESS = re.compile(
     r"core\.(repositoryformatversion|filemode|symlinks|ignorecase|precomposeunicode|autocrlf|eol"
     r"|safecrlf|bigfilethreshold|compression)"
     r"|extensions\.(objectformat|partialclone)"
+    r"|merge\.(renames|renamelimit|directoryrenames|renormalize|conflictstyle|default)"
+    r"|diff\.(renames|renamelimit)"
     r"|user\.(name|email)"
     r"|remote\..*\.(url|promisor|partialclonefilter)",
     re.DOTALL,
@@ -49,6 +51,7 @@ _OURS = {
     "core.splitindex": "false",
     "core.logallrefupdates": "false",
     "core.sparsecheckout": "false",
+    "core.usereplacerefs": "false",  # they show another commit than the one that is named
     "submodule.recurse": "false",
     "gc.auto": "0",
     "maintenance.auto": "false",
@@ -102,18 +105,30 @@ class View:
         `borrow` names object stores to read from besides the repository's own; the files in `held`
         stay open in git: a lock that lasts as long as either of us does.
         """
-        command = ["git", f"--git-dir={desk or self._folder}"]
-        if worktree:
-            command.append(f"--work-tree={worktree}")
-        environment = self._environment | {"GIT_COMMON_DIR": self._folder}
+        command, cwd, environment = self._command(desk, worktree)
         if index:
             environment |= {"GIT_INDEX_FILE": index}
         if borrow:
             environment |= {"GIT_ALTERNATE_OBJECT_DIRECTORIES": ":".join(map(_quoted, borrow))}
-        done = start([*command, *args], worktree or self.git_dir, environment, stdin, held)
+        done = start([*command, *args], cwd, environment, stdin, held)
         if done.returncode not in fine:
             raise failure(args[0], done)
         return done.stdout
+
+    def talk(self, *args: str) -> subprocess.Popen[bytes]:
+        """Start git to answer one question after another; the caller ends it."""
+        command, cwd, environment = self._command(None, None)
+        try:
+            return subprocess.Popen(
+                [*command, *args],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                cwd=cwd,
+                env=environment,
+            )
+        except FileNotFoundError as error:
+            raise GitFailed(f"git cannot be started in {cwd!r}", "install git 2.38") from error
 
     def commits(self, *names: str, borrow: Sequence[str] = ()) -> list[str | None]:
         """Return the commit that each name means, None where there is none."""
@@ -145,11 +160,21 @@ class View:
                 _copy_index(tree.git_dir, desk)
             yield desk_of(self, desk, tree)
 
+    def _command(
+        self, desk: str | None, worktree: str | None
+    ) -> tuple[list[str], str, dict[str, str]]:
+        """Return how git is started, where, and with which environment."""
+        command = ["git", f"--git-dir={desk or self._folder}"]
+        if worktree:
+            command.append(f"--work-tree={worktree}")
+        environment = self._environment | {"GIT_COMMON_DIR": self._folder}
+        return command, worktree or self.git_dir, environment
+
     def _set_up(self, *, raw: bool) -> None:
         if isdir(join(self.git_dir, "reftable")):
             raise GitFailed("refs are stored as a reftable, which Corral cannot read yet")
         os.makedirs(join(self._folder, "info"), exist_ok=True)
-        for shared in ("objects", "refs", "packed-refs"):
+        for shared in ("objects", "refs", "packed-refs", "shallow"):
             link = join(self._folder, shared)
             if not os.path.islink(link):
                 try:

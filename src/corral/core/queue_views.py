@@ -1,0 +1,143 @@
+"""What people and programs are shown of the queue."""
+
+from msgspec import Struct
+
+from corral.core import queue_rules
+from corral.core.ids import ConvoyId, TaskId
+from corral.core.queue_fold import trunk_of
+from corral.core.queue_state import Check
+from corral.core.state import State, Task
+
+
+class ChangeView(Struct, frozen=True):
+    task: TaskId
+    convoy: ConvoyId
+    title: str
+    commit: str
+    fork: str
+    priority: int
+    queued_at: int
+    paths: tuple[str, ...]
+    checks: tuple[str, ...]  # the runs that it is in now
+    returns: int
+    waits: str
+
+
+class CheckView(Struct, frozen=True):
+    run: str
+    convoy: ConvoyId
+    kind: str
+    members: tuple[TaskId, ...]
+    tip: str
+    commit: str
+    tree: str
+    slot: int
+    deadline_s: int
+    external: bool
+    started_at: int
+    ended_at: int
+    result: str
+    command: str
+    detail: str
+    took_ms: int
+    cached: str
+
+
+class TrunkView(Struct, frozen=True):
+    convoy: ConvoyId
+    tip: str
+    landed: int
+    paused: str
+    landing: str
+    finished: str
+
+
+class QueueView(Struct, frozen=True):
+    changes: list[ChangeView]
+    checks: list[CheckView]
+    trunks: list[TrunkView]
+    flaky: dict[str, int]
+    paused: str
+
+
+def queue_view(state: State, ended: int = 10) -> QueueView:
+    """Return what waits and what is being checked, with the last runs that have ended."""
+    live = [check for check in state.checks.values() if check.live]
+    over = [check for check in state.checks.values() if not check.live]
+    return QueueView(
+        changes=[change_view(state, task) for task in state.changes],
+        checks=[check_view(check) for check in (*over[len(over) - min(ended, len(over)) :], *live)],
+        trunks=[trunk_view(state, convoy) for convoy in state.trunks],
+        flaky=dict(state.flakes),
+        paused=state.paused,
+    )
+
+
+def change_view(state: State, task_id: TaskId) -> ChangeView:
+    change, task = state.changes[task_id], state.tasks[task_id]
+    returned = state.returned.get(task_id)
+    return ChangeView(
+        task=change.task,
+        convoy=change.convoy,
+        title=task.title,
+        commit=change.commit,
+        fork=change.fork,
+        priority=task.priority,
+        queued_at=change.queued_at,
+        paths=change.paths,
+        checks=tuple(check.run for check in _with(state, task_id)),
+        returns=returned.times if returned else 0,
+        waits=waits(state, task),
+    )
+
+
+def check_view(check: Check) -> CheckView:
+    shown = CheckView.__struct_fields__
+    return CheckView(*(getattr(check, name) for name in shown))
+
+
+def trunk_view(state: State, convoy: ConvoyId) -> TrunkView:
+    trunk = trunk_of(state, convoy)
+    return TrunkView(
+        convoy=convoy,
+        tip=trunk.tip,
+        landed=trunk.learned.landed,
+        paused=trunk.paused,
+        landing=trunk.landing.run if trunk.landing else "",
+        finished=trunk.finished,
+    )
+
+
+def waits(state: State, task: Task) -> str:
+    """Say what a task that was handed in waits for."""
+    change = state.changes.get(task.id)
+    if change is None:
+        return "it waits for the refinery to take it in (corral refinery run)"
+    held = queue_rules.paused(state, change.convoy)
+    if held:
+        return f"nothing lands now: {held}"
+    for check in _with(state, task.id):
+        return _in_run(check, task.id)
+    missing = [need for need in task.needs if need in state.changes]
+    if missing:
+        return f"it goes together with or after {', '.join(missing)}, which has not landed"
+    going = [check for check in state.checks.values() if check.live]
+    if going:
+        return f"it waits for a check slot; {_named(going)}"
+    return "it is next"
+
+
+def _with(state: State, task: TaskId) -> list[Check]:
+    return [check for check in state.checks.values() if check.live and task in check.members]
+
+
+def _in_run(check: Check, task: TaskId) -> str:
+    others = [member for member in check.members if member != task]
+    beside = f" together with {', '.join(others)}" if others else " alone"
+    where = "by an outside CI" if check.external else f"in slot {check.slot}"
+    return f"{check.run} checks it{beside} on {check.tip[:12]}, {where}"
+
+
+def _named(checks: list[Check]) -> str:
+    runs = ", ".join(f"{check.run} ({len(check.members)} changes)" for check in checks[:3])
+    return f"{runs} {'goes' if len(checks) == 1 else 'go'} on"

@@ -1,0 +1,117 @@
+"""`corral refinery run` and `corral queue list|show`."""
+
+import gc
+from os.path import isdir, join
+
+from corral.core.errors import NotFound
+from corral.core.graph import find_task
+from corral.core.ids import TaskId
+from corral.core.queue_rules import find_run
+from corral.core.queue_views import (
+    ChangeView,
+    CheckView,
+    QueueView,
+    change_view,
+    check_view,
+    queue_view,
+    waits,
+)
+from corral.interfaces.cli.context import Context
+from corral.interfaces.cli.output import cut, moment, paint, span, table
+from corral.interfaces.cli.parser import Options
+
+RESULT_STYLE = {"green": "green", "red": "red", "timed_out": "red", "lost": "yellow"}
+
+
+def refinery(context: Context, options: Options) -> None:
+    from corral.roles.refinery import Refinery
+
+    gc.enable()  # unlike other commands, this one stays
+    Refinery(context.writable, context.repository, context.config).run(once=options.once)
+
+
+def listed(context: Context, options: Options) -> None:
+    found = queue_view(context.store.state())
+    now = context.now()
+    context.answer(found, lambda: _listed(found, now))
+
+
+def _listed(found: QueueView, now: int) -> str:
+    if not found.changes and not found.checks:
+        return "nothing waits to land"
+    lines = [paint(f"paused: {found.paused}", "yellow")] if found.paused else []
+    lines += [
+        paint(f"{trunk.convoy} is paused: {trunk.paused}", "yellow")
+        for trunk in found.trunks
+        if trunk.paused
+    ]
+    if found.changes:
+        rows = [_change_row(change, now) for change in found.changes]
+        lines.append(table(rows, ("task", "waiting", "returns", "for what", "title")))
+    if found.checks:
+        rows = [_check_row(check, now) for check in found.checks]
+        lines += ["", table(rows, ("run", "result", "time", "on", "changes", "note"))]
+    for command, times in found.flaky.items():
+        lines.append(paint(f"flaky: {command!r}, {times} times", "yellow"))
+    return "\n".join(lines)
+
+
+def _change_row(change: ChangeView, now: int) -> tuple[str, ...]:
+    waiting = span(now - change.queued_at)
+    return change.task, waiting, str(change.returns or ""), cut(change.waits, 60), change.title
+
+
+def _check_row(check: CheckView, now: int) -> tuple[str, ...]:
+    took = span(check.took_ms if check.ended_at else now - check.started_at)
+    result = check.result or "running"
+    members = " ".join(check.members) or "the trunk itself"
+    return check.run, result, took, check.tip[:12], cut(members, 40), cut(check.detail, 40)
+
+
+def show(context: Context, options: Options) -> None:
+    state = context.store.state()
+    name = options.what
+    if name.upper() in state.checks:
+        check = check_view(find_run(state, name))
+        lines = _output(context, check.run, max(0, options.lines))
+        data = {key: getattr(check, key) for key in check.__struct_fields__} | {"output": lines}
+        context.answer(data, lambda: _shown_check(check, lines))
+        return
+    task = find_task(state, TaskId(name))
+    if task.id not in state.changes:
+        raise NotFound(
+            f"{task.id} is not in the queue: it is {task.state}", f"corral why {task.id}"
+        )
+    change = change_view(state, task.id)
+    context.answer(change, lambda: _shown_change(change, waits(state, task)))
+
+
+def _output(context: Context, run: str, lines: int) -> list[str]:
+    from corral.world import checks
+
+    folder = join(context.repository.folder, "checks", run)
+    return checks.tail(folder, lines) if isdir(folder) else []
+
+
+def _shown_check(check: CheckView, output: list[str]) -> str:
+    result = check.result or "running"
+    head = f"{paint(check.run, 'bold')} {paint(result, RESULT_STYLE.get(result, 'dim'))}"
+    lines = [
+        f"{head} on {check.tip[:12]}, began {moment(check.started_at)}",
+        f"changes: {' '.join(check.members) or 'none, the trunk itself'}",
+        f"checked: {check.commit}",
+    ]
+    lines += [check.detail] if check.detail else []
+    return "\n".join([*lines, "", *output] if output else lines)
+
+
+def _shown_change(change: ChangeView, why: str) -> str:
+    return "\n".join(
+        [
+            f"{paint(change.task, 'bold')}: {change.title}",
+            f"commit {change.commit}, from {change.fork[:12]}, in the queue since"
+            f" {moment(change.queued_at)}",
+            why,
+            *(f"  {path}" for path in change.paths[:20]),
+        ]
+    )

@@ -1,0 +1,295 @@
+"""What would land: a stack of changes on a tip, as commits that no branch names yet.
+
+Made in the object store alone, and always the same for the same input: a restart makes the same
+commits again. The trees of a stack are remembered, so that a longer one costs only what is new.
+
+A change is merged by the histories of both sides, as `git merge` does, and the stack is held to
+contain the change's fork point and all changes below, in whatever form these landed. So a task that
+was built on another one, which was then squashed, brings only its own work; and a branch that took
+in the target meanwhile is not asked about it again.
+"""
+
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+
+from msgspec import Struct
+
+from corral.core.errors import Refused
+from corral.world.git.merging import Merged, Merger, Sides
+from corral.world.git.messages import (
+    Identity,
+    Text,
+    Trailer,
+    commit_object,
+    replayed,
+    squashed,
+    with_trailers,
+)
+from corral.world.git.ranges import Branch, Range, own_commits
+
+_REMEMBERED = 4096
+
+Resolve = Callable[[Merged], Merged]
+
+
+class Strategy(StrEnum):
+    MERGE = "merge"
+    SQUASH = "squash"
+    REBASE = "rebase"
+
+
+class Change(Struct, frozen=True):
+    """What one task wants to land: a branch's commit and the commit where it forked off."""
+
+    task: str
+    commit: str
+    fork: str
+    title: str = ""
+    message: str = ""  # the body; without, a squash says what its commits said
+    trailers: tuple[Trailer, ...] = ()
+
+
+class Stamp(Struct, frozen=True):
+    """For which run commits are made, by whom, and when."""
+
+    run: str
+    committer: Identity
+    at_s: int
+
+
+class Member(Struct, frozen=True):
+    """A change in a stack: the stack's commit and tree with it, and the commits made for it.
+
+    None were made if everything in it was there already.
+    """
+
+    change: Change
+    commit: str
+    tree: str
+    made: tuple[str, ...]
+
+
+class Candidate(Struct, frozen=True):
+    tip: str
+    strategy: Strategy
+    commit: str
+    tree: str
+    members: tuple[Member, ...]
+
+
+class Conflict(Struct, frozen=True):
+    """A change that does not fit on a tip and the changes below it; `picked` is what failed."""
+
+    change: Change
+    tip: str
+    below: tuple[Change, ...]
+    picked: str
+    merged: Merged
+
+
+class Step(Struct, frozen=True):
+    """One commit to be made: the branch's commit that it stands for, and its tree."""
+
+    source: str
+    tree: str
+
+
+class Broken(Struct, frozen=True):
+    picked: str
+    merged: Merged
+
+
+class Piece(Struct, frozen=True):
+    """A change with the commits that are its own."""
+
+    change: Change
+    own: Range
+
+
+Plan = tuple[Step, ...] | Broken
+
+
+class Candidates:
+    """Makes candidates with a merger; remembers the trees of the stacks that it has made."""
+
+    def __init__(self, merger: Merger, *, resolve: Resolve | None = None) -> None:
+        """`resolve` may turn a merge with conflicts into a better one: see `resolving`."""
+        self._merger = merger
+        self._resolve = resolve or _as_it_is
+        self._plans: dict[tuple[object, ...], Plan] = {}
+
+    def make(
+        self, tip: str, changes: Sequence[Change], strategy: Strategy, stamp: Stamp
+    ) -> Candidate | Conflict:
+        """Stack changes on a tip, the first one lowest.
+
+        The last commit says that it was tested, the others that they were in the batch.
+        """
+        return self._make(tip, self._pieces(tip, changes, stacked=True), strategy, stamp)
+
+    def make_each(
+        self, tip: str, changes: Sequence[Change], strategy: Strategy, stamp: Stamp
+    ) -> list[Candidate | Conflict]:
+        """Put each change on the tip by itself, with one process for the merges of all."""
+        pieces = self._pieces(tip, changes, stacked=False)
+        if strategy is not Strategy.REBASE:
+            self._foresee(tip, pieces)
+        return [self._make(tip, [piece], strategy, stamp) for piece in pieces]
+
+    def _pieces(self, tip: str, changes: Sequence[Change], *, stacked: bool) -> list[Piece]:
+        branches = [_branch(change) for change in changes]
+        own = own_commits(self._merger.objects, tip, branches, stacked=stacked)
+        return [Piece(change, range_) for change, range_ in zip(changes, own, strict=True)]
+
+    def _make(
+        self, tip: str, pieces: Sequence[Piece], strategy: Strategy, stamp: Stamp
+    ) -> Candidate | Conflict:
+        tree = self._merger.objects.commit(tip).tree
+        plans: list[tuple[Step, ...]] = []
+        for number, piece in enumerate(pieces):
+            plan = self._plan(tip, tree, pieces[: number + 1], strategy)
+            if isinstance(plan, Broken):
+                below = tuple(one.change for one in pieces[:number])
+                return Conflict(piece.change, tip, below, plan.picked, plan.merged)
+            plans.append(plan)
+            tree = plan[-1].tree if plan else tree
+        return self._write(tip, list(zip(pieces, plans, strict=True)), strategy, stamp)
+
+    def _plan(self, tip: str, tree: str, stack: Sequence[Piece], strategy: Strategy) -> Plan:
+        """Work out the trees of the commits of the last change in a stack, or remember them.
+
+        `tree` is what the stack holds without it.
+        """
+        key = _key(tip, stack, strategy)
+        plan = self._plans.get(key)
+        if plan is None:
+            piece = stack[-1]
+            if strategy is Strategy.REBASE:
+                plan = self._replay(tree, piece.own)
+            elif piece.own:
+                self._refuse_foreign(tip, piece)
+                plan = self._joined(piece.change, self._merger.join(_sides(tip, tree, stack)))
+            else:
+                plan = ()
+            self._remember(key, plan)
+        if strategy is Strategy.SQUASH and isinstance(plan, tuple) and plan:
+            return plan if plan[-1].tree != tree else ()
+        return plan
+
+    def _foresee(self, tip: str, pieces: Sequence[Piece]) -> None:
+        tree = self._merger.objects.commit(tip).tree
+        keyed = {
+            _key(tip, [piece], Strategy.MERGE): piece
+            for piece in pieces
+            if piece.own and not piece.own.rooted
+        }
+        asked = {key: piece for key, piece in keyed.items() if key not in self._plans}
+        found = self._merger.join_many([_sides(tip, tree, [one]) for one in asked.values()])
+        for (key, piece), merged in zip(asked.items(), found, strict=True):
+            self._remember(key, self._joined(piece.change, merged))
+
+    def _joined(self, change: Change, merged: Merged) -> Plan:
+        merged = merged if merged.clean else self._resolve(merged)
+        return (
+            (Step(change.commit, merged.tree),) if merged.clean else Broken(change.commit, merged)
+        )
+
+    def _replay(self, tree: str, own: Range) -> Plan:
+        """Replay commits as `git rebase` does: what becomes empty is dropped."""
+        steps: list[Step] = []
+        for commit in own.commits:
+            base = commit.parents[0] if commit.parents else None
+            before = self._merger.objects.commit(base).tree if base else None
+            if before == tree:
+                after = commit.tree
+            else:
+                merged = self._merger.merge_tree(tree, commit.oid, base)
+                merged = merged if merged.clean else self._resolve(merged)
+                if not merged.clean:
+                    return Broken(commit.oid, merged)
+                after = merged.tree
+            if after != tree or commit.tree == before:
+                steps.append(Step(commit.oid, after))
+            tree = after
+        return tuple(steps)
+
+    def _write(
+        self,
+        tip: str,
+        planned: Sequence[tuple[Piece, tuple[Step, ...]]],
+        strategy: Strategy,
+        stamp: Stamp,
+    ) -> Candidate:
+        left = sum(len(steps) for _, steps in planned)
+        commit, tree = tip, self._merger.objects.commit(tip).tree
+        committer = stamp.committer.line(stamp.at_s)
+        members = []
+        for piece, steps in planned:
+            made = []
+            for step in steps:
+                left -= 1
+                trailers = _trailers(piece.change, stamp.run, tested="batch" if left else "tip")
+                text = self._text(piece, step, strategy, trailers, committer)
+                second = [piece.change.commit] if strategy is Strategy.MERGE else []
+                content = commit_object(step.tree, [commit, *second], text, committer)
+                commit, tree = self._merger.objects.write_commits([content])[0], step.tree
+                made.append(commit)
+            members.append(Member(piece.change, commit, tree, tuple(made)))
+        return Candidate(tip, strategy, commit, tree, tuple(members))
+
+    def _text(
+        self,
+        piece: Piece,
+        step: Step,
+        strategy: Strategy,
+        trailers: Sequence[Trailer],
+        committer: bytes,
+    ) -> Text:
+        change, own = piece.change, piece.own
+        match strategy:
+            case Strategy.REBASE:
+                return replayed(self._merger.objects.commit(step.source), trailers)
+            case Strategy.SQUASH:
+                commits = own.commits or own.merges
+                return squashed(change.title, change.message, commits, trailers)
+            case Strategy.MERGE:
+                title = change.title or f"Merge {change.task}"
+                body = f"\n\n{change.message}" if change.message else ""
+                return Text(committer, with_trailers(f"{title}{body}\n".encode(), trailers))
+
+    def _refuse_foreign(self, tip: str, piece: Piece) -> None:
+        if piece.own.rooted:
+            found = self._merger.view.run("merge-base", piece.change.commit, tip, fine=(0, 1))
+            if not found:
+                raise Refused(
+                    f"{piece.change.task} has no commit in common with the target",
+                    "make its changes on a branch that starts at the target",
+                )
+
+    def _remember(self, key: tuple[object, ...], plan: Plan) -> None:
+        if len(self._plans) >= _REMEMBERED:
+            self._plans.pop(next(iter(self._plans)))
+        self._plans[key] = plan
+
+
+def _as_it_is(merged: Merged) -> Merged:
+    return merged
+
+
+def _branch(change: Change) -> Branch:
+    return Branch(change.commit, change.fork)
+
+
+def _key(tip: str, stack: Sequence[Piece], strategy: Strategy) -> tuple[object, ...]:
+    # A merge and a squash have the same tree.
+    return (tip, strategy is Strategy.REBASE, *(_branch(piece.change) for piece in stack))
+
+
+def _sides(tip: str, tree: str, stack: Sequence[Piece]) -> Sides:
+    *below, last = (piece.change for piece in stack)
+    return Sides(tip, last.commit, (last.fork, *(change.commit for change in below)), tree)
+
+
+def _trailers(change: Change, run: str, *, tested: str) -> list[Trailer]:
+    ours = [("Task", change.task), ("Refinery-Run", run), ("Refinery-Tested", tested)]
+    return [*change.trailers, *ours]

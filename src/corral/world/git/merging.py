@@ -1,0 +1,194 @@
+"""Three-way merges in the object store: no checkout, no index, no file of the user's.
+
+Git's own `merge-tree` does the work, so that a result is what `git merge` makes of the same
+commits. It finds the base by itself and, before 2.40, cannot be told another. So it is shown a
+commit that exists for this only, with our files and a history of our choice: `merge` gives it the
+base as its only parent; `Sides.known` adds commits that our side is held to contain although its
+history does not say so (a fork point whose work was squashed, say).
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from types import TracebackType
+from typing import Self
+
+from msgspec import Struct
+
+from corral.world.git.attributes import Attributes
+from corral.world.git.objects import Objects
+from corral.world.git.refs import GitFailed
+from corral.world.git.view import View
+
+_NOBODY = b"Corral <corral@localhost> 0 +0000"
+
+
+class Stage(Struct, frozen=True):
+    """One side of a conflicted path: 1 is the base, 2 ours, 3 theirs."""
+
+    mode: str
+    oid: str
+    stage: int
+    path: str
+
+
+class Message(Struct, frozen=True):
+    """What git says about some paths; `kind` is stable, like `CONFLICT (contents)`."""
+
+    paths: tuple[str, ...]
+    kind: str
+    text: str
+
+    @property
+    def conflict(self) -> bool:
+        return self.kind.startswith("CONFLICT")
+
+
+class Merged(Struct, frozen=True):
+    """A merge: its tree, with conflict markers in it if it is not clean."""
+
+    tree: str
+    clean: bool = True
+    conflicts: tuple[Stage, ...] = ()
+    messages: tuple[Message, ...] = ()
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The paths in conflict, each once."""
+        said = (path for one in self.messages if one.conflict for path in one.paths)
+        return tuple(dict.fromkeys([stage.path for stage in self.conflicts] or said))
+
+
+class Sides(Struct, frozen=True):
+    """Two commits to merge.
+
+    `known` are commits that ours is held to contain besides its history; `tree` is what ours holds
+    if that is not its own tree, because something was stacked on it.
+    """
+
+    ours: str
+    theirs: str
+    known: tuple[str, ...] = ()
+    tree: str = ""
+
+
+class Merger:
+    """Merges commits of one repository; for one thread, and to be closed."""
+
+    def __init__(self, view: View, *, union: Sequence[str] = ()) -> None:
+        """`union` has patterns, as in `.gitattributes`, of paths that keep both sides' lines."""
+        self.view = view
+        self.objects = Objects(view)
+        self._attributes = Attributes(self.objects, union)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self.objects.close()
+
+    def merge(self, ours: str, theirs: str, base: str | None) -> Merged:
+        """Merge with exactly this base; with None, as if both had begun with nothing."""
+        return self.merge_tree(self.objects.commit(ours).tree, theirs, base)
+
+    def merge_tree(self, tree: str, theirs: str, base: str | None) -> Merged:
+        """Do the same with a tree on our side."""
+        if base is None:
+            base = self._stand_in(self._empty(), ())
+        other = self.objects.commit(theirs)
+        # A parent is an ancestor, so that the base is found through the commit itself.
+        told = theirs if base in other.parents else self._stand_in(other.tree, (base,))
+        return self._alone(self._stand_in(tree, (base,)), told, tree)
+
+    def join(self, sides: Sides) -> Merged:
+        """Merge two commits by their histories, as `git merge` would."""
+        return self._alone(self._ours(sides), sides.theirs, self._tree(sides))
+
+    def join_many(self, many: Sequence[Sides]) -> list[Merged]:
+        """Merge many pairs, each by itself, in one process for each set of attributes."""
+        self.objects.commits([side.ours for side in many])
+        groups: dict[str, list[int]] = {}
+        for number, sides in enumerate(many):
+            folder = self._attributes.folder(self._tree(sides))
+            groups.setdefault(folder, []).append(number)
+        found: dict[int, Merged] = {}
+        for folder, numbers in groups.items():
+            lines = [f"{self._ours(many[n])} {many[n].theirs}\n" for n in numbers]
+            said = self.view.run(
+                *("merge-tree", "--write-tree", "-z", "--stdin", "--allow-unrelated-histories"),
+                worktree=folder,
+                stdin="".join(lines).encode(),
+                fine=(0, 1),
+            )
+            results = list(_read_many(said))
+            if len(results) != len(numbers):
+                raise GitFailed(f"git answered {len(results)} of {len(numbers)} merges")
+            found |= zip(numbers, results, strict=True)
+        return [found[number] for number in range(len(many))]
+
+    def _alone(self, ours: str, theirs: str, tree: str) -> Merged:
+        said = self.view.run(
+            *("merge-tree", "--write-tree", "-z", "--allow-unrelated-histories", ours, theirs),
+            worktree=self._attributes.folder(tree),
+            fine=(0, 1),
+        )
+        words = iter(said.split(b"\0"))
+        oid = next(words).decode()
+        return _rest(oid, words, clean=len(said) == len(oid) + 1)
+
+    def _ours(self, sides: Sides) -> str:
+        """Return ours, or a commit that stands for it with more of a history."""
+        tree = self._tree(sides)
+        known = [commit for commit in dict.fromkeys(sides.known) if commit != sides.ours]
+        if not known and tree == self.objects.commit(sides.ours).tree:
+            return sides.ours
+        return self._stand_in(tree, (sides.ours, *known))
+
+    def _tree(self, sides: Sides) -> str:
+        return sides.tree or self.objects.commit(sides.ours).tree
+
+    def _stand_in(self, tree: str, parents: Sequence[str]) -> str:
+        lines = [f"tree {tree}", *(f"parent {parent}" for parent in parents)]
+        head = "\n".join(lines).encode()
+        content = b"%s\nauthor %s\ncommitter %s\n\nfor a merge\n" % (head, _NOBODY, _NOBODY)
+        return self.objects.write_commits([content])[0]
+
+    def _empty(self) -> str:
+        return self.view.run("hash-object", "-w", "-t", "tree", "--stdin").decode().strip()
+
+
+def merge(view: View, ours: str, theirs: str, base: str | None) -> Merged:
+    """Merge two commits with an explicit base."""
+    with Merger(view) as merger:
+        return merger.merge(ours, theirs, base)
+
+
+def _read_many(said: bytes) -> Iterator[Merged]:
+    words = iter(said.split(b"\0"))
+    for status in words:
+        if status:
+            yield _rest(next(words).decode(), words, clean=status == b"1")
+
+
+def _rest(tree: str, words: Iterator[bytes], *, clean: bool) -> Merged:
+    """Read the stages and messages that follow a tree; each list ends with an empty word."""
+    stages = [] if clean else [_stage(word) for word in iter(lambda: next(words, b""), b"")]
+    messages = []
+    while count := next(words, b""):
+        paths = tuple(os.fsdecode(next(words)) for _ in range(int(count)))
+        kind, text = next(words).decode(), next(words).decode("utf-8", "replace")
+        messages.append(Message(paths, kind, text.rstrip("\n")))
+    return Merged(tree, clean, tuple(stages), tuple(messages))
+
+
+def _stage(word: bytes) -> Stage:
+    about, _, path = word.partition(b"\t")
+    mode, oid, stage = about.decode().split(" ")
+    return Stage(mode, oid, int(stage), os.fsdecode(path))

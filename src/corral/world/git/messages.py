@@ -1,0 +1,180 @@
+"""The text of the commits that land: who wrote them, what they say, their trailers.
+
+Everything is bytes: a commit may be in any encoding. What names one is turned into UTF-8, as
+`git rebase` does; what cannot be turned keeps its bytes and the name of its encoding.
+"""
+
+import codecs
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from corral.core.errors import BadInput
+from corral.world.git.objects import Found
+
+Trailer = tuple[str, str]
+
+_KEY = re.compile(rb"[A-Za-z0-9-]+[ \t]*:")
+_GENERATED = (b"Signed-off-by: ", b"(cherry picked from commit ")
+_CO_AUTHOR = b"co-authored-by"
+_PERSON = re.compile(rb"(.*?) ?<([^<>\n]*)> (-?\d+ [+-]\d{4})", re.DOTALL)
+
+
+class Identity(Struct, frozen=True):
+    name: str
+    email: str
+
+    def line(self, at_s: int) -> bytes:
+        if not self.name or any(sign in self.name + self.email for sign in "<>\n\0"):
+            raise BadInput(f"{self.name!r} <{self.email!r}> cannot be an author of commits")
+        return f"{self.name} <{self.email}> {at_s} +0000".encode()
+
+
+class Text(Struct, frozen=True):
+    """An author's line and a message, and their encoding if it is not UTF-8."""
+
+    author: bytes
+    message: bytes
+    encoding: bytes = b""
+
+
+def commit_object(tree: str, parents: Iterable[str], text: Text, committer: bytes) -> bytes:
+    lines = [b"tree " + tree.encode(), *(b"parent " + one.encode() for one in parents)]
+    lines += [b"author " + text.author, b"committer " + committer]
+    lines += [b"encoding " + text.encoding] if text.encoding else []
+    return b"\n".join(lines) + b"\n\n" + text.message
+
+
+def replayed(commit: Found, trailers: Sequence[Trailer]) -> Text:
+    """Return a commit's own author and message, with trailers added."""
+    author, message, encoding = _in_utf8(commit)
+    return Text(author, with_trailers(message, trailers), encoding)
+
+
+def squashed(title: str, body: str, commits: Sequence[Found], trailers: Sequence[Trailer]) -> Text:
+    """Make one text of a branch's commits, oldest first.
+
+    The author is who made most of them (of equals, who came first), with the date of the last of
+    these; the others are named as co-authors. Without a body, the commits' own messages are it.
+    """
+    read = [_in_utf8(commit) for commit in commits]
+    people = [_person(author) for author, _, _ in read]
+    emails = [email.lower() for _, email in people]
+    most = Counter(emails).most_common(1)[0][0]
+    author = read[len(emails) - 1 - emails[::-1].index(most)][0]
+    given = [_split(message) for _, message, _ in read]
+    seen = {most}
+    lines: list[bytes] = []
+    for line in _co_authors(people, given):
+        email = line.rpartition(b"<")[2].rstrip(b"> \t").lower()
+        if email not in seen:
+            seen.add(email)
+            lines.append(line)
+    kept = [one for _, block in given for one in block if not _is_co_author(one)]
+    message = title.encode() or _subject(given[0][0])
+    said = body.encode().strip(b"\n") or _body([text for text, _ in given], titled=bool(title))
+    message = b"%s\n\n%s\n" % (message, said) if said else message + b"\n"
+    block = list(dict.fromkeys([*kept, *lines]))
+    if block:
+        message = _appended(message, block)
+    return Text(author, with_trailers(message, trailers))
+
+
+def with_trailers(message: bytes, trailers: Iterable[Trailer]) -> bytes:
+    """Add trailers where `git interpret-trailers` would; one that is the last already is not."""
+    lines = []
+    for key, value in trailers:
+        if not _KEY.fullmatch(f"{key}:".encode()) or "\n" in value:
+            raise BadInput(f"{key!r}: {value!r} cannot be a trailer of a commit")
+        lines.append(f"{key}: {value}".encode())
+    for line in lines:
+        _, block = _split(message)
+        if not block or block[-1] != line:
+            message = _appended(message, [line])
+    return message
+
+
+def _appended(message: bytes, lines: Sequence[bytes]) -> bytes:
+    text = message.rstrip(b"\n")
+    between = b"\n" if _split(message)[1] else b"\n\n"
+    return text + between + b"\n".join(lines) + b"\n"
+
+
+def _split(message: bytes) -> tuple[bytes, list[bytes]]:
+    """Return a message without its trailers, and those; git's rule for what is a block of them.
+
+    It is the last paragraph, never the first: all of it trailers, or a quarter if git made one.
+    """
+    text = message.rstrip()
+    start, end = text.rpartition(b"\n\n")[0], text.rpartition(b"\n\n")[2].split(b"\n")
+    if not start.strip():
+        return message, []
+    trailers, others, generated = 0, 0, False
+    for number, line in enumerate(end):
+        if line.startswith(_GENERATED):
+            trailers, generated = trailers + 1, True
+        elif _KEY.match(line):
+            trailers += 1
+        elif not (number and line[:1] in (b" ", b"\t") and trailers):
+            others += 1
+    if trailers and (not others or (generated and trailers * 3 >= others)):
+        return start + b"\n", _unfolded(end)
+    return message, []
+
+
+def _unfolded(lines: Sequence[bytes]) -> list[bytes]:
+    """Put a line that begins with a space to the one before it."""
+    found: list[bytes] = []
+    for line in lines:
+        if found and line[:1] in (b" ", b"\t"):
+            found[-1] += b"\n" + line
+        else:
+            found.append(line)
+    return found
+
+
+def _co_authors(
+    people: Sequence[tuple[bytes, bytes]], given: Sequence[tuple[bytes, list[bytes]]]
+) -> Iterable[bytes]:
+    for (name, email), (_, block) in zip(people, given, strict=True):
+        yield b"Co-authored-by: %s <%s>" % (name, email)
+        yield from (line for line in block if _is_co_author(line))
+
+
+def _is_co_author(line: bytes) -> bool:
+    return line.lower().startswith(_CO_AUTHOR)
+
+
+def _subject(text: bytes) -> bytes:
+    first = text.lstrip(b"\n").partition(b"\n\n")[0]
+    return b" ".join(first.split(b"\n")).strip() or b"(no message)"
+
+
+def _body(texts: Sequence[bytes], *, titled: bool) -> bytes:
+    """List what the commits said; a single one's subject is the title, if there is no other."""
+    if len(texts) == 1 and not titled:
+        return texts[0].lstrip(b"\n").partition(b"\n\n")[2].strip(b"\n")
+    parts = []
+    for text in texts:
+        rest = text.lstrip(b"\n").partition(b"\n\n")[2].strip(b"\n")
+        parts.append(b"* " + _subject(text) + (b"\n\n" + rest + b"\n" if rest else b""))
+    return b"\n".join(parts).strip(b"\n")
+
+
+def _person(author: bytes) -> tuple[bytes, bytes]:
+    found = _PERSON.fullmatch(author)
+    return (found[1], found[2]) if found else (author, author)
+
+
+def _in_utf8(commit: Found) -> tuple[bytes, bytes, bytes]:
+    """Return author, message and what is left to say about their encoding."""
+    if not commit.encoding:
+        return commit.author, commit.message, b""
+    try:
+        codec = codecs.lookup(commit.encoding.decode())
+        author, message = (codec.decode(part)[0] for part in (commit.author, commit.message))
+        return author.encode(), message.encode(), b""
+    except (LookupError, UnicodeError):
+        return commit.author, commit.message, commit.encoding

@@ -1,0 +1,198 @@
+"""Read and write objects through git processes that stay open: about 0.1 ms each, not 2 ms.
+
+One thread at a time; close it when done. What was read is remembered only where it is said.
+"""
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from os.path import join
+from types import TracebackType
+from typing import IO, Self
+
+from msgspec import Struct
+
+from corral.world.git.refs import GitFailed
+from corral.world.git.view import View
+
+TREE = b"40000"
+GITLINK = b"160000"
+_AT_ONCE = 500  # so that all questions fit into a pipe while nobody reads the answers
+_REMEMBERED = 20_000
+
+
+class Found(Struct, frozen=True):
+    """A commit, as its object says it. Names and messages are bytes in the commit's encoding."""
+
+    oid: str
+    tree: str
+    parents: tuple[str, ...]
+    author: bytes
+    message: bytes
+    encoding: bytes = b""
+
+
+class Entry(Struct, frozen=True):
+    """One line of a tree object."""
+
+    mode: bytes
+    name: bytes
+    oid: str
+
+
+class Objects:
+    def __init__(self, view: View) -> None:
+        self.view = view
+        self._reader: subprocess.Popen[bytes] | None = None
+        self._writer: subprocess.Popen[bytes] | None = None
+        self._drafts: tempfile.TemporaryDirectory[str] | None = None
+        self._found: dict[str, Found] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        for process in (self._reader, self._writer):
+            if process is not None:
+                process.communicate()
+        self._reader = self._writer = None
+        if self._drafts is not None:
+            self._drafts.cleanup()
+            self._drafts = None
+
+    def read(self, names: Sequence[str]) -> Iterator[tuple[str, str, bytes] | None]:
+        """Yield the id, kind and content of each object, None for one that is not there.
+
+        A name may be whatever git understands, without a line end.
+        """
+        if self._reader is None:
+            self._reader = self.view.talk("cat-file", "--batch")
+        for start in range(0, len(names), _AT_ONCE):
+            part = names[start : start + _AT_ONCE]
+            _tell(self._reader, (os.fsencode(name) for name in part))
+            answers = [self._answer(self._reader) for _ in part]
+            yield from answers
+
+    def content(self, name: str, kind: str) -> bytes:
+        """Return one object of a certain kind."""
+        (found,) = list(self.read([name]))
+        if found is None or found[1] != kind:
+            raise GitFailed(f"there is no {kind} {name}", "git fsck")
+        return found[2]
+
+    def kinds(self, names: Sequence[str]) -> list[str | None]:
+        """Return what each name means, None if nothing."""
+        return [found and found[1] for found in self.read(names)]
+
+    def commits(self, oids: Sequence[str]) -> list[Found]:
+        """Return commits by their ids; they are remembered."""
+        wanted = [oid for oid in dict.fromkeys(oids) if oid not in self._found]
+        if len(self._found) + len(wanted) > _REMEMBERED:
+            self._found.clear()
+            wanted = list(dict.fromkeys(oids))
+        for asked, answer in zip(wanted, self.read(wanted), strict=True):
+            if answer is None or answer[1] != "commit":
+                raise GitFailed(f"there is no commit {asked}", "git fsck")
+            self._found[asked] = _as_commit(asked, answer[2])
+        return [self._found[oid] for oid in oids]
+
+    def commit(self, oid: str) -> Found:
+        return self.commits([oid])[0]
+
+    def trees(self, oids: Sequence[str]) -> list[list[Entry]]:
+        """Return what trees hold, each one level deep."""
+        found = []
+        for oid, answer in zip(oids, self.read(oids), strict=True):
+            if answer is None or answer[1] != "tree":
+                raise GitFailed(f"there is no tree {oid}", "git fsck")
+            found.append(list(_entries(answer[2], len(oid) // 2)))
+        return found
+
+    def write_commits(self, contents: Sequence[bytes]) -> list[str]:
+        """Write commit objects as they are given; git checks their form."""
+        if self._writer is None or self._drafts is None:
+            self._drafts = tempfile.TemporaryDirectory(prefix="corral-commits-")
+            self._writer = self.view.talk("hash-object", "-t", "commit", "-w", "--stdin-paths")
+        oids: list[str] = []
+        for start in range(0, len(contents), _AT_ONCE):
+            part = contents[start : start + _AT_ONCE]
+            drafts = [join(self._drafts.name, str(number)) for number in range(len(part))]
+            for draft, content in zip(drafts, part, strict=True):
+                with open(draft, "wb") as file:
+                    file.write(content)
+            _tell(self._writer, (os.fsencode(draft) for draft in drafts))
+            for _ in part:
+                said = _stdout(self._writer).readline().strip().decode()
+                if not said:
+                    raise GitFailed("git refused to write a commit")
+                oids.append(said)
+        return oids
+
+    def write_blob(self, content: bytes) -> str:
+        said = self.view.run("hash-object", "-w", "--no-filters", "--stdin", stdin=content)
+        return said.decode().strip()
+
+    def _answer(self, reader: subprocess.Popen[bytes]) -> tuple[str, str, bytes] | None:
+        pipe = _stdout(reader)
+        header = pipe.readline()
+        if not header:
+            raise GitFailed("git cat-file ended before it had answered")
+        oid, _, rest = header.rstrip(b"\n").rpartition(b" ")[0].rpartition(b" ")
+        size = header.rpartition(b" ")[2].strip()
+        if not size.isdigit() or not oid:
+            return None  # missing, or a name that means several things
+        content = pipe.read(int(size))
+        pipe.read(1)
+        return oid.decode(), rest.decode(), content
+
+
+def _tell(process: subprocess.Popen[bytes], lines: Iterable[bytes]) -> None:
+    if process.stdin is None:
+        raise GitFailed("git was started without a way to ask it")
+    try:
+        process.stdin.write(b"".join(line + b"\n" for line in lines))
+        process.stdin.flush()
+    except BrokenPipeError as error:
+        raise GitFailed("a git process has ended that was still needed") from error
+
+
+def _stdout(process: subprocess.Popen[bytes]) -> IO[bytes]:
+    if process.stdout is None:
+        raise GitFailed("git was started without a way to hear it")
+    return process.stdout
+
+
+def _as_commit(oid: str, content: bytes) -> Found:
+    head, _, message = content.partition(b"\n\n")
+    tree, author, encoding = "", b"", b""
+    parents = []
+    for line in head.split(b"\n"):
+        key, _, value = line.partition(b" ")
+        if key == b"tree" and not tree:
+            tree = value.decode()
+        elif key == b"parent":
+            parents.append(value.decode())
+        elif key == b"author" and not author:
+            author = value
+        elif key == b"encoding" and not encoding:
+            encoding = value
+    return Found(oid, tree, tuple(parents), author, message, encoding)
+
+
+def _entries(content: bytes, size: int) -> Iterator[Entry]:
+    at = 0
+    while at < len(content):
+        space = content.index(b" ", at)
+        end = content.index(b"\0", space)
+        oid = content[end + 1 : end + 1 + size].hex()
+        yield Entry(content[at:space], content[space + 1 : end], oid)
+        at = end + 1 + size
