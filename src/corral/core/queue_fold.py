@@ -10,7 +10,7 @@ from corral.core import queue_events as q
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.queue.parts import Outcome
 from corral.core.queue_state import REMEMBERED_CHECKS, Change, Check, Landing, Returned, Trunk
-from corral.core.queueing import entry_of, run_of
+from corral.core.queueing import counts, entry_of, run_of
 from corral.core.state import State, TaskState
 
 _NONE = Trunk(ConvoyId(""), "")
@@ -95,7 +95,8 @@ def _check_started(state: State, event: q.CheckStarted, seq: int, at: int) -> No
 def _check_ended(state: State, event: q.CheckEnded, seq: int, at: int) -> None:
     # Taken out and put back, so that the oldest end comes first.
     check = state.checks.pop(event.run)
-    _learn(state, check, event, at)
+    if counts(check):
+        _learn(state, check, event, at)
     state.checks[event.run] = replace(
         check,
         ended_at=at,
@@ -152,7 +153,9 @@ def _landing_ended(state: State, event: q.LandingEnded, seq: int, at: int) -> No
         return
     entries = [entry_of(state, state.changes[t]) for t in landing.tasks if t in state.changes]
     learned = trunk.learned.after_landed(entries, landing.new)
-    state.trunks[event.convoy] = replace(trunk, tip=landing.new, landing=None, learned=learned)
+    state.trunks[event.convoy] = replace(
+        trunk, tip=landing.new, landing=None, learned=learned, finished="", finished_commit=""
+    )
     for task in landing.tasks:
         state.changes.pop(task, None)
     _rebase_runs(state, landing)
@@ -164,7 +167,8 @@ def _rebase_runs(state: State, landing: Landing) -> None:
     if landed is None:
         return
     for check in list(state.checks.values()):
-        if check.convoy == landed.convoy and (check.live or check.result == "green"):
+        usable = counts(check) and (check.live or check.result == "green")
+        if check.convoy == landed.convoy and usable:
             run = run_of(check).after_landing(run_of(landed), landing.new)
             left_over = len(run.members)
             state.checks[check.run] = replace(

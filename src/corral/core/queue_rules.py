@@ -108,10 +108,12 @@ def start_check(
     slot: int,
     deadline_s: int,
     external: bool = False,
+    commit: str = "",
 ) -> Decision:
     """Announce a check run, unless what it was made for has changed."""
     fits = all(state.changes.get(change.task) == change for change in members)
-    if run != next_run(state) or trunk_of(state, convoy).tip != tip or not fits:
+    moved = kind != "finish" and trunk_of(state, convoy).tip != tip
+    if run != next_run(state) or moved or not fits:
         return []
     if slot and any(check.live and check.slot == slot for check in state.checks.values()):
         return []
@@ -121,7 +123,7 @@ def start_check(
             convoy=convoy,
             members=tuple(change.task for change in members),
             tip=tip,
-            commit=commits[-1] if commits else tip,
+            commit=commit or (commits[-1] if commits else tip),
             commits=tuple(commits),
             tree=tree,
             key=key,
@@ -220,6 +222,21 @@ def hold(state: State, convoy: ConvoyId, reason: str) -> Decision:
     if trunk_of(state, convoy).paused:
         return []
     return [q.QueuePaused(convoy=convoy, reason=text.cut(reason, text.LINE))]
+
+
+def complete(state: State, convoy: ConvoyId) -> bool:
+    """Say whether all tasks of a convoy are over, and at least one of them has landed."""
+    tasks = [task for task in state.tasks.values() if task.convoy == convoy]
+    over = (TaskState.DONE, TaskState.CANCELLED)
+    return bool(trunk_of(state, convoy).learned.landed) and all(t.state in over for t in tasks)
+
+
+def finish_convoy(state: State, convoy: ConvoyId, how: str, commit: str, note: str) -> Decision:
+    if trunk_of(state, convoy).finished or not complete(state, convoy):
+        return []
+    base = state.convoys[convoy].base
+    said = text.cut(note, _DETAIL)
+    return [q.ConvoyFinished(convoy=convoy, how=how, base=base, commit=commit, note=said)]
 
 
 def move_trunk(state: State, convoy: ConvoyId, old: str, new: str, who: str) -> Decision:

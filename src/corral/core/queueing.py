@@ -19,7 +19,7 @@ def queue_of(state: State, convoy: ConvoyId, conflicts: frozenset[frozenset[str]
         runs=tuple(
             run_of(check)
             for check in state.checks.values()
-            if check.convoy == convoy and (check.live or check.result == "green")
+            if check.convoy == convoy and counts(check) and (check.live or check.result == "green")
         ),
         learned=trunk.learned if trunk else Learned(),
         conflicts=conflicts,
@@ -41,6 +41,11 @@ def entry_of(state: State, change: Change) -> Entry:
         since=change.since,
         prechecked=bool(task.accept and task.session),
     )
+
+
+def counts(check: Check) -> bool:
+    """Say whether a run is about changes or the trunk, not about the trunk's way to its base."""
+    return check.kind in tuple(Kind)
 
 
 def run_of(check: Check) -> Run:

@@ -15,6 +15,7 @@ from corral.core.config import Config
 from corral.core.errors import CorralError
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.queue.model import Cancel, Land, Policy, Rerun, SendBack, Start
+from corral.core.queue.parts import Kind
 from corral.core.queue.planning import plan
 from corral.core.queue.timing import check_slots, deadline_s
 from corral.core.queue_fold import trunk_of
@@ -27,6 +28,7 @@ from corral.roles.locks import only_one
 from corral.roles.log import Log
 from corral.roles.refining.admission import Admission
 from corral.roles.refining.checking import Checking
+from corral.roles.refining.finishing import FINISH, Finishing
 from corral.roles.refining.landing import Landings
 from corral.roles.refining.stacks import Stack, Stacks
 from corral.roles.steps import described
@@ -63,6 +65,9 @@ class Refinery:
         self._checking = Checking(self._log, repository, config, self._watch, clock)
         self._landings = Landings(self._log, view)
         self._admission = Admission(self._log, view, keep, config.refinery.returns)
+        self._finishing = Finishing(
+            self._log, view, self._stacks, config.refinery.finish, self._start_finish
+        )
         self._policy = Policy(mode="serial" if config.refinery.mode == "serial" else "lanes")
 
     def run(self, *, once: bool = False) -> None:
@@ -120,6 +125,7 @@ class Refinery:
         queued = any(change.convoy == convoy for change in state.changes.values())
         going = any(check.live and check.convoy == convoy for check in state.checks.values())
         if not (waiting or queued or going):
+            self._finishing.finish(convoy)
             return False
         trunk = self._trunks.at(convoy)
         for task in waiting:
@@ -128,6 +134,7 @@ class Refinery:
             self._return_conflicts(convoy)
             if not self._carry_out(convoy):
                 break
+        self._finishing.finish(convoy)
         return self._checking.tend(self._log.look())
 
     def _return_conflicts(self, convoy: ConvoyId) -> None:
@@ -157,7 +164,7 @@ class Refinery:
         for action in plan(queue, self._free(state, convoy), self._clock(), self._policy):
             match action:
                 case Start(members, kind):
-                    again |= self._start(convoy, members, kind, fresh=False)
+                    again |= self._start(convoy, members, kind, fresh=kind is Kind.BASE)
                 case Rerun(members, kind, _):
                     again |= self._start(convoy, members, kind, fresh=True)
                 case Land(run):
@@ -190,11 +197,29 @@ class Refinery:
         if not isinstance(stack, Stack):
             self._stacks.remember_clash(stack, changes)  # the next plan knows
             return True
+        return self._announce(state, convoy, changes, stack, kind, fresh=fresh)
+
+    def _start_finish(self, convoy: ConvoyId, base: str, commit: str, tree: str) -> None:
+        """Announce a check run of a trunk merged into its base."""
+        state = self._log.look()
+        stack = Stack(base, (trunk_of(state, convoy).tip,), tree, commit)
+        self._announce(state, convoy, [], stack, FINISH, fresh=False)
+
+    def _announce(
+        self,
+        state: State,
+        convoy: ConvoyId,
+        changes: Sequence[Change],
+        stack: Stack,
+        kind: str,
+        *,
+        fresh: bool,
+    ) -> bool:
+        run = queue_rules.next_run(state)
         commands = self._checking.commands(state, convoy, [change.task for change in changes])
         key = checks.key(commands)
-        known = None if fresh else _known_green(state, stack.tree, key)
-        unchecked = not commands
-        slot = 0 if known or unchecked or self._config.external else _free_slot(state)
+        known = "" if fresh else _known_green(state, stack.tree, key)
+        slot = 0 if known or not commands or self._config.external else _free_slot(state)
         pin(self._trunks.view, SPEC, run, stack.commit)
         self._log.record(
             lambda state, _: queue_rules.start_check(
@@ -204,19 +229,20 @@ class Refinery:
                 changes,
                 tip=stack.tip,
                 commits=stack.commits,
+                commit=stack.commit,
                 tree=stack.tree,
                 key=key,
                 kind=kind,
                 slot=slot,
                 deadline_s=self._deadline_s(state, convoy),
-                external=self._config.external and not known and not unchecked,
+                external=self._config.external and not known and bool(commands),
             )
         )
         if known:
             self._green(run, f"the same tree was green in {known}", cached=known)
-        elif unchecked:
+        elif not commands:
             self._green(run, "landed without checks: none are required", cached=run)
-        return bool(known or unchecked)
+        return bool(known or not commands)
 
     def _green(self, run: str, detail: str, *, cached: str) -> None:
         self._log.record(

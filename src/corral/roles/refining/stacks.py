@@ -34,10 +34,7 @@ class Stack(Struct, frozen=True):
     tip: str
     commits: tuple[str, ...]
     tree: str
-
-    @property
-    def commit(self) -> str:
-        return self.commits[-1] if self.commits else self.tip
+    commit: str
 
 
 class Misfit(Struct, frozen=True):
@@ -80,7 +77,18 @@ class Stacks:
             under += [TaskId(work.task) for work in made.below]
             return self._misfit(made, changes, under)
         commits = (*below.values(), *(member.commit for member in made.members))
-        return Stack(tip, commits, made.tree)
+        return Stack(tip, commits, made.tree, made.commit)
+
+    def joined(self, state: State, convoy: ConvoyId, base: str, run: str) -> tuple[str, str] | None:
+        """Merge a trunk into its base; return the commit and its tree, None on a conflict."""
+        tip = trunk_of(state, convoy).tip
+        title = f"Merge convoy {convoy}: {state.convoys[convoy].title}"
+        fork = self._merger.view.run("merge-base", base, tip).decode().split()[0]
+        at = state.convoys[convoy].created_at
+        work = Work(task=convoy, commit=tip, fork=fork, title=title)
+        stamp = Stamp(run, COMMITTER, at // 1000)
+        made = self._candidates.make(base, [work], Strategy.MERGE, stamp)
+        return (made.commit, made.tree) if isinstance(made, Candidate) else None
 
     def conflicts_with(self, state: State, tip: str, changes: Sequence[Change]) -> list[Misfit]:
         """Return the changes that do not fit on the trunk, each tried by itself."""

@@ -1,0 +1,171 @@
+"""Bring a convoy whose tasks have all landed to its base branch, as its policy says (R33).
+
+The same guarantees as for the trunk: what the base moves to was checked, and it moves by
+compare-and-swap, or by a fast-forward of a clean checkout that has it. What stands in the way
+leaves the trunk as it is, with the command that finishes it by hand.
+"""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from os.path import join
+
+from corral.core import queue_rules
+from corral.core.ids import ConvoyId
+from corral.core.queue_fold import trunk_of
+from corral.core.queue_state import Check
+from corral.core.state import State
+from corral.roles.log import Log
+from corral.roles.refining.stacks import Stacks
+from corral.world.git.landing import Overtaken, checkouts, land
+from corral.world.git.refs import SAFE
+from corral.world.git.tree import read_branch
+from corral.world.git.view import View, scrubbed
+
+FINISH = "finish"  # the kind of a check run of a trunk merged into its base
+_GIT_S = 120
+_IN_THE_MIDDLE = ("rebase-merge", "rebase-apply", "MERGE_HEAD", "CHERRY_PICK_HEAD", "BISECT_LOG")
+
+StartCheck = Callable[[ConvoyId, str, str, str], None]
+
+
+class Finishing:
+    def __init__(
+        self, log: Log, view: View, stacks: Stacks, policy: str, check: StartCheck
+    ) -> None:
+        self._log = log
+        self._view = view
+        self._stacks = stacks
+        self._policy = policy
+        self._check = check
+
+    def finish(self, convoy: ConvoyId) -> None:
+        """Take the next step, if all of a convoy has landed."""
+        state = self._log.look()
+        trunk = trunk_of(state, convoy)
+        if not queue_rules.complete(state, convoy) or trunk.finished or trunk.landing:
+            return
+        base = state.convoys[convoy].base
+        here = read_branch(self._view.git_dir, base) if base else None
+        if here is None or self._policy == "leave":
+            self._done(convoy, "left", trunk.tip, f"git merge convoy/{convoy}/trunk")
+        elif self._policy == "pull-request":
+            self._done(convoy, *self._ask(convoy, base, trunk.tip))
+        elif self._contains(here, trunk.tip):
+            self._done(convoy, "merged", here, "")
+        elif self._contains(trunk.tip, here):
+            self._move(convoy, base, here, trunk.tip, "fast_forwarded")
+        elif self._policy == "fast-forward":
+            note = f"{base} has moved on: git merge convoy/{convoy}/trunk"
+            self._done(convoy, "left", trunk.tip, note)
+        else:
+            self._merge(state, convoy, base, here)
+
+    def _merge(self, state: State, convoy: ConvoyId, base: str, here: str) -> None:
+        """Check the trunk merged into the base, then move the base to what was checked."""
+        last = _last(state, convoy, here, trunk_of(state, convoy).tip)
+        if last is None:
+            made = self._stacks.joined(state, convoy, here, queue_rules.next_run(state))
+            if made is None:
+                note = f"it conflicts with {base}: git merge convoy/{convoy}/trunk"
+                self._done(convoy, "left", trunk_of(state, convoy).tip, note)
+            else:
+                self._check(convoy, here, *made)
+        elif last.result == queue_rules.GREEN:
+            self._move(convoy, base, here, last.commit, "merged")
+        elif not last.live and last.result != queue_rules.CANCELLED:
+            note = f"{last.run}, the trunk merged into {base}, is {last.result}: {last.detail}"
+            self._done(convoy, "left", trunk_of(state, convoy).tip, note)
+
+    def _move(self, convoy: ConvoyId, base: str, old: str, new: str, how: str) -> None:
+        places = checkouts(self._view.git_dir, base)
+        unclean = [place for place in places if not _is_clean(place)]
+        if unclean or len(places) > 1:
+            where = ", ".join(unclean or places)
+            note = f"{base} is checked out in {where}, with changes: git merge --ff-only {new}"
+            self._done(convoy, "left", new, note)
+            return
+        if places:
+            said = _git(places[0], "merge", "--ff-only", "--quiet", new)
+            if said:
+                self._done(convoy, "left", new, f"{said}: git merge --ff-only {new}")
+                return
+        else:
+            try:
+                land(self._view, f"refs/heads/{base}", old, new, f"corral: finish {convoy}")
+            except Overtaken:
+                return  # look again at the next round
+        self._done(convoy, how, new, "")
+
+    def _ask(self, convoy: ConvoyId, base: str, tip: str) -> tuple[str, str, str]:
+        """Open a pull request with `gh`; without it, say what to do."""
+        branch = f"convoy/{convoy}/trunk"
+        push = f"git push -u origin {branch}"
+        git_dir = self._view.git_dir
+        gh = shutil.which("gh")
+        if gh is None:
+            return "left", tip, f"{push}, then open a pull request from it to {base}"
+        said = _run(["git", f"--git-dir={git_dir}", *SAFE, "push", "origin", branch], git_dir)
+        said = said or _run(
+            [gh, "pr", "create", "--fill", "--head", branch, "--base", base], git_dir
+        )
+        return ("left", tip, f"{said}: {push}") if said else ("asked", tip, f"{branch} to {base}")
+
+    def _contains(self, commit: str, part: str) -> bool:
+        return not self._view.run("rev-list", "-n1", part, "--not", commit).strip()
+
+    def _done(self, convoy: ConvoyId, how: str, commit: str, note: str) -> None:
+        self._log.record(
+            lambda state, _: queue_rules.finish_convoy(state, convoy, how, commit, note)
+        )
+
+
+def _last(state: State, convoy: ConvoyId, base: str, trunk: str) -> Check | None:
+    """Return the newest run of this trunk merged into this base."""
+    wanted = (convoy, FINISH, base, trunk)
+    return next(
+        (
+            check
+            for check in reversed(state.checks.values())
+            if (check.convoy, check.kind, check.tip, *check.commits[:1]) == wanted
+        ),
+        None,
+    )
+
+
+def _is_clean(place: str) -> bool:
+    own = _output(place, "rev-parse", "--absolute-git-dir")
+    if own is None or any(os.path.exists(join(own.strip(), name)) for name in _IN_THE_MIDDLE):
+        return False
+    return _output(place, "status", "--porcelain") == ""
+
+
+def _output(place: str, *args: str) -> str | None:
+    done = _start(["git", *SAFE, *args], place)
+    return done.stdout if done.returncode == 0 else None
+
+
+def _git(place: str, *args: str) -> str:
+    return _run(["git", *SAFE, *args], place)
+
+
+def _run(command: list[str], place: str) -> str:
+    """Run a program; return what is wrong, nothing if it went well."""
+    done = _start(command, place)
+    said = " ".join(done.stderr.split())[-300:]
+    return "" if done.returncode == 0 else said or f"exit code {done.returncode}"
+
+
+def _start(command: list[str], place: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command,
+        cwd=place,
+        env=scrubbed() | {"GIT_TERMINAL_PROMPT": "0"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=_GIT_S,
+        check=False,
+    )
