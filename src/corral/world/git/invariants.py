@@ -59,16 +59,21 @@ def _content(
     landed, *both = changed_paths(merger.view, pairs)
     branch, target = both[::2], both[1::2]
     meant = frozenset[str]().union(*(one.all for one in branch))
-    strange = landed.all - meant
-    if strange:
-        strange -= _moved(merger, bases, before, change, strange)
+    strange = set(landed.all - meant)
+    lost = set()
+    # Which of several bases a path goes back to cannot be told, nor what a replay left of a merge.
+    if len(bases) == 1 and not (strategy is Strategy.REBASE and _has_merges(merger, sides)):
+        lost = _lost(landed, branch[0], target[0])
+    if strange and strategy is Strategy.REBASE:
+        strange -= _touched(merger, sides)
+    if strange or lost:
+        moved = _moved(merger, bases, (before, change.commit), strange | lost)
+        strange, lost = strange - moved, lost - moved
     wrong = []
     if strange:
         wrong.append(f"{change.task} would change what its branch did not: {_some(strange)}")
-    if len(bases) == 1 and not (strategy is Strategy.REBASE and _has_merges(merger, sides)):
-        lost = _lost(landed, branch[0], target[0])
-        if lost:
-            wrong.append(f"{change.task} would not land as its branch has it: {_some(lost)}")
+    if lost:
+        wrong.append(f"{change.task} would not land as its branch has it: {_some(lost)}")
     return wrong
 
 
@@ -85,20 +90,16 @@ def _lost(landed: Changed, branch: Changed, target: Changed) -> set[str]:
 
 
 def _moved(
-    merger: Merger, bases: tuple[str, ...], before: str, change: Change, paths: frozenset[str]
+    merger: Merger, bases: tuple[str, ...], sides: tuple[str, str], paths: set[str]
 ) -> set[str]:
-    """Return those paths that are explained by a rename on either side."""
+    """Return those paths that a rename on either side explains, of the file or of its folder."""
     found: set[str] = set()
     for base in bases:
-        for side in (before, change.commit):
+        for side in sides:
             renames = _renames(merger, base, side)
-            folders = {(dirname(a), dirname(b)) for a, b in renames.items()}
             ends = {*renames, *renames.values()}
-            found |= {
-                path
-                for path in paths
-                if path in ends or any(dirname(path) in pair for pair in folders)
-            }
+            folders = {dirname(old) for old in renames} | {dirname(new) for new in renames.values()}
+            found |= {path for path in paths if path in ends or dirname(path) in folders}
     return found
 
 
@@ -110,15 +111,24 @@ def _renames(merger: Merger, base: str, commit: str) -> dict[str, str]:
     return dict(zip(words[1::3], words[2::3], strict=False))
 
 
+def _touched(merger: Merger, sides: Sides) -> set[str]:
+    """Return the paths that single commits change, be it to and fro: a replay has them all."""
+    lines = _own(merger, sides, "--no-merges", "--parents")
+    commits = [line.split() for line in lines]
+    pairs = [(parents[0], commit) for commit, *parents in commits if parents]
+    return {path for changed in changed_paths(merger.view, pairs) for path in changed.all}
+
+
 def _has_merges(merger: Merger, sides: Sides) -> bool:
-    without = (sides.ours, *sides.known)
-    said = merger.view.run(
-        "rev-list", "--merges", "--max-count=1", sides.theirs, *(f"^{one}" for one in without)
-    )
-    return bool(said)
+    return bool(_own(merger, sides, "--merges", "--max-count=1"))
 
 
-def _some(paths: set[str] | frozenset[str]) -> str:
+def _own(merger: Merger, sides: Sides, *options: str) -> list[str]:
+    without = (f"^{commit}" for commit in (sides.ours, *sides.known))
+    return merger.view.run("rev-list", *options, sides.theirs, *without).decode().splitlines()
+
+
+def _some(paths: set[str]) -> str:
     shown = sorted(paths)[:_SHOWN]
     more = len(paths) - len(shown)
     return ", ".join(repr(path) for path in shown) + (f" and {more} more" if more else "")

@@ -204,7 +204,8 @@ def _rest(tree: str, words: Iterator[bytes], *, clean: bool) -> Merged:
     """Read the stages and messages that follow a tree; each list ends with an empty word."""
     stages = [] if clean else [_stage(word) for word in iter(lambda: next(words, b""), b"")]
     messages = []
-    while count := next(words, b""):
+    # Git 2.39 ends the list with advice about submodules, if there are any in conflict.
+    while (count := next(words, b"")).isdigit():
         paths = tuple(os.fsdecode(next(words)) for _ in range(int(count)))
         kind, text = next(words).decode(), next(words).decode("utf-8", "replace")
         messages.append(Message(paths, kind, text.rstrip("\n")))
