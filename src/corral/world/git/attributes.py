@@ -29,7 +29,7 @@ class Attributes:
     def __init__(self, objects: Objects, union: Sequence[str] = ()) -> None:
         """`union` has patterns of paths whose conflicts keep the lines of both sides."""
         self._objects = objects
-        self._extra = b"".join(_union(pattern) for pattern in union)
+        self._extra = b"".join(pattern_line(pattern, "merge=union") for pattern in union)
         self._below: dict[str, Rules] = {}
         self._folders: dict[Rules, str] = {}
         self._home = join(objects.view.git_dir, "corral", "attributes")
@@ -115,8 +115,9 @@ def _safe(path: bytes) -> bool:
     return not any(part.lower() in (b"", b".", b"..", b".git") or b"\0" in part for part in parts)
 
 
-def _union(pattern: str) -> bytes:
+def pattern_line(pattern: str, attribute: str) -> bytes:
+    """Return a line of `.gitattributes`."""
     if not pattern or pattern.startswith(("!", "[attr]")) or "\n" in pattern or "\0" in pattern:
-        raise BadInput(f"{pattern!r} is not a pattern of paths that can be merged by union")
+        raise BadInput(f"{pattern!r} is not a pattern of paths as in .gitattributes")
     escaped = pattern.replace("\\", "\\\\").replace('"', '\\"')
-    return os.fsencode(f'"{escaped}" merge=union\n')
+    return os.fsencode(f'"{escaped}" {attribute}\n')

@@ -262,8 +262,8 @@ class Candidates:
             found = self._merger.view.run("merge-base", piece.change.commit, tip, fine=(0, 1))
             if not found:
                 raise Refused(
-                    f"{piece.change.task} has no commit in common with the branch that it is to land on",
-                    "make its changes on a branch that starts there",
+                    f"{piece.change.task} has no commit in common with the target",
+                    "make its changes on a branch that starts at the target",
                 )
 
     def _remember(self, key: tuple[object, ...], plan: Plan) -> None:

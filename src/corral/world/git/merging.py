@@ -9,6 +9,7 @@ history does not say so (a fork point whose work was squashed, say).
 
 import os
 from collections.abc import Iterator, Sequence
+from os.path import join
 from types import TracebackType
 from typing import Self
 
@@ -17,7 +18,7 @@ from msgspec import Struct
 from corral.world.git.attributes import Attributes
 from corral.world.git.objects import Objects
 from corral.world.git.refs import GitFailed
-from corral.world.git.view import View
+from corral.world.git.view import Desk, View, put
 
 _NOBODY = b"Corral <corral@localhost> 0 +0000"
 
@@ -111,6 +112,24 @@ class Merger:
         """Merge two commits by their histories, as `git merge` would."""
         return self._alone(self._ours(sides), sides.theirs, self._tree(sides))
 
+    def bases(self, sides: Sides) -> tuple[str, ...]:
+        """Return the commits that such a merge goes out from."""
+        said = self.view.run("merge-base", "--all", self._ours(sides), sides.theirs, fine=(0, 1))
+        return tuple(said.decode().split())
+
+    def shown(self, sides: Sides, name: str, style: str) -> Merged:
+        """Merge as `join` does, for a reader: markers say `HEAD` and `worktree/<name>`."""
+        with self.view.desk(self._ours(sides)) as desk:
+            place = join(desk.folder, "refs", "worktree")
+            os.makedirs(place)
+            put(join(place, name), f"{sides.theirs}\n")
+            said = Desk(self.view, desk.folder, self._attributes.folder(self._tree(sides))).run(
+                *("-c", f"merge.conflictStyle={style}", "merge-tree", "--write-tree", "-z"),
+                *("--allow-unrelated-histories", "HEAD", f"worktree/{name}"),
+                fine=(0, 1),
+            )
+        return _read_one(said)
+
     def join_many(self, many: Sequence[Sides]) -> list[Merged]:
         """Merge many pairs, each by itself, in one process for each set of attributes."""
         self.objects.commits([side.ours for side in many])
@@ -139,9 +158,7 @@ class Merger:
             worktree=self._attributes.folder(tree),
             fine=(0, 1),
         )
-        words = iter(said.split(b"\0"))
-        oid = next(words).decode()
-        return _rest(oid, words, clean=len(said) == len(oid) + 1)
+        return _read_one(said)
 
     def _ours(self, sides: Sides) -> str:
         """Return ours, or a commit that stands for it with more of a history."""
@@ -170,6 +187,12 @@ def merge(view: View, ours: str, theirs: str, base: str | None) -> Merged:
         return merger.merge(ours, theirs, base)
 
 
+def _read_one(said: bytes) -> Merged:
+    words = iter(said.split(b"\0"))
+    oid = next(words).decode()
+    return _rest(oid, words, clean=len(said) == len(oid) + 1)
+
+
 def _read_many(said: bytes) -> Iterator[Merged]:
     words = iter(said.split(b"\0"))
     for status in words:
@@ -181,7 +204,8 @@ def _rest(tree: str, words: Iterator[bytes], *, clean: bool) -> Merged:
     """Read the stages and messages that follow a tree; each list ends with an empty word."""
     stages = [] if clean else [_stage(word) for word in iter(lambda: next(words, b""), b"")]
     messages = []
-    while count := next(words, b""):
+    # Git 2.39 ends the list with advice about submodules, if there are any in conflict.
+    while (count := next(words, b"")).isdigit():
         paths = tuple(os.fsdecode(next(words)) for _ in range(int(count)))
         kind, text = next(words).decode(), next(words).decode("utf-8", "replace")
         messages.append(Message(paths, kind, text.rstrip("\n")))

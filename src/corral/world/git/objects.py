@@ -89,6 +89,10 @@ class Objects:
             raise GitFailed(f"there is no {kind} {name}", "git fsck")
         return found[2]
 
+    def kinds(self, names: Sequence[str]) -> list[str | None]:
+        """Return what each name means, None if nothing."""
+        return [found and found[1] for found in self.read(names)]
+
     def commits(self, oids: Sequence[str]) -> list[Found]:
         """Return commits by their ids; they are remembered."""
         wanted = [oid for oid in dict.fromkeys(oids) if oid not in self._found]

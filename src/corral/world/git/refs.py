@@ -97,6 +97,13 @@ class Git:
         """Point a ref at a commit, if it still is where it was."""
         self._run("update-ref", ref, new, old or "0" * len(new))
 
+    def land(self, ref: str, new: str, old: str, message: str) -> None:
+        """Do the same for good: it is on the disk, and the reflog says why."""
+        self._run(
+            *("-c", "core.logAllRefUpdates=true", "-c", "core.fsync=reference"),
+            *("update-ref", "--no-deref", "-m", message, ref, new, old),
+        )
+
     def delete(self, ref: str) -> None:
         self._run("update-ref", "-d", ref)
 

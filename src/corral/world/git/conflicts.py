@@ -1,0 +1,74 @@
+"""A conflict as an agent or a person is shown it: files with markers, stages, the other side."""
+
+import os
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+from corral.world.git.merging import Merged, Merger, Sides, Stage
+from corral.world.git.refs import GitFailed
+from corral.world.git.view import Desk, View
+
+Style = Literal["merge", "diff3", "zdiff3"]
+
+
+class State(Struct, frozen=True):
+    """How a working tree looks in a conflict: its branch at `tip`, files of `tree`, an index."""
+
+    tip: str
+    tree: str
+    stages: tuple[Stage, ...]
+    merged: Merged
+
+
+class Diff(Struct, frozen=True):
+    text: str
+    cut: bool  # it was longer
+
+
+def conflict_state(
+    merger: Merger, tip: str, commit: str, fork: str, *, name: str, style: Style = "zdiff3"
+) -> State:
+    """Merge a branch into a tip for a working tree that shall show the conflict.
+
+    In the markers our side is `HEAD` and the branch `worktree/<name>`. There is no MERGE_HEAD: what
+    is committed then is the change, resolved, on top of the tip.
+    """
+    plain = re.sub(r"[^A-Za-z0-9_-]", "_", name).strip("-") or "branch"
+    merged = merger.shown(Sides(tip, commit, (fork,)), plain, style)
+    return State(tip, merged.tree, merged.conflicts, merged)
+
+
+def enter(desk: Desk, state: State) -> None:
+    """Give the files and the index of a desk that state; all that was there must be kept before."""
+    desk.run("read-tree", "--reset", "-u", state.tree)
+    nothing = "0" * len(state.tree)
+    paths = dict.fromkeys(stage.path for stage in state.stages)
+    lines = [f"0 {nothing}\t{path}\0" for path in paths]
+    lines += [f"{one.mode} {one.oid} {one.stage}\t{one.path}\0" for one in state.stages]
+    desk.run("update-index", "-z", "--index-info", stdin=os.fsencode("".join(lines)))
+
+
+def other_side(
+    view: View, base: str, tip: str, paths: Sequence[str] = (), *, limit: int = 64 * 1024
+) -> Diff:
+    """Return what landed between two commits, in these paths or in all; at most so many bytes."""
+    process = view.talk(
+        *("--literal-pathspecs", "diff-tree", "-p", "-M", "--no-ext-diff", "--no-textconv"),
+        *("--no-color", base, tip, "--", *paths),
+    )
+    if process.stdin is None or process.stdout is None:
+        raise GitFailed("git was started without a way to hear it")
+    process.stdin.close()
+    try:
+        said = process.stdout.read(limit + 1)
+    finally:
+        process.kill()
+        process.stdout.close()
+        process.wait()
+    if len(said) <= limit:
+        return Diff(said.decode("utf-8", "replace"), cut=False)
+    whole = said[:limit].rpartition(b"\n")[0]
+    return Diff(whole.decode("utf-8", "replace") + "\n", cut=True)

@@ -1,0 +1,134 @@
+"""What must hold of every landing, asked of the trees themselves.
+
+Cheap enough to be asked each time: a queue with a wrong base lands trees in which the work of
+others is undone, and all of its tests are green.
+"""
+
+from collections.abc import Mapping
+from os.path import dirname
+
+from corral.world.git.candidates import Candidate, Change, Member, Strategy
+from corral.world.git.merging import Merger, Sides
+from corral.world.git.paths import Changed, changed_paths
+
+_SHOWN = 5
+
+
+def assert_landing(
+    merger: Merger, old: str, candidate: Candidate, entries: Mapping[str, str]
+) -> list[str]:
+    """Say in plain words what is wrong with landing a candidate on a target that is at `old`.
+
+    `entries` has the commit of each task as it was queued. Nothing is wrong if the list is empty.
+    """
+    wrong = _history(merger, old, candidate)
+    for member in candidate.members:
+        task, commit = member.change.task, member.change.commit
+        queued = entries.get(task)
+        if queued != commit:
+            was = queued[:12] if queued else "not there"
+            wrong.append(f"{task} would land {commit[:12]}, but what was queued is {was}")
+    before = candidate.tip
+    below: list[Change] = []
+    for member in candidate.members:
+        wrong += _content(merger, before, below, member, candidate.strategy)
+        below.append(member.change)
+        before = member.commit
+    if before != candidate.commit:
+        wrong.append(f"{candidate.commit[:12]} is not the last commit of its changes")
+    return wrong
+
+
+def _history(merger: Merger, old: str, candidate: Candidate) -> list[str]:
+    new = candidate.commit
+    inside = merger.view.run("rev-list", "--count", old, f"^{new}").decode().strip()
+    if inside != "0":
+        return [f"{new[:12]} lacks {inside} commits of the target, which is at {old[:12]}"]
+    return []
+
+
+def _content(
+    merger: Merger, before: str, below: list[Change], member: Member, strategy: Strategy
+) -> list[str]:
+    """Compare what a member did to the stack with what its branch did since its base."""
+    change = member.change
+    sides = Sides(before, change.commit, (change.fork, *(one.commit for one in below)))
+    bases = merger.bases(sides)
+    pairs = [(before, member.commit)]
+    pairs += [pair for base in bases for pair in ((base, change.commit), (base, before))]
+    landed, *both = changed_paths(merger.view, pairs)
+    branch, target = both[::2], both[1::2]
+    meant = frozenset[str]().union(*(one.all for one in branch))
+    strange = set(landed.all - meant)
+    lost = set()
+    # Which of several bases a path goes back to cannot be told, nor what a replay left of a merge.
+    if len(bases) == 1 and not (strategy is Strategy.REBASE and _has_merges(merger, sides)):
+        lost = _lost(landed, branch[0], target[0])
+    if strange and strategy is Strategy.REBASE:
+        strange -= _touched(merger, sides)
+    if strange or lost:
+        moved = _moved(merger, bases, (before, change.commit), strange | lost)
+        strange, lost = strange - moved, lost - moved
+    wrong = []
+    if strange:
+        wrong.append(f"{change.task} would change what its branch did not: {_some(strange)}")
+    if lost:
+        wrong.append(f"{change.task} would not land as its branch has it: {_some(lost)}")
+    return wrong
+
+
+def _lost(landed: Changed, branch: Changed, target: Changed) -> set[str]:
+    """Return paths that only the branch has changed, and that are not as the branch has them."""
+    lost = set()
+    for path, entry in branch.entries.items():
+        if path in target.entries:
+            continue
+        after = landed.entries[path].new if path in landed.entries else entry.old
+        if after != entry.new:
+            lost.add(path)
+    return lost
+
+
+def _moved(
+    merger: Merger, bases: tuple[str, ...], sides: tuple[str, str], paths: set[str]
+) -> set[str]:
+    """Return those paths that a rename on either side explains, of the file or of its folder."""
+    found: set[str] = set()
+    for base in bases:
+        for side in sides:
+            renames = _renames(merger, base, side)
+            ends = {*renames, *renames.values()}
+            folders = {dirname(old) for old in renames} | {dirname(new) for new in renames.values()}
+            found |= {path for path in paths if path in ends or dirname(path) in folders}
+    return found
+
+
+def _renames(merger: Merger, base: str, commit: str) -> dict[str, str]:
+    said = merger.view.run(
+        *("diff-tree", "-r", "-z", "-M", "--diff-filter=R", "--name-status", base, commit)
+    )
+    words = said.decode("utf-8", "surrogateescape").split("\0")
+    return dict(zip(words[1::3], words[2::3], strict=False))
+
+
+def _touched(merger: Merger, sides: Sides) -> set[str]:
+    """Return the paths that single commits change, be it to and fro: a replay has them all."""
+    lines = _own(merger, sides, "--no-merges", "--parents")
+    commits = [line.split() for line in lines]
+    pairs = [(parents[0], commit) for commit, *parents in commits if parents]
+    return {path for changed in changed_paths(merger.view, pairs) for path in changed.all}
+
+
+def _has_merges(merger: Merger, sides: Sides) -> bool:
+    return bool(_own(merger, sides, "--merges", "--max-count=1"))
+
+
+def _own(merger: Merger, sides: Sides, *options: str) -> list[str]:
+    without = (f"^{commit}" for commit in (sides.ours, *sides.known))
+    return merger.view.run("rev-list", *options, sides.theirs, *without).decode().splitlines()
+
+
+def _some(paths: set[str]) -> str:
+    shown = sorted(paths)[:_SHOWN]
+    more = len(paths) - len(shown)
+    return ", ".join(repr(path) for path in shown) + (f" and {more} more" if more else "")

@@ -1,0 +1,140 @@
+"""Conflicts that need nobody: those that were resolved before, byte for byte.
+
+`rerere` is not asked by `git merge-tree`, and remembers in the repository's own folder. Here the
+contents of the base and of both sides lead to the content that somebody made of them once. That is
+kept as a tree of blobs under one ref, so that it survives a collection and can be pushed.
+
+Paths that keep both sides' lines are the business of the merge itself (`Merger(union=…)`). Files
+that a program generates need a checkout; `matching` only says which they are.
+"""
+
+import hashlib
+import os
+import re
+import tempfile
+from collections.abc import Sequence
+from os.path import join
+
+from msgspec import Struct
+
+from corral.core.errors import Failed
+from corral.world.git.attributes import pattern_line
+from corral.world.git.merging import Merged, Merger
+from corral.world.git.refs import GitFailed
+from corral.world.git.view import Desk, View
+
+RESOLVED = "refs/corral/resolved"
+_PLAIN = ("100644", "100755")
+_CONTENTS = "CONFLICT (contents)"
+_MARKER = re.compile(rb"^(<{7,}|={7,}|>{7,}|\|{7,})( |\r?$)", re.MULTILINE)
+_ATTEMPTS = 20
+
+
+class Riddle(Struct, frozen=True):
+    """A conflict in the content of one file, and nothing else wrong with it."""
+
+    path: str
+    mode: str
+    key: str
+
+
+class Resolutions:
+    def __init__(self, merger: Merger) -> None:
+        self._merger = merger
+
+    def apply(self, merged: Merged) -> Merged:
+        """Fill in what is known; the result is clean if that was all."""
+        asked = riddles(merged)
+        answers = self._merger.objects.read([f"{RESOLVED}:{one.key}" for one in asked])
+        known = [
+            (riddle, found[0])
+            for riddle, found in zip(asked, answers, strict=True)
+            if found is not None and found[1] == "blob"
+        ]
+        if not known:
+            return merged
+        tree = self._with(merged.tree, [(one.mode, oid, one.path) for one, oid in known])
+        done = {riddle.path for riddle, _ in known}
+        left = tuple(stage for stage in merged.conflicts if stage.path not in done)
+        messages = tuple(
+            one for one in merged.messages if not (one.conflict and done.issuperset(one.paths))
+        )
+        clean = not left and not any(one.conflict for one in messages)
+        return Merged(tree, clean, left, messages)
+
+    def remember(self, merged: Merged, resolved: str) -> tuple[str, ...]:
+        """Learn from a commit in which somebody resolved a conflict; return the paths.
+
+        A file that still has conflict markers is not learnt.
+        """
+        asked = riddles(merged)
+        usable = [one for one in asked if "\n" not in one.path]
+        answers = self._merger.objects.read([f"{resolved}:{one.path}" for one in usable])
+        learnt = [
+            (one, found[0])
+            for one, found in zip(usable, answers, strict=True)
+            if found is not None and found[1] == "blob" and not _MARKER.search(found[2])
+        ]
+        self._change([("100644", oid, one.key) for one, oid in learnt])
+        return tuple(one.path for one, _ in learnt)
+
+    def forget(self, merged: Merged) -> None:
+        """Unlearn how these conflicts were resolved."""
+        self._change([("0", "0" * len(merged.tree), one.key) for one in riddles(merged)])
+
+    def _change(self, entries: Sequence[tuple[str, str, str]]) -> None:
+        view = self._merger.view
+        for _ in range(_ATTEMPTS if entries else 0):
+            old = view.commits(RESOLVED)[0]
+            parents = ("-p", old) if old else ()
+            tree = self._with(old, entries)
+            said = view.run("commit-tree", tree, *parents, stdin=b"Resolved conflicts\n")
+            try:
+                view.move(RESOLVED, said.decode().strip(), old)
+            except GitFailed:
+                if view.commits(RESOLVED)[0] == old:
+                    raise
+                continue  # another process was quicker
+            return
+        if entries:
+            raise Failed(f"{RESOLVED} is changed by others all the time; nothing was learnt")
+
+    def _with(self, tree: str | None, entries: Sequence[tuple[str, str, str]]) -> str:
+        with self._merger.view.desk() as desk:
+            if tree:
+                desk.run("read-tree", tree)
+            lines = "".join(f"{mode} {oid}\t{path}\0" for mode, oid, path in entries)
+            desk.run("update-index", "-z", "--index-info", stdin=os.fsencode(lines))
+            return desk.run("write-tree").decode().strip()
+
+
+def riddles(merged: Merged) -> list[Riddle]:
+    """Return the conflicts that are about content alone, of plain files of one mode."""
+    found = []
+    for path in dict.fromkeys(stage.path for stage in merged.conflicts):
+        stages = {one.stage: one for one in merged.conflicts if one.path == path}
+        about = [one for one in merged.messages if one.conflict and path in one.paths]
+        if any(one.kind != _CONTENTS for one in about) or not {2, 3} <= stages.keys():
+            continue
+        modes = {one.mode for one in stages.values()}
+        if len(modes) == 1 and modes <= set(_PLAIN):
+            sides = "-".join(stages[n].oid if n in stages else "none" for n in (1, 2, 3))
+            key = hashlib.sha256(sides.encode()).hexdigest()
+            found.append(Riddle(path, modes.pop(), f"{key[:2]}/{key[2:]}"))
+    return found
+
+
+def matching(view: View, patterns: Sequence[str], paths: Sequence[str]) -> tuple[str, ...]:
+    """Return the paths that any pattern means, written as in `.gitattributes`."""
+    if not patterns or not paths:
+        return ()
+    with view.desk() as desk, tempfile.TemporaryDirectory(prefix="corral-paths-") as folder:
+        with open(join(folder, ".gitattributes"), "wb") as file:
+            file.write(b"".join(pattern_line(pattern, "corral-rule") for pattern in patterns))
+        said = Desk(view, desk.folder, folder).run(
+            *("check-attr", "-z", "--stdin", "corral-rule"),
+            stdin=b"".join(os.fsencode(path) + b"\0" for path in paths),
+        )
+    words = said.split(b"\0")
+    found = {os.fsdecode(p) for p, v in zip(words[::3], words[2::3], strict=False) if v == b"set"}
+    return tuple(path for path in paths if path in found)
