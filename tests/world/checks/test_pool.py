@@ -79,6 +79,20 @@ def committed_without_traps(repo: Path, commit: str) -> dict[bytes, object]:
     return working_files(clean)
 
 
+def test_a_change_that_hides_its_time_is_seen(bench: Bench, tmp_path: Path) -> None:
+    (tmp_path / "gitconfig").write_text("[core]\n\ttrustctime = false\n\tcheckStat = minimal\n")
+    path = Path(bench.pool.checkout(1, "main"))
+    # As if some time had passed: git compares contents only of what is as new as its index.
+    index = bench.repo / ".git" / "corral" / "check-trees" / "check-1" / "index"
+    os.utime(index, (time.time() + 100, time.time() + 100))
+    file = path / "part1" / "file1.txt"
+    before = file.stat()
+    file.write_text(file.read_text().upper())
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    bench.pool.checkout(1, "main")
+    assert file.read_text() == "content of 1\n"
+
+
 def test_a_folder_that_is_gone_or_a_link_is_made_anew(bench: Bench, tmp_path: Path) -> None:
     path = Path(bench.pool.checkout(1, "main"))
     (bench.repo / "precious").write_text("untracked, of the user")
