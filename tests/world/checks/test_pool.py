@@ -15,7 +15,7 @@ from corral.world.checks import Pool
 from corral.world.repository import find
 from corral.world.trees import Trees
 from tests.world.checks.bench import Bench, committed
-from tests.world.processes.sessions import written
+from tests.world.processes.sessions import await_in, written
 from tests.world.trees.ground import commit_file, everything, git, repository, working_files
 
 MESS = r"""
@@ -82,11 +82,13 @@ def committed_without_traps(repo: Path, commit: str) -> dict[bytes, object]:
 def test_a_change_that_hides_its_time_is_seen(bench: Bench, tmp_path: Path) -> None:
     (tmp_path / "gitconfig").write_text("[core]\n\ttrustctime = false\n\tcheckStat = minimal\n")
     path = Path(bench.pool.checkout(1, "main"))
-    # As if some time had passed: git compares contents only of what is as new as its index.
-    index = bench.repo / ".git" / "corral" / "check-trees" / "check-1" / "index"
-    os.utime(index, (time.time() + 100, time.time() + 100))
     file = path / "part1" / "file1.txt"
     before = file.stat()
+    # Git counts in seconds, and compares the contents of what is as new as its index: as if that
+    # had been written in the next second, after many other files.
+    index = bench.repo / ".git" / "corral" / "check-trees" / "check-1"
+    await_in(str(index), lambda: time.time() > int(before.st_mtime) + 1 or None)
+    os.utime(index / "index")
     file.write_text(file.read_text().upper())
     os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
     bench.pool.checkout(1, "main")
