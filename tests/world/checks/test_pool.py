@@ -15,7 +15,7 @@ from corral.world.checks import Pool
 from corral.world.repository import find
 from corral.world.trees import Trees
 from tests.world.checks.bench import Bench, committed
-from tests.world.processes.sessions import written
+from tests.world.processes.sessions import await_in, written
 from tests.world.trees.ground import commit_file, everything, git, repository, working_files
 
 MESS = r"""
@@ -77,6 +77,22 @@ def committed_without_traps(repo: Path, commit: str) -> dict[bytes, object]:
     git(repo.parent, "clone", "--quiet", "--no-checkout", str(repo), str(clean))
     git(clean, "checkout", "--quiet", "--detach", git(repo, "rev-parse", commit))
     return working_files(clean)
+
+
+def test_a_change_that_hides_its_time_is_seen(bench: Bench, tmp_path: Path) -> None:
+    (tmp_path / "gitconfig").write_text("[core]\n\ttrustctime = false\n\tcheckStat = minimal\n")
+    path = Path(bench.pool.checkout(1, "main"))
+    file = path / "part1" / "file1.txt"
+    before = file.stat()
+    # Git counts in seconds, and compares the contents of what is as new as its index: as if that
+    # had been written in the next second, after many other files.
+    index = bench.repo / ".git" / "corral" / "check-trees" / "check-1"
+    await_in(str(index), lambda: time.time() > int(before.st_mtime) + 1 or None)
+    os.utime(index / "index")
+    file.write_text(file.read_text().upper())
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    bench.pool.checkout(1, "main")
+    assert file.read_text() == "content of 1\n"
 
 
 def test_a_folder_that_is_gone_or_a_link_is_made_anew(bench: Bench, tmp_path: Path) -> None:

@@ -163,6 +163,8 @@ def test_a_run_whose_starter_died_before_it_began_never_begins(bench: Bench) -> 
             os.unlink(f"{run.folder}/{name}")
     with bench.pool.hold(2):  # as if it were being started, but in another slot
         assert outcome(run.folder) is not None
+    bench.pool.checkout(1, "main")
+    assert os.path.exists(f"{run.folder}/process.json"), "it was withdrawn"
     (bench.folder / "half").mkdir()
     adopted = bench.runs.adopt()[run.id]
     assert adopted
