@@ -76,7 +76,9 @@ class Lanes:
 
     def _first_in_line(self) -> tuple[list[int], Kind] | None:
         odds = self._odds
-        line = sorted(self._waiting(0), key=lambda i: (-odds.entries[i].priority, odds.entries[i].order))
+        line = sorted(
+            self._waiting(0), key=lambda i: (-odds.entries[i].priority, odds.entries[i].order)
+        )
         for i in line:
             if odds.fits(i, 0):
                 return [i], Kind.LAND
@@ -118,9 +120,7 @@ class Lanes:
             if self._odds.passes[leader] < _TRUSTED:
                 return [leader]
             followers = self._waiting(self._probed | 1 << leader)
-            return [
-                leader, *self._gathered(followers, 1 << leader, self._share(free))
-            ]
+            return [leader, *self._gathered(followers, 1 << leader, self._share(free))]
         return self._gathered(self._waiting(self._probed), 0, self._share(free)) or self._gathered(
             self._waiting(0), 0, self._share(free)
         )
