@@ -54,9 +54,7 @@ class Corral:
         run = self._runs.pop(str(check.id))
         seconds = (self._now() - run.started_at) / 1000
         outcome = Outcome.GREEN if check.green else Outcome.RED
-        self._learned = self._learned.after_run(
-            run, outcome, seconds=seconds, ended_at=self._now()
-        )
+        self._learned = self._learned.after_run(run, outcome, seconds=seconds, ended_at=self._now())
         if check.green:
             self._runs[run.id] = replace(run, green=True)
 

@@ -66,6 +66,7 @@ class World:
         self.landed: dict[int, int] = {}  # branch -> its number
         self.going: dict[int, Check] = {}
         self.attempt: dict[int, int] = {}
+        self.fixes: dict[int, int] = {}  # a rebase leaves a change as bad as it was, a fix may not
         self.since: dict[int, int] = {}
         self.early_warning = False
         self.runs = self.red = self.innocent = self.escalated = 0
@@ -105,11 +106,11 @@ class World:
                     where[j].add(i)
 
     def bad(self, branch: int) -> bool:
-        return self.is_bad[branch][self.attempt[branch] - 1] < self.load.bad
+        return self.is_bad[branch][self.fixes[branch]] < self.load.bad
 
     def flagged(self, branch: int) -> bool:
         """Say what a pre-check would: it flags 60 % of the bad and 8 % of the good."""
-        return self._hint[branch][self.attempt[branch] - 1] < (0.6 if self.bad(branch) else 0.08)
+        return self._hint[branch][self.fixes[branch]] < (0.6 if self.bad(branch) else 0.08)
 
     def conflicts_with_target(self, branch: int) -> bool:
         return self._meets_landed(branch, self.text, len(self.landed))
@@ -169,6 +170,7 @@ class World:
             self.escalated += 1
             return
         self.attempt[branch] += 1
+        self.fixes[branch] += not conflict
         self.since[branch] = len(self.landed)
         back = self.now + (_CONFLICT_S if conflict else _RED_S)
         self._at(back, lambda: self._hand_in(branch))
@@ -193,6 +195,7 @@ class World:
         self._waiting = queue
         for branch in range(self.load.branches):
             self.attempt[branch] = 1
+            self.fixes[branch] = 0
             self.since[branch] = 0
             fork = self.handed_in[branch] - self.work[branch]
             if fork > 0:

@@ -5,7 +5,7 @@ that landed or were green elsewhere, or by a smaller set that explains them. `fo
 stack from which the next landing run must be taken; it ends when something lands or is sent back.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -20,30 +20,10 @@ from corral.core.queue.parts import (
     Proof,
     Run,
 )
+from corral.core.queue.rates import AGAIN, OWN, UNCHECKED, Rates
 
 _LANDINGS = 500  # older ones are forgotten: few changes are that stale
 _TIMES = 100
-
-
-class Share(Struct, frozen=True):
-    """A rate that is learned: so many of so many, with a guess to begin with."""
-
-    hits: float
-    of: float
-
-    @property
-    def rate(self) -> float:
-        return min(0.95, self.hits / self.of)
-
-    def plus(self, hits: float, of: float) -> "Share":
-        return Share(self.hits + hits, self.of + of)
-
-
-class Rates(Struct, frozen=True):
-    own: Share = Share(1.0, 14.0)  # a change is bad by itself
-    unchecked: Share = Share(3.0, 7.0)  # the same, of those whose own acceptance did not pass
-    clash: Share = Share(0.3, 12.0)  # a pair that overlaps is red together, though each is good
-    flake: Share = Share(0.5, 30.0)  # a run is red for no reason
 
 
 class Level(Struct, frozen=True):
@@ -90,14 +70,13 @@ class Learned(Struct, frozen=True):
         rates = self.rates
         landings = list(self.landings)
         for place, entry in enumerate(entries, 1):
-            met = self.met(entry)
-            rates = replace(_with_own(rates, entry, 0.0), clash=rates.clash.plus(0.0, min(met, 20)))
+            rates = rates.judged(kind_of(entry), len(self._met(entry, entry.since)), red=False)
+            if entry.task in self.proofs:
+                rates = rates.judged(AGAIN, len(self.meets(entry)), red=False)
             last = tip if place == len(entries) else ""
-            landings.append(
-                Landing(
-                    self.landed + place, entry.task, entry.order, tuple(sorted(entry.paths)), last
-                )
-            )
+            number = self.landed + place
+            paths = tuple(sorted(entry.paths))
+            landings.append(Landing(number, entry.task, entry.order, paths, last))
         gone = {entry.task for entry in entries}
         return replace(
             self._without(gone),
@@ -113,13 +92,8 @@ class Learned(Struct, frozen=True):
         """Return what is known after a change went back to its agent; "red" blames it."""
         rates = self.rates
         if why == "red":
-            met = self.met(entry)
-            own = 0.02 if entry.task in self.proofs else _own(rates, entry).rate
-            clash = 1 - (1 - rates.clash.rate) ** met
-            blame = own / (own + clash)
-            rates = replace(
-                _with_own(rates, entry, blame), clash=rates.clash.plus(1 - blame, min(met, 20))
-            )
+            kind = AGAIN if entry.task in self.proofs else kind_of(entry)
+            rates = rates.judged(kind, len(self.meets(entry)), red=True)
         return replace(
             self._without({entry.task}),
             failed=tuple(one for one in self.failed if entry.task not in one.members),
@@ -135,19 +109,10 @@ class Learned(Struct, frozen=True):
             focus=tuple(one for one in self.focus if one != task),
         )
 
-    def met(self, entry: Entry) -> int:
-        """Count the changes that landed since its fork point and overlap it."""
-        return len(self.meets(entry))
-
     def meets(self, entry: Entry) -> tuple[str, ...]:
         """Return the tasks that landed since its fork point, or its last proof, and overlap it."""
         proof = self.proofs.get(entry.task)
-        since = max(entry.since, proof.number) if proof else entry.since
-        return tuple(
-            one.task
-            for one in self._newer(since)
-            if not entry.paths or not one.paths or not entry.paths.isdisjoint(one.paths)
-        )
+        return self._met(entry, max(entry.since, proof.number) if proof else entry.since)
 
     def number_of(self, tip: str) -> int:
         """Return how many landings there were when the target was at this commit."""
@@ -156,12 +121,17 @@ class Learned(Struct, frozen=True):
                 return landing.number
         return self.landed - len(self.landings)
 
-    def _newer(self, since: int) -> Iterable[Landing]:
+    def _met(self, entry: Entry, since: int) -> tuple[str, ...]:
         fresh = self.landed - since
-        return self.landings[-fresh:] if fresh > 0 else ()
+        paths = entry.paths
+        return tuple(
+            one.task
+            for one in (self.landings[-fresh:] if fresh > 0 else ())
+            if not paths or not one.paths or not paths.isdisjoint(one.paths)
+        )
 
     def _after_red(self, run: Run, ended_at: int) -> "Learned":
-        rates = replace(self.rates, flake=self.rates.flake.plus(0.0, 1.0))
+        rates = self.rates.ran(0.0)
         if run.kind is Kind.BASE:
             return replace(self, base=Base(run.tip, False, ended_at), rates=rates)
         members = set(run.members)
@@ -201,7 +171,7 @@ class Learned(Struct, frozen=True):
             reds={task: runs for task, runs in self.reds.items() if task not in members},
             red_in_a_row=0,
             base=base,
-            rates=replace(self.rates, flake=self.rates.flake.plus(flakes, 1.0)),
+            rates=self.rates.ran(flakes),
             green_s=(*self.green_s, seconds)[-_TIMES:],
             levels={**self.levels, concurrency: Level(runs, mean)},
         )
@@ -214,14 +184,8 @@ class Learned(Struct, frozen=True):
         )
 
 
-def _own(rates: Rates, entry: Entry) -> Share:
-    return rates.own if entry.prechecked else rates.unchecked
-
-
-def _with_own(rates: Rates, entry: Entry, blame: float) -> Rates:
-    if entry.prechecked:
-        return replace(rates, own=rates.own.plus(blame, 1.0))
-    return replace(rates, unchecked=rates.unchecked.plus(blame, 1.0))
+def kind_of(entry: Entry) -> int:
+    return OWN if entry.prechecked else UNCHECKED
 
 
 def _shrunk(failed: tuple[Failure, ...], good: set[str]) -> tuple[Failure, ...]:

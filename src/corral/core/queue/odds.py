@@ -13,8 +13,8 @@ from collections.abc import Iterator
 
 from corral.core.queue.model import Queue
 from corral.core.queue.parts import Entry
+from corral.core.queue.rates import PROVEN
 
-PROVEN = 0.01  # what is left to doubt about a change that was green on the target
 _AGEING = 0.05  # the weight that a change gains while one run of the checks would take
 
 
@@ -27,8 +27,8 @@ class Odds:
         self.number = {entry.task: i for i, entry in enumerate(entries)}
         self.everything = (1 << len(entries)) - 1
         rates = learned.rates
-        self.clash = rates.clash.rate
-        self.flake = rates.flake.rate
+        self.clash = rates.clash
+        self.flake = rates.flake
         self.weight = [_weight(entry, now, mean_s) for entry in entries]
         self.overlap = self._overlaps()
         self.conflict = self._conflicts(queue)
@@ -147,7 +147,7 @@ class Odds:
                 unknown |= 1 << place
             for path in landing.paths:
                 by_path[path] = by_path.get(path, 0) | 1 << place
-        own, unchecked, keeps = 1 - rates.own.rate, 1 - rates.unchecked.rate, 1 - self.clash
+        own, unchecked, keeps = 1 - rates.own, 1 - rates.unchecked, 1 - self.clash
         found = []
         for i, entry in enumerate(self.entries):
             met = unknown if entry.paths else (1 << len(landings)) - 1

@@ -20,6 +20,7 @@ success (the chance of each stack does the same, change by change).
 from collections.abc import Iterable
 
 from corral.core.queue.lanes import Lanes
+from corral.core.queue.learning import kind_of
 from corral.core.queue.model import (
     Action,
     Cancel,
@@ -27,13 +28,13 @@ from corral.core.queue.model import (
     Land,
     Policy,
     Queue,
-    Rerun,
     Run,
     SendBack,
     Start,
 )
 from corral.core.queue.odds import Odds
 from corral.core.queue.parts import Entry
+from corral.core.queue.rates import AGAIN
 from corral.core.queue.timing import mean_s
 
 
@@ -73,13 +74,14 @@ def _judged(queue: Queue, policy: Policy) -> tuple[list[SendBack], dict[str, str
     blamed: list[SendBack] = []
     doubted: dict[str, str] = {}
     base = False
-    flake = learned.rates.flake.rate
+    flake = learned.rates.flake
     for entry in queue.entries:
         runs = learned.reds.get(entry.task)
         if not runs:
             continue
-        rates = learned.rates.own if entry.prechecked else learned.rates.unchecked
-        risk = 1 - (1 - rates.rate) * (1 - learned.rates.clash.rate) ** learned.met(entry)
+        met = learned.meets(entry)
+        kind = AGAIN if entry.task in learned.proofs else kind_of(entry)
+        risk = 1 - (1 - learned.rates.of(kind)) * (1 - learned.rates.clash) ** len(met)
         odds = flake * (1 - risk) / (risk + flake * (1 - risk))
         if len(runs) <= policy.reruns and odds > policy.flake_odds:
             doubted[entry.task] = runs[-1]
@@ -87,7 +89,7 @@ def _judged(queue: Queue, policy: Policy) -> tuple[list[SendBack], dict[str, str
             base = True
             doubted.setdefault(entry.task, "")
         else:
-            blamed.append(SendBack(entry.task, "red", runs[-1], learned.meets(entry)))
+            blamed.append(SendBack(entry.task, "red", runs[-1], met))
     return blamed, doubted, base
 
 
@@ -116,7 +118,7 @@ def _stale(queue: Queue, policy: Policy, judged: set[str]) -> list[SendBack]:
     if not policy.refresh or policy.mode == "serial":
         return []
     busy = {task for run in queue.runs for task in run.members}
-    keeps = 1 - queue.learned.rates.clash.rate
+    keeps = 1 - queue.learned.rates.clash
     found = []
     for entry in queue.entries:
         if entry.task in busy or entry.task in judged or queue.learned.landed == entry.since:
