@@ -63,7 +63,7 @@ class Refinery:
         view = self._trunks.view
         self._stacks = Stacks(view, config.refinery)
         self._checking = Checking(self._log, repository, config, self._watch, clock)
-        self._landings = Landings(self._log, view)
+        self._landings = Landings(self._log, view, self._stacks)
         self._admission = Admission(self._log, view, keep, config.refinery.returns)
         self._finishing = Finishing(
             self._log, view, self._stacks, config.refinery.finish, self._start_finish

@@ -5,9 +5,8 @@ from corral.core.errors import Refused
 from corral.core.ids import ConvoyId
 from corral.core.queue_fold import trunk_of
 from corral.core.queue_state import Check, Landing
-from corral.core.state import State
 from corral.roles.log import Log
-from corral.world.git.invariants import violations
+from corral.roles.refining.stacks import Stacks
 from corral.world.git.landing import Overtaken, land
 from corral.world.git.view import View
 
@@ -16,22 +15,25 @@ NOT_LANDED = "not_landed"
 
 
 class Landings:
-    def __init__(self, log: Log, view: View) -> None:
+    def __init__(self, log: Log, view: View, stacks: Stacks) -> None:
         self._log = log
         self._view = view
+        self._stacks = stacks
 
     def land(self, run: str) -> None:
         """Land what a green run has checked, if nothing speaks against it."""
         state = self._log.look()
         check = state.checks[run]
-        wrong = self._wrong(state, check)
+        if any(task not in state.changes for task in check.members):
+            return  # the queue has moved on since the plan was made; the next plan knows
+        wrong = self._stacks.wrong(state, check)
         if wrong:
             self._refuse(check, wrong)
             return
         try:
             self._log.record(lambda state, _: queue_rules.begin_landing(state, run))
         except Refused:
-            return  # the queue has moved on since the plan was made; the next plan knows
+            return
         self.settle(check.convoy)
 
     def settle(self, convoy: ConvoyId) -> None:
@@ -67,10 +69,6 @@ class Landings:
 
     def _contains(self, commit: str, part: str) -> bool:
         return not self._view.run("rev-list", "-n1", part, "--not", commit).strip()
-
-    def _wrong(self, state: State, check: Check) -> list[str]:
-        changes = [state.changes[task] for task in check.members if task in state.changes]
-        return violations(self._view, check.tip, check.commit, changes)
 
     def _refuse(self, check: Check, wrong: list[str]) -> None:
         """Never land what breaks an invariant: stop this convoy, and tell a person."""

@@ -12,14 +12,16 @@ from msgspec import Struct
 from corral.core.config import Refinery as Settings
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.queue_fold import trunk_of
-from corral.core.queue_state import Change
+from corral.core.queue_state import Change, Check
 from corral.core.state import State
-from corral.world.git.candidates import Candidate, Candidates, Stamp, Strategy
+from corral.world.git.candidates import Candidate, Candidates, Member, Stamp, Strategy
 from corral.world.git.candidates import Change as Work
 from corral.world.git.candidates import Conflict as Clash
+from corral.world.git.invariants import assert_landing
 from corral.world.git.merging import Merger
 from corral.world.git.messages import Identity
 from corral.world.git.radar import Live, sweep
+from corral.world.git.resolving import Resolutions
 from corral.world.git.view import View
 
 K = TypeVar("K")
@@ -49,7 +51,8 @@ class Stacks:
     def __init__(self, view: View, settings: Settings) -> None:
         self._settings = settings
         self._merger = Merger(view, union=settings.union)
-        self._candidates = Candidates(self._merger)
+        self.resolutions = Resolutions(self._merger)
+        self._candidates = Candidates(self._merger, resolve=self.resolutions.apply)
         self._fits: dict[tuple[str, str], tuple[str, ...]] = {}  # on a tip: the paths in conflict
         self._pairs: dict[frozenset[str], bool] = {}  # of two commits: do they clash?
 
@@ -78,6 +81,18 @@ class Stacks:
             return self._misfit(made, changes, under)
         commits = (*below.values(), *(member.commit for member in made.members))
         return Stack(tip, commits, made.tree, made.commit)
+
+    def wrong(self, state: State, check: Check) -> list[str]:
+        """Say what speaks against landing what a run has checked; nothing, if all is well."""
+        changes = [state.changes[task] for task in check.members]
+        members = tuple(
+            Member(_work(state, change), commit, "", ())
+            for change, commit in zip(changes, check.commits, strict=True)
+        )
+        strategy = self.strategy(state, check.convoy)
+        candidate = Candidate(check.tip, strategy, check.commit, check.tree, members)
+        entries = {change.task: change.commit for change in changes}
+        return assert_landing(self._merger, check.tip, candidate, entries)
 
     def joined(self, state: State, convoy: ConvoyId, base: str, run: str) -> tuple[str, str] | None:
         """Merge a trunk into its base; return the commit and its tree, None on a conflict."""

@@ -18,6 +18,8 @@ from msgspec.structs import replace
 from corral.core.errors import BadInput, NotFound, Refused
 from corral.world import clock
 from corral.world.git import worktrees
+from corral.world.git.conflicts import State as Conflict
+from corral.world.git.conflicts import enter
 from corral.world.git.refs import GitFailed
 from corral.world.git.tree import Kind, Tree, read_branch
 from corral.world.git.view import Desk, View
@@ -95,6 +97,13 @@ class Trees:
             if tree.kind == "worktree" and tree.exists:
                 worktrees.reconnect(tree.git_dir, tree.path, f"ref: refs/heads/{tree.branch}")
         return tree
+
+    def show_conflict(self, tree: Tree, conflict: Conflict) -> None:
+        """Put a tree that nobody has worked in yet into the state of a conflict."""
+        desk = self._desk(tree)
+        files.refuse_link(tree)
+        enter(desk, conflict)
+        files.hand_over(tree, desk)
 
     def list(self) -> list[Tree]:
         """Return the trees that sessions have, not those that are parked."""

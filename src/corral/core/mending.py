@@ -1,0 +1,55 @@
+"""What the next attempt is told about work that came back from the queue."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from corral.core.queue_state import Returned
+
+_BRIEF = 2000  # characters of another task's brief
+_SHOWN = 30  # paths
+
+
+class Other(Struct, frozen=True):
+    """A task whose work does not go together with this one."""
+
+    id: str
+    title: str
+    brief: str = ""
+    commit: str = ""  # where it has landed
+
+
+def told(returned: Returned, others: Sequence[Other], diff: str, log: Sequence[str]) -> str:
+    """Return everything that helps to mend it: what happened, the other side, what failed."""
+    parts = [
+        f"Your work (commit {returned.commit[:12]}) came back from the merge queue:"
+        f" {returned.why}. {returned.detail}",
+        _state(returned),
+        *(_other(other) for other in others),
+    ]
+    if diff.strip():
+        parts.append(f"What landed in these files since you began:\n\n{diff.rstrip()}")
+    if log:
+        parts.append("The end of what the check printed:\n\n" + "\n".join(log))
+    return "\n\n".join(part for part in parts if part)
+
+
+def _state(returned: Returned) -> str:
+    if returned.why != "conflict":
+        return (
+            "Your branch now stands on the newest trunk, with your work on it. Find out why it"
+            " fails there, mend it, and commit."
+        )
+    paths = "\n".join(f"    {path}" for path in returned.paths[:_SHOWN])
+    return (
+        "Your branch now stands on the newest trunk, and your work is in the files, uncommitted,"
+        " with conflict markers (<<<<<<< HEAD is what landed) in:\n\n"
+        f"{paths}\n\nKeep what both sides wanted, remove all markers, make sure that everything"
+        " works, also in files without markers, and commit."
+    )
+
+
+def _other(other: Other) -> str:
+    where = f", landed as {other.commit[:12]}" if other.commit else ""
+    head = f"The other side is {other.id}{where}: {other.title}"
+    return f"{head}\n\n{other.brief[:_BRIEF].rstrip()}" if other.brief.strip() else head

@@ -1,0 +1,75 @@
+"""Another attempt for work that came back from the queue: it starts on the trunk as it is.
+
+Work that fits there is put on top of it; work that does not is shown as a conflict, in the files
+and in the index, on a branch that stands on the trunk. What the branch was before is kept.
+"""
+
+from corral.core.queue_state import Returned
+from corral.core.state import Session
+from corral.roles.refining.stacks import COMMITTER
+from corral.world.git.candidates import Candidate, Candidates, Change, Stamp, Strategy
+from corral.world.git.conflicts import Diff, conflict_state, other_side
+from corral.world.git.conflicts import State as Conflict
+from corral.world.git.merging import Merger
+from corral.world.git.resolving import Resolutions
+from corral.world.git.tree import read_branch
+from corral.world.git.view import View
+from corral.world.keep import Keep
+
+
+class Mender:
+    def __init__(self, view: View, keep: Keep) -> None:
+        self._view = view
+        self._keep = keep
+
+    def starts_over(self, returned: Returned, branch: str, trunk: str) -> bool:
+        """Say whether the next attempt begins on the trunk, with the returned work put there.
+
+        Not if it stands there already, or if an attempt after the return has made commits.
+        """
+        tip = self._tip(branch)
+        if tip is None or self._contains(trunk, tip):
+            return True
+        return tip == returned.commit and not self._contains(tip, trunk)
+
+    def bring(self, session: Session, returned: Returned) -> Conflict | None:
+        """Point a session's branch at its base with the returned work; return the conflict, if any.
+
+        May be repeated, until the session has begun.
+        """
+        base, tip = session.base, self._tip(session.branch)
+        if not self.starts_over(returned, session.branch, base):
+            return None
+        if self._view.commits(returned.commit)[0] is None:
+            return None  # it is gone for good; the attempt starts from the trunk
+        with Merger(self._view) as merger:
+            made = Candidates(merger, resolve=Resolutions(merger).apply).make(
+                base,
+                [Change(session.task, returned.commit, returned.fork or base)],
+                Strategy.SQUASH,
+                Stamp("", COMMITTER, session.started_at // 1000),
+            )
+            clean = isinstance(made, Candidate)
+            target = made.commit if isinstance(made, Candidate) else base
+            if tip != target:
+                if tip is not None:
+                    self._keep.hold(session.id, session.branch, tip, "brought up to date")
+                self._view.move(f"refs/heads/{session.branch}", target, tip)
+            if clean:
+                return None
+            return conflict_state(
+                merger, base, returned.commit, returned.fork or base, name=session.task
+            )
+
+    def other_side(self, returned: Returned) -> Diff | None:
+        """Return what landed where the work conflicts, since it was begun."""
+        if not returned.fork or None in self._view.commits(returned.fork, returned.tip):
+            return None
+        return other_side(self._view, returned.fork, returned.tip, returned.paths, limit=24 * 1024)
+
+    def _tip(self, branch: str) -> str | None:
+        tip = read_branch(self._view.git_dir, branch)
+        return tip if tip is not None and self._view.commits(tip)[0] is not None else None
+
+    def _contains(self, commit: str, part: str) -> bool:
+        return not self._view.run("rev-list", "-n1", part, "--not", commit).strip()
