@@ -91,7 +91,7 @@ class Stacks:
         )
         strategy = self.strategy(state, check.convoy)
         candidate = Candidate(check.tip, strategy, check.commit, check.tree, members)
-        entries = {change.task: change.commit for change in changes}
+        entries = {str(change.task): change.commit for change in changes}
         return assert_landing(self._merger, check.tip, candidate, entries)
 
     def joined(self, state: State, convoy: ConvoyId, base: str, run: str) -> tuple[str, str] | None:

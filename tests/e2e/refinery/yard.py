@@ -1,0 +1,131 @@
+"""A repository with work handed in by hand: branches made by git, no agents, and the refinery."""
+
+import json
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.e2e.corral_command import CORRAL, Board, make_repository
+from tests.world.trees.ground import everything, git
+
+TRUNK = "convoy/yard/trunk"
+CHECK = "sh check.sh"
+
+
+class Yard(Board):
+    """A board whose tasks are handed in as commits."""
+
+    def hand_in(
+        self, files: Mapping[str, str], *words: str, title: str = "work", base: str = "main"
+    ) -> str:
+        """Make a branch with these files and hand it in; return the task."""
+        task = self.add(title, *words)
+        commit = self.branch(f"convoy/yard/{task}", files, base)
+        self.submit(task, commit)
+        return task
+
+    def branch(self, name: str, files: Mapping[str, str], base: str = "main") -> str:
+        """Make a commit with these files on a new branch, without any checkout."""
+        index = self.path / ".git" / f"index-{time.monotonic_ns()}"
+        env = {"GIT_INDEX_FILE": str(index)}
+        self.plumb("read-tree", base, env=env)
+        for path, content in files.items():
+            blob = self.plumb("hash-object", "-w", "--stdin", stdin=content)
+            self.plumb("update-index", "--add", "--cacheinfo", f"100644,{blob},{path}", env=env)
+        tree = self.plumb("write-tree", env=env)
+        index.unlink()
+        commit = self.plumb("commit-tree", tree, "-p", base, "-m", f"work of {name}")
+        self.plumb("update-ref", f"refs/heads/{name}", commit)
+        return commit
+
+    def plumb(self, *args: str, env: Mapping[str, str] | None = None, stdin: str = "") -> str:
+        return subprocess.run(
+            ["git", *args],
+            cwd=self.path,
+            env=self.env | dict(env or {}),
+            input=stdin,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+
+    def submit(self, task: str, commit: str) -> None:
+        token = self.here("task", "claim", task, "--json", code=0).data["token"]
+        self.here("task", "submit", task, "--token", token, "--commit", commit, code=0)
+
+    def once(self, timeout_s: float = 120) -> None:
+        """Run the refinery until nothing can land any more."""
+        done = subprocess.run(
+            [CORRAL, "refinery", "run", "--once"],
+            cwd=self.path,
+            env=self.env,
+            capture_output=True,
+            text=True,
+            timeout=timeout_s,
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (0, ""), done
+
+    def task(self, name: str) -> dict[str, Any]:
+        found: dict[str, Any] = self.here("task", "show", name, "--json", code=0).data
+        return found
+
+    def states(self) -> dict[str, str]:
+        return {t["id"]: t["state"] for t in self.here("task", "list", "--json", code=0).data}
+
+    def events(self, kind: str = "") -> list[dict[str, Any]]:
+        lines = self.here("log", "--json").out.splitlines()
+        return [event for line in lines if (event := json.loads(line))["type"].startswith(kind)]
+
+    def alerts(self) -> dict[str, str]:
+        return {a["kind"]: a["text"] for a in self.here("alert", "list", "--json").data}
+
+    def tips(self) -> list[str]:
+        """Return every commit that the trunk has ever pointed to, by its landings."""
+        return [e["data"]["new"] for e in self.events("landing.begun")]
+
+    def first_parents(self) -> list[str]:
+        return self.git("rev-list", "--first-parent", "--reverse", f"main..{TRUNK}").split()
+
+    def is_green(self, commit: str, scratch: Path) -> bool:
+        """Check a commit out into a folder of the test's own and run the checks there."""
+        if not scratch.exists():
+            git(self.path, "clone", "--quiet", "--shared", "--no-checkout", ".", str(scratch))
+        git(scratch, "checkout", "--quiet", "--force", "--detach", commit)
+        git(scratch, "clean", "-fdxq")
+        return subprocess.run(["sh", "check.sh"], cwd=scratch, check=False).returncode == 0
+
+    def checkout(self) -> dict[bytes, object]:
+        """Return the user's checkout to the byte: files, modes, HEAD and index."""
+        found = everything(self.path, leaving_out=(b".git",))
+        for name in ("HEAD", "index"):
+            found[name.encode()] = (self.path / ".git" / name).read_bytes()
+        return found
+
+    @contextmanager
+    def refinery(self) -> Iterator["subprocess.Popen[bytes]"]:
+        """Have a refinery run beside the test."""
+        process = self.started("refinery", "run", stdout=subprocess.DEVNULL)
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                process.terminate()
+            process.wait(20)
+
+
+def make_yard(path: Path, check: str, config: str = "") -> Yard:
+    """Make a repository with a check script and one convoy."""
+    make_repository(path)
+    yard = Yard(path)
+    yard.here("init")
+    (path / "check.sh").write_text(check)
+    settings = f'[refinery]\nchecks = ["{CHECK}"]\n{config}'
+    (path / ".corral" / "config.toml").write_text(settings)
+    git(path, "add", "--all")
+    git(path, "commit", "--quiet", "-m", "set up")
+    yard.here("convoy", "create", "Yard", code=0)
+    return yard
