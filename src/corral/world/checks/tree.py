@@ -10,7 +10,7 @@ import os
 import secrets
 import stat
 from collections.abc import Sequence
-from os.path import basename, isdir, islink, join, relpath
+from os.path import basename, dirname, isdir, islink, join, relpath
 
 from corral.core.errors import Failed, NotFound
 from corral.world.git import GitFailed, worktrees
@@ -105,7 +105,9 @@ class CheckTree:
         own = os.fsdecode(read_plain(self._in_desk(_OWN)) or b"")
         head = os.fsdecode(read_plain(self._in_desk("HEAD")) or b"").strip()
         tree = self._tree(own, head)
-        whole = own and head and isdir(own) and not islink(own) and tree.exists
+        # In a copy of a repository, it would be the original's.
+        ours = dirname(own) == join(self._view.git_dir, "worktrees")
+        whole = ours and head and isdir(own) and not islink(own) and tree.exists
         return tree if whole else None
 
     def _tree(self, own: str, commit: str) -> Tree:
