@@ -164,10 +164,10 @@ class Candidates:
         plan = self._plans.get(key)
         if plan is None:
             piece = stack[-1]
+            self._refuse_foreign(tip, piece)
             if strategy is Strategy.REBASE:
                 plan = self._replay(tree, piece.own)
             elif piece.own:
-                self._refuse_foreign(tip, piece)
                 plan = self._joined(piece.change, self._merger.join(_sides(tip, tree, stack)))
             else:
                 plan = ()
