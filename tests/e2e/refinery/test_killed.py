@@ -1,4 +1,4 @@
-"""I2, I4, I5: killed after every single write, a refinery lands everything once and loses nothing."""
+"""I2, I4, I5: killed after every single write, a refinery lands all once and loses nothing."""
 
 import subprocess
 import sys

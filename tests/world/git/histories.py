@@ -54,6 +54,19 @@ def write(folder: Path, seed: int, count: int) -> list[History]:
     return [History(*(oids[mark] for mark in three)) for three in marks]
 
 
+def write_one_base(folder: Path, seed: int, count: int) -> tuple[str, list[str]]:
+    """Write one base and `count` branches from it."""
+    folder.mkdir()
+    subprocess.run(["git", "init", "-q", "-b", "main"], cwd=folder, check=True)
+    chance = random.Random(seed)
+    stream = _Stream()
+    files = _first(chance)
+    base = stream.commit(files, [], "base")
+    marks = [stream.commit(_edited(chance, files), [base], f"branch {n}") for n in range(count)]
+    oids = stream.load(folder)
+    return oids[base], [oids[mark] for mark in marks]
+
+
 class _Stream:
     def __init__(self) -> None:
         self.parts: list[bytes] = []

@@ -60,6 +60,6 @@ def _merges(repo: Path) -> list[History]:
             text=True,
             check=False,
         ).stdout.split()
-        if len(bases) == 1 and bases[0] not in (ours, theirs):
+        if len(bases) == 1 and bases[0] != theirs:
             found.append(History(bases[0], ours, theirs))
     return found

@@ -25,6 +25,7 @@ from corral.world.git.messages import (
     squashed,
     with_trailers,
 )
+from corral.world.git.objects import commit_id
 from corral.world.git.ranges import Branch, Range, own_commits
 
 _REMEMBERED = 4096
@@ -125,7 +126,10 @@ class Candidates:
 
         The last commit says that it was tested, the others that they were in the batch.
         """
-        return self._make(tip, self._pieces(tip, changes, stacked=True), strategy, stamp)
+        pieces = self._pieces(tip, changes, stacked=True)
+        made, commits = self._make(tip, pieces, strategy, stamp)
+        self._merger.objects.write_commits(commits)
+        return made
 
     def make_each(
         self, tip: str, changes: Sequence[Change], strategy: Strategy, stamp: Stamp
@@ -134,7 +138,9 @@ class Candidates:
         pieces = self._pieces(tip, changes, stacked=False)
         if strategy is not Strategy.REBASE:
             self._foresee(tip, pieces)
-        return [self._make(tip, [piece], strategy, stamp) for piece in pieces]
+        made = [self._make(tip, [piece], strategy, stamp) for piece in pieces]
+        self._merger.objects.write_commits([one for _, commits in made for one in commits])
+        return [candidate for candidate, _ in made]
 
     def _pieces(self, tip: str, changes: Sequence[Change], *, stacked: bool) -> list[Piece]:
         branches = [_branch(change) for change in changes]
@@ -143,17 +149,18 @@ class Candidates:
 
     def _make(
         self, tip: str, pieces: Sequence[Piece], strategy: Strategy, stamp: Stamp
-    ) -> Candidate | Conflict:
+    ) -> tuple[Candidate | Conflict, list[bytes]]:
+        """Return what comes of it, and the commits that are still to be written."""
         tree = self._merger.objects.commit(tip).tree
         plans: list[tuple[Step, ...]] = []
         for number, piece in enumerate(pieces):
             plan = self._plan(tip, tree, pieces[: number + 1], strategy)
             if isinstance(plan, Broken):
                 below = tuple(one.change for one in pieces[:number])
-                return Conflict(piece.change, tip, below, plan.picked, plan.merged)
+                return Conflict(piece.change, tip, below, plan.picked, plan.merged), []
             plans.append(plan)
             tree = plan[-1].tree if plan else tree
-        return self._write(tip, list(zip(pieces, plans, strict=True)), strategy, stamp)
+        return self._compose(tip, list(zip(pieces, plans, strict=True)), strategy, stamp)
 
     def _plan(self, tip: str, tree: str, stack: Sequence[Piece], strategy: Strategy) -> Plan:
         """Work out the trees of the commits of the last change in a stack, or remember them.
@@ -164,10 +171,10 @@ class Candidates:
         plan = self._plans.get(key)
         if plan is None:
             piece = stack[-1]
+            self._refuse_foreign(tip, piece)
             if strategy is Strategy.REBASE:
                 plan = self._replay(tree, piece.own)
             elif piece.own:
-                self._refuse_foreign(tip, piece)
                 plan = self._joined(piece.change, self._merger.join(_sides(tip, tree, stack)))
             else:
                 plan = ()
@@ -213,17 +220,18 @@ class Candidates:
             tree = after
         return tuple(steps)
 
-    def _write(
+    def _compose(
         self,
         tip: str,
         planned: Sequence[tuple[Piece, tuple[Step, ...]]],
         strategy: Strategy,
         stamp: Stamp,
-    ) -> Candidate:
+    ) -> tuple[Candidate, list[bytes]]:
         left = sum(len(steps) for _, steps in planned)
         commit, tree = tip, self._merger.objects.commit(tip).tree
         committer = stamp.committer.line(stamp.at_s)
         members = []
+        commits = []
         for piece, steps in planned:
             made = []
             for step in steps:
@@ -232,10 +240,11 @@ class Candidates:
                 text = self._text(piece, step, strategy, trailers, committer)
                 second = [piece.change.commit] if strategy is Strategy.MERGE else []
                 content = commit_object(step.tree, [commit, *second], text, committer)
-                commit, tree = self._merger.objects.write_commits([content])[0], step.tree
+                commit, tree = commit_id(content), step.tree
+                commits.append(content)
                 made.append(commit)
             members.append(Member(piece.change, commit, tree, tuple(made)))
-        return Candidate(tip, strategy, commit, tree, tuple(members))
+        return Candidate(tip, strategy, commit, tree, tuple(members)), commits
 
     def _text(
         self,

@@ -105,11 +105,15 @@ def checkouts(git_dir: str, branch: str) -> tuple[str, ...]:
 
 def pin(view: View, place: str, name: str, commit: str) -> None:
     """Hold a commit under `SPEC` or `QUEUE`, in place of what that name held before."""
+    if view.commits(_named(place, name))[0] == commit:
+        return
     view.run("update-ref", "--no-deref", _named(place, name), commit)
 
 
 def unpin(view: View, place: str, *names: str) -> None:
     """Let go of what these names hold, if they hold anything."""
+    if not names:
+        return
     lines = "".join(f"delete {_named(place, name)}\n" for name in names)
     view.run("update-ref", "--no-deref", "--stdin", stdin=os.fsencode(lines))
 

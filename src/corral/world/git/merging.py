@@ -20,6 +20,7 @@ from corral.world.git.objects import Objects
 from corral.world.git.refs import GitFailed
 from corral.world.git.view import Desk, View, put
 
+_REMEMBERED = 10_000
 _NOBODY = b"Corral <corral@localhost> 0 +0000"
 
 
@@ -80,6 +81,7 @@ class Merger:
         self.view = view
         self.objects = Objects(view)
         self._attributes = Attributes(self.objects, union)
+        self._stand_ins: dict[tuple[str, tuple[str, ...]], str] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -171,11 +173,17 @@ class Merger:
     def _tree(self, sides: Sides) -> str:
         return sides.tree or self.objects.commit(sides.ours).tree
 
-    def _stand_in(self, tree: str, parents: Sequence[str]) -> str:
+    def _stand_in(self, tree: str, parents: tuple[str, ...]) -> str:
+        found = self._stand_ins.get((tree, parents))
+        if found:
+            return found
         lines = [f"tree {tree}", *(f"parent {parent}" for parent in parents)]
         head = "\n".join(lines).encode()
         content = b"%s\nauthor %s\ncommitter %s\n\nfor a merge\n" % (head, _NOBODY, _NOBODY)
-        return self.objects.write_commits([content])[0]
+        if len(self._stand_ins) >= _REMEMBERED:
+            self._stand_ins.clear()
+        oid = self._stand_ins[tree, parents] = self.objects.write_commits([content])[0]
+        return oid
 
     def _empty(self) -> str:
         return self.view.run("hash-object", "-w", "-t", "tree", "--stdin").decode().strip()

@@ -3,9 +3,12 @@
 One thread at a time; close it when done. What was read is remembered only where it is said.
 """
 
+import hashlib
 import os
+import struct
 import subprocess
 import tempfile
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from os.path import join
 from types import TracebackType
@@ -20,6 +23,9 @@ TREE = b"40000"
 GITLINK = b"160000"
 _AT_ONCE = 500  # so that all questions fit into a pipe while nobody reads the answers
 _REMEMBERED = 20_000
+_MANY = 64  # one file for each is slow, and a pack for a few would make too many packs
+_COMMIT = 1  # in a pack
+_SHA1_LINE = len("tree ") + 40
 
 
 class Found(Struct, frozen=True):
@@ -118,23 +124,21 @@ class Objects:
         return found
 
     def write_commits(self, contents: Sequence[bytes]) -> list[str]:
-        """Write commit objects as they are given; git checks their form."""
+        """Write commit objects as they are given; many of them as one pack."""
+        if len(contents) >= _MANY:
+            self.view.run("index-pack", "--stdin", stdin=_pack(contents))
+            return [commit_id(content) for content in contents]
         if self._writer is None or self._drafts is None:
             self._drafts = tempfile.TemporaryDirectory(prefix="corral-commits-")
             self._writer = self.view.talk("hash-object", "-t", "commit", "-w", "--stdin-paths")
-        oids: list[str] = []
-        for start in range(0, len(contents), _AT_ONCE):
-            part = contents[start : start + _AT_ONCE]
-            drafts = [join(self._drafts.name, str(number)) for number in range(len(part))]
-            for draft, content in zip(drafts, part, strict=True):
-                with open(draft, "wb") as file:
-                    file.write(content)
-            _tell(self._writer, (os.fsencode(draft) for draft in drafts))
-            for _ in part:
-                said = _stdout(self._writer).readline().strip().decode()
-                if not said:
-                    raise GitFailed("git refused to write a commit")
-                oids.append(said)
+        drafts = [join(self._drafts.name, str(number)) for number in range(len(contents))]
+        for draft, content in zip(drafts, contents, strict=True):
+            with open(draft, "wb") as file:
+                file.write(content)
+        _tell(self._writer, (os.fsencode(draft) for draft in drafts))
+        oids = [_stdout(self._writer).readline().strip().decode() for _ in drafts]
+        if "" in oids:
+            raise GitFailed("git refused to write a commit")
         return oids
 
     def write_blob(self, content: bytes) -> str:
@@ -153,6 +157,31 @@ class Objects:
         content = pipe.read(int(size))
         pipe.read(1)
         return oid.decode(), rest.decode(), content
+
+
+def commit_id(content: bytes) -> str:
+    """Return the id that a commit object has or will have."""
+    # A repository's ids are all of one length, and a commit begins with one.
+    digest = hashlib.sha256 if len(content.partition(b"\n")[0]) > _SHA1_LINE else hashlib.sha1
+    return digest(b"commit %d\0%s" % (len(content), content)).hexdigest()
+
+
+def _pack(contents: Sequence[bytes]) -> bytes:
+    """Return commits in git's format for many objects."""
+    once = list(dict.fromkeys(contents))
+    parts = [b"PACK", struct.pack(">II", 2, len(once))]
+    for content in once:
+        size = len(content)
+        byte, size = _COMMIT << 4 | size & 15, size >> 4
+        head = bytearray()
+        while size:
+            head.append(byte | 128)
+            byte, size = size & 127, size >> 7
+        head.append(byte)
+        parts += [bytes(head), zlib.compress(content, 1)]
+    body = b"".join(parts)
+    digest = hashlib.sha256 if len(commit_id(once[0])) == 64 else hashlib.sha1
+    return body + digest(body).digest()
 
 
 def _tell(process: subprocess.Popen[bytes], lines: Iterable[bytes]) -> None:

@@ -18,8 +18,7 @@ from msgspec.structs import replace
 from corral.core.errors import BadInput, NotFound, Refused
 from corral.world import clock
 from corral.world.git import worktrees
-from corral.world.git.conflicts import State as Conflict
-from corral.world.git.conflicts import enter
+from corral.world.git.conflicts import State, enter
 from corral.world.git.refs import GitFailed
 from corral.world.git.tree import Kind, Tree, read_branch
 from corral.world.git.view import Desk, View
@@ -98,13 +97,6 @@ class Trees:
                 worktrees.reconnect(tree.git_dir, tree.path, f"ref: refs/heads/{tree.branch}")
         return tree
 
-    def show_conflict(self, tree: Tree, conflict: Conflict) -> None:
-        """Put a tree that nobody has worked in yet into the state of a conflict."""
-        desk = self._desk(tree)
-        files.refuse_link(tree)
-        enter(desk, conflict)
-        files.hand_over(tree, desk)
-
     def list(self) -> list[Tree]:
         """Return the trees that sessions have, not those that are parked."""
         return [slot.tree for slot in self._slots.live()]
@@ -133,6 +125,28 @@ class Trees:
             if old != commit:
                 self._raw.move(ref, commit, old)
         return commit
+
+    def show_conflict(self, tree: Tree, state: State) -> Kept | None:
+        """Keep what is in a tree, then let its session see a conflict in it.
+
+        Its branch is at the tip, its files have conflict markers, its index has the stages. Nothing
+        may run in it. The commit that the branch leaves is kept unless another ref has it.
+        """
+        if tree.kind == "clone":
+            raise Refused(f"{tree.name!r} works in a clone, in which no conflict can be shown yet")
+        files.refuse_link(tree)
+        kept = self.keep.pin(tree, "a conflict is shown")
+        ref = f"refs/heads/{tree.branch}"
+        old = self._plain.commits(ref)[0]
+        if old:
+            self.keep.hold(tree.name, tree.branch, old, "a conflict is shown")
+        with locked(self._git_dir):
+            worktrees.repair(tree.git_dir, tree.path, f"ref: {ref}")
+        desk = self._desk(tree)
+        enter(desk, state)
+        self._plain.move(ref, state.tip, old)
+        files.hand_over(tree, desk)
+        return kept
 
     def release(self, tree: Tree, reason: str = "released") -> Kept | None:
         """Keep what is in a tree, then clean it and park it for another session.
