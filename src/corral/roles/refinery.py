@@ -193,7 +193,7 @@ class Refinery:
         state = self._log.look()
         changes = [state.changes[TaskId(task)] for task in members]
         run = queue_rules.next_run(state)
-        stack = self._stacks.stack(state, convoy, changes, run, self._clock())
+        stack = self._stacks.stack(state, convoy, changes, run)
         if not isinstance(stack, Stack):
             self._stacks.remember_clash(stack, changes)  # the next plan knows
             return True

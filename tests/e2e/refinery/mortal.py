@@ -28,7 +28,8 @@ def _deadly(owner: Any, name: str, what: str) -> None:
 
     def replaced(*args: Any, **kwargs: Any) -> Any:
         done = original(*args, **kwargs)
-        _die(what)
+        if done is not False:
+            _die(what)
         return done
 
     setattr(owner, name, replaced)

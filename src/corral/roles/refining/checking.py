@@ -77,7 +77,7 @@ class Checking:
         """End the processes of runs that the log has given up, and delete old folders."""
         live = {check.run for check in state.checks.values() if check.live}
         for run in self._runs.all():
-            if run.id not in live:
+            if run.id not in live and checks.outcome(run.folder) is None:
                 checks.stop(run.folder)
         self._runs.end_strays()
         self._runs.prune()
