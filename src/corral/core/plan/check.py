@@ -38,17 +38,11 @@ class _Where(Struct, frozen=True):
         return Problem(line, where, text.shown(said), warning)
 
     def task(self, number: int) -> Place:
-        """Return the place of the task with this number in the plan."""
-        if self.shaped is None:
-            return ()
-        data = self.shaped.source.data
-        spelling = "tasks" if isinstance(data, dict) and "tasks" in data else "task"
-        return (spelling, self.shaped.indices[number])
+        return self.shaped.place(number) if self.shaped else ()
 
     @property
     def spelling(self) -> str:
-        place = self.task(0) if self.shaped and self.shaped.indices else ()
-        return str(place[0]) if place else "task"
+        return self.shaped.spelling if self.shaped else "task"
 
 
 def problems(
@@ -148,7 +142,7 @@ def _acceptance(plan: Plan, task: TaskPlan, say: Say) -> Iterator[Problem]:
 
 def _names(task: TaskPlan, around: Surroundings, say: Say) -> Iterator[Problem]:
     engines, name = around.engines, task.engine or "default"
-    if engines is not None and name not in engines and (task.engine or not task.run):
+    if engines is not None and name not in engines and (task.engine or (engines and not task.run)):
         known = nearest(name, engines) or f"; there are {', '.join(sorted(engines)) or 'none'}"
         chosen = "" if task.engine else ", and none is named"
         yield say("engine", f"there is no engine profile {quoted(name)}{chosen}{known}")

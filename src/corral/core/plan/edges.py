@@ -40,10 +40,13 @@ class Graph(Struct, frozen=True):
         return [edge for edge in self.edges if edge.task == key]
 
 
-def graph_of(plan: Plan) -> Graph:
-    """Return the stated and the inferred needs of all tasks."""
+def graph_of(plan: Plan, started: frozenset[str] = frozenset()) -> Graph:
+    """Return the stated and the inferred needs of all tasks.
+
+    Those that have started come first, for they can wait for nothing any more.
+    """
     tasks = plan.tasks
-    work = _Work(tasks)
+    work = _Work(tasks, started)
     if plan.policy.tests == "after":
         for after, before, reason in tested(tasks):
             work.infer(after, before, reason)
@@ -129,8 +132,9 @@ def _overlap_reason(pair: tuple[str, str]) -> str:
 class _Work:
     """The needs of tasks by their numbers, while they are found."""
 
-    def __init__(self, tasks: Sequence[TaskPlan]) -> None:
+    def __init__(self, tasks: Sequence[TaskPlan], started: frozenset[str]) -> None:
         self._tasks = tasks
+        self._started = started
         number = {task.key: n for n, task in enumerate(tasks)}
         self.needs: list[dict[int, str]] = [
             {number[need]: "" for need in task.needs if need in number} for task in tasks
@@ -138,6 +142,8 @@ class _Work:
 
     def infer(self, task: int, need: int, reason: str) -> None:
         """Let one wait for the other, unless they are ordered already, whichever way."""
+        if self._tasks[task].key in self._started:
+            return
         if task != need and not self._waits(task, need) and not self._waits(need, task):
             self.needs[task][need] = reason
 
@@ -163,7 +169,7 @@ class _Work:
         heapq.heapify(ready)
         rank: list[int] = []
         while ready:
-            task = heapq.heappop(ready)[1]
+            task = heapq.heappop(ready)[-1]
             rank.append(task)
             for other in then[task]:
                 waits[other] -= 1
@@ -171,5 +177,5 @@ class _Work:
                     heapq.heappush(ready, self._urgency(other))
         return rank
 
-    def _urgency(self, task: int) -> tuple[int, int]:
-        return -self._tasks[task].priority, task
+    def _urgency(self, task: int) -> tuple[bool, int, int]:
+        return self._tasks[task].key not in self._started, -self._tasks[task].priority, task

@@ -1,8 +1,8 @@
 """A plan from a Markdown check list. The grammar is in `docs/plans.md`.
 
-An open item (`- [ ] title`) is a task; a ticked one is done and left out. Indented lines right below
-it that say `field: value` are its fields. From the first empty or other line on, all that is indented
-is the brief.
+An open item (`- [ ] title`) is a task; a ticked one is done and left out. Indented lines right
+below it that say `field: value` are its fields. From the first empty or other line on, all that is
+indented is the brief.
 """
 
 import re

@@ -29,6 +29,16 @@ class Shaped(Struct, frozen=True):
     indices: tuple[int, ...]  # of each task of the plan, its number in the source
     problems: tuple[Problem, ...]
 
+    @property
+    def spelling(self) -> str:
+        """What the plan calls its list of tasks: `task`, or `tasks`."""
+        data = self.source.data
+        return "tasks" if isinstance(data, dict) and "tasks" in data else "task"
+
+    def place(self, number: int) -> Place:
+        """Return where the task with this number in the plan stands."""
+        return (self.spelling, self.indices[number])
+
 
 def shaped(source: Source) -> Shaped:
     """Make a plan of what was written."""
