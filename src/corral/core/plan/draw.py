@@ -1,11 +1,11 @@
 """A plan's graph as text: one row for each task, with lines from what it needs.
 
-    ● tokens      Issue tokens
-    ├─● tests     Test the tokens
-    ├─● refresh   Refresh them
-    └─│─● docs    …
+    ○   tokens   Issue tokens
+    ├─● tests    Test the tokens
+    ●   refresh  Refresh them
+    ○   manual   Tidy the manual
 
-Lines run down from a task to all that need it. If there are more of them than fit beside each
+Lines run down from a task to all that need it; what needs nothing is `○`. If there are more of them than fit beside each
 other, the tasks are listed by waves instead, each with its needs by name.
 """
 
@@ -116,7 +116,7 @@ class _Lanes:
         lane = self._lanes[at] if at < len(self._lanes) else ""
         across = bool(joined) and joined[0] < at < node
         if at == node:
-            return "● "
+            return "● " if joined else "○ "
         if at in joined:
             goes_on = bool(self._waiting[lane])
             corner = ("┼" if goes_on else "┴") if across else ("├" if goes_on else "└")
