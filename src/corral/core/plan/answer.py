@@ -1,8 +1,8 @@
 """A plan from what an engine said: JSON, with whatever prose and fences around it.
 
 The last complete object that looks like a plan counts. The parser is our own because the line of
-each key is wanted, and because an answer may be broken anywhere: it says where, and never takes
-longer than a few passes over the text.
+each key is wanted, and because an answer may be broken anywhere: it says where. An object is
+entered again only where one around it is broken, so a text is read as often as it is nested.
 """
 
 import re
@@ -14,7 +14,9 @@ from msgspec import Struct
 from corral.core.plan.problems import Place, Source, unreadable
 from corral.core.text import printable
 
-_DEEPEST = 12
+_DEEPEST = 8
+_MOST_OTHERS = 300  # objects that do not begin like a plan, of which one may still be one
+_PLAN = re.compile(r'\{(?=[ \t\n\r]*"(?:convoy|policy|tasks?)"[ \t\n\r]*:)')
 _BEGIN = re.compile(r"\{(?=[ \t\n\r]*[\"}])")
 _INSIDE = re.compile(r'(?:[^"\\\x00-\x1f]++|\\.)*+')
 _BLANK = re.compile(r"[ \t\n\r]*")
@@ -38,40 +40,56 @@ class _Found(Struct):
 
 def read_answer(text: str) -> Source:
     """Read the last plan in a text."""
+    lines = _Lines(text)
+    found = _objects(text, _PLAN)
+    if found.plan is None:
+        found = _objects(text, _BEGIN, _MOST_OTHERS)
+    if found.plan is not None:
+        places = found.plan.places.items()
+        return Source(found.plan.data, {place: lines.number(at) for place, at in places})
+    return _nothing(lines, found)
+
+
+class _Objects(Struct):
+    """What was found: the last plan, the last other object, and the broken one that got furthest."""
+
     plan: _Found | None = None
     other: _Found | None = None
-    furthest: tuple[int, _Broken] | None = None
-    begin = _BEGIN.search(text)
-    while begin:
+    broken: tuple[int, _Broken] | None = None
+
+
+def _objects(text: str, pattern: "re.Pattern[str]", most: int = 0) -> _Objects:
+    """Read all objects that begin as the pattern says, or the first so many of them."""
+    found, count = _Objects(), 0
+    begin = pattern.search(text)
+    while begin and (not most or count < most):
         reader, end = _Reader(text), begin.end()
         try:
             data, end = reader.value(begin.start(), ())
         except _Broken as error:
-            if furthest is None or error.at > furthest[1].at:
-                furthest = begin.start(), error
+            if found.broken is None or error.at > found.broken[1].at:
+                found.broken = begin.start(), error
         else:
-            other = _Found(data, reader.places)
-            plan = other if _is_plan(data) else plan
-        begin = _BEGIN.search(text, end)
-    lines = _Lines(text)
-    if plan is not None:
-        return Source(plan.data, {place: lines.number(at) for place, at in plan.places.items()})
-    return _nothing(lines, other, furthest)
+            found.other = _Found(data, reader.places)
+            found.plan = found.other if _is_plan(data) else found.plan
+        begin, count = pattern.search(text, end), count + 1
+    return found
 
 
 def _is_plan(data: dict[str, Any]) -> bool:
     return any(isinstance(data.get(name), list | dict) for name in ("task", "tasks", "convoy"))
 
 
-def _nothing(lines: "_Lines", other: _Found | None, broken: tuple[int, _Broken] | None) -> Source:
+def _nothing(lines: "_Lines", found: _Objects) -> Source:
     """Say why there is no plan: how far a broken object got, or that the last one is none."""
-    if broken:
-        begun, line = lines.number(broken[0]), lines.number(broken[1].at)
+    if found.broken:
+        start, error = found.broken
+        begun, line = lines.number(start), lines.number(error.at)
         where = f" (the object begins on line {begun})" if begun != line else ""
-        return unreadable(f"not valid JSON: {broken[1].text}{where}", line)
-    if other:
-        keys = ", ".join(printable(key) for key in list(other.data)[:5]) or "nothing"
-        line = lines.number(next(iter(other.places.values()), 0))
+        return unreadable(f"not valid JSON: {error.text}{where}", line)
+    if found.other:
+        keys = ", ".join(printable(key) for key in list(found.other.data)[:5]) or "nothing"
+        line = lines.number(next(iter(found.other.places.values()), 0))
         said = 'there is no plan: the last object has neither "convoy" nor "task", but'
         return unreadable(f"{said} {keys}", line)
     return unreadable("there is no JSON object in it")

@@ -206,6 +206,7 @@ def _caught(say: Say, field: str, checked: Callable[[], object]) -> Iterator[Pro
 def _needs(plan: Plan, around: Surroundings, where: _Where) -> Iterator[Problem]:
     keys = {task.key for task in plan.tasks}
     graph: dict[str, list[str]] = {}
+    unknown = 0
     for number, task in enumerate(plan.tasks):
         graph.setdefault(task.key, [])
         for field, named in (("needs", task.needs), ("beside", task.beside)):
@@ -216,7 +217,8 @@ def _needs(plan: Plan, around: Surroundings, where: _Where) -> Iterator[Problem]
                 yield where.problem(place, name, said)
             for other in dict.fromkeys(named[: text.ITEMS]):
                 if other not in keys and other not in around.tasks:
-                    hint = nearest(other, keys)
+                    hint = nearest(other, keys, unknown)
+                    unknown += 1
                     yield where.problem(place, name, f"there is no task {quoted(other)}{hint}")
                 elif field == "needs" and other in keys:
                     graph[task.key].append(other)

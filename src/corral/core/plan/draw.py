@@ -5,8 +5,8 @@
     ●   refresh  Refresh them
     ○   manual   Tidy the manual
 
-Lines run down from a task to all that need it; what needs nothing is `○`. If there are more of them than fit beside each
-other, the tasks are listed by waves instead, each with its needs by name.
+Lines run down from a task to all that need it; what needs nothing is `○`. If there are more lines
+than fit beside each other, the tasks are listed by waves, each with its needs by name.
 """
 
 from collections.abc import Callable, Sequence

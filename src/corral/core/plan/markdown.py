@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from corral.core.ids import words
-from corral.core.plan.problems import Place, Problem, Source, nearest, unreadable
+from corral.core.plan.problems import MOST, Place, Problem, Source, nearest, unreadable
 from corral.core.plan.schema import KEY, ConvoyPlan, Policy, TaskPlan
 
 _ITEM = re.compile(r"^([-*+]|\d{1,9}[.)]) +\[([ xX]?)\](?: +(.*)|)$")
@@ -56,6 +56,7 @@ class _Reader:
         self._policy: dict[str, Any] = {}
         self._lines: dict[Place, int] = {}
         self._items: list[_Item] = []
+        self._open = 0  # how many of them are not ticked
         self._problems: list[Problem] = []
         self._fence = ""
         self._list = ""  # the field whose values follow as bullets
@@ -78,8 +79,8 @@ class _Reader:
             self._head(number, text)
 
     def _begin(self, number: int, title: str, done: bool) -> None:
-        index = sum(not item.done for item in self._items)
-        self._items.append(_Item(_bare(title), done, number, index))
+        self._items.append(_Item(_bare(title), done, number, self._open))
+        self._open += not done
         self._list = ""
 
     def _head(self, number: int, text: str) -> None:
@@ -110,7 +111,7 @@ class _Reader:
                 item.lines[*item.place, name] = number
                 self._set(item.fields, name, value, number, self._name(item))
                 return
-            if name and name.islower() and get_close_matches(name, _OF_TASK, 1, 0.8):
+            if len(self._problems) <= MOST and name.islower() and _misspelt(name):
                 hint = f"there is no such field{nearest(name, _OF_TASK)} (a brief begins after an"
                 self._say(number, f"{self._name(item)}.{name}", f"{hint} empty line)")
                 return
@@ -191,6 +192,10 @@ def _bare(value: str) -> str:
 
 def _slug(title: str) -> str:
     return "-".join(words(title)).lower()[:KEY].strip("-")
+
+
+def _misspelt(name: str) -> bool:
+    return bool(get_close_matches(name[:100], _OF_TASK, 1, 0.8))
 
 
 def _known(need: str, keys: set[str]) -> str:

@@ -47,8 +47,13 @@ def quoted(word: object) -> str:
     return f'"{printable(str(word))}"'
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
-    """Return the question after a word that may be misspelt."""
+def nearest(word: str, known: Iterable[str], told: int = 0) -> str:
+    """Return the question after a word that may be misspelt.
+
+    It costs much more than all the rest, so not if so many problems were told that nobody reads it.
+    """
+    if told > MOST:
+        return ""
     close = get_close_matches(word[:100], list(known), 1, 0.6)
     return f"; did you mean {quoted(close[0])}?" if close else ""
 

@@ -1,7 +1,7 @@
 """What an engine is told that shall make a plan, and what goes back when its answer is wrong.
 
-Names of files come from the repository and are data: they are shown on one line each, indented, with
-nothing in them that a terminal or a reader could take for more.
+Names of files come from the repository and are data: they are shown on one line each, indented,
+with nothing in them that a terminal or a reader could take for more.
 """
 
 from collections import Counter
@@ -70,13 +70,18 @@ def repository_map(files: Sequence[str], most: int = MOST_FILES) -> str:
     names = sorted(files)
     if len(names) <= most:
         return "\n".join(map(printable, names))
-    for depth in range(12, 0, -1):
-        folders = Counter("/".join(name.split("/")[:-1][:depth]) for name in names)
-        if len(folders) <= most:
-            break
+    depth = 12
+    folders = _folders(names, depth)
+    while len(folders) > most and depth > 1:
+        depth -= 1
+        folders = _folders(names, depth)
     counted = [f"{printable(folder or '.')}/ ({count} files)" for folder, count in folders.items()]
     left = [f"and {len(counted) - most} more folders"] if len(counted) > most else []
     return "\n".join([*counted[:most], *left])
+
+
+def _folders(names: Sequence[str], depth: int) -> Counter[str]:
+    return Counter("/".join(name.split("/")[:-1][:depth]) for name in names)
 
 
 def _listed(engines: Mapping[str, str]) -> str:

@@ -11,7 +11,7 @@ from typing import Literal
 import msgspec
 from msgspec import Meta, Struct
 
-MOST_BYTES = 2 << 20  # of the text of a plan
+MOST_BYTES = 1 << 20  # of the text of a plan
 MOST_TASKS = 500
 MOST_PATHS = 2_000  # in the whole plan: overlaps are looked for between all of them
 MOST_MINUTES = 10_000
@@ -79,7 +79,7 @@ class Plan(_Part, frozen=True, kw_only=True):
     """A convoy with its tasks."""
 
     convoy: ConvoyPlan
-    tasks: A[tuple[TaskPlan, ...], _about("the tasks")] = msgspec.field(name="task", default=())
+    tasks: A[tuple[TaskPlan, ...], _about("the tasks")] = msgspec.field(name="task")
     policy: Policy = Policy()
 
 

@@ -129,7 +129,10 @@ class _Maker:
             name = spelt if spelt in names else _ALIASES.get(spelt, spelt)
             full = f"{where}.{quoted(spelt)[1:-1]}" if where else quoted(spelt)[1:-1]
             if name not in names:
-                hint = nearest(spelt, names) or f"; there are {', '.join(sorted(names))}"
+                hint = (
+                    nearest(spelt, names, len(self.problems))
+                    or f"; there are {', '.join(sorted(names))}"
+                )
                 self._say((*place, spelt), full, f"there is no such field{hint}")
             elif name in kept:
                 self._say((*place, spelt), full, f"it says again what {name} says")
