@@ -15,8 +15,9 @@ from corral.core.plan.problems import Place, Source, unreadable
 from corral.core.text import printable
 
 _DEEPEST = 8
-_MOST_OTHERS = 300  # objects that do not begin like a plan, of which one may still be one
+_MOST_OBJECTS = 1_000
 _PLAN = re.compile(r'\{(?=[ \t\n\r]*"(?:convoy|policy|tasks?)"[ \t\n\r]*:)')
+_MOST_ITEMS = 5_000
 _BEGIN = re.compile(r"\{(?=[ \t\n\r]*[\"}])")
 _INSIDE = re.compile(r'(?:[^"\\\x00-\x1f]++|\\.)*+')
 _BLANK = re.compile(r"[ \t\n\r]*")
@@ -43,7 +44,7 @@ def read_answer(text: str) -> Source:
     lines = _Lines(text)
     found = _objects(text, _PLAN)
     if found.plan is None:
-        found = _objects(text, _BEGIN, _MOST_OTHERS)
+        found = _objects(text, _BEGIN)
     if found.plan is not None:
         places = found.plan.places.items()
         return Source(found.plan.data, {place: lines.number(at) for place, at in places})
@@ -51,28 +52,28 @@ def read_answer(text: str) -> Source:
 
 
 class _Objects(Struct):
-    """What was found: the last plan, the last other object, and the broken one that got furthest."""
+    """The last plan, the last object of all, and the broken one that got furthest."""
 
     plan: _Found | None = None
     other: _Found | None = None
     broken: tuple[int, _Broken] | None = None
 
 
-def _objects(text: str, pattern: "re.Pattern[str]", most: int = 0) -> _Objects:
-    """Read all objects that begin as the pattern says, or the first so many of them."""
-    found, count = _Objects(), 0
-    begin = pattern.search(text)
-    while begin and (not most or count < most):
-        reader, end = _Reader(text), begin.end()
+def _objects(text: str, pattern: "re.Pattern[str]") -> _Objects:
+    """Read the objects that begin as the pattern says; the last ones, if they are very many."""
+    found, end = _Objects(), 0
+    for start in [begin.start() for begin in pattern.finditer(text)][-_MOST_OBJECTS:]:
+        if start < end:
+            continue
+        reader = _Reader(text)
         try:
-            data, end = reader.value(begin.start(), ())
+            data, end = reader.value(start, ())
         except _Broken as error:
             if found.broken is None or error.at > found.broken[1].at:
-                found.broken = begin.start(), error
+                found.broken = start, error
         else:
             found.other = _Found(data, reader.places)
             found.plan = found.other if _is_plan(data) else found.plan
-        begin, count = pattern.search(text, end), count + 1
     return found
 
 
@@ -160,6 +161,8 @@ class _Reader:
         while True:
             item, after = self.value(at, (*place, len(items)))
             items.append(item)
+            if len(items) > _MOST_ITEMS:
+                raise _Broken(at, f"a list has more than {_MOST_ITEMS:,} elements")
             at, ended = self._next(after, "]")
             if ended:
                 return items, at

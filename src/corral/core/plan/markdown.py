@@ -157,15 +157,15 @@ class _Reader:
             if brief:
                 item.fields["brief"] = brief
         keys = {str(item.fields["key"]) for item in self._items}
+        titles = {_slug(item.fields["title"]): str(item.fields["key"]) for item in self._items}
         done = {str(item.fields["key"]) for item in self._items if item.done}
         tasks = []
         for item in self._items:
             for name in ("needs", "beside"):
-                if name in item.fields:
-                    named = [
-                        need if need in keys else _known(need, keys) for need in item.fields[name]
-                    ]
-                    item.fields[name] = [need for need in named if need not in done]
+                if name in item.fields:  # by key, or else by title
+                    named = item.fields[name]
+                    found = (n if n in keys else titles.get(_slug(n), n) for n in named)
+                    item.fields[name] = [n for n in found if n not in done]
             if not item.done:
                 self._lines |= item.lines
                 tasks.append(item.fields)
@@ -196,12 +196,6 @@ def _slug(title: str) -> str:
 
 def _misspelt(name: str) -> bool:
     return bool(get_close_matches(name[:100], _OF_TASK, 1, 0.8))
-
-
-def _known(need: str, keys: set[str]) -> str:
-    """A need may also be the title of a task."""
-    slug = _slug(need)
-    return slug if slug in keys else need
 
 
 def _dedented(lines: list[str]) -> str:
