@@ -37,6 +37,8 @@ NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 REFERENCE = (ROOT / "docs" / "reference.md").read_text("utf-8")
 
 _FENCE = re.compile(r"^ *```(\w*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+# A file that the reader of a page writes, under its name: ```toml plan.toml
+_FILE = re.compile(r"^```\w+ ([\w.-]+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\(([^)\s]+)\)|(?:src|srcset|href)=\"([^\"]+)\"")
 _OPERATORS = re.compile(r"[|&;<>()]+")
 

@@ -104,7 +104,8 @@ def _tasks_left(state: State, convoy: Convoy, plan: Plan) -> list[Left]:
             hint = "" if over else f" (corral task cancel {task.id} gives it up)"
             found.append(Left(task.id, f"{key} is not in the plan any more{hint}"))
         elif task.spec != digest(plan, asked[key]):
-            said = f"{key} has started, so what the plan changed about it was left out"
+            now = "was tried before" if task.state in _UNTOUCHED else f"is {task.state}"
+            said = f"{key} {now}, so what the plan changed about it was left out"
             found.append(Left(task.id, said))
     return found
 
