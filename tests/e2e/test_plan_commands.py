@@ -170,7 +170,7 @@ def test_the_graph_fits_a_narrow_terminal_and_is_plain_in_a_pipe(
     words = ["plan", "show", "p.md", "--graph"]
     plain = empty_board.corral(*words).out
     assert "\x1b" not in plain
-    assert all(f"task-{number} " in f"{plain} " for number in range(tasks))
+    assert all(f"  Title of the task with the number {n}\n" in plain for n in range(tasks))
     screen = Terminal([CORRAL, *words], empty_board.path, empty_board.env, columns=60)
     with screen:
         seen = screen.read_all().replace("\x1b[1m", "").replace("\x1b[0m", "")

@@ -1,12 +1,14 @@
 """A plan's graph as text: one row for each task, with lines from what it needs.
 
     ○   tokens   Issue tokens
-    ├─● tests    Test the tokens
+    ├─■ tests    Test the tokens
     ●   refresh  Refresh them
-    ○   manual   Tidy the manual
+    ■   client   Let the client refresh them
+    □   manual   Tidy the manual
 
-Lines run down from a task to all that need it; what needs nothing is `○`. If there are more lines
-than fit beside each other, the tasks are listed by waves, each with its needs by name.
+Lines run down from a task to all that need it. `○` and `□` need nothing; nothing waits for `■` and
+`□`, so no line goes on below them. If there are more lines than fit beside each other, the tasks
+are listed by waves, each with its needs by name.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,6 +21,13 @@ from corral.core.text import shown
 
 _MOST_LANES = 16
 _NARROWEST = 24  # what a key and the beginning of a title take
+# By whether a task needs something, and whether something needs it.
+_GLYPHS = {
+    (True, True): "● ",
+    (True, False): "■ ",
+    (False, True): "○ ",
+    (False, False): "□ ",
+}
 Cut = Callable[[str, int], str]
 
 
@@ -27,7 +36,7 @@ class Row(Struct, frozen=True):
 
     lines: str
     key: str
-    text: str = ""
+    text: str = ""  # before the title
 
 
 def rows(graph: Graph, width: int) -> list[Row]:
@@ -50,7 +59,7 @@ def text(graph: Graph, titles: dict[str, str], width: int, cut: Cut) -> str:
         if not row.key:
             out.append(row.lines)
             continue
-        said = row.text or titles[row.key]
+        said = f"{row.text}  {titles[row.key]}".strip()
         label = cut(row.key, column)
         line = f"{row.lines:<{deepest}}{label:<{column}}  {shown(said)}"
         out.append(cut(line.rstrip(), width))
@@ -94,6 +103,7 @@ class _Lanes:
             self._waiting[need].discard(key)
         node = self._node(joined)
         cells = [self._cell(at, joined, node) for at in range(max(len(self._lanes), node + 1))]
+        cells[node] = _GLYPHS[bool(joined), bool(self._waiting[key])]
         for at in joined:
             if not self._waiting[self._lanes[at]]:
                 self._lanes[at] = ""
@@ -115,8 +125,6 @@ class _Lanes:
     def _cell(self, at: int, joined: Sequence[int], node: int) -> str:
         lane = self._lanes[at] if at < len(self._lanes) else ""
         across = bool(joined) and joined[0] < at < node
-        if at == node:
-            return "● " if joined else "○ "
         if at in joined:
             goes_on = bool(self._waiting[lane])
             corner = ("┼" if goes_on else "┴") if across else ("├" if goes_on else "└")
@@ -132,5 +140,5 @@ def _listed(graph: Graph, width: int) -> list[Row]:
         out.append(Row(f"wave {number}: {len(keys)} {'task' if len(keys) == 1 else 'tasks'}", ""))
         for key in keys:
             needs = ", ".join(edge.need for edge in graph.needs(key))
-            out.append(Row("  ", key, f"← {needs}" if needs else " "))
+            out.append(Row("  ", key, f"← {needs}" if needs else ""))
     return out
