@@ -21,7 +21,7 @@ def test_a_chain_a_fork_and_a_join() -> None:
         *(task("a"), task("b", "a"), task("c", "b"), task("d", "b"), task("e", "c", "d")),
         *(task("f", "b"), task("g")),
     )
-    assert drawn(made) == ["○ a", "● b", "├─■ f", "├─● c", "● │ d", "└─■ e", "□ g"]
+    assert drawn(made) == ["□ g", "○ a", "● b", "├─■ f", "├─● c", "● │ d", "└─■ e"]
 
 
 def followed(picture: list[tuple[str, str]]) -> set[tuple[str, str]]:
