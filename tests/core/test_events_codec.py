@@ -76,13 +76,15 @@ KNOWN = {
     "session.started": "session task token profile branch base ?pool ?wall_s ?trunk",
     "session.stop_asked": "session verdict reason",
     "task.added": "task convoy title ?priority ?needs ?paths ?accept ?inputs ?engine ?brief"
-    " ?assignee ?run ?role ?urgent ?parent ?budget ?levels ?every ?cron ?missed",
+    " ?assignee ?run ?role ?urgent ?parent ?budget ?levels ?every ?cron ?missed"
+    " ?key ?spec ?reasons",
     "task.blocked": "task reason",
     "task.cancelled": "task ?reason",
     "task.claimed": "task holder token expires_at",
     "task.commented": "task text",
     "task.delayed": "task reason until_at",
-    "task.edited": "task ?title ?priority ?needs ?paths ?accept ?inputs ?engine ?brief",
+    "task.edited": "task ?title ?priority ?needs ?paths ?accept ?inputs ?engine ?brief"
+    " ?run ?role ?spec ?reasons",
     "task.failed": "task reason",
     "task.handed_off": "task ?to ?note",
     "task.landed": "task ?commit",
@@ -191,12 +193,32 @@ GOLDEN = [
         b'{"seq":13,"at":1700000000000,"actor":"corral","type":"chore.done",'
         b'"data":{"chore":"trees","found":2,"done":1}}',
     ),
+    (
+        TaskAdded(
+            task=TaskId("AF-3"),
+            convoy=ConvoyId("auth-fix"),
+            title="Planned",
+            needs=(TaskId("AF-1"),),
+            key="docs",
+            spec="00ff",
+            reasons={TaskId("AF-1"): "both may change docs"},
+        ),
+        b'{"seq":14,"at":1700000000000,"actor":"corral","type":"task.added",'
+        b'"data":{"task":"AF-3","convoy":"auth-fix","title":"Planned","needs":["AF-1"],'
+        b'"key":"docs","spec":"00ff","reasons":{"AF-1":"both may change docs"}}}',
+    ),
+    (
+        TaskEdited(task=TaskId("AF-3"), run=("true",), role="", spec="11ff", reasons={}),
+        b'{"seq":15,"at":1700000000000,"actor":"corral","type":"task.edited",'
+        b'"data":{"task":"AF-3","run":["true"],"role":"","spec":"11ff","reasons":{}}}',
+    ),
 ]
 
 # The chain's hash after so many golden lines. Add lines and a hash below; never change one.
 HEADS = {
     4: "a861c280c79c50955327785d43ef0a86d11f8899a1db57782ea98b19b5610cf5",
     13: "1ccfb492223b593c33321b1b102ef83793837ffc3bf84d137e5191171f6b962a",
+    15: "f4bc253ddc5a46e4b55d81e3a1c41a950c4af56b470187f8f376e374f1770d81",
 }
 
 
@@ -212,6 +234,8 @@ def values(kind: Any) -> st.SearchStrategy[Any]:
         return st.one_of(*map(values, get_args(kind)))
     if get_origin(kind) is tuple:
         return st.lists(values(get_args(kind)[0]), max_size=3).map(tuple)
+    if get_origin(kind) is dict:
+        return st.dictionaries(*map(values, get_args(kind)), max_size=3)
     return PLAIN[kind]
 
 

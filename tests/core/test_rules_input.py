@@ -16,6 +16,7 @@ from corral.core.ids import ConvoyId, TaskId
 from corral.core.queue_events import CheckStarted
 from corral.core.state import TaskState
 from tests.core.board import Board
+from tests.core.plan.plans import plan, task
 
 HOSTILE = {
     "a megabyte": "x" * 1_000_000,
@@ -54,7 +55,7 @@ def prepared(name: str) -> tuple[Board, dict[str, Any]]:
     state = TaskState.DOING if doing else STATES.get(move, TaskState.TODO)
     token = board.bring(TaskId("AF-1"), state)
     fine: dict[str, Any] = {"title": "T", "task": "AF-1", "text": "t", "subject": "s"}
-    fine |= {"resource": "port:1", "token": token}
+    fine |= {"resource": "port:1", "token": token, "plan": plan(task("a"))}
     if name.startswith("lease ") and move != "acquire":
         board.do(c.AcquireLease(resource="port:1"))
         fine["token"] = str(board.state.seq)

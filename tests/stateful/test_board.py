@@ -30,6 +30,7 @@ from tests.stateful.model import MOVES, Held, Model
 START = 1_700_000_000_000
 TTL_S = 10
 ACTORS = ("ana", "bob", "eve")
+SINGLE = sorted(set(COMMANDS) - {"plan apply"})  # which is made of the others
 MOST_TASKS = 5
 RESOURCES = ("port:1", "service:db", "file:src/**", "file:src/a.py", "file:docs", "nonsense")
 WORK = [
@@ -71,7 +72,7 @@ class Board(RuleBasedStateMachine):
         for title in ("one", "two"):
             self.ask(c.AddTask(title=title), "ana")
 
-    @rule(data=st.data(), name=st.sampled_from(sorted(COMMANDS)), actor=st.sampled_from(ACTORS))
+    @rule(data=st.data(), name=st.sampled_from(SINGLE), actor=st.sampled_from(ACTORS))
     def anything(self, data: st.DataObject, name: str, actor: str) -> None:
         """Good and bad commands alike."""
         if name in ("task add", "convoy create") and len(self.model.items) >= MOST_TASKS:

@@ -89,10 +89,13 @@ def column(state: State, task: Task) -> str:
 def _need(state: State, task: Task, need: Task) -> Obstacle:
     lost = need if need.state == TaskState.CANCELLED else doomed(state, need)
     if lost is None:
+        reason = task.reasons.get(need.id, "")
+        drop = f", or corral task edit {task.id} --drop-need {need.id}" if reason else ""
         return Obstacle(
             "needs_not_landed",
-            f"{task.id} needs {need.id}, which is {need.state}",
-            f"corral why {need.id}",
+            f"{task.id} needs {need.id}, which is {need.state}"
+            + (f" (inferred: {reason})" if reason else ""),
+            f"corral why {need.id}{drop}",
         )
     through = "" if lost is need else f", which needs {lost.id}"
     return Obstacle(

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from msgspec import Meta, Struct
 
 from corral.core.ids import ConvoyId, TaskId, Token
+from corral.core.plan.schema import Plan
 from corral.core.text import CLAIM_TTL_S
 
 COMMANDS: dict[str, type["Command"]] = {}
@@ -95,6 +96,13 @@ class EditTask(Command, frozen=True, kw_only=True):
     inputs: A[tuple[str, ...] | None, _about("the new inputs")] = None
     engine: A[str | None, _about("the new engine profile")] = None
     brief: A[str | None, _about("the new brief")] = None
+
+
+class ApplyPlan(Command, frozen=True, kw_only=True):
+    """Make the convoy and the tasks of a plan, or bring them up to date: all of it or nothing."""
+
+    name = "plan apply"
+    plan: A[Plan, _about("a convoy with its tasks")]
 
 
 class ClaimTask(Command, frozen=True, kw_only=True):

@@ -6,7 +6,7 @@ is a new field with a default. `codec` turns events into lines and back.
 
 from typing import Any, ClassVar
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from corral.core.ids import ConvoyId, SessionId, TaskId, Token
 
@@ -68,6 +68,9 @@ class TaskAdded(Event, frozen=True, kw_only=True):
     every: int = 0
     cron: str = ""
     missed: str = ""
+    key: str = ""  # its name in the plan that it comes from
+    spec: str = ""  # tells its wording in that plan from any other
+    reasons: dict[TaskId, str] = field(default_factory=dict)  # of the needs that were inferred
 
 
 class TaskEdited(Event, frozen=True, kw_only=True):
@@ -83,6 +86,10 @@ class TaskEdited(Event, frozen=True, kw_only=True):
     inputs: tuple[str, ...] | None = None
     engine: str | None = None
     brief: str | None = None
+    run: tuple[str, ...] | None = None
+    role: str | None = None
+    spec: str | None = None
+    reasons: dict[TaskId, str] | None = None
 
 
 class TaskClaimed(Event, frozen=True, kw_only=True):

@@ -66,13 +66,19 @@ def _task_added(state: State, event: e.TaskAdded, seq: int, at: int) -> None:
         every=event.every,
         cron=event.cron,
         missed=event.missed,
+        key=event.key,
+        spec=event.spec,
+        reasons=event.reasons,
     )
     convoy = state.convoys[event.convoy]
     number = int(event.task.rpartition("-")[2])
     state.convoys[event.convoy] = replace(convoy, last_number=max(convoy.last_number, number))
 
 
-_EDITABLE = ("title", "priority", "needs", "paths", "accept", "inputs", "engine")
+_EDITABLE = (
+    *("title", "priority", "needs", "paths", "accept", "inputs", "engine"),
+    *("run", "role", "spec", "reasons"),
+)
 
 
 def _task_edited(state: State, event: e.TaskEdited, seq: int, at: int) -> None:
@@ -81,6 +87,9 @@ def _task_edited(state: State, event: e.TaskEdited, seq: int, at: int) -> None:
     }
     if event.brief is not None:
         changes["brief_seq"] = seq if event.brief else 0
+    if event.needs is not None and event.reasons is None:
+        reasons = state.tasks[event.task].reasons
+        changes["reasons"] = {need: reasons[need] for need in event.needs if need in reasons}
     _change(state, event.task, changed_at=at, **changes)
 
 

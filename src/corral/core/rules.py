@@ -111,6 +111,12 @@ def _edited_needs(state: State, task: Task, command: c.EditTask) -> tuple[TaskId
     return _needs(state, task.id, (*kept, *command.needs))
 
 
+def _apply_plan(state: State, command: c.ApplyPlan, actor: str, now: int) -> Decision:
+    from corral.core.plan.apply import applied  # it is made of these rules
+
+    return applied(state, command.plan, actor, now)
+
+
 def _claim_task(state: State, command: c.ClaimTask, actor: str, now: int) -> Decision:
     expires_at = _expiry(command.ttl_s, now)
     if command.task is None:
@@ -391,6 +397,7 @@ _RULES: dict[type[c.Command], Rule] = {
     c.CreateConvoy: _create_convoy,
     c.AddTask: _add_task,
     c.EditTask: _edit_task,
+    c.ApplyPlan: _apply_plan,
     c.ClaimTask: _claim_task,
     c.RenewTask: _renew_task,
     c.SubmitTask: _submit_task,

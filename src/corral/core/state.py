@@ -83,6 +83,9 @@ class Task(Struct, frozen=True, array_like=True, gc=False):
     missed: str = ""  # what becomes of dates that nobody saw: once or skip
     covered_at: int = 0  # its dates up to here are used up
     before: str = ""  # what was last said about how it went: for the next attempt
+    key: str = ""  # its name in the plan that it comes from
+    spec: str = ""  # tells its wording in that plan from any other
+    reasons: dict[TaskId, str] = field(default_factory=dict)  # of those needs that were inferred
 
 
 class Session(Struct, frozen=True, array_like=True, gc=False):

@@ -62,6 +62,10 @@ class TaskView(Struct, frozen=True):
     changed_at: int
     brief_seq: int
     comment_seqs: tuple[int, ...]
+    role: str
+    run: tuple[str, ...]
+    key: str
+    reasons: dict[TaskId, str]
 
 
 class ConvoyView(Struct, frozen=True):
@@ -167,6 +171,10 @@ def task_view(state: State, task: Task) -> TaskView:
         changed_at=task.changed_at,
         brief_seq=task.brief_seq,
         comment_seqs=task.comments,
+        role=task.role,
+        run=task.run,
+        key=task.key,
+        reasons=task.reasons,
     )
 
 

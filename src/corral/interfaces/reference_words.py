@@ -86,6 +86,7 @@ SETTINGS = {
 CODES: tuple[tuple[str, type[e.CorralError], str], ...] = (
     ("bad_input", e.BadInput, "a word, value or text that cannot be used"),
     ("bad_config", e.BadConfig, "`.corral/config.toml` is wrong; the message has the line"),
+    ("bad_plan", e.BadInput, "a plan that cannot be applied; `corral plan check` says all"),
     ("not_a_repository", e.NotARepository, "there is no git repository here"),
     ("not_initialised", e.NotInitialised, "`corral init` was not run here"),
     ("refused", e.Refused, "a rule forbids it (most refusals have a code of their own, below)"),
@@ -107,6 +108,7 @@ CODES: tuple[tuple[str, type[e.CorralError], str], ...] = (
     ("not_needed", e.Refused, "a need is to be dropped that the task does not have"),
     ("over_budget", e.Refused, "a task above has as many open tasks below it as it may"),
     ("pool_full", e.Refused, "every slot of the engine's pool is taken"),
+    ("prefix_taken", e.Refused, "another convoy has the prefix that a plan asks for"),
     ("remote_ahead", e.Refused, "the remote has events that this clone does not have"),
     ("reserved", e.Refused, "the task was handed off to somebody else"),
     ("resting", e.Refused, "the task waits for its next attempt, or for its date"),

@@ -50,6 +50,8 @@ def _check(state: State, seq: int, actor: str, event: Event) -> None:
 def _check_text(event: Struct) -> None:
     for name in event.__struct_fields__:
         value = getattr(event, name)
+        if isinstance(value, dict):
+            value = (*value, *value.values())
         for item in value if isinstance(value, tuple) else (value,):
             if isinstance(item, str):
                 limit = text.BRIEF if name in _PROSE else text.COMMENT

@@ -34,11 +34,16 @@ class Entry(Struct, frozen=True):
 
 
 _STATES = ("backlog", "todo", "doing", "blocked", "review", "done", "failed", "cancelled")
+_FORMATS = ("toml", "markdown", "json")
 _MOVES = (
     *("renew", "submit", "fail", "block", "unblock"),
     *("retry", "cancel", "hand-off", "land", "comment"),
 )
 _BOARD = "board:operate"
+_PLAN = (
+    Option("file", "the plan: TOML, a Markdown check list, or JSON; - is standard input"),
+    Option("--format", "what the file is, if its name does not say it", choices=_FORMATS),
+)
 
 _GROUPS: dict[str, tuple[Entry, ...]] = {
     "Start": (
@@ -109,6 +114,26 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
         ),
         Entry("task claim", "", _BOARD, (Option("--next", "the next task that is ready", "flag"),)),
         *(Entry(f"task {move}", "", _BOARD) for move in _MOVES),
+    ),
+    "Plans": (
+        Entry(
+            "plan check",
+            "what a plan comes to (waves, critical path, overlaps), or all that is wrong with it",
+            "plans:check",
+            _PLAN,
+        ),
+        Entry(
+            "plan show",
+            "the tasks of a plan, by waves",
+            "plans:show",
+            (*_PLAN, Option("--graph", "draw who waits for whom", "flag")),
+        ),
+        Entry(
+            "plan apply",
+            "make a plan's convoy and tasks, or bring them up to date: all of it or nothing",
+            "plans:apply",
+            _PLAN,
+        ),
     ),
     "Sessions": (
         Entry(

@@ -100,7 +100,8 @@ def task_show(context: Context, options: Options) -> None:
         lines.append(f"{paint(view.column, style)} in {task.convoy}, priority {task.priority}")
         for name in ("needs", "paths", "accept", "inputs"):
             lines += [f"{name}: {', '.join(data[name])}"] if data[name] else []
-        for name in ("engine", "assignee", "reason", "commit"):
+        lines += [f"  {need} was inferred: {reason}" for need, reason in task.reasons.items()]
+        for name in ("engine", "role", "assignee", "reason", "commit"):
             lines += [f"{name}: {data[name]}"] if data[name] else []
         if view.claim:
             lines.append(f"held by {view.claim.holder} until {moment(view.claim.expires_at)}")
