@@ -28,14 +28,20 @@ from corral.core.events import (
     ChoreDone,
     Event,
     LogCreated,
+    SessionAsked,
     SessionEnded,
+    SessionEngaged,
+    SessionLimited,
     SessionProgressed,
+    SessionReacted,
+    SessionSpent,
     SessionStarted,
     SessionStopAsked,
     TaskAdded,
     TaskClaimed,
     TaskDelayed,
     TaskEdited,
+    TaskParked,
     TaskRecurred,
 )
 from corral.core.ids import ConvoyId, SessionId, TaskId, Token
@@ -61,9 +67,15 @@ KNOWN = {
     "lease.released": "resource token",
     "lease.renewed": "resource token expires_at",
     "log.created": "log format",
+    "session.asked": "session text ?options",
     "session.ended": "session verdict ?detail ?commit ?code ?signal",
+    "session.engaged": "session ?thread ?model ?version",
+    "session.limited": "session account trouble until_at ?text",
     "session.progressed": "session text ?outputs",
-    "session.started": "session task token profile branch base ?pool ?wall_s ?trunk",
+    "session.reacted": "session cause action ?text",
+    "session.spent": "session ?model ?fresh ?cached ?output ?nano_usd ?unpriced ?turns",
+    "session.started": "session task token profile branch base ?pool ?wall_s ?trunk"
+    " ?account ?resume",
     "session.stop_asked": "session verdict reason",
     "task.added": "task convoy title ?priority ?needs ?paths ?accept ?inputs ?engine ?brief"
     " ?assignee ?run ?role ?urgent ?parent ?budget ?levels ?every ?cron ?missed",
@@ -77,6 +89,7 @@ KNOWN = {
     "task.handed_off": "task ?to ?note",
     "task.landed": "task ?commit",
     "task.lapsed": "task holder token",
+    "task.parked": "task reason until_at",
     "task.recurred": "task date",
     "task.renewed": "task token expires_at",
     "task.retried": "task ?reason",
@@ -180,12 +193,72 @@ GOLDEN = [
         b'{"seq":13,"at":1700000000000,"actor":"corral","type":"chore.done",'
         b'"data":{"chore":"trees","found":2,"done":1}}',
     ),
+    (
+        SessionEngaged(session=AF_1_1, thread="th-1", model="m-1", version="2.1"),
+        b'{"seq":14,"at":1700000000000,"actor":"corral","type":"session.engaged",'
+        b'"data":{"session":"AF-1.1","thread":"th-1","model":"m-1","version":"2.1"}}',
+    ),
+    (
+        SessionSpent(
+            session=AF_1_1,
+            model="m-1",
+            fresh=10,
+            cached=20,
+            output=3,
+            nano_usd=1500,
+            unpriced=2,
+            turns=1,
+        ),
+        b'{"seq":15,"at":1700000000000,"actor":"corral","type":"session.spent",'
+        b'"data":{"session":"AF-1.1","model":"m-1","fresh":10,"cached":20,"output":3,'
+        b'"nano_usd":1500,"unpriced":2,"turns":1}}',
+    ),
+    (
+        SessionLimited(
+            session=AF_1_1, account="a", trouble="rate", until_at=1700000050000, text="429"
+        ),
+        b'{"seq":16,"at":1700000000000,"actor":"corral","type":"session.limited",'
+        b'"data":{"session":"AF-1.1","account":"a","trouble":"rate",'
+        b'"until_at":1700000050000,"text":"429"}}',
+    ),
+    (
+        SessionAsked(session=AF_1_1, text="May I?", options=("yes", "no")),
+        b'{"seq":17,"at":1700000000000,"actor":"corral","type":"session.asked",'
+        b'"data":{"session":"AF-1.1","text":"May I?","options":["yes","no"]}}',
+    ),
+    (
+        SessionReacted(session=AF_1_1, cause="crashed", action="resume", text="signal 9"),
+        b'{"seq":18,"at":1700000000000,"actor":"corral","type":"session.reacted",'
+        b'"data":{"session":"AF-1.1","cause":"crashed","action":"resume","text":"signal 9"}}',
+    ),
+    (
+        TaskParked(task=TaskId("AF-1"), reason="limited: 429", until_at=1700000050000),
+        b'{"seq":19,"at":1700000000000,"actor":"corral","type":"task.parked",'
+        b'"data":{"task":"AF-1","reason":"limited: 429","until_at":1700000050000}}',
+    ),
+    (
+        SessionStarted(
+            session=AF_1_1,
+            task=TaskId("AF-1"),
+            token=Token("3"),
+            profile="default",
+            branch="convoy/auth-fix/AF-1",
+            base="a" * 40,
+            account="a",
+            resume="th-1",
+        ),
+        b'{"seq":20,"at":1700000000000,"actor":"corral","type":"session.started",'
+        b'"data":{"session":"AF-1.1","task":"AF-1","token":"3","profile":"default",'
+        b'"branch":"convoy/auth-fix/AF-1","base":"' + b"a" * 40 + b'","account":"a",'
+        b'"resume":"th-1"}}',
+    ),
 ]
 
 # The chain's hash after so many golden lines. Add lines and a hash below; never change one.
 HEADS = {
     4: "a861c280c79c50955327785d43ef0a86d11f8899a1db57782ea98b19b5610cf5",
     13: "1ccfb492223b593c33321b1b102ef83793837ffc3bf84d137e5191171f6b962a",
+    20: "f0b745c0510f85bd15a8e86d3a3c055e72cc82a3de23f2865c1f7ca3526e999b",
 }
 
 

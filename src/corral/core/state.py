@@ -9,9 +9,10 @@ from enum import StrEnum
 
 from msgspec import Struct, field
 
+from corral.core.bill import Bill
 from corral.core.ids import ConvoyId, SessionId, TaskId, Token
 
-VERSION = 2
+VERSION = 3
 
 
 class TaskState(StrEnum):
@@ -82,6 +83,7 @@ class Task(Struct, frozen=True, array_like=True, gc=False):
     missed: str = ""  # what becomes of dates that nobody saw: once or skip
     covered_at: int = 0  # its dates up to here are used up
     before: str = ""  # what was last said about how it went: for the next attempt
+    parks: int = 0  # sessions in a row that ended without using up an attempt
 
 
 class Session(Struct, frozen=True, array_like=True, gc=False):
@@ -106,6 +108,20 @@ class Session(Struct, frozen=True, array_like=True, gc=False):
     outputs: int = 0
     outputs_at: int = 0  # when the number of outputs last rose
     trunk: str = ""  # where the convoy's trunk was when it started
+    account: str = ""  # whose limits it counts against
+    resume: str = ""  # the engine's conversation that it was to go on with
+    thread: str = ""  # the engine's own name for the conversation
+    model: str = ""
+    bill: Bill = Bill()
+    bill_before: Bill = Bill()  # of the launches before the newest one
+    turns: int = 0
+    turns_before: int = 0
+    limited: bool = False
+    asked: str = ""
+    launches: int = 1  # of its program, in all
+    reactions: tuple[str, ...] = ()  # what was done about it, and why, the last ones
+    relaunched: tuple[str, ...] = ()  # the cause of each launch but the first
+    fresh: bool = False  # the newest launch does not go on with the conversation
 
     @property
     def live(self) -> bool:
@@ -118,6 +134,28 @@ class Alert(Struct, frozen=True, array_like=True, gc=False):
     subject: str
     text: str
     raised_at: int
+
+
+class Account(Struct, frozen=True, array_like=True, gc=False):
+    """Something that limits all who use it together: an engine and its key."""
+
+    name: str
+    until_at: int = 0  # nothing starts on it before
+    limited_at: int = 0
+    allowed: float = 0.0  # sessions at once; 0: no limit was met yet
+    strikes: int = 0  # rounds of limits since something last went well
+    trouble: str = ""
+    text: str = ""
+
+
+class Entry(Struct, frozen=True, array_like=True, gc=False):
+    """What one task has spent with one profile and one model, over all its sessions."""
+
+    task: TaskId
+    profile: str
+    model: str
+    bill: Bill
+    sessions: int = 0
 
 
 class Chore(Struct, frozen=True, array_like=True, gc=False):
@@ -141,3 +179,6 @@ class State(Struct):
     alerts: dict[str, Alert] = field(default_factory=dict)
     sessions: dict[SessionId, Session] = field(default_factory=dict)
     chores: dict[str, Chore] = field(default_factory=dict)
+    accounts: dict[str, Account] = field(default_factory=dict)
+    ledger: dict[str, Entry] = field(default_factory=dict)
+    days: dict[int, Bill] = field(default_factory=dict)  # spent, by day since 1970 in UTC
