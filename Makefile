@@ -71,9 +71,11 @@ lock: .venv/pyvenv.cfg ## pin all requirements again
 			{ $(BIN)/python -m venv .venv/lock && .venv/lock/bin/python -m pip install -qq uv; }; \
 		uv=.venv/lock/bin/uv; }; \
 	"$$uv" $(LOCK) $(LOCK_FLAGS) pyproject.toml -o requirements/runtime.txt >/dev/null; \
+	"$$uv" $(LOCK) $(LOCK_FLAGS) -c requirements/runtime.txt --extra acp pyproject.toml \
+		-o requirements/acp.txt >/dev/null; \
 	"$$uv" $(LOCK) $(LOCK_FLAGS) requirements/build.in -o requirements/build.txt >/dev/null; \
-	"$$uv" $(LOCK) $(LOCK_FLAGS) -c requirements/runtime.txt -c requirements/build.txt \
-		pyproject.toml requirements/dev.in -o requirements/dev.txt >/dev/null
+	"$$uv" $(LOCK) $(LOCK_FLAGS) -c requirements/acp.txt -c requirements/build.txt \
+		pyproject.toml --extra acp requirements/dev.in -o requirements/dev.txt >/dev/null
 
 clean: ## remove .venv, caches and build results
 	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis \

@@ -1,0 +1,1 @@
+"""Engines: the coding agents that Corral runs, and the ways to talk to them."""
