@@ -27,7 +27,11 @@ def spent(state: State, event: e.SessionSpent, seq: int, at: int) -> None:
     bill = Bill(event.fresh, event.cached, event.output, event.nano_usd, event.unpriced)
     new = bill - session.bill
     state.sessions[event.session] = replace(
-        session, bill=bill, turns=event.turns, model=event.model or session.model
+        session,
+        bill=bill,
+        turns=event.turns,
+        model=event.model or session.model,
+        limited=False,  # it goes on: what it met is over
     )
     _enter(state, session, event.model, new)
     day = at // DAY_MS
@@ -90,5 +94,5 @@ def ended(state: State, event: e.SessionEnded) -> None:
     """Let an account have more at once after something went well on it."""
     session = state.sessions[event.session]
     account = state.accounts.get(session.account)
-    if account is not None and event.verdict == "proved" and not session.limited:
+    if account is not None and event.verdict == "proved":
         state.accounts[session.account] = governor.grow(account)

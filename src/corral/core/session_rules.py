@@ -335,15 +335,19 @@ def limited(
     reset_at: int | None,
     retry_s: float | None,
     now: int,
+    final: bool = False,
 ) -> Decision:
-    """Record a limit that a session met; again only if it lasts longer than is known."""
+    """Record a limit that a session met, or (`final`) ended by; again only if that is news."""
     found = find_session(state, session)
     if not found.live or not found.account:
         return []
     account = state.accounts.get(found.account)
     until_at = governor.free_at(account, reset_at=reset_at, retry_s=retry_s, now=now)
-    if found.limited and account is not None and until_at <= account.until_at + _LATER_MS:
-        return []
+    if found.limited and account is not None:
+        lasts = account.until_at > now and until_at <= account.until_at + _LATER_MS
+        brief = until_at - now < _LATER_MS and now - account.limited_at < _LATER_MS
+        if lasts or (brief and not final):
+            return []  # an engine that tries again every second fills no log
     return [
         e.SessionLimited(
             session=session, account=found.account, trouble=trouble, until_at=until_at, text=said

@@ -43,6 +43,7 @@ class Stream(Struct, frozen=True):
     compacted: int = 0
     limited: f.Limited | None = None  # the limit that it waits for now
     limits: int = 0
+    last_limit: f.Limited | None = None
     asked: f.Asked | None = None
     denied: int = 0
     finished: f.Finished | None = None
@@ -127,13 +128,17 @@ def _compacted(stream: Stream, fact: f.Compacted) -> Stream:
 
 def _limited(stream: Stream, fact: f.Limited) -> Stream:
     kept = replace(fact, text=_short(fact.text, 300))
-    return replace(stream, limited=kept, limits=stream.limits + 1)
+    return replace(stream, limited=kept, last_limit=kept, limits=stream.limits + 1)
 
 
 def _asked(stream: Stream, fact: f.Asked) -> Stream:
     options = tuple(option[:200] for option in fact.options[:10])
     kept = f.Asked(text=fact.text.strip()[:LONGEST], options=options, call=fact.call[:200])
     return replace(stream, asked=kept)
+
+
+def _told(stream: Stream, fact: f.Told) -> Stream:
+    return replace(stream, asked=None)
 
 
 def _denied(stream: Stream, fact: f.Denied) -> Stream:
@@ -158,6 +163,7 @@ _TAKE: dict[type[f.Fact], Callable[[Stream, Any], Stream]] = {
     f.Compacted: _compacted,
     f.Limited: _limited,
     f.Asked: _asked,
+    f.Told: _told,
     f.Denied: _denied,
     f.Finished: _finished,
 }

@@ -14,6 +14,7 @@ from corral.core.facts import PASSING
 from corral.core.stream import Stream
 from corral.core.verdict import Verdict
 
+_RARELY_MS = 60_000
 _TOOL_TURNS = 6  # a tool may be silent for so many times as long as the model
 
 
@@ -67,12 +68,14 @@ def model_allowed(model: str, patterns: tuple[str, ...]) -> bool:
 
 def due_at(stream: Stream, seen: Seen, bounds: Bounds) -> int:
     """Return when to look again although nothing comes: the earliest of the bounds in time."""
-    times = [seen.fact_at + _patience_s(stream, bounds) * 1000]
+    if stream.finished is not None:
+        return seen.now + _RARELY_MS
+    times = []
     if stream.limited is not None:
         times.append(seen.limited_at + bounds.park_s * 1000)
     if stream.asked is not None:
         times.append(seen.asked_at + bounds.answer_s * 1000)
-    return min(times)
+    return min(times, default=seen.fact_at + _patience_s(stream, bounds) * 1000)
 
 
 def _limited(stream: Stream, seen: Seen, bounds: Bounds) -> Step | None:
