@@ -66,7 +66,9 @@ def allowed(account: Account, now: int) -> int | None:
     return None if found >= _MOST else int(found)
 
 
-def free_at(account: Account | None, *, reset_at: int | None, retry_s: float | None, now: int) -> int:
+def free_at(
+    account: Account | None, *, reset_at: int | None, retry_s: float | None, now: int
+) -> int:
     """Return when an account may be used again: as it was told, or after a growing rest."""
     longest = now + 7 * 86_400_000
     if reset_at is not None and reset_at > now:
@@ -125,7 +127,10 @@ def _held(state: State, account: str, now: int) -> tuple[str, str] | None:
         return None
     for alert in state.alerts.values():
         if (alert.kind, alert.subject) == (REFUSED, account):
-            return f"the account {account!r} was refused", f"mend it, then: corral alert clear {alert.id}"
+            return (
+                f"the account {account!r} was refused",
+                f"mend it, then: corral alert clear {alert.id}",
+            )
     known = state.accounts.get(account)
     if known is None or known.until_at <= now:
         return None

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Mapping
 
 from msgspec import Struct, field
 
-from corral.core.bill import Bill, nano
+from corral.core.bill import NANO, Bill, nano
 from corral.core.claims import Obstacle
 from corral.core.engine_fold import DAY_MS
 from corral.core.ids import SessionId, TaskId
-from corral.core.state import Entry, Session, State, Task, TaskState
+from corral.core.state import Entry, State, Task, TaskState
 
 
 class Budgets(Struct, frozen=True):
@@ -39,51 +39,62 @@ class Over(Struct, frozen=True):
     text: str
 
 
-def over(
-    state: State,
-    task: Task,
-    profile: str,
-    budgets: Budgets,
-    now: int,
-    running: Mapping[SessionId, Bill] | None = None,
-) -> Over | None:
-    """Return the budget that a task has used up; `running`: what sessions have spent by now."""
-    if not budgets.any(profile):
-        return None
-    extra = _unrecorded(state, running or {})
+class Sums:
+    """What was spent by now on each task and convoy, and on this day, in nano-dollars.
+
+    `running`: what sessions have spent that may not be recorded yet.
+    """
+
+    def __init__(
+        self, state: State, now: int, running: Mapping[SessionId, Bill] | None = None
+    ) -> None:
+        self._state = state
+        self.day = state.days.get(now // DAY_MS, Bill()).nano_usd
+        self.tasks: dict[TaskId, int] = {}
+        self.convoys: dict[str, int] = {}
+        for entry in state.ledger.values():
+            self._add(entry.task, entry.bill.nano_usd)
+        for name, bill in (running or {}).items():
+            session = state.sessions.get(name)
+            if session is not None and session.live:
+                new = max(0, bill.nano_usd - session.bill.nano_usd)
+                self._add(session.task, new)
+                self.day += new
+
+    def _add(self, task: TaskId, nano_usd: int) -> None:
+        convoy = self._state.tasks[task].convoy
+        self.tasks[task] = self.tasks.get(task, 0) + nano_usd
+        self.convoys[convoy] = self.convoys.get(convoy, 0) + nano_usd
+
+
+def over(sums: Sums, task: Task, profile: str, budgets: Budgets) -> Over | None:
+    """Return the budget that a task has used up."""
     limits = (
-        ("task", budgets.of_task(profile), f"the task {task.id}", _task(state, task.id)),
-        ("convoy", budgets.convoy_usd, f"the convoy {task.convoy}", _convoy(state, task)),
-        ("day", budgets.day_usd, "this day", state.days.get(now // DAY_MS, Bill()).nano_usd),
+        ("task", budgets.of_task(profile), f"the task {task.id}", sums.tasks.get(task.id, 0)),
+        (
+            "convoy",
+            budgets.convoy_usd,
+            f"the convoy {task.convoy}",
+            sums.convoys.get(task.convoy, 0),
+        ),
+        ("day", budgets.day_usd, "this day", sums.day),
     )
-    for what, usd, name, recorded in limits:
-        if usd <= 0:
-            continue
-        mine = sum(
-            cost
-            for session, cost in extra
-            if what == "day"
-            or (what == "task" and session.task == task.id)
-            or (what == "convoy" and state.tasks[session.task].convoy == task.convoy)
-        )
-        if recorded + mine >= nano(usd):
-            spent = (recorded + mine) / 1e9
-            return Over(what, f"{name} has cost ${spent:.4f} of ${usd:g}")
+    for what, usd, name, spent in limits:
+        if usd > 0 and spent >= nano(usd):
+            return Over(what, f"{name} has cost ${spent / NANO:.4f} of ${usd:g}")
     return None
 
 
-def obstacle(
-    state: State, task: Task, profile: str, budgets: Budgets, now: int
-) -> Obstacle | None:
+def obstacle(sums: Sums, task: Task, profile: str, budgets: Budgets) -> Obstacle | None:
     """Return the budget that keeps a task from being started."""
-    found = over(state, task, profile, budgets, now)
+    found = over(sums, task, profile, budgets)
     if found is None:
         return None
     hint = "wait for the next day (UTC), or raise" if found.what == "day" else "raise"
     return Obstacle(
         "no_money",
         f"{task.id} waits for money: {found.text}",
-        f"{hint} the limit in [budget] of .corral/config.toml; see: corral cost",
+        f"{hint} the limit in .corral/config.toml; see: corral cost",
     )
 
 
@@ -150,7 +161,7 @@ def _line(name: str, bill: Bill, sessions: int) -> Line:
         bill.cached,
         bill.output,
         bill.usd,
-        bill.nano_usd / 1e9,
+        bill.nano_usd / NANO,
         bill.unpriced,
     )
 
@@ -159,26 +170,3 @@ def _date(day: int) -> str:
     from datetime import UTC, datetime
 
     return datetime.fromtimestamp(day * DAY_MS / 1000, UTC).strftime("%Y-%m-%d")
-
-
-def _task(state: State, task: TaskId) -> int:
-    return total(entry for entry in state.ledger.values() if entry.task == task).nano_usd
-
-
-def _convoy(state: State, task: Task) -> int:
-    return total(
-        entry
-        for entry in state.ledger.values()
-        if state.tasks[entry.task].convoy == task.convoy
-    ).nano_usd
-
-
-def _unrecorded(
-    state: State, running: Mapping[SessionId, Bill]
-) -> list[tuple[Session, int]]:
-    known = ((state.sessions.get(name), bill) for name, bill in running.items())
-    return [
-        (session, max(0, bill.nano_usd - session.bill.nano_usd))
-        for session, bill in known
-        if session is not None and session.live
-    ]

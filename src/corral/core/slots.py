@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from corral.core import governor, money
 from corral.core.claims import Obstacle, offers
 from corral.core.governor import Accounts
-from corral.core.money import Budgets
+from corral.core.money import Budgets, Sums
 from corral.core.state import State, Task
 
 
@@ -34,6 +34,7 @@ class Taken:
     def __init__(self, state: State) -> None:
         live = [session for session in state.sessions.values() if session.live]
         self._state = state
+        self._sums: Sums | None = None
         self.total = 0
         self.pools: dict[str, int] = {}
         self.accounts: dict[str, int] = {}
@@ -67,9 +68,11 @@ class Taken:
     def held_up(self, task: Task, profile: str, limits: Limits, now: int) -> Obstacle | None:
         """Return what keeps a task from being started with a profile, besides slots."""
         account = limits.accounts.of.get(profile, "")
-        return governor.obstacle(
-            self._state, task, account, now, self.accounts
-        ) or money.obstacle(self._state, task, profile, limits.budgets, now)
+        found = governor.obstacle(self._state, task, account, now=now, running=self.accounts)
+        if found is not None or not limits.budgets.any(profile):
+            return found
+        self._sums = self._sums or Sums(self._state, now)
+        return money.obstacle(self._sums, task, profile, limits.budgets)
 
 
 def startable(

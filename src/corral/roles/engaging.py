@@ -1,16 +1,12 @@
 """What a profile of the configuration means: which recipe, which account, which bounds."""
 
 import os
-from collections.abc import Mapping
 from os.path import isdir, join
 from uuid import NAMESPACE_URL, uuid5
 
 from corral.core.config import Config, Engine
 from corral.core.errors import NotFound
-from corral.core.governor import Accounts
 from corral.core.ids import SessionId
-from corral.core.money import Budgets
-from corral.core.slots import Limits
 from corral.core.state import Session, Task
 from corral.core.watchdog import Bounds, model_allowed
 from corral.roles.files import Room
@@ -19,7 +15,6 @@ from corral.world.engines.recipe import Job, Permission, Prepared, Reader, Recip
 from corral.world.engines.registry import find
 from corral.world.engines.told import COMMAND, FactsReader
 
-_PLAIN = ("shell", "command")
 _GLOB = frozenset("*?[")
 _POLICY = {"read": Policy.DENY, "edit": Policy.ALLOW_EDITS, "all": Policy.ALLOW, "ask": Policy.ASK}
 
@@ -178,33 +173,3 @@ class Engaging:
         """Return the variables that a profile passes on, with their values: never write them."""
         profile = self._config.engine.get(name)
         return {v: os.environ[v] for v in profile.env if v in os.environ} if profile else {}
-
-
-def account_of(name: str, profile: Engine) -> str:
-    """Return whose limits a profile counts against; empty if nobody would tell."""
-    if profile.account or profile.type == "shell":
-        return profile.account
-    if profile.type == "command":
-        return f"command:{name}" if profile.output == "facts" else ""
-    return f"{profile.type}:{profile.env[0]}" if profile.env else profile.type
-
-
-def budgets_of(config: Config) -> Budgets:
-    budget = config.budget
-    profiles = {name: engine.budget_usd for name, engine in config.engine.items()}
-    return Budgets(budget.task_usd, budget.convoy_usd, budget.day_usd, profiles)
-
-
-def limits_of(config: Config) -> Limits:
-    """Return all that limits how many sessions may run."""
-    engines: Mapping[str, Engine] = config.engine
-    return Limits(
-        total=config.slots.total,
-        reserve=config.slots.reserve,
-        pools=config.slots.pools,
-        accounts=Accounts(
-            of={name: account_of(name, engine) for name, engine in engines.items()},
-            fallback={name: engine.fallback for name, engine in engines.items() if engine.fallback},
-        ),
-        budgets=budgets_of(config),
-    )

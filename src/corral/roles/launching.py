@@ -15,10 +15,10 @@ from corral.roles.engaging import Engaging
 from corral.roles.files import Room, launched
 from corral.roles.log import Log
 from corral.world import processes
+from corral.world.clock import now
 from corral.world.engines.laying import lay
 from corral.world.engines.recipe import environment
 from corral.world.processes import Exit, Launch
-from corral.world.clock import now
 from corral.world.repository import Repository
 from corral.world.trees import Tree
 from corral.world.watch import Watch

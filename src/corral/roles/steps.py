@@ -17,9 +17,9 @@ from corral.core.config import Config
 from corral.core.engine_fold import RESTART, RESUME
 from corral.core.errors import CorralError, Failed, NotFound
 from corral.core.ids import SessionId, TaskId
+from corral.core.profiles import budgets_of
 from corral.core.state import Session, State, Task
 from corral.core.verdict import Judgement, LastWord, Verdict, after
-from corral.roles.engaging import budgets_of
 from corral.roles.files import Room
 from corral.roles.judging import Judge
 from corral.roles.launching import Launcher
@@ -47,9 +47,7 @@ class Steps:
         self._clock = clock
         self.launcher = Launcher(log, repository, config)
         self.trunks = Trunks(log, repository, trees.keep)
-        self.watcher = Watcher(
-            log, config, self.launcher.engaging, trees, clock, repository.folder
-        )
+        self.watcher = Watcher(log, config, self.launcher.engaging, trees, clock, repository.folder)
         self._budgets = budgets_of(config)
         self._git = threading.Semaphore(_GIT_AT_ONCE)
         # The next attempt waits until the tree of the last one was given back.
@@ -222,7 +220,6 @@ class Steps:
             )
 
         self._log.record(decide)
-
 
     def _short_of_money(
         self, state: State, session: Session, judgement: Judgement, now: int

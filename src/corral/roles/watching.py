@@ -13,11 +13,12 @@ from corral.core.bill import Bill
 from corral.core.config import Config
 from corral.core.facts import PASSING
 from corral.core.ids import SessionId
+from corral.core.profiles import budgets_of
 from corral.core.state import Session, State, Task
 from corral.core.stream import Stream
 from corral.core.verdict import LastWord, Verdict
 from corral.core.watchdog import Loop, Seen, Step
-from corral.roles.engaging import Engaging, budgets_of
+from corral.roles.engaging import Engaging
 from corral.roles.files import Room
 from corral.roles.log import Log
 from corral.roles.reading import Reading

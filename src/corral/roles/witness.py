@@ -23,14 +23,14 @@ from corral.core import session_rules
 from corral.core.agenda import next_look, resting, unattended
 from corral.core.config import Config
 from corral.core.errors import CorralError, Refused
+from corral.core.governor import profile_for
 from corral.core.ids import SessionId
+from corral.core.profiles import limits_of
 from corral.core.recurrence import starts_over
 from corral.core.session_rules import WITNESS
-from corral.core.governor import profile_for
 from corral.core.slots import startable
 from corral.core.state import Session, State, Task
 from corral.roles.attention import Attention
-from corral.roles.engaging import limits_of
 from corral.roles.launching import Abandoned
 from corral.roles.locks import only_one
 from corral.roles.log import Log
@@ -62,9 +62,7 @@ class Witness:
             repository, place=config.trees.folder or None, pool=config.trees.pool, now=clock
         )
         self._steps = Steps(self._log, repository, config, trees, clock)
-        pulse = PulseTaker(
-            self._log, config.watch, repository.git_dir, clock, self._steps.watcher
-        )
+        pulse = PulseTaker(self._log, config.watch, repository.git_dir, clock, self._steps.watcher)
         self._attention = Attention(self._steps, pulse, trees, self._watch, config.watch.grace_s)
         self._limits = limits_of(config)
         self._pools = {name: engine.pool for name, engine in config.engine.items()}

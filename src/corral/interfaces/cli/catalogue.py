@@ -70,6 +70,7 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
             "status:status",
             (Option("--watch", "stay, and show each change as it happens", "flag"),),
         ),
+        Entry("cost", "what was spent: tokens and money, on what", "cost:cost"),
         Entry("why", "why a task is where it is", "look:why", (Option("task", "the task"),)),
         Entry(
             "log",
@@ -131,6 +132,7 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
             (
                 Option("session", "the session"),
                 Option("--lines", "how many", "number", 20),
+                Option("--raw", "as the engine wrote it, not in words", "flag"),
             ),
         ),
         Entry(

@@ -32,7 +32,11 @@ class FactsReader:
 
 
 def _prepare(job: Job) -> Prepared:
-    given = {"CORRAL_MODEL": job.model, "CORRAL_RESUME": job.resume, "CORRAL_BASE_URL": job.base_url}
+    given = {
+        "CORRAL_MODEL": job.model,
+        "CORRAL_RESUME": job.resume,
+        "CORRAL_BASE_URL": job.base_url,
+    }
     return Prepared(
         argv=[*job.program, *job.args],
         env=private_home(job) | {name: value for name, value in given.items() if value},
