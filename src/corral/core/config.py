@@ -197,9 +197,8 @@ def _check_engine(config: Config, name: str, engine: Engine, reader: "_Reader") 
     if engine.output not in ("", "facts"):
         raise reader.bad((*where, "output"), 'output is "facts", or nothing')
     if not 1 <= engine.turn_s <= TTL_S:
-        raise reader.bad(
-            (*where, "turn_s"), f"turn_s is {engine.turn_s}: at least 1, at most {TTL_S}"
-        )
+        said = f"turn_s is {engine.turn_s}: at least 1, at most {TTL_S}"
+        raise reader.bad((*where, "turn_s"), said)
     if engine.budget_usd < 0:
         raise reader.bad((*where, "budget_usd"), "budget_usd is at least 0")
     if engine.fallback and engine.fallback not in config.engine:

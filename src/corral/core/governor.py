@@ -102,7 +102,7 @@ def profile_for(state: State, task: Task, accounts: Accounts, now: int) -> str:
 
 
 def obstacle(
-    state: State, task: Task, account: str, now: int, running: Mapping[str, int]
+    state: State, task: Task, account: str, *, now: int, running: Mapping[str, int]
 ) -> Obstacle | None:
     """Return what keeps a task from being started on an account now."""
     held = _held(state, account, now)
@@ -127,10 +127,8 @@ def _held(state: State, account: str, now: int) -> tuple[str, str] | None:
         return None
     for alert in state.alerts.values():
         if (alert.kind, alert.subject) == (REFUSED, account):
-            return (
-                f"the account {account!r} was refused",
-                f"mend it, then: corral alert clear {alert.id}",
-            )
+            mend = f"mend it, then: corral alert clear {alert.id}"
+            return f"the account {account!r} was refused", mend
     known = state.accounts.get(account)
     if known is None or known.until_at <= now:
         return None

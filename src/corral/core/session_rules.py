@@ -11,7 +11,7 @@ from corral.core.errors import NotFound, Refused
 from corral.core.ids import SessionId, TaskId, Token
 from corral.core.slots import Limits, Taken
 from corral.core.state import Session, State, Task
-from corral.core.verdict import After, Again, Judgement, Verdict, after
+from corral.core.verdict import Again, Judgement, Verdict, after
 
 Decision = Sequence[e.Event]
 
@@ -184,7 +184,7 @@ def end(
         return events
     if parked:
         return [*events, e.TaskParked(task=task.id, reason=parked, until_at=now)]
-    return [*events, _carried_on(state, task, found, judgement, patience, now)]
+    return [*events, _carried_on(state, found, judgement, patience=patience, now=now)]
 
 
 def _given_back(state: State, session: Session) -> list[e.Event]:
@@ -248,18 +248,20 @@ def _leases(
 
 
 def _carried_on(
-    state: State,
-    task: Task,
-    session: Session,
-    judgement: Judgement,
-    patience: Patience,
-    now: int,
+    state: State, session: Session, judgement: Judgement, *, patience: Patience, now: int
 ) -> e.Event:
     """Park a task, let it rest for another attempt, or give it to a person."""
-    then = after(judgement.verdict)
+    task, then = state.tasks[session.task], after(judgement.verdict)
     reason = f"{judgement.verdict}: {judgement.detail}" if judgement.detail else judgement.verdict
     if not then.counts and task.parks < then.most:
-        return _parked(state, task, session, then, reason, patience, now)
+        until = now
+        if then.again is Again.REST:
+            until += int(patience.rest_s(task.parks + 1, session.id) * 1000)
+        elif then.again is Again.FREE:
+            account = state.accounts.get(session.account)
+            free = max(now, account.until_at if account else 0)
+            until = governor.staggered(free, now, session.id)
+        return e.TaskParked(task=task.id, reason=reason, until_at=until)
     if then.again is Again.BLOCKED:
         return e.TaskBlocked(task=task.id, reason=reason)
     failures = task.failures + 1
@@ -267,25 +269,6 @@ def _carried_on(
         return e.TaskFailed(task=task.id, reason=reason)
     rest_s = patience.rest_s(failures, session.id)
     return e.TaskDelayed(task=task.id, reason=reason, until_at=now + int(rest_s * 1000))
-
-
-def _parked(
-    state: State,
-    task: Task,
-    session: Session,
-    then: After,
-    reason: str,
-    patience: Patience,
-    now: int,
-) -> e.Event:
-    until = now
-    if then.again is Again.REST:
-        until += int(patience.rest_s(task.parks + 1, session.id) * 1000)
-    elif then.again is Again.FREE:
-        account = state.accounts.get(session.account)
-        free = max(now, account.until_at if account else 0)
-        until = governor.staggered(free, now, session.id)
-    return e.TaskParked(task=task.id, reason=reason, until_at=until)
 
 
 def _held(state: State, session: Session) -> Task | None:

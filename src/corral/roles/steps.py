@@ -17,6 +17,7 @@ from corral.core.config import Config
 from corral.core.engine_fold import RESTART, RESUME
 from corral.core.errors import CorralError, Failed, NotFound
 from corral.core.ids import SessionId, TaskId
+from corral.core.money import Sums
 from corral.core.profiles import budgets_of
 from corral.core.state import Session, State, Task
 from corral.core.verdict import Judgement, LastWord, Verdict, after
@@ -47,7 +48,9 @@ class Steps:
         self._clock = clock
         self.launcher = Launcher(log, repository, config)
         self.trunks = Trunks(log, repository, trees.keep)
-        self.watcher = Watcher(log, config, self.launcher.engaging, trees, clock, repository.folder)
+        self.watcher = Watcher(
+            log, config, self.launcher.engaging, trees, clock, folder=repository.folder
+        )
         self._budgets = budgets_of(config)
         self._git = threading.Semaphore(_GIT_AT_ONCE)
         # The next attempt waits until the tree of the last one was given back.
@@ -224,11 +227,11 @@ class Steps:
     def _short_of_money(
         self, state: State, session: Session, judgement: Judgement, now: int
     ) -> str:
-        """Say which budget of others than the task itself ended a session: that is not its fault."""
+        """Say which budget ended a session, if it is not the task's own: no attempt is used up."""
         if judgement.verdict is not Verdict.OVER_BUDGET:
             return ""
         task = state.tasks[session.task]
-        found = money.over(state, task, session.profile, self._budgets, now)
+        found = money.over(Sums(state, now), task, session.profile, self._budgets)
         return found.text if found is not None and found.what != "task" else ""
 
 

@@ -13,6 +13,7 @@ from corral.core.bill import Bill
 from corral.core.config import Config
 from corral.core.facts import PASSING
 from corral.core.ids import SessionId
+from corral.core.money import Sums
 from corral.core.profiles import budgets_of
 from corral.core.state import Session, State, Task
 from corral.core.stream import Stream
@@ -33,7 +34,14 @@ _SAID = 900
 
 class Watcher:
     def __init__(
-        self, log: Log, config: Config, engaging: Engaging, trees: Trees, clock: Clock, folder: str
+        self,
+        log: Log,
+        config: Config,
+        engaging: Engaging,
+        trees: Trees,
+        clock: Clock,
+        *,
+        folder: str,
     ) -> None:
         self._log = log
         self._config = config
@@ -59,7 +67,10 @@ class Watcher:
         self._record(session, stream, now)
         self._question(session, stream)
         state = self._log.look()
-        over = money.over(state, task, session.profile, self._budgets, now, self._bills(state))
+        over = None
+        if self._budgets.any(session.profile):
+            sums = Sums(state, now, self._bills(state))
+            over = money.over(sums, task, session.profile, self._budgets)
         seen = Seen(
             now=now,
             fact_at=max(reading.fact_at, session.started_at),

@@ -1,4 +1,4 @@
-"""R18, R24: what an engine came to is told by its last word, git and the checks; not by its code."""
+"""R18, R24: what an engine came to is told by its last word, git and checks, not by its code."""
 
 from tests.e2e.engines.ranch import CONFIG, DONE, QUIET, WORK, Ranch, began, fact, first, script
 
