@@ -69,7 +69,6 @@ class Sums:
 
 def over(sums: Sums, task: Task, profile: str, budgets: Budgets) -> Over | None:
     """Return the budget that a task has used up."""
-    convoy = sums.convoys.get(task.convoy, 0)
     limits = (
         ("task", budgets.of_task(profile), f"the task {task.id}", sums.tasks.get(task.id, 0)),
         (
