@@ -8,6 +8,7 @@ from collections import Counter
 
 from msgspec import Struct
 
+from corral.core.bill import Bill
 from corral.core.claims import column
 from corral.core.ids import ConvoyId, SessionId, TaskId
 from corral.core.state import Claim, Convoy, Session, State, Task, TaskState
@@ -97,6 +98,23 @@ class SessionView(Struct, frozen=True):
     progress: str
     progress_at: int
     outputs: int
+    account: str
+    thread: str
+    model: str
+    turns: int
+    launches: int
+    reactions: tuple[str, ...]
+    spent: "SpentView"
+
+
+class SpentView(Struct, frozen=True):
+    """Tokens and dollars; the cost is None if at least a part of it is not known."""
+
+    fresh: int
+    cached: int
+    output: int
+    cost_usd: float | None
+    unpriced: int
 
 
 class AlertView(Struct, frozen=True):
@@ -115,6 +133,7 @@ class Status(Struct, frozen=True):
     queue: list[TaskId]
     leases: list[LeaseView]
     alerts: list[AlertView]
+    spent: SpentView
 
 
 def claim_view(claim: Claim | None) -> ClaimView | None:
@@ -208,8 +227,12 @@ def lease_view(resource: str, lease: Claim) -> LeaseView:
 
 
 def session_view(session: Session) -> SessionView:
-    shown = SessionView.__struct_fields__
-    return SessionView(*(getattr(session, name) for name in shown))
+    shown = SessionView.__struct_fields__[:-1]
+    return SessionView(*(getattr(session, name) for name in shown), spent_view(session.bill))
+
+
+def spent_view(bill: Bill) -> SpentView:
+    return SpentView(bill.fresh, bill.cached, bill.output, bill.usd, bill.unpriced)
 
 
 def alert_views(state: State) -> list[AlertView]:
@@ -227,4 +250,5 @@ def status(state: State) -> Status:
         queue=[task.id for task in columns[TaskState.REVIEW]],
         leases=[lease_view(resource, lease) for resource, lease in state.leases.items()],
         alerts=alert_views(state),
+        spent=spent_view(sum((entry.bill for entry in state.ledger.values()), Bill())),
     )

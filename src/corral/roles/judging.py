@@ -200,7 +200,8 @@ def _message(session: Session, task: Task, prefix: str) -> str:
         "Model": session.model,
     }
     lines = [f"{name}: {value}" for name, value in trailers.items() if value]
-    return "\n".join([f"{prefix}{' '.join(task.title.split())}", "", *lines])
+    title = f"{prefix}{' '.join(task.title.split())}"
+    return "\n".join([title, "", "Committed by Corral on behalf of the session.", "", *lines])
 
 
 def _is_connected(tree: Tree) -> bool:

@@ -62,13 +62,17 @@ class Reading:
             self.fact_at = min(now, _changed_at(join(self.folder, NEWEST)) or now)
         self._note_times(before, now)
 
+    def catch_up(self, now: int) -> None:
+        """Take in all that is there."""
+        self.more = True
+        while self.more:
+            self.advance(now)
+
     def finish(self, now: int) -> Stream:
         """Take in all that is left, once nothing more can come."""
         if self._ended:
             return self.stream
-        self.more = True
-        while self.more:
-            self.advance(now)
+        self.catch_up(now)
         for source, lines in self._lines.items():
             if lines.rest:
                 self._feed(lines.rest, source)

@@ -90,9 +90,7 @@ def test_twenty_tasks_on_an_account_that_bears_five_settle_near_five_and_are_all
     assert len(limited) - len(burst) <= 6, (limited, started)
     assert len(started) <= 20 + len(limited)
     later = [e for e in ranch.of_type("session.started") if e["at"] > burst[-1]]
-    most = max(
-        sum(o["at"] <= e["at"] < ended[o["data"]["session"]] for o in later) for e in later
-    )
+    most = max(sum(o["at"] <= e["at"] < ended[o["data"]["session"]] for o in later) for e in later)
     assert most <= 8, most
     # Resumption is spread out: those who were refused together do not come back together.
     back = [e["data"]["until_at"] for e in ranch.of_type("task.parked")]

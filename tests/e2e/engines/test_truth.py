@@ -118,6 +118,7 @@ def test_corral_commits_for_an_engine_that_does_not(ranch: Ranch) -> None:
     said = ranch.git("log", "-1", "--format=%an|%ae|%B", commit)
     assert said == (
         f"default {task}.1|{task.lower()}.1@corral.invalid|Write it\n\n"
+        "Committed by Corral on behalf of the session.\n\n"
         f"Task: {task}\nSession: {task}.1\nEngine: default\nModel: m-1"
     )
     changed = ranch.git("diff", "--name-only", f"{commit}~1", commit).split()

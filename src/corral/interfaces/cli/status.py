@@ -4,6 +4,8 @@ import gc
 import sys
 
 from corral.core import views
+from corral.core.bill import NANO, Bill
+from corral.core.engine_fold import DAY_MS
 from corral.core.state import State, Task
 from corral.interfaces.cli import output
 from corral.interfaces.cli.context import Context
@@ -57,6 +59,7 @@ def _screen(state: State, now: int) -> str:
         if board[name]:
             lines += ["", *_section(state, name, board[name], now)]
     lines += _sessions(state, now)
+    lines += _spent(state, now)
     if state.alerts:
         lines += ["", paint(f"alerts ({len(state.alerts)})", "red")]
         lines += [f"  {alert.id}  {alert.subject}: {alert.text}" for alert in state.alerts.values()]
@@ -106,6 +109,21 @@ def _sessions(state: State, now: int) -> list[str]:
     note = [f"  … and {more:,} more (corral session list)"] if more else []
     heading = paint(f"sessions ({len(live)})", "cyan", "bold")
     return ["", heading, table(rows, ("session", "time", "engine", "outputs", "says")), *note]
+
+
+def _spent(state: State, now: int) -> list[str]:
+    """Say what engines have cost, as far as they tell."""
+    if not state.ledger:
+        return []
+    day = state.days.get(now // DAY_MS, Bill())
+    total = sum((entry.bill for entry in state.ledger.values()), Bill())
+    return ["", f"spent today {_usd(day)}, in all {_usd(total)} (corral cost)"]
+
+
+def _usd(bill: Bill) -> str:
+    if bill.usd is not None:
+        return f"${bill.usd:.2f}"
+    return f"${bill.nano_usd / NANO:.2f} and more (unknown)" if bill.nano_usd else "unknown"
 
 
 def _bar(view: views.ConvoyView) -> str:
