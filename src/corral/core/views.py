@@ -228,7 +228,8 @@ def lease_view(resource: str, lease: Claim) -> LeaseView:
 
 def session_view(session: Session) -> SessionView:
     shown = SessionView.__struct_fields__[:-1]
-    return SessionView(*(getattr(session, name) for name in shown), spent_view(session.bill))
+    fields = {name: getattr(session, name) for name in shown}
+    return SessionView(**fields, spent=spent_view(session.bill))
 
 
 def spent_view(bill: Bill) -> SpentView:

@@ -1,6 +1,5 @@
 """R24: keys come by name, and their values are in no log, brief, tree or readable file."""
 
-import os
 import stat
 from hashlib import sha256
 
@@ -28,11 +27,9 @@ def test_the_value_of_a_key_reaches_the_engine_and_nothing_else(ranch: Ranch) ->
     assert ranch.task(asks)["reason"] == "needs_answer: Is [MY_KEY] right?"
     assert "cannot use [MY_KEY]" in ranch.detail(crashes)
     assert KEY not in ranch.here("log", "--json").out
-    for folder, _, names in os.walk(ranch.folder):
-        for name in names:
-            path = os.path.join(folder, name)
-            with open(path, "rb") as file:
-                if KEY.encode() in file.read():
-                    assert stat.S_IMODE(os.stat(path).st_mode) == 0o600, path
+    found = [path for path in ranch.folder.rglob("*") if path.is_file() and not path.is_symlink()]
+    holders = [path for path in found if KEY.encode() in path.read_bytes()]
+    assert {stat.S_IMODE(path.stat().st_mode) for path in holders} <= {0o600}
+    assert {path.name for path in holders} == {"output", "errors"}
     home = ranch.room(f"{told}.1") / "home"
     assert stat.S_IMODE(home.stat().st_mode) == 0o700
