@@ -77,6 +77,10 @@ def _call(index: int, call: Call) -> dict[str, Any]:
 
 def error(status: int, code: str, text: str) -> dict[str, Any]:
     kinds = {401: "invalid_api_key", 429: "rate_limit_exceeded"}
+    if status == 401:  # programs look for these very words
+        text = "Incorrect API key provided: none. You can find your API key in your settings."
+    if code == "quota":
+        kinds[429] = "insufficient_quota"
     if code == "overflow":
         text = (
             "This model's maximum context length is 200000 tokens. However, your messages resulted"
