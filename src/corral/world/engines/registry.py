@@ -1,10 +1,19 @@
 """Every engine that Corral knows."""
 
 from corral.core.errors import NotFound
+from corral.world.engines.aider import AIDER
+from corral.world.engines.claude_code import CLAUDE_CODE
+from corral.world.engines.codex import CODEX
+from corral.world.engines.continuing import CONTINUE
+from corral.world.engines.copilot import COPILOT
+from corral.world.engines.gemini import GEMINI
+from corral.world.engines.opencode import OPENCODE
 from corral.world.engines.recipe import Recipe
-from corral.world.engines.told import COMMAND
 
-ENGINES: dict[str, Recipe] = {COMMAND.type: COMMAND}
+ENGINES: dict[str, Recipe] = {
+    recipe.type: recipe
+    for recipe in (CLAUDE_CODE, CODEX, OPENCODE, GEMINI, COPILOT, CONTINUE, AIDER)
+}
 
 
 def find(type: str) -> Recipe:
