@@ -19,6 +19,7 @@ from corral.core.state import Account, State, Task
 REFUSED = "account_refused"  # the kind of alert that holds an account until a person clears it
 _FORGET_MS = 600_000  # so long without a limit, and twice as many may run
 _MOST = 10_000.0
+_CAREFUL = 4  # times as long, from the number on that was too many
 _FIRST_S = 5.0  # the rest after a limit that does not say how long it lasts; doubled each time
 _LONGEST_S = 3600.0
 _SPREAD = 0.2  # of the wait, by which resumption is spread
@@ -36,10 +37,11 @@ def cut(
     account: Account, *, still_fine: int, until_at: int, at: int, trouble: str, text: str
 ) -> Account:
     """Return an account after a limit was met while so many others were still fine."""
-    known = account.allowed or _MOST
+    fewer = max(1.0, min(account.allowed or _MOST, float(still_fine)))
     return replace(
         account,
-        allowed=max(1.0, min(known, float(still_fine))),
+        allowed=fewer,
+        ceiling=fewer + 1,
         until_at=max(account.until_at, until_at),
         limited_at=at,
         strikes=account.strikes + (at >= account.until_at),
@@ -49,12 +51,16 @@ def cut(
 
 
 def grow(account: Account) -> Account:
-    """Return an account after a session on it went well: about one more for each round."""
+    """Return an account after a session on it went well: about one more for each round.
+
+    Where it was limited before, more slowly: every try there costs somebody a refusal.
+    """
     if not account.allowed:
         return account
-    return replace(
-        account, allowed=min(_MOST, account.allowed + 1 / max(1.0, account.allowed)), strikes=0
-    )
+    share = 1 / account.allowed
+    if account.allowed + 1 >= account.ceiling:
+        share /= _CAREFUL
+    return replace(account, allowed=min(_MOST, account.allowed + share), strikes=0)
 
 
 def allowed(account: Account, now: int) -> int | None:

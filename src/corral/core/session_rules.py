@@ -17,7 +17,16 @@ Decision = Sequence[e.Event]
 
 WITNESS = "witness"  # by this name, tasks can be handed off to whoever starts sessions
 # Alerts about a session that runs; once it has ended, its verdict says the rest.
-_WHILE_IT_RUNS = {"silent", "barren", "bad_result", "not_judged", "asked", "looping", "unpriced"}
+_WHILE_IT_RUNS = {
+    "silent",
+    "barren",
+    "bad_result",
+    "not_judged",
+    "asked",
+    "looping",
+    "unpriced",
+    "unread",
+}
 
 
 def find_session(state: State, session: str) -> Session:

@@ -143,6 +143,7 @@ class Account(Struct, frozen=True, array_like=True, gc=False):
     until_at: int = 0  # nothing starts on it before
     limited_at: int = 0
     allowed: float = 0.0  # sessions at once; 0: no limit was met yet
+    ceiling: float = 0.0  # with so many, it was limited
     strikes: int = 0  # rounds of limits since something last went well
     trouble: str = ""
     text: str = ""

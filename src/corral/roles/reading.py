@@ -46,6 +46,7 @@ class Reading:
         self.fact_at = min(now, _changed_at(join(folder, NEWEST)) or now)
         self.limited_at = 0
         self.asked_at = 0
+        self.unread = 0  # lines that the reader could not take
         self._ended = False
 
     def advance(self, now: int) -> None:
@@ -87,7 +88,14 @@ class Reading:
             lines.close()
 
     def _feed(self, line: bytes, source: Source) -> None:
-        for fact in self._reader.feed(line, source):
+        # A border: a program may print anything, and one line that its reader stumbles over must
+        # not cost all that come after it. It is counted, and told.
+        try:
+            facts = self._reader.feed(line, source)
+        except Exception:
+            self.unread += 1
+            return
+        for fact in facts:
             self._take(fact)
 
     def _take(self, fact: Fact) -> None:

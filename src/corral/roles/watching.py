@@ -66,6 +66,9 @@ class Watcher:
         stream = reading.stream
         self._record(session, stream, now)
         self._question(session, stream)
+        if reading.unread:
+            text = f"{session.profile} prints lines that are not understood: see its output"
+            self._log.alert("unread", session.id, text)
         state = self._log.look()
         over = None
         if self._budgets.any(session.profile):
