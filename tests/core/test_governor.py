@@ -123,11 +123,11 @@ def test_nothing_is_limited_until_a_limit_is_met() -> None:
 
 
 def test_as_many_may_run_as_were_still_fine_and_one_more_for_each_round_that_goes_well() -> None:
-    fleet = Fleet(30)
+    fleet = Fleet(60, total=60)
     sessions = fleet.fill()
-    for session in sessions[:25]:
+    for session in sessions[:55]:
         fleet.refuse(session, retry_s=1)
-    assert fleet.live() == sessions[25:]
+    assert fleet.live() == sessions[55:]
     fleet.wait(100)
     assert fleet.fill() == [], "five may run, and five do"
     rounds = 0
