@@ -2,6 +2,7 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from corral.core.bill import Bill, Price, charged
 from corral.core.facts import Spent
@@ -48,8 +49,8 @@ def test_a_total_takes_the_place_of_all_before_it(parts: list[Spent], last: Spen
 
 def test_prices_are_for_a_million_tokens_and_a_cached_one_may_have_its_own() -> None:
     used = Spent(fresh=1_000_000, cached=1_000_000, output=1_000_000)
-    assert charged(Bill(), Spent(**_fields(used), model="m"), PRICES).usd == 12.5
-    assert charged(Bill(), Spent(**_fields(used), model="plain"), PRICES).usd == 3.0
+    assert charged(Bill(), replace(used, model="m"), PRICES).usd == 12.5
+    assert charged(Bill(), replace(used, model="plain"), PRICES).usd == 3.0
     assert charged(Bill(), used, PRICES).usd is None
 
 
@@ -60,7 +61,3 @@ def test_a_total_without_a_cost_takes_no_known_cost_back() -> None:
 
 def test_what_was_said_wrongly_takes_nothing_away() -> None:
     assert charged(Bill(), Spent(fresh=-5, cost_usd=-1.0), {}) == Bill()
-
-
-def _fields(spent: Spent) -> dict[str, int]:
-    return {"fresh": spent.fresh, "cached": spent.cached, "output": spent.output}

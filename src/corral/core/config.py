@@ -31,7 +31,7 @@ class Engine(_Section, frozen=True):
     args: tuple[str, ...] = ()  # more of them, behind those that the type gives
     env: tuple[str, ...] = ()  # variables of the witness that are passed on: keys come by name only
     base_url: str = ""
-    permission: str = ""
+    permission: str = ""  # read, edit (the default), all; for "acp" also ask
     transport: str = "cli"  # or "acp", "tmux"
     account: str = ""  # whose limits it counts against; empty: its type and its first variable
     fallback: str = ""  # the profile to use while that account is limited
@@ -194,6 +194,11 @@ def _check_engine(config: Config, name: str, engine: Engine, reader: "_Reader") 
     where = ("engine", name)
     if engine.transport not in ("cli", "acp", "tmux"):
         raise reader.bad((*where, "transport"), "transport is one of cli, acp, tmux")
+    if engine.permission not in ("", "read", "edit", "all", "ask"):
+        raise reader.bad((*where, "permission"), "permission is one of read, edit, all, ask")
+    if engine.permission == "ask" and engine.transport != "acp":
+        said = 'permission = "ask" needs transport = "acp": nobody could be asked'
+        raise reader.bad((*where, "permission"), said)
     if engine.output not in ("", "facts"):
         raise reader.bad((*where, "output"), 'output is "facts", or nothing')
     if not 1 <= engine.turn_s <= TTL_S:

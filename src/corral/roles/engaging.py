@@ -16,6 +16,7 @@ from corral.world.engines.registry import find
 from corral.world.engines.told import COMMAND, FactsReader
 
 _GLOB = frozenset("*?[")
+_PERMISSION = {"read": Permission.READ, "all": Permission.ALL}
 _POLICY = {"read": Policy.DENY, "edit": Policy.ALLOW_EDITS, "all": Policy.ALLOW, "ask": Policy.ASK}
 
 
@@ -107,7 +108,7 @@ class Engaging:
             base_url=profile.base_url,
             key=key,
             args=profile.args,
-            permission=Permission(profile.permission or Permission.EDIT),
+            permission=_PERMISSION.get(profile.permission, Permission.EDIT),
             as_root=os.geteuid() == 0,
             idle_s=profile.turn_s,
             shared_cache=join(self._folder, "cache", profile.type),

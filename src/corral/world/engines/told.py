@@ -32,10 +32,14 @@ class FactsReader:
 
 
 def _prepare(job: Job) -> Prepared:
-    given = {"MODEL": job.model, "RESUME": job.resume, "BASE_URL": job.base_url}
+    given = {
+        "CORRAL_MODEL": job.model,
+        "CORRAL_RESUME": job.resume,
+        "CORRAL_BASE_URL": job.base_url,
+    }
     return Prepared(
         argv=[*job.program, *job.args],
-        env=private_home(job) | {f"CORRAL_{name}": value for name, value in given.items() if value},
+        env=private_home(job) | {name: value for name, value in given.items() if value},
         stdin=job.prompt_file,
     )
 
