@@ -13,7 +13,7 @@ from corral.core.verdict import AFTER, Again, Judgement, Verdict, after
 from tests.core.board import Board
 
 LIMITS = Limits(9, accounts=Accounts(of={"default": "acc"}))
-EXPECTED = {
+EXPECTED: dict[Verdict, type[e.Event]] = {
     Verdict.STOPPED: e.TaskFailed,
     Verdict.OVER_BUDGET: e.TaskFailed,
     Verdict.WRONG_MODEL: e.TaskFailed,
@@ -64,7 +64,7 @@ class Yard(Board):
 def test_each_verdict_leads_to_what_the_table_says(verdict: Verdict) -> None:
     yard = Yard()
     event = yard.end(yard.start(), verdict)
-    assert type(event) is EXPECTED.get(verdict, e.TaskDelayed)
+    assert event.type == EXPECTED.get(verdict, e.TaskDelayed).type
     task = yard.get(yard.name)
     uses_up = task.failures == 1 or task.state is TaskState.FAILED
     assert uses_up == after(verdict).counts
