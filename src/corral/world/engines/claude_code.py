@@ -14,7 +14,7 @@ from corral.core.facts import (
     Spent,
     Used,
 )
-from corral.world.engines.reading import JsonReader, bounded, failed, paths_of, what_of
+from corral.world.engines.reading import JsonReader, bounded, failed, less, paths_of, what_of
 from corral.world.engines.recipe import (
     Job,
     Permission,
@@ -139,19 +139,18 @@ class ClaudeReader(JsonReader):
             for denial in event.get("permission_denials") or ()
         ]
         models = event.get("modelUsage") or {}
-        facts.append(
-            Spent(
-                fresh=sum(
-                    one.get("inputTokens", 0) + one.get("cacheCreationInputTokens", 0)
-                    for one in models.values()
-                ),
-                cached=sum(one.get("cacheReadInputTokens", 0) for one in models.values()),
-                output=sum(one.get("outputTokens", 0) for one in models.values()),
-                cost_usd=event.get("total_cost_usd"),
-                model=next(iter(models), ""),
-                total=True,
-            )
+        spent = Spent(
+            fresh=sum(
+                one.get("inputTokens", 0) + one.get("cacheCreationInputTokens", 0)
+                for one in models.values()
+            ),
+            cached=sum(one.get("cacheReadInputTokens", 0) for one in models.values()),
+            output=sum(one.get("outputTokens", 0) for one in models.values()),
+            cost_usd=event.get("total_cost_usd"),
+            model=next(iter(models), ""),
+            total=True,
         )
+        facts.append(less(spent, self.job.before))
         text = bounded(event.get("result") or event.get("errors"))
         reason = str(event.get("terminal_reason") or event.get("subtype") or "")
         if not event.get("is_error"):

@@ -3,6 +3,7 @@
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from corral.core.facts import Answered, Fact, Finished, Limited, Said, Spent, Used
 from corral.world.engines.recipe import Job, Stream
@@ -73,6 +74,20 @@ def _object(text: bytes) -> dict[str, Any] | None:
     except msgspec.DecodeError:
         return None
     return found if isinstance(found, dict) else None
+
+
+def less(spent: Spent, before: Spent | None) -> Spent:
+    """Return what is left of a whole conversation's figures without its earlier runs."""
+    if before is None:
+        return spent
+    cost = spent.cost_usd
+    return replace(
+        spent,
+        fresh=max(0, spent.fresh - before.fresh),
+        cached=max(0, spent.cached - before.cached),
+        output=max(0, spent.output - before.output),
+        cost_usd=cost if cost is None else max(0.0, cost - (before.cost_usd or 0.0)),
+    )
 
 
 def stored(path: str) -> dict[str, Any]:
