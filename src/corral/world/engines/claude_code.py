@@ -12,6 +12,7 @@ from corral.core.facts import (
     Limited,
     Said,
     Spent,
+    Trouble,
     Used,
 )
 from corral.world.engines.reading import JsonReader, bounded, failed, less, paths_of, what_of
@@ -96,7 +97,9 @@ class ClaudeReader(JsonReader):
             case "system", "api_retry":
                 status, text = event.get("error_status"), bounded(event.get("error"))
                 wait = event.get("retry_delay_ms")
-                return [Limited(trouble_of(status, text), retry_s=wait and wait / 1000, text=text)]
+                # Without a status no answer came at all.
+                trouble = trouble_of(status, text) if status else Trouble.NETWORK
+                return [Limited(trouble, retry_s=wait and wait / 1000, text=text)]
             case "system", "compact_boundary":
                 return [Compacted()]
             case "assistant", _:

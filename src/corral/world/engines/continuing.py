@@ -26,6 +26,7 @@ _MODEL = "gpt-4o"
 
 def prepare(job: Job) -> Prepared:
     config = f"{job.home}/continue.yaml"
+    # Not "--verbose", although it would say when it tries again: it logs the key, too.
     argv = [*job.program, "--format", "json", "--config", config]
     argv += ["--readonly" if job.permission is Permission.READ else "--auto"]
     argv += ["--resume"] if job.resume else []

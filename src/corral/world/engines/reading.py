@@ -1,5 +1,6 @@
 """What readers share: lines of JSON, bounded texts, and a last word that always comes."""
 
+import re
 from typing import Any
 
 import msgspec
@@ -7,11 +8,17 @@ from msgspec.structs import replace
 
 from corral.core.facts import Answered, Fact, Finished, Limited, Said, Spent, Used
 from corral.world.engines.recipe import Job, Stream
-from corral.world.engines.troubles import retry_of, status_in, trouble_of
+from corral.world.engines.troubles import reset_of, retry_of, status_in, trouble_of
 
 _TEXT = 8_000
 _SHORT = 400
 _KEPT_ERRORS = 20
+# What programs say on stderr is mostly chatter.
+_BAD = re.compile(
+    r"error|fail|cannot|can't|could not|invalid|refus|denied|unable|not found|required|unknown"
+    r"|missing|exceeded|\bno \w",
+    re.IGNORECASE,
+)
 
 
 class JsonReader:
@@ -48,7 +55,7 @@ class JsonReader:
         return []
 
     def keep(self, text: str) -> None:
-        if not text.lower().lstrip("[").startswith("warn"):
+        if _BAD.search(text) and not text.lower().lstrip("[").startswith("warn"):
             self.loose = [*self.loose[1 - _KEPT_ERRORS :], text[:_TEXT]]
 
     def finish(self) -> list[Fact]:
@@ -106,6 +113,7 @@ def failed(text: str, status: int | None = None, *, retry_s: float | None = None
         text=bounded(text),
         status=status,
         retry_s=retry_s if retry_s is not None else retry_of(text),
+        reset_at=reset_of(text),
     )
 
 
