@@ -75,6 +75,7 @@ class AiderReader:
     def __init__(self, job: Job) -> None:
         self.job = job
         self.error: list[str] = []
+        self.advised = False
         self.answered = False
 
     def feed(self, line: bytes, stream: Stream) -> list[Fact]:
@@ -89,12 +90,14 @@ class AiderReader:
             path = text.removeprefix("Applied edit to ")
             return [Used("edit", path, (path,))]
         if text.startswith("litellm.") or "has hit a token limit" in text:
-            self.error = [text]
+            self.error, self.advised = [text], False
         elif text.startswith("Retrying in ") and self.error:
             ended = failed("\n".join([*self.error, text]))
             return [Limited(ended.trouble or Trouble.OTHER, ended.retry_s, text=ended.text)]
-        elif self.error and text:
-            self.error = [*self.error[:8], text]  # a long message goes on in the next line
+        elif self.error and text and not self.advised:
+            # A long message goes on in the next line; aider's own advice names every cause.
+            self.advised = text.startswith("The API provider")
+            self.error += [] if self.advised else [text]
         return []
 
     def _spent(self, found: re.Match[str]) -> Spent:

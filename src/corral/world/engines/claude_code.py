@@ -12,9 +12,10 @@ from corral.core.facts import (
     Limited,
     Said,
     Spent,
+    Trouble,
     Used,
 )
-from corral.world.engines.reading import JsonReader, bounded, failed, paths_of, what_of
+from corral.world.engines.reading import JsonReader, bounded, failed, less, paths_of, what_of
 from corral.world.engines.recipe import (
     Job,
     Permission,
@@ -96,7 +97,9 @@ class ClaudeReader(JsonReader):
             case "system", "api_retry":
                 status, text = event.get("error_status"), bounded(event.get("error"))
                 wait = event.get("retry_delay_ms")
-                return [Limited(trouble_of(status, text), retry_s=wait and wait / 1000, text=text)]
+                # Without a status no answer came at all.
+                trouble = trouble_of(status, text) if status else Trouble.NETWORK
+                return [Limited(trouble, retry_s=wait and wait / 1000, text=text)]
             case "system", "compact_boundary":
                 return [Compacted()]
             case "assistant", _:
@@ -139,19 +142,18 @@ class ClaudeReader(JsonReader):
             for denial in event.get("permission_denials") or ()
         ]
         models = event.get("modelUsage") or {}
-        facts.append(
-            Spent(
-                fresh=sum(
-                    one.get("inputTokens", 0) + one.get("cacheCreationInputTokens", 0)
-                    for one in models.values()
-                ),
-                cached=sum(one.get("cacheReadInputTokens", 0) for one in models.values()),
-                output=sum(one.get("outputTokens", 0) for one in models.values()),
-                cost_usd=event.get("total_cost_usd"),
-                model=next(iter(models), ""),
-                total=True,
-            )
+        spent = Spent(
+            fresh=sum(
+                one.get("inputTokens", 0) + one.get("cacheCreationInputTokens", 0)
+                for one in models.values()
+            ),
+            cached=sum(one.get("cacheReadInputTokens", 0) for one in models.values()),
+            output=sum(one.get("outputTokens", 0) for one in models.values()),
+            cost_usd=event.get("total_cost_usd"),
+            model=next(iter(models), ""),
+            total=True,
         )
+        facts.append(less(spent, self.job.before))
         text = bounded(event.get("result") or event.get("errors"))
         reason = str(event.get("terminal_reason") or event.get("subtype") or "")
         if not event.get("is_error"):

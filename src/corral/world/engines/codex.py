@@ -3,7 +3,7 @@
 from typing import Any
 
 from corral.core.facts import Answered, Began, Fact, Finished, Limited, Said, Spent, Used
-from corral.world.engines.reading import JsonReader, bounded, failed
+from corral.world.engines.reading import JsonReader, bounded, failed, less
 from corral.world.engines.recipe import (
     Job,
     Permission,
@@ -89,15 +89,14 @@ class CodexReader(JsonReader):
             case "turn.completed":
                 used = event.get("usage", {})
                 cached = used.get("cached_input_tokens", 0)
-                return [
-                    Spent(
-                        fresh=used.get("input_tokens", 0) - cached,
-                        cached=cached,
-                        output=used.get("output_tokens", 0),
-                        model=self.job.model,
-                    ),
-                    Finished(),
-                ]
+                spent = Spent(
+                    fresh=used.get("input_tokens", 0) - cached,
+                    cached=cached,
+                    output=used.get("output_tokens", 0),
+                    model=self.job.model,
+                    total=True,
+                )
+                return [less(spent, self.job.before), Finished()]
             case "error":
                 text = bounded(event.get("message"))
                 if text.startswith("Reconnecting"):

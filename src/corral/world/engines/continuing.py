@@ -8,7 +8,7 @@ import os
 from typing import Any
 
 from corral.core.facts import Began, Fact, Finished, Said, Spent, Used
-from corral.world.engines.reading import JsonReader, bounded, failed, stored
+from corral.world.engines.reading import JsonReader, bounded, failed, less, stored
 from corral.world.engines.recipe import (
     Job,
     Permission,
@@ -26,6 +26,7 @@ _MODEL = "gpt-4o"
 
 def prepare(job: Job) -> Prepared:
     config = f"{job.home}/continue.yaml"
+    # Not "--verbose", although it would say when it tries again: it logs the key, too.
     argv = [*job.program, "--format", "json", "--config", config]
     argv += ["--readonly" if job.permission is Permission.READ else "--auto"]
     argv += ["--resume"] if job.resume else []
@@ -98,11 +99,6 @@ def _server(job: Job) -> dict[str, Any]:
 class ContinueReader(JsonReader):
     """Knows little while it runs: what was done and used is read from the file at the end."""
 
-    def __init__(self, job: Job) -> None:
-        super().__init__(job)
-        _, record = _newest(job)
-        self.before = len(record.get("history", [])) if job.resume else 0
-
     def event(self, event: dict[str, Any], stream: Stream) -> list[Fact]:
         if event.get("status") == "error":
             return [failed(bounded(event.get("message")))]
@@ -114,27 +110,31 @@ class ContinueReader(JsonReader):
         name, record = _newest(self.job)
         if not name:
             return []
-        messages = [item.get("message", {}) for item in record.get("history", [])[self.before :]]
+        messages = [item.get("message", {}) for item in record.get("history", [])]
         used = [message["usage"] for message in messages if message.get("usage")]
-        facts: list[Fact] = [Began(session=name, model=self.job.model or _MODEL)]
-        for message in messages:
-            for call in message.get("toolCalls") or ():
-                function = call.get("function", {})
-                given = bounded(function.get("arguments"), 400)
-                facts.append(Used(function.get("name", ""), given, (), call.get("id", "")))
         cached = sum(
             (one.get("prompt_tokens_details") or {}).get("cached_tokens", 0) for one in used
         )
-        facts.append(
-            Spent(
-                fresh=sum(one.get("prompt_tokens", 0) for one in used) - cached,
-                cached=cached,
-                output=sum(one.get("completion_tokens", 0) for one in used),
-                model=self.job.model or _MODEL,
-                total=True,
-            )
+        spent = Spent(
+            fresh=sum(one.get("prompt_tokens", 0) for one in used) - cached,
+            cached=cached,
+            output=sum(one.get("completion_tokens", 0) for one in used),
+            model=self.job.model or _MODEL,
+            total=True,
         )
-        return facts
+        asked = max((n for n, one in enumerate(messages) if one.get("role") == "user"), default=0)
+        calls = [call for one in messages[asked:] for call in one.get("toolCalls") or ()]
+        return [
+            Began(session=name, model=self.job.model or _MODEL),
+            *(_used(call) for call in calls),
+            less(spent, self.job.before),
+        ]
+
+
+def _used(call: dict[str, Any]) -> Used:
+    function = call.get("function", {})
+    given = bounded(function.get("arguments"), 400)
+    return Used(function.get("name", ""), given, (), call.get("id", ""))
 
 
 def _newest(job: Job) -> tuple[str, dict[str, Any]]:

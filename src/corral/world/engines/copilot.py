@@ -14,7 +14,7 @@ from corral.core.facts import (
     Spent,
     Used,
 )
-from corral.world.engines.reading import JsonReader, bounded, failed, stored, what_of
+from corral.world.engines.reading import JsonReader, bounded, failed, less, stored, what_of
 from corral.world.engines.recipe import (
     Job,
     Permission,
@@ -126,15 +126,14 @@ class CopilotReader(JsonReader):
         if not used:
             return []
         cached = sum(one.get("cacheReadTokens", 0) for one in used)
-        return [
-            Spent(
-                fresh=sum(one.get("inputTokens", 0) for one in used) - cached,
-                cached=cached,
-                output=sum(one.get("outputTokens", 0) for one in used),
-                model=next(iter(models)),
-                total=True,
-            )
-        ]
+        spent = Spent(
+            fresh=sum(one.get("inputTokens", 0) for one in used) - cached,
+            cached=cached,
+            output=sum(one.get("outputTokens", 0) for one in used),
+            model=next(iter(models)),
+            total=True,
+        )
+        return [less(spent, self.job.before)]
 
 
 COPILOT = Recipe(

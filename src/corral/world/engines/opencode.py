@@ -3,7 +3,18 @@
 import re
 from typing import Any
 
-from corral.core.facts import Answered, Began, Denied, Fact, Finished, Limited, Said, Spent, Used
+from corral.core.facts import (
+    Answered,
+    Began,
+    Denied,
+    Fact,
+    Finished,
+    Limited,
+    Said,
+    Spent,
+    Trouble,
+    Used,
+)
 from corral.world.engines.reading import JsonReader, bounded, failed, paths_of, what_of
 from corral.world.engines.recipe import (
     Job,
@@ -153,7 +164,10 @@ class OpencodeReader(JsonReader):
         """While it tries again, it says so only in its log."""
         found = _LOGGED.search(text)
         if found and 'message="stream error"' in text:
-            return [Limited(trouble_of(None, found.group(1)), text=bounded(found.group(1)))]
+            trouble = trouble_of(None, found.group(1))
+            # It has words only; what it knows to be final does not come this way.
+            passing = Trouble.NETWORK if trouble is Trouble.OTHER else trouble
+            return [Limited(passing, text=bounded(found.group(1)))]
         if not text.startswith("timestamp="):
             self.keep(text)
         return []

@@ -1,16 +1,24 @@
 """What readers share: lines of JSON, bounded texts, and a last word that always comes."""
 
+import re
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from corral.core.facts import Answered, Fact, Finished, Limited, Said, Spent, Used
 from corral.world.engines.recipe import Job, Stream
-from corral.world.engines.troubles import retry_of, status_in, trouble_of
+from corral.world.engines.troubles import reset_of, retry_of, status_in, trouble_of
 
 _TEXT = 8_000
 _SHORT = 400
 _KEPT_ERRORS = 20
+# What programs say on stderr is mostly chatter.
+_BAD = re.compile(
+    r"error|fail|cannot|can't|could not|invalid|refus|denied|unable|not found|required|unknown"
+    r"|missing|exceeded|\bno \w",
+    re.IGNORECASE,
+)
 
 
 class JsonReader:
@@ -47,7 +55,7 @@ class JsonReader:
         return []
 
     def keep(self, text: str) -> None:
-        if not text.lower().lstrip("[").startswith("warn"):
+        if _BAD.search(text) and not text.lower().lstrip("[").startswith("warn"):
             self.loose = [*self.loose[1 - _KEPT_ERRORS :], text[:_TEXT]]
 
     def finish(self) -> list[Fact]:
@@ -75,6 +83,20 @@ def _object(text: bytes) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
+def less(spent: Spent, before: Spent | None) -> Spent:
+    """Return what is left of a whole conversation's figures without its earlier runs."""
+    if before is None:
+        return spent
+    cost = spent.cost_usd
+    return replace(
+        spent,
+        fresh=max(0, spent.fresh - before.fresh),
+        cached=max(0, spent.cached - before.cached),
+        output=max(0, spent.output - before.output),
+        cost_usd=cost if cost is None else max(0.0, cost - (before.cost_usd or 0.0)),
+    )
+
+
 def stored(path: str) -> dict[str, Any]:
     """Return the object in a file that an engine wrote; empty if it wrote none, or half of one."""
     try:
@@ -91,6 +113,7 @@ def failed(text: str, status: int | None = None, *, retry_s: float | None = None
         text=bounded(text),
         status=status,
         retry_s=retry_s if retry_s is not None else retry_of(text),
+        reset_at=reset_of(text),
     )
 
 

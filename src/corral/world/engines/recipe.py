@@ -15,7 +15,7 @@ from typing import Any, Literal, Protocol
 import msgspec
 from msgspec import Struct, field
 
-from corral.core.facts import Fact
+from corral.core.facts import Fact, Spent
 
 Stream = Literal["out", "err"]
 
@@ -58,6 +58,9 @@ class Job(Struct, frozen=True, kw_only=True):
     idle_s: int = 300  # how long the model may be silent
     shared_cache: str = ""  # a cache that sessions may share
     files: tuple[str, ...] = ()  # that the task is about, for engines which must be told
+    # What the earlier runs of the conversation to be resumed were said to have used, added up:
+    # some engines count the whole conversation.
+    before: Spent | None = None
 
 
 class Prepared(Struct, frozen=True, kw_only=True):

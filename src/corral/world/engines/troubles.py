@@ -14,7 +14,7 @@ _WORDS: tuple[tuple[Trouble, re.Pattern[str]], ...] = tuple(
         (
             Trouble.OVERFLOW,
             r"context.?(length|window|limit)|prompt is too long|prompt_too_long|maximum context"
-            r"|exceeds the maximum number of tokens|too many tokens|ContextOverflow",
+            r"|exceeds the maximum number of tokens|too many tokens|token limit|ContextOverflow",
         ),
         (
             Trouble.QUOTA,
@@ -35,7 +35,7 @@ _WORDS: tuple[tuple[Trouble, re.Pattern[str]], ...] = tuple(
         ),
         (
             Trouble.NETWORK,
-            r"ECONN|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|timed? ?out|timeout|fetch failed|socket"
+            r"error decoding|unexpected EOF|ECONN|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|timed? ?out|timeout|fetch failed|socket"
             r"|connection (error|refused|reset|closed)|APIConnection|disconnected|premature close"
             r"|terminated|unable to connect|stream (error|ended|closed)|\b50[0-9]\b|network"
             r"|internal server|bad gateway|InternalServerError|ServiceUnavailable",
@@ -86,6 +86,12 @@ def retry_of(text: str) -> float | None:
         unit = "ms"
     scale = _UNITS.get(unit[:2]) or _UNITS[unit[0]]
     return float(found.group(1)) * scale
+
+
+def reset_of(text: str) -> int | None:
+    """Return when a limit ends, in milliseconds since the epoch, where a text has it as a number."""
+    found = re.search(r"(?:limit|reset)\D{0,40}?\b(1\d{9})(\d{3})?\b", text, re.IGNORECASE)
+    return int(found.group(1) + (found.group(2) or "000")) if found else None
 
 
 def status_in(text: str) -> int | None:
