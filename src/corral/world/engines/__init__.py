@@ -1,1 +1,1 @@
-"""Engines: the coding agents that Corral runs, and the ways to talk to them."""
+"""The coding agents that Corral can drive, as data: see `recipe`."""
