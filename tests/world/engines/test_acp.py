@@ -58,6 +58,8 @@ def test_permissions_by_policy(tmp_path: Path) -> None:
     code, runner = run(tmp_path, "work", policy=Policy.ALLOW_EDITS)
     assert runner.saw(Denied)() == [Denied(tool="execute", what="git commit -m x")]
     assert [answer.ok for answer in runner.saw(Answered)()] == [True, False]
+    code, runner = run(tmp_path, "work", policy=Policy.ALLOW_EDITS, allow=("git",))
+    assert [answer.ok for answer in runner.saw(Answered)()] == [True, True]
     code, runner = run(tmp_path, "work", policy=Policy.DENY)
     assert [answer.ok for answer in runner.saw(Answered)()] == [False, False]
     assert code == 0
