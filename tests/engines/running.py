@@ -92,7 +92,12 @@ class Yard:
 
     def git(self, *words: str) -> str:
         return subprocess.run(
-            ["git", *words], cwd=self.tree, env=self._env(), check=True, capture_output=True, text=True
+            ["git", *words],
+            cwd=self.tree,
+            env=self._env(),
+            check=True,
+            capture_output=True,
+            text=True,
         ).stdout
 
     def job(self, brief: str, **changes: Any) -> Job:
@@ -201,5 +206,3 @@ def plan(*steps: dict[str, Any]) -> str:
 
 def http_tools(url: str) -> Mcp:
     return Mcp(url=url, token="CORRAL_TEST_TOKEN")
-
-

@@ -21,7 +21,7 @@ _TOOL_TURNS = 6  # a tool may be silent for so many times as long as the model
 class Bounds(Struct, frozen=True):
     """What one engine may do before somebody steps in."""
 
-    turn_s: int = 600  # silent for so long
+    turn_s: int = 600  # silent for so long; 0: for any time
     park_s: int = 60  # in a limit that it waits for by itself
     answer_s: int = 900  # waiting for an answer
     window: int = 90  # per cent of the model's context
@@ -68,14 +68,16 @@ def model_allowed(model: str, patterns: tuple[str, ...]) -> bool:
 
 def due_at(stream: Stream, seen: Seen, bounds: Bounds) -> int:
     """Return when to look again although nothing comes: the earliest of the bounds in time."""
+    times = []
     if stream.finished is not None:
         return seen.now + _RARELY_MS
-    times = []
     if stream.limited is not None:
         times.append(seen.limited_at + bounds.park_s * 1000)
     if stream.asked is not None:
         times.append(seen.asked_at + bounds.answer_s * 1000)
-    return min(times, default=seen.fact_at + _patience_s(stream, bounds) * 1000)
+    if bounds.turn_s and not times:
+        times.append(seen.fact_at + _patience_s(stream, bounds) * 1000)
+    return min(times, default=seen.now + _RARELY_MS)
 
 
 def _limited(stream: Stream, seen: Seen, bounds: Bounds) -> Step | None:
@@ -108,8 +110,8 @@ def _full(stream: Stream, bounds: Bounds) -> Step | None:
 
 
 def _hung(stream: Stream, seen: Seen, bounds: Bounds) -> Step | None:
-    if stream.asked is not None or stream.limited is not None:
-        return None  # these have their own bounds
+    if stream.asked is not None or stream.limited is not None or not bounds.turn_s:
+        return None  # the first two have their own bounds
     silent = seen.now - seen.fact_at
     if silent < _patience_s(stream, bounds) * 1000:
         return None

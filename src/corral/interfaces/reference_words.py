@@ -194,6 +194,8 @@ ENVIRONMENT = {
     "CORRAL_PORT_N": "set in sessions: the ports leased for it, from `CORRAL_PORT_1` on",
     "CORRAL_MODEL": "set for the type `command`: the profile's model",
     "CORRAL_RESUME": "set for the type `command`: the conversation to go on with",
+    "CORRAL_HOME": "set for the type `command`: a folder that is the session's own",
+    "CORRAL_MCP": "set for the type `command`: the address of Corral's own tools",
     "CORRAL_BASE_URL": "set for the type `command`: the profile's `base_url`",
     "CORRAL_ENGINE_KEY": "set for some engines: their key, under a name of ours",
     "CORRAL_RUNNER": "set for runners (`acp`, `tmux`): what to run; agents do not see it",

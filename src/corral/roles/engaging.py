@@ -13,7 +13,7 @@ from corral.roles.files import Room
 from corral.world.engines.orders import AcpOrder, Policy, TmuxOrder, runner_argv
 from corral.world.engines.recipe import Job, Permission, Prepared, Reader, Recipe
 from corral.world.engines.registry import find
-from corral.world.engines.told import COMMAND, FactsReader
+from corral.world.engines.told import TOLD, FactsReader
 
 _GLOB = frozenset("*?[")
 _PERMISSION = {"read": Permission.READ, "all": Permission.ALL}
@@ -34,15 +34,15 @@ class Engaging:
         return found
 
     def recipe(self, name: str, task: Task | None = None) -> Recipe | None:
-        """Return the recipe of a profile; None for a plain program, whose output says nothing.
+        """Return the recipe of a profile; None for a program whose output says nothing to us.
 
-        A task that brings a program of its own is such a one, unless the profile reads facts.
+        A task that brings a program of its own is such a one, unless the profile is for commands.
         """
         profile = self._config.engine.get(name)
         if profile is None or profile.type == "shell":
             return None
         if profile.type == "command":
-            return COMMAND if profile.output == "facts" else None
+            return TOLD if profile.output == "facts" else find("command")
         return None if task is not None and task.run else find(profile.type)
 
     def reader(self, name: str, job: Job) -> Reader:
@@ -62,6 +62,11 @@ class Engaging:
             return profile.commit
         recipe = self.recipe(name, task)
         return recipe is not None and not recipe.commits
+
+    def ends_by_code(self, name: str) -> bool:
+        """Say whether a program that says nothing about its end is judged by its exit code."""
+        profile = self.profile(name)
+        return profile.type == "command" and profile.output != "facts"
 
     def resumes(self, name: str) -> bool:
         recipe = self.recipe(name)
@@ -162,7 +167,8 @@ class Engaging:
     def bounds(self, name: str) -> Bounds:
         watch = self._config.watch
         return Bounds(
-            turn_s=self.profile(name).turn_s,
+            # Any program may be silent while it works; an engine that tells facts may not.
+            turn_s=0 if self.ends_by_code(name) else self.profile(name).turn_s,
             park_s=watch.park_s,
             answer_s=watch.answer_s,
             window=watch.window,

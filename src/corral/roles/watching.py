@@ -84,8 +84,11 @@ class Watcher:
         bounds = self._engaging.bounds(session.profile)
         return watchdog.step(stream, seen, bounds) or self._loop(session, stream)
 
-    def last_word(self, session: Session, task: Task, folder: str) -> LastWord:
-        """Take in all that an engine said until its end, record it, and return its last word."""
+    def last_word(self, session: Session, task: Task, folder: str) -> LastWord | None:
+        """Take in all that an engine said until its end, record it, and return its last word.
+
+        None: it is a command of the user's that said nothing about its end.
+        """
         now = self._clock()
         stream = self._reading(session, task, folder).finish(now)
         self._engage(session, stream)
@@ -106,6 +109,8 @@ class Watcher:
                     final=True,
                 )
             )
+        if end is None and self._engaging.ends_by_code(session.profile):
+            return None
         return LastWord(
             said=end is not None,
             trouble=end.trouble if end else None,

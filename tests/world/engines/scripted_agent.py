@@ -123,8 +123,7 @@ class Agent:
         text = params["prompt"][0]["text"]
         name = text.split()[0].replace("-", "_").rstrip(":")
         act = getattr(self, f"do_{name}", None)
-        result: dict[str, Any] | None = act(text) if act else self.do_echo(text)
-        return result or {"stopReason": "end_turn"}
+        return (act or self.do_echo)(text) or {"stopReason": "end_turn"}
 
     def do_echo(self, text: str) -> None:
         for part in (text[:3], text[3:]):

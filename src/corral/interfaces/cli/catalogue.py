@@ -136,6 +136,17 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
             ),
         ),
         Entry(
+            "session send",
+            "say something to a session that takes text: an answer, or what to do next",
+            "sending:send",
+            (
+                Option("session", "the session"),
+                Option("text", "what to say; - reads it from standard input"),
+                Option("--answers", "the question that it answers, if several are open"),
+                Option("--wait", "how many seconds to wait for proof that it arrived", "number", 5),
+            ),
+        ),
+        Entry(
             "session stop",
             "end a session and all that it started",
             "sessions:stop",
@@ -146,7 +157,7 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
         ),
         Entry(
             "session attach",
-            "see what a session prints, live, until it ends; Ctrl-C leaves it alone",
+            "see what a session prints, live, until it ends; or sit down at its terminal",
             "attach:attach",
             (
                 Option("session", "the session"),

@@ -11,6 +11,7 @@ from corral.core.views import SessionView, session_view
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import moment, paint, span, table
 from corral.interfaces.cli.parser import Options
+from corral.interfaces.cli.sending import screen
 from corral.roles.files import Room
 from corral.store.port import Request
 
@@ -133,7 +134,10 @@ def tail(context: Context, options: Options) -> None:
 
     found = session_rules.find_session(context.store.state(), options.session)
     folder = Room(context.repository.folder, found.id).launch()
-    lines = _in_words(context, found, max(0, options.lines)) if not options.raw else None
+    lines = None
+    if not options.raw:
+        lines = screen(context, found, max(0, options.lines))
+        lines = lines if lines is not None else _in_words(context, found, max(0, options.lines))
     if lines is None:
         lines = processes.tail(folder, max(0, options.lines)) if folder else []
     context.answer({"lines": lines}, lambda: "\n".join(lines))

@@ -9,6 +9,7 @@ variable away before it starts the agent.
 import os
 import sys
 from enum import StrEnum
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -22,7 +23,7 @@ class Policy(StrEnum):
     """How the agent's questions for permission are answered."""
 
     ALLOW = "allow"
-    ALLOW_EDITS = "allow-edits"  # reading anything, and changing files below the working tree
+    ALLOW_EDITS = "allow-edits"  # reading, changing files of the working tree, and `allow`
     DENY = "deny"
     ASK = "ask"  # a person, through the inbox; denied when nobody answers in time
 
@@ -54,7 +55,9 @@ class AcpOrder(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="acp")
     mode: str = ""
     model: str = ""
     policy: Policy = Policy.ASK
+    allow: tuple[str, ...] = ()  # programs that may be run by themselves, with `allow-edits`
     mcp: tuple[McpServer, ...] = ()
+    meta: dict[str, Any] = {}  # for the agent alone, when the conversation begins
     start_s: float = 60  # for each call before the first turn
     turn_s: float = 900  # of silence within a turn
     answer_s: float = 600  # for a person's answer

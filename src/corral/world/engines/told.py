@@ -44,7 +44,7 @@ def _prepare(job: Job) -> Prepared:
     )
 
 
-COMMAND = Recipe(
+TOLD = Recipe(
     type="command",
     program="",
     prepare=_prepare,

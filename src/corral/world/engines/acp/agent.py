@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import signal
 import time
 from collections import deque
 from contextlib import suppress
@@ -63,19 +62,31 @@ class Agent:
         return " / ".join(self._words)
 
     async def end(self) -> None:
-        """End the agent and all that it started: ask, then kill."""
+        """End the agent and all that it started: ask, then kill.
+
+        Whoever detached itself and lost its parent is beyond our reach, but not beyond the shim's.
+        """
         with suppress(TimeoutError):
             await asyncio.wait_for(self.connection.close(), self._stop_s)
         # Most end when their input does; some only after a signal.
         if not await self._is_gone():
-            with suppress(ProcessLookupError):
-                self._process.send_signal(signal.SIGTERM)
+            ending.terminate(os.getpid())
             await self._is_gone()
         deadline = time.monotonic() + self._stop_s
         while ending.kill(os.getpid()).signalled and time.monotonic() < deadline:
             await asyncio.sleep(0.02)
         await self._is_gone()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._drain(), self._stop_s)
         self._errors.cancel()
+
+    async def _drain(self) -> None:
+        """Read what nobody will use, or the event loop complains about pipes left open."""
+        source = self._process.stdout
+        assert source is not None
+        while await source.read(65_536):
+            pass
+        await self._errors
 
     async def _is_gone(self) -> bool:
         with suppress(TimeoutError):

@@ -21,6 +21,7 @@ from corral.world.engines.telling import remark, shortened, tell
 
 _HARMLESS = ("read", "search", "think")
 _OPEN_QUESTIONS = 32
+_SHELL = frozenset(";&|<>()$`\n\r")
 
 
 class Question(Struct):
@@ -92,7 +93,7 @@ class Client:
         policy = self._order.policy
         if policy is Policy.ASK:
             chosen = await self._ask(name, call, asked.options)
-        elif policy is Policy.ALLOW or (policy is Policy.ALLOW_EDITS and self._is_edit(call)):
+        elif policy is Policy.ALLOW or (policy is Policy.ALLOW_EDITS and self._is_allowed(call)):
             chosen = _option(asked.options, "allow_once", "allow_always")
         else:
             chosen = _option(asked.options, "reject_once", "reject_always")
@@ -125,9 +126,12 @@ class Client:
         finally:
             self.questions.pop(name, None)
 
-    def _is_edit(self, call: Call) -> bool:
+    def _is_allowed(self, call: Call) -> bool:
         if call.tool in _HARMLESS:
             return True
+        if call.tool == "execute":
+            # One program by itself: nothing that a shell would take for more than that.
+            return not _SHELL & set(call.what) and call.what.split(" ")[0] in self._order.allow
         return call.writes and bool(call.paths) and all(self._inside(p) for p in call.paths)
 
     def _inside(self, path: str) -> bool:

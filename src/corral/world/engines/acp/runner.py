@@ -29,6 +29,7 @@ from corral.world.engines.telling import remark, shortened, tell
 
 OK, TROUBLE, NO_START, CRASHED, BOUND, STOPPED = 0, 1, 2, 3, 4, 143
 _TICK_S = 0.5
+_QUIET_S = 0.5
 _LONGEST_TEXT = 200
 
 
@@ -149,6 +150,8 @@ class Runner:
     ) -> dict[str, Any]:
         servers = [_mcp(server) for server in self._order.mcp]
         where: dict[str, Any] = {"cwd": self._tree, "mcpServers": servers}
+        if self._order.meta:
+            where["_meta"] = self._order.meta
         if not self._order.resume:
             self._waiting += doubtful  # a new conversation knows nothing of them
             answer = await self._call(agent, AGENT_METHODS["session_new"], where)
@@ -156,6 +159,7 @@ class Runner:
         else:
             self._session = self._order.resume
             answer = await self._resumed(agent, theirs, where | {"sessionId": self._session})
+            await self._replayed(agent)
             said = "".join(self._updates.history or ())
             for message in doubtful:
                 if _same(message.text, said):
@@ -185,6 +189,12 @@ class Runner:
             found = trouble.of_error(error.code, str(error), error.data)
             kind = found.trouble if found.trouble is Trouble.AUTH else Trouble.SESSION
             raise _Over(TROUBLE, Finished(trouble=kind, text=found.text)) from error
+
+    async def _replayed(self, agent: Agent) -> None:
+        """Wait until the agent has told the old conversation: some go on after they answered."""
+        deadline = time.monotonic() + self._order.start_s
+        while (now := time.monotonic()) < deadline and now - agent.wire.heard < _QUIET_S:
+            await asyncio.sleep(_QUIET_S / 5)
 
     async def _settings(self, agent: Agent, opened: dict[str, Any]) -> None:
         """Set mode and model, in whichever of the ways the agent offers."""

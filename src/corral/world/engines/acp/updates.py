@@ -4,6 +4,7 @@ Words come in pieces of a few letters, so they are put together again; a tool ca
 input is known, which for some agents is only with a later update.
 """
 
+import re
 from typing import Any
 
 from acp import schema
@@ -16,6 +17,8 @@ _SAID_AT_ONCE = 4000
 _CALLS = 1000  # that are remembered while they run
 _WRITES = ("edit", "delete", "move")
 _COMMANDS = ("command", "cmd", "script")
+_PATCHES = ("patchText", "patch", "input")
+_PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
 _PATHS = ("file_path", "filePath", "filepath", "path", "abs_path")
 
 
@@ -69,12 +72,13 @@ class Updates:
         call = self._calls.setdefault(update.tool_call_id, Call())
         while len(self._calls) > _CALLS:
             self._calls.pop(next(iter(self._calls)))
-        call.tool = update.kind or call.tool
+        # A question about a call knows its kind less well than the call itself.
+        if update.kind and (update.kind != "other" or not call.tool):
+            call.tool = update.kind
         call.what = _what(update) or call.what
         call.paths = _paths(update) or call.paths
         over = update.status in ("completed", "failed")
-        known = bool(update.raw_input) or bool(call.paths) or update.status == "in_progress"
-        if not call.told and (known or over):
+        if update.raw_input or call.paths or over:
             self.tell_call(update.tool_call_id, call)
         if over:
             self._calls.pop(update.tool_call_id, None)
@@ -144,6 +148,8 @@ def _paths(update: schema.ToolCall | schema.ToolCallUpdate) -> tuple[str, ...]:
     ]
     if isinstance(update.raw_input, dict):
         found += [path for key in _PATHS if isinstance(path := update.raw_input.get(key), str)]
+        patches = [text for key in _PATCHES if isinstance(text := update.raw_input.get(key), str)]
+        found += [path.strip() for text in patches for path in _PATCHED.findall(text)]
     return tuple(dict.fromkeys(path for path in found if path))
 
 
