@@ -4,12 +4,15 @@ import os
 from os.path import isdir, join
 from uuid import NAMESPACE_URL, uuid5
 
+from msgspec.structs import replace
+
 from corral.core.config import Config, Engine
 from corral.core.errors import NotFound
 from corral.core.ids import SessionId
 from corral.core.state import Session, Task
 from corral.core.watchdog import Bounds, model_allowed
 from corral.roles.files import Room
+from corral.world.engines import acp_agents
 from corral.world.engines.orders import AcpOrder, Policy, TmuxOrder, runner_argv
 from corral.world.engines.recipe import Job, Permission, Prepared, Reader, Recipe
 from corral.world.engines.registry import find
@@ -17,7 +20,11 @@ from corral.world.engines.told import TOLD, FactsReader
 
 _GLOB = frozenset("*?[")
 _PERMISSION = {"read": Permission.READ, "all": Permission.ALL}
-_POLICY = {"read": Policy.DENY, "edit": Policy.ALLOW_EDITS, "all": Policy.ALLOW, "ask": Policy.ASK}
+_POLICY = {
+    Permission.READ: Policy.DENY,
+    Permission.EDIT: Policy.ALLOW_EDITS,
+    Permission.ALL: Policy.ALLOW,
+}
 
 
 class Engaging:
@@ -66,7 +73,8 @@ class Engaging:
     def ends_by_code(self, name: str) -> bool:
         """Say whether a program that says nothing about its end is judged by its exit code."""
         profile = self.profile(name)
-        return profile.type == "command" and profile.output != "facts"
+        plain = profile.type == "command" and profile.output != "facts"
+        return plain and profile.transport == "cli"
 
     def resumes(self, name: str) -> bool:
         recipe = self.recipe(name)
@@ -128,28 +136,22 @@ class Engaging:
         if profile.transport == "cli":
             return recipe.prepare(job)
         room = Room(self._folder, session.id).path
-        argv = (*job.program, *job.args)
-        order: AcpOrder | TmuxOrder = TmuxOrder(room=room, argv=argv)
-        if profile.transport == "acp":
-            order = AcpOrder(
-                room=room,
-                argv=argv,
-                resume=job.resume,
-                model=job.model,
-                policy=_POLICY.get(profile.permission or "edit", Policy.ASK),
-                turn_s=profile.turn_s,
-                answer_s=self._config.watch.answer_s,
-            )
-        command, env = runner_argv(order)
         base = recipe.prepare(job)
-        return Prepared(
-            argv=command,
-            env=base.env | env,
-            keys=base.keys,
-            files=base.files,
-            folders=base.folders,
-            stdin=job.prompt_file,
-        )
+        order: AcpOrder | TmuxOrder
+        if profile.transport == "tmux":
+            order = TmuxOrder(room=room, argv=(*job.program, *job.args))
+        else:
+            policy = Policy.ASK if profile.permission == "ask" else None
+            if profile.type == "command":
+                order = AcpOrder(room=room, argv=(*job.program, *job.args), resume=job.resume)
+                order = replace(order, policy=policy or _POLICY[job.permission], model=job.model)
+            else:
+                order, base = acp_agents.prepare(
+                    profile.type, job, recipe.prepare, room=room, policy=policy
+                )
+            order = replace(order, answer_s=self._config.watch.answer_s)
+        command, env = runner_argv(order)
+        return replace(base, argv=command, env=base.env | env, stdin=job.prompt_file)
 
     def home(self, session: SessionId) -> str:
         return join(Room(self._folder, session).path, "home")
@@ -165,10 +167,10 @@ class Engaging:
         return isdir(home)
 
     def bounds(self, name: str) -> Bounds:
-        watch = self._config.watch
+        watch, profile = self._config.watch, self.profile(name)
         return Bounds(
-            # Any program may be silent while it works; an engine that tells facts may not.
-            turn_s=0 if self.ends_by_code(name) else self.profile(name).turn_s,
+            # Any program may be silent while it works, and so may a person at a terminal.
+            turn_s=0 if self.ends_by_code(name) or profile.transport == "tmux" else profile.turn_s,
             park_s=watch.park_s,
             answer_s=watch.answer_s,
             window=watch.window,

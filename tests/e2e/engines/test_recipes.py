@@ -1,9 +1,12 @@
 """R18: a profile with the type of a real agent runs it by its recipe, and reads its own output."""
 
+import json
 import os
+import sys
 from pathlib import Path
 
-from tests.e2e.engines.ranch import QUIET, Ranch
+from tests.e2e.engines.ranch import QUIET, WORK, Ranch, fact
+from tests.world.engines import scripted_agent
 
 # Behaves like Claude Code does when it prints JSON: same options, same lines.
 AGENT = """\
@@ -63,3 +66,28 @@ def _agent(ranch: Ranch) -> Path:
     path.write_text(AGENT)
     path.chmod(0o755)
     return path
+
+
+def test_an_agent_is_driven_through_a_protocol_by_a_runner(ranch: Ranch) -> None:
+    agent = Path(scripted_agent.__file__)
+    command = json.dumps([sys.executable, str(agent), "plain"])
+    ranch.configure(
+        f'{QUIET}[engine.default]\ntype = "command"\ntransport = "acp"\ncommand = {command}\n'
+    )
+    task = ranch.add("Say something")
+    ranch.once()
+    assert ranch.verdict(task) == "no_change", ranch.detail(task)
+    found = ranch.session(f"{task}.1")
+    assert found["thread"] == "ses-1"
+    assert "Say something" in found["engine"]["said"]
+
+
+def test_a_command_of_the_users_is_judged_by_its_code_unless_it_tells_facts(ranch: Ranch) -> None:
+    ranch.configure(f'{QUIET}[engine.default]\ntype = "command"\n')
+    good = ranch.script(f"echo working; {WORK}")
+    bad = ranch.script("echo oh no >&2; exit 3")
+    limited = ranch.script(f"{fact('finished', trouble='request', text='400')}; exit 0")
+    ranch.once()
+    assert ranch.verdict(good) == "proved", ranch.detail(good)
+    assert (ranch.verdict(bad), ranch.verdict(limited)) == ("crashed", "rejected")
+    assert "oh no" in ranch.detail(bad)
