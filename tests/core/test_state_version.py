@@ -13,7 +13,7 @@ import msgspec
 from corral.core import queue_state, state
 from corral.core.state import State, TaskState
 
-PINNED = (3, "6d7ce82043091f85")
+PINNED = (3, "37b7393e262355d4")
 
 
 def kinds(root: type[msgspec.Struct] = State) -> list[type[msgspec.Struct]]:

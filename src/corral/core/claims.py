@@ -108,6 +108,12 @@ def _need(state: State, task: Task, need: Task) -> Obstacle:
 
 def _resting(task: Task, now: int) -> Obstacle:
     left = (task.not_before_at - now + 999) // 1000
+    if task.parks:
+        return Obstacle(
+            "resting",
+            f"{task.id} is parked for another {left} s, no attempt was used up ({task.reason})",
+            "wait: it goes on by itself",
+        )
     if not task.failures:
         text = f"{task.id} waits for its date, which is in {left} s (cron: {task.cron})"
         return Obstacle("resting", text, "wait: it starts by itself")

@@ -276,6 +276,8 @@ class SessionStarted(Event, frozen=True, kw_only=True):
     pool: str = ""
     wall_s: int = 0
     trunk: str = ""
+    account: str = ""
+    resume: str = ""
 
 
 class SessionProgressed(Event, frozen=True, kw_only=True):
@@ -306,6 +308,75 @@ class SessionEnded(Event, frozen=True, kw_only=True):
     commit: str = ""
     code: int | None = None
     signal: int | None = None
+
+
+class SessionEngaged(Event, frozen=True, kw_only=True):
+    """The engine is up: its model, and its own name for the conversation, to resume it by."""
+
+    type = "session.engaged"
+    session: SessionId
+    thread: str = ""
+    model: str = ""
+    version: str = ""
+
+
+class SessionSpent(Event, frozen=True, kw_only=True):
+    """What the session has used so far, in all; recorded now and then, and exactly at its end.
+
+    `unpriced` are the tokens whose cost nobody knows; `nano_usd` is the cost of the others.
+    """
+
+    type = "session.spent"
+    session: SessionId
+    model: str = ""
+    fresh: int = 0
+    cached: int = 0
+    output: int = 0
+    nano_usd: int = 0
+    unpriced: int = 0
+    turns: int = 0
+
+
+class SessionLimited(Event, frozen=True, kw_only=True):
+    """The engine met a limit of its account, which is left alone until `until_at`."""
+
+    type = "session.limited"
+    session: SessionId
+    account: str
+    trouble: str
+    until_at: int
+    text: str = ""
+
+
+class SessionAsked(Event, frozen=True, kw_only=True):
+    """The engine waits for an answer."""
+
+    type = "session.asked"
+    session: SessionId
+    text: str
+    options: tuple[str, ...] = ()
+
+
+class SessionReacted(Event, frozen=True, kw_only=True):
+    """The witness stepped in: why (`cause`, mostly a verdict) and what it did (`action`).
+
+    `resume` and `restart` start the session's program once more, in the same tree.
+    """
+
+    type = "session.reacted"
+    session: SessionId
+    cause: str
+    action: str
+    text: str = ""
+
+
+class TaskParked(Event, frozen=True, kw_only=True):
+    """The session ended for a reason that is not the task's: no attempt was used up."""
+
+    type = "task.parked"
+    task: TaskId
+    reason: str
+    until_at: int
 
 
 class ChoreDone(Event, frozen=True, kw_only=True):

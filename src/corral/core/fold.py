@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from corral.core import engine_fold as engine
 from corral.core import events as e
 from corral.core.ids import TaskId
 from corral.core.queue_fold import QUEUE_APPLY, left
@@ -206,6 +207,8 @@ def _session_started(state: State, event: e.SessionStarted, seq: int, at: int) -
         progress_at=at,
         outputs_at=at,
         trunk=event.trunk or event.base,
+        account=event.account,
+        resume=event.resume,
     )
 
 
@@ -233,6 +236,13 @@ def _session_ended(state: State, event: e.SessionEnded, seq: int, at: int) -> No
         detail=event.detail,
         commit=event.commit,
     )
+    engine.ended(state, event)
+
+
+def _task_parked(state: State, event: e.TaskParked, seq: int, at: int) -> None:
+    parks = state.tasks[event.task].parks + 1
+    changes = {"not_before_at": event.until_at, "parks": parks}
+    _move(state, event.task, TaskState.TODO, at, reason=event.reason, **changes)
 
 
 def _chore_done(state: State, event: e.ChoreDone, seq: int, at: int) -> None:
@@ -246,7 +256,7 @@ def _move(
     found = board.tasks[task]
     if to is not TaskState.REVIEW:
         left(board, task)  # it does not wait to land any more
-    changes = {"before": reason or found.before, **changes}
+    changes = {"before": reason or found.before, "parks": 0, **changes}
     board.tasks[task] = replace(
         found, state=to, claim=None, changed_at=at, reason=reason, **changes
     )
@@ -285,6 +295,12 @@ _APPLY: dict[type[e.Event], Apply] = {
     e.SessionProgressed: _session_progressed,
     e.SessionStopAsked: _session_stop_asked,
     e.SessionEnded: _session_ended,
+    e.TaskParked: _task_parked,
+    e.SessionEngaged: engine.engaged,
+    e.SessionSpent: engine.spent,
+    e.SessionLimited: engine.limited,
+    e.SessionAsked: engine.asked,
+    e.SessionReacted: engine.reacted,
     e.ChoreDone: _chore_done,
     **QUEUE_APPLY,
 }

@@ -68,7 +68,7 @@ def _change_returned(state: State, event: q.ChangeReturned, seq: int, at: int) -
         at=at,
     )
     reason = f"{event.why}: {event.detail}" if event.detail else event.why
-    again = {"commit": "", "reason": reason, "before": reason, "changed_at": at}
+    again = {"commit": "", "reason": reason, "before": reason, "changed_at": at, "parks": 0}
     state.tasks[event.task] = replace(task, state=TaskState.TODO, claim=None, **again)
 
 

@@ -9,6 +9,7 @@ from enum import StrEnum
 
 from msgspec import Struct, field
 
+from corral.core.bill import Bill
 from corral.core.ids import ConvoyId, SessionId, TaskId, Token
 from corral.core.queue_state import Change, Check, Returned, Trunk
 
@@ -86,6 +87,7 @@ class Task(Struct, frozen=True, array_like=True, gc=False):
     key: str = ""  # its name in the plan that it comes from
     spec: str = ""  # tells its wording in that plan from any other
     reasons: dict[TaskId, str] = field(default_factory=dict)  # of those needs that were inferred
+    parks: int = 0  # sessions in a row that ended without using up an attempt
 
 
 class Session(Struct, frozen=True, array_like=True, gc=False):
@@ -110,6 +112,20 @@ class Session(Struct, frozen=True, array_like=True, gc=False):
     outputs: int = 0
     outputs_at: int = 0  # when the number of outputs last rose
     trunk: str = ""  # where the convoy's trunk was when it started
+    account: str = ""  # whose limits it counts against
+    resume: str = ""  # the engine's conversation that it was to go on with
+    thread: str = ""  # the engine's own name for the conversation
+    model: str = ""
+    bill: Bill = Bill()
+    bill_before: Bill = Bill()  # of the launches before the newest one
+    turns: int = 0
+    turns_before: int = 0
+    limited: bool = False
+    asked: str = ""
+    launches: int = 1  # of its program, in all
+    reactions: tuple[str, ...] = ()  # what was done about it, and why, the last ones
+    relaunched: tuple[str, ...] = ()  # the cause of each launch but the first
+    fresh: bool = False  # the newest launch does not go on with the conversation
 
     @property
     def live(self) -> bool:
@@ -122,6 +138,29 @@ class Alert(Struct, frozen=True, array_like=True, gc=False):
     subject: str
     text: str
     raised_at: int
+
+
+class Account(Struct, frozen=True, array_like=True, gc=False):
+    """Something that limits all who use it together: an engine and its key."""
+
+    name: str
+    until_at: int = 0  # nothing starts on it before
+    limited_at: int = 0
+    allowed: float = 0.0  # sessions at once; 0: no limit was met yet
+    ceiling: float = 0.0  # with so many, it was limited
+    strikes: int = 0  # rounds of limits since something last went well
+    trouble: str = ""
+    text: str = ""
+
+
+class Entry(Struct, frozen=True, array_like=True, gc=False):
+    """What one task has spent with one profile and one model, over all its sessions."""
+
+    task: TaskId
+    profile: str
+    model: str
+    bill: Bill
+    sessions: int = 0
 
 
 class Chore(Struct, frozen=True, array_like=True, gc=False):
@@ -152,3 +191,6 @@ class State(Struct):
     flakes: dict[str, int] = field(default_factory=dict)  # by command: same tree, two answers
     runs: int = 0  # check runs so far; they are named by it
     paused: str = ""  # why nothing lands, if all queues are paused
+    accounts: dict[str, Account] = field(default_factory=dict)
+    ledger: dict[str, Entry] = field(default_factory=dict)
+    days: dict[int, Bill] = field(default_factory=dict)  # spent, by day since 1970 in UTC

@@ -8,6 +8,7 @@ from collections import Counter
 
 from msgspec import Struct
 
+from corral.core.bill import Bill
 from corral.core.claims import column
 from corral.core.ids import ConvoyId, SessionId, TaskId
 from corral.core.queue_views import CheckView, check_view
@@ -102,6 +103,23 @@ class SessionView(Struct, frozen=True):
     progress: str
     progress_at: int
     outputs: int
+    account: str
+    thread: str
+    model: str
+    turns: int
+    launches: int
+    reactions: tuple[str, ...]
+    spent: "SpentView"
+
+
+class SpentView(Struct, frozen=True):
+    """Tokens and dollars; the cost is None if at least a part of it is not known."""
+
+    fresh: int
+    cached: int
+    output: int
+    cost_usd: float | None
+    unpriced: int
 
 
 class AlertView(Struct, frozen=True):
@@ -121,6 +139,7 @@ class Status(Struct, frozen=True):
     checks: list[CheckView]
     leases: list[LeaseView]
     alerts: list[AlertView]
+    spent: SpentView
 
 
 def claim_view(claim: Claim | None) -> ClaimView | None:
@@ -218,8 +237,13 @@ def lease_view(resource: str, lease: Claim) -> LeaseView:
 
 
 def session_view(session: Session) -> SessionView:
-    shown = SessionView.__struct_fields__
-    return SessionView(*(getattr(session, name) for name in shown))
+    shown = SessionView.__struct_fields__[:-1]
+    fields = {name: getattr(session, name) for name in shown}
+    return SessionView(**fields, spent=spent_view(session.bill))
+
+
+def spent_view(bill: Bill) -> SpentView:
+    return SpentView(bill.fresh, bill.cached, bill.output, bill.usd, bill.unpriced)
 
 
 def alert_views(state: State) -> list[AlertView]:
@@ -238,4 +262,5 @@ def status(state: State) -> Status:
         checks=[check_view(check) for check in state.checks.values() if check.live],
         leases=[lease_view(resource, lease) for resource, lease in state.leases.items()],
         alerts=alert_views(state),
+        spent=spent_view(sum((entry.bill for entry in state.ledger.values()), Bill())),
     )

@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from corral.core import governor
 from corral.core.claims import Obstacle, column, obstacles
 from corral.core.graph import dependents
 from corral.core.moves import moves_of
@@ -37,8 +38,11 @@ def explain(
 ) -> Explanation:
     """Explain a task; with the limits of the slots, also whether it waits for one of them."""
     found = obstacles(state, task, now)
-    slot = Taken(state).obstacle(task, pool, limits) if limits and not found else None
-    found += [slot] if slot else []
+    if limits and not found:
+        taken = Taken(state)
+        profile = governor.profile_for(state, task, limits.accounts, now)
+        waits = taken.obstacle(task, pool, limits) or taken.held_up(task, profile, limits, now)
+        found += [waits] if waits else []
     return Explanation(
         task=task.id,
         state=task.state,
@@ -63,6 +67,10 @@ def _summary(state: State, task: Task, now: int, found: list[Obstacle]) -> str:
         return f"was held by {task.claim.holder}, whose claim has lapsed: anyone can take it over"
     if found and found[0].code in ("no_slot", "pool_full"):
         return "is ready, and waits for a slot"
+    if found and found[0].code == "account_limited":
+        return "is ready, and waits for its engine's account"
+    if found and found[0].code == "no_money":
+        return "is ready, and waits for money"
     if task.state == TaskState.TODO and found:
         return "cannot start yet"
     if task.state == TaskState.TODO and task.assignee:

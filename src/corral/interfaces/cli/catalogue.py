@@ -75,6 +75,7 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
             "status:status",
             (Option("--watch", "stay, and show each change as it happens", "flag"),),
         ),
+        Entry("cost", "what was spent: tokens and money, on what", "cost:cost"),
         Entry("why", "why a task is where it is", "look:why", (Option("task", "the task"),)),
         Entry(
             "log",
@@ -156,6 +157,18 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
             (
                 Option("session", "the session"),
                 Option("--lines", "how many", "number", 20),
+                Option("--raw", "as the engine wrote it, not in words", "flag"),
+            ),
+        ),
+        Entry(
+            "session send",
+            "say something to a session that takes text: an answer, or what to do next",
+            "sending:send",
+            (
+                Option("session", "the session"),
+                Option("text", "what to say; - reads it from standard input"),
+                Option("--answers", "the question that it answers, if several are open"),
+                Option("--wait", "how many seconds to wait for proof that it arrived", "number", 5),
             ),
         ),
         Entry(
@@ -169,7 +182,7 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
         ),
         Entry(
             "session attach",
-            "see what a session prints, live, until it ends; Ctrl-C leaves it alone",
+            "see what a session prints, live, until it ends; or sit down at its terminal",
             "attach:attach",
             (
                 Option("session", "the session"),

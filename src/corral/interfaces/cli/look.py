@@ -7,9 +7,10 @@ import msgspec
 from corral.core import views
 from corral.core.claims import ready
 from corral.core.codec import decode
+from corral.core.governor import profile_for
 from corral.core.graph import find_task
+from corral.core.profiles import limits_of
 from corral.core.rules import find_convoy
-from corral.core.slots import Limits
 from corral.core.why import Explanation, explain
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import STATE_STYLE, holder, moment, paint, span, table
@@ -150,9 +151,9 @@ def alert_list(context: Context, options: Options) -> None:
 def why(context: Context, options: Options) -> None:
     state = context.store.state()
     task = find_task(state, options.task)
-    slots, engine = context.config.slots, context.config.engine.get(task.engine or "default")
-    limits = Limits(slots.total, slots.reserve, slots.pools)
-    found = explain(state, task, context.now(), limits, engine.pool if engine else "")
+    limits, now = limits_of(context.config), context.now()
+    engine = context.config.engine.get(profile_for(state, task, limits.accounts, now))
+    found = explain(state, task, now, limits, engine.pool if engine else "")
     context.answer(found, lambda: _why(found))
 
 

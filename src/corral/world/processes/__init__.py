@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         alive,
         ask_stop,
         force_stop,
+        last_lines,
         outcome,
         read_exit,
         tail,
@@ -61,7 +62,7 @@ _HOMES = {
         "Stray",
         "Usage",
     ),
-    "watching": ("alive", "ask_stop", "force_stop", "outcome", "read_exit", "tail"),
+    "watching": ("alive", "ask_stop", "force_stop", "last_lines", "outcome", "read_exit", "tail"),
 }
 
 __all__ = [
@@ -78,6 +79,7 @@ __all__ = [
     "ask_stop",
     "end",
     "force_stop",
+    "last_lines",
     "outcome",
     "read_exit",
     "start",
