@@ -447,6 +447,16 @@ def test_paths_are_bounded_over_the_whole_plan() -> None:
     assert said(HEAD + many) == [f"task: more than {MOST_PATHS:,} paths in one plan"]
 
 
+def test_wildcards_are_bounded_too_for_each_is_compared_with_each() -> None:
+    many = "".join(
+        f'[[task]]\nkey = "k{n}"\ntitle = "T"\nunproved = true\npaths = ["**/{n}*x?"]\n'
+        for n in range(400)
+    )
+    assert said(HEAD + many) == [
+        "task: too many paths begin with the same wildcards: name folders instead"
+    ]
+
+
 # Texts that made readers take time in the square of their length, or too much memory.
 HOSTILE: dict[str, tuple[str, bytes]] = {
     "braces": ("p.json", b"{" * MOST_BYTES),

@@ -53,7 +53,7 @@ class Outcome(Struct, frozen=True):
 
 def applied(state: State, plan: Plan, actor: str, now: int) -> Sequence[e.Event]:
     """Return the events that make the board say what the plan says, or refuse all of it."""
-    wrong = errors(problems(plan, Surroundings(tasks=_names(state, plan))))
+    wrong = errors(problems(plan, Surroundings(tasks=names(state, plan))))
     if wrong:
         more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
         said = str(wrong[0])
@@ -123,7 +123,7 @@ def _keyed(state: State, convoy: ConvoyId) -> dict[str, Task]:
     return {task.key: task for task in tasks if task.key and task.convoy == convoy}
 
 
-def _names(state: State, plan: Plan) -> frozenset[str]:
+def names(state: State, plan: Plan) -> frozenset[str]:
     """Return what a need may name that is on the board already."""
     convoy = _find_convoy(state, plan)
     return frozenset(state.tasks) | frozenset(_keyed(state, convoy.id) if convoy else ())

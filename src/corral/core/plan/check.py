@@ -12,8 +12,9 @@ from msgspec import Struct
 from corral.core import paths, text
 from corral.core.brief import CHANGE_NOTHING
 from corral.core.errors import BadInput
+from corral.core.plan.edges import comparisons
 from corral.core.plan.problems import Place, Problem, bounded, nearest, quoted
-from corral.core.plan.schema import KEY, MOST_MINUTES, MOST_PATHS, Plan, TaskPlan
+from corral.core.plan.schema import KEY, MOST_COMPARISONS, MOST_MINUTES, MOST_PATHS, Plan, TaskPlan
 from corral.core.plan.shape import UNNAMED, Shaped
 
 _STRATEGIES = ("", "rebase", "squash", "merge")
@@ -63,6 +64,9 @@ def _all(plan: Plan, around: Surroundings, where: _Where) -> Iterator[Problem]:
     yield from _convoy(plan, where)
     if sum(len(task.paths) for task in plan.tasks) > MOST_PATHS:
         yield where.problem((), where.spelling, f"more than {MOST_PATHS:,} paths in one plan")
+    elif _usable(plan) and comparisons(plan.tasks) > MOST_COMPARISONS:
+        said = "too many paths begin with the same wildcards: name folders instead"
+        yield where.problem((), where.spelling, said)
     seen: dict[str, int] = {}
     for number, task in enumerate(plan.tasks):
         place = where.task(number)
@@ -82,6 +86,11 @@ def _all(plan: Plan, around: Surroundings, where: _Where) -> Iterator[Problem]:
             ),
         )
     yield from _needs(plan, around, where)
+
+
+def _usable(plan: Plan) -> bool:
+    """Say whether all paths are patterns: only these can be compared."""
+    return not any(paths.problem(path.strip()) for task in plan.tasks for path in task.paths)
 
 
 def _convoy(plan: Plan, where: _Where) -> Iterator[Problem]:

@@ -90,13 +90,7 @@ def _overlapping(
 
     Patterns can only meet if the fixed beginning of one is that of the other, or goes on from it.
     """
-    holders: dict[str, list[int]] = defaultdict(list)
-    for number, task in enumerate(tasks):
-        for pattern in dict.fromkeys(paths.normal(path.strip()) for path in task.paths):
-            holders[pattern].append(number)
-    by_start: dict[tuple[str, ...], list[str]] = defaultdict(list)
-    for pattern in holders:
-        by_start[_start(pattern)].append(pattern)
+    holders, by_start = _patterns(tasks)
     found: dict[int, dict[int, tuple[str, str]]] = defaultdict(dict)
     for pattern, owners in holders.items():
         start = _start(pattern)
@@ -112,6 +106,27 @@ def _overlapping(
                         pair = (other, pattern) if late else (pattern, other)
                         found[second].setdefault(first, pair)
     return found
+
+
+def comparisons(tasks: Sequence[TaskPlan]) -> int:
+    """Return how many pairs of patterns must be compared to find all overlaps."""
+    holders, by_start = _patterns(tasks)
+    starts = map(_start, holders)
+    return sum(len(by_start.get(s[:n], ())) for s in starts for n in range(len(s) + 1))
+
+
+def _patterns(
+    tasks: Sequence[TaskPlan],
+) -> tuple[dict[str, list[int]], dict[tuple[str, ...], list[str]]]:
+    """Return who has each pattern, and the patterns by their fixed beginnings."""
+    holders: dict[str, list[int]] = defaultdict(list)
+    for number, task in enumerate(tasks):
+        for pattern in dict.fromkeys(paths.normal(path.strip()) for path in task.paths):
+            holders[pattern].append(number)
+    by_start: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for pattern in holders:
+        by_start[_start(pattern)].append(pattern)
+    return holders, by_start
 
 
 def _start(pattern: str) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from msgspec import Meta, Struct
 MOST_BYTES = 1 << 20  # of the text of a plan
 MOST_TASKS = 500
 MOST_PATHS = 2_000  # in the whole plan: overlaps are looked for between all of them
+MOST_COMPARISONS = 100_000  # of those paths with each other
 MOST_MINUTES = 10_000
 KEY = 60
 

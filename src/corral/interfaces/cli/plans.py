@@ -150,7 +150,7 @@ def _summary(report: Report) -> str:
         [
             f"{paint(shown(plan.convoy.title), 'bold')}: {_count(count, 'task')} in"
             f" {_count(number, 'wave')}, at most {widest} at once",
-            _cut(f"critical path ({longest.length} {longest.unit}): {chain}"),
+            _cut(f"critical path ({_count(longest.length, longest.unit[:-1])}): {chain}"),
         ]
     )
 
