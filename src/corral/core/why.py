@@ -20,6 +20,8 @@ class Explanation(Struct, frozen=True):
     obstacles: list[Obstacle]
     waiting_for_it: list[str]
     moves: list[str]
+    session: str = ""  # the last one, and what it met or came to
+    met: list[str] = []
 
 
 _SUMMARY = {
@@ -55,7 +57,22 @@ def explain(
             if other.state == TaskState.TODO and task.state != TaskState.DONE
         ],
         moves=[move.name for move in moves_of(task)],
+        session=task.session,
+        met=_met(state, task),
     )
+
+
+def _met(state: State, task: Task) -> list[str]:
+    """Say what happened to the last session of a task, besides its work."""
+    session = state.sessions.get(task.session)
+    if session is None:
+        return []
+    found = list(session.reactions)
+    if session.live:
+        found += [f"asks: {session.asked}"] if session.asked else []
+        found += [f"is being ended, {session.stop}: {session.detail}"] if session.stop else []
+        found += [f"goes on with the conversation {session.resume}"] if session.resume else []
+    return found
 
 
 def _summary(state: State, task: Task, now: int, found: list[Obstacle]) -> str:

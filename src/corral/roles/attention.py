@@ -50,8 +50,8 @@ class Attention:
         """Do what is to be done for one session that no step is busy with."""
         self._seen[session.id] = (session, task.claim)
         folder = self._steps.room(session.id).launch()
-        awaited = self._steps.room(session.id).begun() < session.launches
-        if folder is None or awaited or (not launched(folder) and processes.withdraw(folder)):
+        unborn = folder is not None and not launched(folder) and processes.withdraw(folder)
+        if folder is None or unborn or self._steps.room(session.id).ran() < session.launches:
             self._before_it_runs(session, task, later)
             return
         self._listen(session, task, folder)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from os.path import isdir, isfile, join
 
 from corral.core.ids import SessionId
+from corral.world import processes
 
 _OURS = ("setup", "check", "commit")
 
@@ -27,9 +28,10 @@ class Room:
         """Return the file with what the session is told at its so-manieth launch."""
         return self.brief if launch <= 1 else join(self.path, f"brief-{launch}.md")
 
-    def begun(self) -> int:
-        """Say how often the program was launched, or is about to be."""
-        return self._last("run")
+    def ran(self) -> int:
+        """Say how often the program was really started."""
+        folders = (join(self.path, f"run-{n}") for n in range(1, self._last("run") + 1))
+        return sum(processes.ran(folder) for folder in folders)
 
     def launch(self) -> str | None:
         """Return the folder of the program's newest launch."""

@@ -69,9 +69,9 @@ class Watcher:
         if reading.unread:
             text = f"{session.profile} prints lines that are not understood: see its output"
             self._log.alert("unread", session.id, text)
-        state = self._log.look()
         over = None
         if self._budgets.any(session.profile):
+            state = self._log.look()
             sums = Sums(state, now, self._bills(state))
             over = money.over(sums, task, session.profile, self._budgets)
         seen = Seen(
@@ -226,7 +226,8 @@ class Watcher:
     def _question(self, session: Session, stream: Stream) -> None:
         """Answer a question by policy, or tell a person once and wait."""
         if stream.asked is None:
-            self._log.over("asked", session.id)
+            if session.asked:
+                self._log.over("asked", session.id)
             return
         asked, options = _line(stream.asked.text), tuple(map(_line, stream.asked.options))
         if session.asked == asked:

@@ -77,6 +77,7 @@ def test_one_that_always_breaks_off_uses_up_its_attempts_and_no_more(ranch: Ranc
     assert ranch.verdicts() == ["crashed", "crashed"]
     assert "broke off (exit code 0)" in ranch.detail(task)
     assert ranch.reactions() == [("crashed", "resume")] * 2
+    assert f"{task}.2 crashed: resume" in ranch.here("why", task, code=0).out
     assert ranch.task(task)["state"] == "failed"
     assert ranch.leftovers() == []
 

@@ -140,7 +140,20 @@ def tail(context: Context, options: Options) -> None:
         lines = lines if lines is not None else _in_words(context, found, max(0, options.lines))
     if lines is None:
         lines = processes.tail(folder, max(0, options.lines)) if folder else []
-    context.answer({"lines": lines}, lambda: "\n".join(lines))
+    shown_lines = _without_secrets(context, lines)
+    context.answer({"lines": shown_lines}, lambda: "\n".join(shown_lines))
+
+
+def _without_secrets(context: Context, lines: list[str]) -> list[str]:
+    """Take out the values of keys, as far as whoever asks has them in the environment."""
+    if not any(engine.env for engine in context.config.engine.values()):
+        return lines
+    import os
+
+    from corral.roles.secrets import Secrets
+
+    secrets = Secrets(context.config, os.environ)
+    return [secrets.hide(one) for one in lines]
 
 
 def _in_words(context: Context, session: Session, lines: int) -> list[str] | None:

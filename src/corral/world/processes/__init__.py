@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         force_stop,
         last_lines,
         outcome,
+        ran,
         read_exit,
         tail,
     )
@@ -62,7 +63,16 @@ _HOMES = {
         "Stray",
         "Usage",
     ),
-    "watching": ("alive", "ask_stop", "force_stop", "last_lines", "outcome", "read_exit", "tail"),
+    "watching": (
+        "alive",
+        "ask_stop",
+        "force_stop",
+        "last_lines",
+        "outcome",
+        "ran",
+        "read_exit",
+        "tail",
+    ),
 }
 
 __all__ = [
@@ -81,6 +91,7 @@ __all__ = [
     "force_stop",
     "last_lines",
     "outcome",
+    "ran",
     "read_exit",
     "start",
     "strays",

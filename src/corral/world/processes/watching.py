@@ -20,6 +20,11 @@ def alive(folder: str) -> bool:
     return _shim(folder) is not None
 
 
+def ran(folder: str) -> bool:
+    """Say whether a program was started in this folder, rather than withdrawn before it was."""
+    return bool((records.read(folder, records.PROCESS) or {}).get("pid"))
+
+
 def ask_stop(folder: str) -> bool:
     """Have the session stopped, by escalation; False if it does not run. Does not wait."""
     return _signal(folder, signal.SIGTERM)
