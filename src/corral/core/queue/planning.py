@@ -9,6 +9,8 @@ same. What it does is called anchored lanes:
 - A stack is filled with changes while (weight in it) x (chance that it passes) grows.
 - After a red anchor, the next one is at most half of it, with nothing added. So within about
   log2 of its size in runs something lands, or one change is red alone and is sent back.
+- Where the check that failed can be repeated by itself, a red stack is *hunted* through instead: by
+  halves from its bottom, so that a clash is found like a fault, while other changes land.
 - Only a change that was red alone on the target itself is blamed, a second time if it may have
   been a flake; if that happens to many in a row, the target is checked by itself first.
 
@@ -64,6 +66,7 @@ def plan(queue: Queue, free_slots: int, now: int, policy: Policy) -> list[Action
     odds = Odds(queue, entries, now, mean_s(queue.learned))
     lanes = Lanes(queue, odds, going, policy, doubted)
     actions += lanes.again(free)
+    actions += lanes.hunting(free - lanes.started)
     actions += lanes.filled(free - lanes.started)
     return actions
 
@@ -143,10 +146,22 @@ def _cancelled(queue: Queue, entries: Iterable[Entry]) -> Iterable[Cancel]:
         members = set(run.members)
         if not members <= waiting:
             yield Cancel(run.id, "member-left")
+        elif run.kind is Kind.HUNT and not _hunted(queue, run.members):
+            yield Cancel(run.id, "moot")
         elif run.kind is Kind.LAND and run.tip != queue.tip:
             yield Cancel(run.id, "stale")
         elif len(members) > 1 and any(red <= members for red in failed):
             yield Cancel(run.id, "contains-red")
+
+
+def _hunted(queue: Queue, part: tuple[str, ...]) -> bool:
+    """Say whether a hunt in this part of a red stack still tells something."""
+    if part[0] in queue.learned.reds:
+        return True
+    return any(
+        part in (one.members[: len(part)], one.members[-1:]) and not one.apart
+        for one in queue.learned.failed
+    )
 
 
 def _landable(queue: Queue, entries: Iterable[Entry], runs: Iterable[Run]) -> Run | None:
@@ -159,7 +174,9 @@ def _landable(queue: Queue, entries: Iterable[Entry], runs: Iterable[Run]) -> Ru
         fits = (
             run.green and run.tip == queue.tip and run.members and waiting.issuperset(run.members)
         )
-        if not fits or (run.kind is not Kind.LAND and busy):
+        if not fits or run.kind not in (Kind.LAND, Kind.PROBE):
+            continue
+        if run.kind is Kind.PROBE and busy:
             continue
         if any(needs[task] - set(run.members[:place]) for place, task in enumerate(run.members)):
             continue  # what it needs was added to it later
