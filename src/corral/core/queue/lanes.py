@@ -81,10 +81,11 @@ class Lanes:
         odds = self._odds
         members = [odds.number[task] for task in failure.members]
         clear = max((n for n in self._lengths if failure.members[:n] in self._stacks), default=0)
-        clear = min(max(clear, failure.clear), len(members) - 1)
+        clear = max(clear, failure.clear)
         suspects = members[clear:]
-        if len(suspects) == 1:
-            return odds.tasks(suspects) if odds.fits(suspects[0], 0) else None
+        if len(suspects) <= 1:
+            known = len(failure.suspects) == 1 and odds.fits(members[-1], 0)
+            return failure.members[-1:] if known else None
         masses = [1 - odds.alone[i] for i in suspects]
         half, mass, best = sum(masses) / 2, 0.0, 1
         for place, one in enumerate(masses[:-1], 1):
@@ -152,12 +153,15 @@ class Lanes:
         number = self._odds.number
         focus = [number[task] for task in self._queue.learned.focus if task in number]
         focus = [i for i in focus if not self._out >> i & 1]
-        if urgent and not set(urgent) & set(focus):
-            return self._gathered(urgent, 0, self._policy.max_batch)
         if focus and not self._policy.hunts:
+            if urgent and not set(urgent) & set(focus):
+                return self._gathered(urgent, 0, self._policy.max_batch)
             half = self._safer_half(focus)
             if half:
                 return half
+        if urgent:
+            line = {*urgent, *self._waiting(self._probed)}
+            return self._gathered([*line], 0, max(len(urgent), self._share(free)))
         leader = self._overtaken()
         if leader is not None:
             if self._odds.passes[leader] < _TRUSTED:

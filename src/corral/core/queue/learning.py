@@ -134,7 +134,8 @@ class Learned(Struct, frozen=True):
     def _after_red(self, run: Run, ended_at: int) -> "Learned":
         rates = self.rates.ran(0.0)
         if run.kind is Kind.BASE:
-            return replace(self, base=Base(run.tip, False, ended_at), rates=rates)
+            reds = self.base.reds if self.base is not None and self.base.tip == run.tip else 0
+            return replace(self, base=Base(run.tip, False, ended_at, reds + 1), rates=rates)
         members = set(run.members)
         failed = self.failed
         if not any(members.issuperset(one.members) for one in failed):

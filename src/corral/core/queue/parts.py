@@ -120,3 +120,4 @@ class Base(Struct, frozen=True):
     tip: str
     green: bool
     ended_at: int
+    reds: int = 0  # how often in a row it was red

@@ -57,8 +57,9 @@ def plan(queue: Queue, free_slots: int, now: int, policy: Policy) -> list[Action
     free = free_slots + len(dropped)
     if policy.mode == "serial":
         free = 0 if going else min(free, 1)
-    if base and not any(run.kind is Kind.BASE for run in going):
-        if free and _base_is_due(queue, now, policy):
+    if base:
+        checking = any(run.kind is Kind.BASE for run in going)
+        if free > 0 and not checking and now >= _base_due_at(queue, policy):
             actions.append(Start((), Kind.BASE))
             free -= 1
         if _base_is_red(queue):
@@ -69,6 +70,12 @@ def plan(queue: Queue, free_slots: int, now: int, policy: Policy) -> list[Action
     actions += lanes.hunting(free - lanes.started)
     actions += lanes.filled(free - lanes.started)
     return actions
+
+
+def wake_at(queue: Queue, policy: Policy) -> int | None:
+    """Return when to plan again though nothing happens; None if only an event can help."""
+    _, _, base = _judged(queue, policy)
+    return _base_due_at(queue, policy) if base and _base_is_red(queue) else None
 
 
 def _judged(queue: Queue, policy: Policy) -> tuple[list[SendBack], dict[str, str], bool]:
@@ -106,11 +113,12 @@ def _base_is_red(queue: Queue) -> bool:
     return base is not None and not base.green and base.tip == queue.tip
 
 
-def _base_is_due(queue: Queue, now: int, policy: Policy) -> bool:
+def _base_due_at(queue: Queue, policy: Policy) -> int:
+    """Return when the target may be checked by itself: once red, at once; then after a while."""
     base = queue.learned.base
-    if base is None or base.tip != queue.tip:
-        return True
-    return now - base.ended_at >= policy.base_again_s * 1000
+    if base is None or base.tip != queue.tip or base.reds < 2:
+        return 0
+    return base.ended_at + policy.base_again_s * 1000
 
 
 def _stale(queue: Queue, policy: Policy, judged: set[str]) -> list[SendBack]:
