@@ -33,6 +33,8 @@ class Lanes:
         self._out = odds.mask(task for task in doubted if task in odds.number)
         self._chain: list[int] = []
         self._landing = self._probed = self._hunted = 0
+        # Whether red stacks are taken apart by landing halves of them, not by hunts.
+        self._halved = not policy.hunts
         # Whole stacks that are being checked: no need to hunt in what they will tell.
         self._stacks = {run.members for run in going if run.kind in (Kind.LAND, Kind.PROBE)}
         self._lengths = {len(stack) for stack in self._stacks}
@@ -66,6 +68,7 @@ class Lanes:
                 continue
             part = self._part(failure)
             if part is None:
+                self._halved = True
                 continue
             busy = any(one in (failure.members[: len(one)], failure.members[-1:]) for one in gone)
             if not busy and free > 0:
@@ -86,6 +89,8 @@ class Lanes:
         if len(suspects) <= 1:
             known = len(failure.suspects) == 1 and odds.fits(members[-1], 0)
             return failure.members[-1:] if known else None
+        if not odds.stacks(members):
+            return None  # one that was green elsewhere is not in it any more, and is needed
         masses = [1 - odds.alone[i] for i in suspects]
         half, mass, best = sum(masses) / 2, 0.0, 1
         for place, one in enumerate(masses[:-1], 1):
@@ -153,15 +158,19 @@ class Lanes:
         number = self._odds.number
         focus = [number[task] for task in self._queue.learned.focus if task in number]
         focus = [i for i in focus if not self._out >> i & 1]
-        if focus and not self._policy.hunts:
+        if focus and self._halved:
             if urgent and not set(urgent) & set(focus):
-                return self._gathered(urgent, 0, self._policy.max_batch)
+                first = self._gathered(urgent, 0, self._policy.max_batch)
+                if first:
+                    return first
             half = self._safer_half(focus)
             if half:
                 return half
         if urgent:
             line = {*urgent, *self._waiting(self._probed)}
-            return self._gathered([*line], 0, max(len(urgent), self._share(free)))
+            first = self._gathered(sorted(line), 0, max(len(urgent), self._share(free)))
+            if first:
+                return first
         leader = self._overtaken()
         if leader is not None:
             if self._odds.passes[leader] < _TRUSTED:

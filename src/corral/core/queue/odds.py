@@ -84,6 +84,15 @@ class Odds:
         whole = below | 1 << i
         return not any(whole & red == red for red in self.failed)
 
+    def stacks(self, members: list[int]) -> bool:
+        """Say whether each of these has what it needs below it."""
+        below = 0
+        for i in members:
+            if self.needs[i] & ~below:
+                return False
+            below |= 1 << i
+        return True
+
     def _overlaps(self) -> list[int]:
         by_path: dict[str, int] = {}
         unknown = 0
