@@ -137,10 +137,7 @@ class Learned(Struct, frozen=True):
             reds = self.base.reds if self.base is not None and self.base.tip == run.tip else 0
             return replace(self, base=Base(run.tip, False, ended_at, reds + 1), rates=rates)
         members = set(run.members)
-        failed = self.failed
-        if not any(members.issuperset(one.members) for one in failed):
-            kept = [one for one in failed if not members < set(one.members)]
-            failed = (*kept, Failure(run.members, run.id))
+        failed = _explained([*self.failed, Failure(run.members, run.id)])
         if len(members) == 1:
             return replace(self._red_alone(run), failed=failed, focus=(), rates=rates)
         focus = self.focus
@@ -150,8 +147,8 @@ class Learned(Struct, frozen=True):
 
     def _after_hunt(self, run: Run, *, green: bool) -> "Learned":
         parts = [one.hunted(run.members, green=green) for one in self.failed]
-        failed = tuple(one for one in parts if one is not None)
-        rates = self.rates.ran(float(len(parts) - len(failed)))
+        failed = _explained([one for one in parts if one is not None])
+        rates = self.rates.ran(float(parts.count(None)))
         if not green:
             found = self._red_alone(run) if len(run.members) == 1 else self
             return replace(found, failed=failed, rates=rates)
@@ -203,4 +200,17 @@ def kind_of(entry: Entry) -> int:
 
 def _shrunk(failed: tuple[Failure, ...], good: set[str]) -> tuple[Failure, ...]:
     rest = (one.without(good) for one in failed)
-    return tuple(one for one in rest if one is not None)
+    return _explained([one for one in rest if one is not None])
+
+
+def _explained(failed: list[Failure]) -> tuple[Failure, ...]:
+    """Drop the failed sets that a smaller one explains."""
+    sets = [set(one.members) for one in failed]
+    return tuple(
+        one
+        for place, one in enumerate(failed)
+        if not any(
+            other < sets[place] or (other == sets[place] and before < place)
+            for before, other in enumerate(sets)
+        )
+    )

@@ -43,13 +43,12 @@ from corral.core.queue.timing import mean_s
 def plan(queue: Queue, free_slots: int, now: int, policy: Policy) -> list[Action]:
     """Return what to do now, in this order. After a `Land` the queue has to be planned again."""
     blamed, doubted, base = _judged(queue, policy)
-    stale = _stale(queue, policy, {*doubted, *(one.task for one in blamed)})
-    gone = {one.task for one in (*blamed, *stale)}
+    gone = {one.task for one in blamed}
     entries = tuple(entry for entry in queue.entries if entry.task not in gone)
     cancelled = [*_cancelled(queue, entries)]
     dropped = {one.run for one in cancelled}
     runs = tuple(run for run in queue.runs if run.id not in dropped)
-    actions: list[Action] = [*blamed, *stale, *cancelled]
+    actions: list[Action] = [*blamed, *cancelled]
     landing = _landable(queue, entries, runs)
     if landing is not None:
         return [*actions, Land(landing.id)]
@@ -57,15 +56,36 @@ def plan(queue: Queue, free_slots: int, now: int, policy: Policy) -> list[Action
     free = free_slots + len(dropped)
     if policy.mode == "serial":
         free = 0 if going else min(free, 1)
-    if base:
+    if base and free > 0:
         checking = any(run.kind is Kind.BASE for run in going)
-        if free > 0 and not checking and now >= _base_due_at(queue, policy):
+        if not checking and now >= _base_due_at(queue, policy):
             actions.append(Start((), Kind.BASE))
             free -= 1
         if _base_is_red(queue):
             return actions  # whatever is checked on a red target is red: nothing to learn
-    odds = Odds(queue, entries, now, mean_s(queue.learned))
+    return (
+        actions
+        if free <= 0
+        else [*actions, *_filled(queue, entries, going, doubted, free, now, policy)]
+    )
+
+
+def _filled(
+    queue: Queue,
+    entries: tuple[Entry, ...],
+    going: list[Run],
+    doubted: dict[str, str],
+    free: int,
+    now: int,
+    policy: Policy,
+) -> list[Action]:
+    """Return what to do with free slots: send back what went stale, and start runs."""
+    stale = _stale(queue, policy, {*doubted, *(task for run in queue.runs for task in run.members)})
+    gone = {one.task for one in stale}
+    waiting = tuple(entry for entry in entries if entry.task not in gone)
+    odds = Odds(queue, waiting, now, mean_s(queue.learned))
     lanes = Lanes(queue, odds, going, policy, doubted)
+    actions: list[Action] = [*stale]
     actions += lanes.again(free)
     actions += lanes.hunting(free - lanes.started)
     actions += lanes.filled(free - lanes.started)
@@ -121,20 +141,22 @@ def _base_due_at(queue: Queue, policy: Policy) -> int:
     return base.ended_at + policy.base_again_s * 1000
 
 
-def _stale(queue: Queue, policy: Policy, judged: set[str]) -> list[SendBack]:
-    """Return the changes that what landed has probably broken, and that no run has tried yet.
+def _stale(queue: Queue, policy: Policy, busy: set[str]) -> list[SendBack]:
+    """Return the changes that what landed has probably broken, and that no run is trying.
 
     A change is asked once for each fork point: it comes back with a newer one.
     """
     if not policy.refresh or policy.mode == "serial":
         return []
-    busy = {task for run in queue.runs for task in run.members}
-    keeps = 1 - queue.learned.rates.clash
+    learned = queue.learned
+    keeps = 1 - learned.rates.clash
     found = []
     for entry in queue.entries:
-        if entry.task in busy or entry.task in judged or queue.learned.landed == entry.since:
+        if entry.task in busy or entry.task in learned.reds:
             continue
-        met = queue.learned.meets(entry)
+        if 1 - keeps ** max(0, learned.landed - entry.since) <= policy.refresh_at:
+            continue  # even if all that landed since overlaps it
+        met = learned.meets(entry)
         if 1 - keeps ** len(met) > policy.refresh_at:
             found.append(SendBack(entry.task, "stale", "", met))
     return found
