@@ -14,6 +14,7 @@ from benchmarks.report import Figure, as_json, markdown, table
 _BUILD = Path(__file__).parents[1] / "build"
 
 NAMES = ("append", "replay", "startup", "follow", "claims", "trees", "merges", "sessions")
+NAMES = ("append", "replay", "startup", "follow", "claims", "trees", "sessions", "queue")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
