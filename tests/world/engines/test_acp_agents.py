@@ -84,7 +84,7 @@ class Ranch:
         return order, prepared
 
     @contextmanager
-    def running(self, order: AcpOrder, prepared: Prepared, first: str) -> Iterator[Running]:
+    def running(self, order: Order, prepared: Prepared, first: str) -> Iterator[Running]:
         env = environment(prepared, {"FAKE_KEY": "sk-fake-0123456789abcdef"})
         path = f"{self.place}:{os.environ['PATH']}"
         with running(order, first, self.tree, **env | {"PATH": path}) as runner:
