@@ -119,6 +119,7 @@ class Yard:
                 "key": "CORRAL_TEST_KEY",
                 "as_root": os.getuid() == 0,
                 "files": ("b.py",),
+                "unpacked": str(self.place.parent / "unpacked"),
                 **changes,
             }
         )

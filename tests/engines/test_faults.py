@@ -18,9 +18,8 @@ from tests.standin.faults import Fault
 from tests.standin.scenario import Scenario
 from tests.standin.server import StandIn
 
-RATE = Fault("429", times=None)
 FAULTS = {
-    "rate": RATE,
+    "rate": Fault("429", times=None),
     "rate, for an hour": Fault("429", times=None, retry_after=3600),
     "quota": Fault("quota", times=None),
     "overload": Fault("529", times=None),
@@ -73,20 +72,18 @@ EXPECTED: dict[str, dict[str, Trouble]] = {
         "rate": T.RATE,
         "quota": T.QUOTA,
         "overload": T.OVERLOAD,
-        "server": T.NETWORK,
         "key": T.AUTH,
         "overflow": T.OVERFLOW,
         "cut": T.NETWORK,
     },
     "opencode": {
         "rate": T.RATE,
-        "server": T.NETWORK,
         "key": T.AUTH,
         "overflow": T.OVERFLOW,
         "silence": T.NETWORK,
     },
     "continue": {"key": T.AUTH, "overflow": T.OVERFLOW},
-    "aider": {"rate": T.RATE, "server": T.NETWORK, "key": T.AUTH, "overflow": T.OVERFLOW},
+    "aider": {"rate": T.RATE, "key": T.AUTH, "overflow": T.OVERFLOW},
 }
 # These say nothing at all; only a limit from outside ends them.
 SILENT = (
