@@ -105,7 +105,7 @@ class Judge:
         judgement = judge_work(work, task.paths, observer=observer)
         if judgement is None and (hidden := self._hidden(tree)):
             judgement = judge_work(replace(work, dirty=hidden), task.paths, observer=observer)
-        judgement = judge_idle(judgement, word)
+        judgement = judge_idle(judgement, word) or self._unresolved(task, facts)
         if judgement is not None:
             return judgement, ""
         judgement = judge_checks(self._checks(session, task, tree))
@@ -115,6 +115,14 @@ class Judge:
         if commit != facts.branch_commit:
             return Judgement(Verdict.OFF_BRANCH, "its branch moved while it was checked"), ""
         return judgement, commit
+
+    def _unresolved(self, task: Task, facts: TreeFacts) -> Judgement | None:
+        """Refuse work that came back with a conflict and still has its markers."""
+        returned = self._log.look().returned.get(task.id)
+        if returned is None or facts.branch_commit is None:
+            return None
+        left = self._launcher.mender.markers(facts.branch_commit, returned)
+        return Judgement(Verdict.DIRTY, f"conflict markers in {', '.join(left)}") if left else None
 
     def _work(self, session: Session, facts: TreeFacts, elsewhere: str) -> Work:
         if find_alert(self._log.look(), MOVED, session.id):

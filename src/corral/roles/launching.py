@@ -14,6 +14,7 @@ from corral.core.state import Session, Task
 from corral.roles.engaging import Engaging
 from corral.roles.files import Room, launched
 from corral.roles.log import Log
+from corral.roles.mending import Mender
 from corral.world import processes
 from corral.world.clock import now
 from corral.world.engines.laying import lay
@@ -32,11 +33,12 @@ class Abandoned(Exception):
 
 
 class Launcher:
-    def __init__(self, log: Log, repository: Repository, config: Config) -> None:
+    def __init__(self, log: Log, repository: Repository, config: Config, mender: Mender) -> None:
         self._log = log
         self._repository = repository
         self._config = config
         self.engaging = Engaging(config, repository.folder)
+        self.mender = mender
         self.stopping = threading.Event()
 
     def room(self, session: SessionId) -> Room:
@@ -109,7 +111,7 @@ class Launcher:
 
     def _told(self, session: Session, task: Task, resume: str, done: str) -> str:
         if resume:
-            why = session.reactions[-1] if session.launches > 1 else task.before
+            why = session.reactions[-1] if session.launches > 1 else self._before(task)
             answer = ""
             if session.relaunched and session.relaunched[-1] == "needs_answer":
                 answer = self.engaging.profile(session.profile).answers
@@ -194,17 +196,31 @@ class Launcher:
             "CORRAL_RUN": self._repository.git_dir,
         }
 
+    def _asked(self, task: Task) -> str:
+        """Return the brief that a task was given."""
+        if not task.brief_seq:
+            return ""
+        stored = next(self._log.store.read(task.brief_seq - 1, 1))
+        return str(getattr(event_of(decode(stored.line)), "brief", "") or "")
+
+    def _before(self, task: Task) -> str:
+        """Return what a new attempt has to know about the ones before it."""
+        state = self._log.look()
+        returned = state.returned.get(task.id)
+        if returned is None:
+            return task.before
+        text = self.mender.told(state, returned, self._asked)
+        since = task.before if task.failures else ""  # an attempt after the return has failed
+        return f"{text}\n\n{since}".strip()
+
     def _sources(self, task: Task, done: str = "") -> Sources:
-        asked = ""
-        if task.brief_seq:
-            stored = next(self._log.store.read(task.brief_seq - 1, 1))
-            asked = str(getattr(event_of(decode(stored.line)), "brief", "") or "")
+        before = self._before(task)
         templates = join(self._repository.main_worktree, ".corral", "roles")
         return Sources(
-            asked=asked,
+            asked=self._asked(task),
             role=_text(join(templates, f"{task.role}.md")) if task.role else "",
             rules=_text(join(templates, "shared-rules.md")),
-            before=f"{task.before}\n\n{done}".strip() if done else task.before,
+            before=f"{before}\n\n{done}".strip(),
             protocol=_text(join(templates, "beat-protocol.md")),
             beat_s=self._config.watch.beat_s,
         )

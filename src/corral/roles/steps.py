@@ -25,9 +25,11 @@ from corral.roles.files import Room
 from corral.roles.judging import Judge
 from corral.roles.launching import Launcher
 from corral.roles.log import Log, find_alert
+from corral.roles.mending import Mender
 from corral.roles.trunks import Trunks
 from corral.roles.watching import Watcher
 from corral.world.clock import Clock
+from corral.world.git.conflicts import State as Conflict
 from corral.world.processes import Exit, Reason
 from corral.world.repository import Repository
 from corral.world.trees import Tree, Trees
@@ -46,8 +48,9 @@ class Steps:
         self._config = config
         self._trees = trees
         self._clock = clock
-        self.launcher = Launcher(log, repository, config)
         self.trunks = Trunks(log, repository, trees.keep)
+        self._mender = Mender(self.trunks.view, trees.keep)
+        self.launcher = Launcher(log, repository, config, self._mender)
         self.watcher = Watcher(
             log, config, self.launcher.engaging, trees, clock, folder=repository.folder
         )
@@ -63,6 +66,15 @@ class Steps:
 
     def room(self, session: SessionId) -> Room:
         return self.launcher.room(session)
+
+    def base(self, state: State, task: Task, trunk: str, *, fresh: bool) -> str:
+        """Return the commit that the next session of a task starts from."""
+        returned = state.returned.get(task.id)
+        if returned is not None and self._config.trees.kind != "clone" and not fresh:
+            branch = f"convoy/{task.convoy}/{task.id}"
+            if self._mender.starts_over(returned, branch, trunk):
+                return trunk
+        return self.trunks.base(task, trunk, fresh=fresh)
 
     def begin(self, session: Session, task: Task) -> None:
         """Make the tree and start the program; what stands in the way ends the session."""
@@ -175,17 +187,36 @@ class Steps:
     def _tree(self, session: Session) -> Tree:
         known = self._find(session.id)
         if known is not None:
-            return self._trees.adopt(session.id)
+            return self._mended(session, self._trees.adopt(session.id))
         for other in self._trees.list():
             if other.branch == session.branch:  # of an attempt before this one
                 self._trees.release(self._trees.adopt(other.name), f"{session.id} goes on")
-        return self._trees.make(
+        conflict = self._bring(session)
+        tree = self._trees.make(
             session.id,
             session.branch,
             session.base,
             kind="clone" if self._config.trees.kind == "clone" else "worktree",
             fresh=self._config.trees.fresh or not self.trunks.continues(session),
         )
+        if conflict is not None:
+            self._trees.show_conflict(tree, conflict)
+        return tree
+
+    def _mended(self, session: Session, tree: Tree) -> Tree:
+        """Show the conflict in a tree that was made, if whoever made it was killed over it."""
+        if self.room(session.id).launch() is None:
+            conflict = self._bring(session)
+            if conflict is not None:
+                self._trees.show_conflict(tree, conflict)
+        return tree
+
+    def _bring(self, session: Session) -> Conflict | None:
+        """Put work that came back from the queue on the trunk; return the conflict to be shown."""
+        returned = self._log.look().returned.get(session.task)
+        if returned is None or self._config.trees.fresh or self._config.trees.kind == "clone":
+            return None
+        return self._mender.bring(session, returned)
 
     def _set_up(self, session: Session, task: Task, tree: Tree) -> None:
         for path in task.inputs:

@@ -157,7 +157,7 @@ class Witness:
         profile = profile_for(state, task, self._limits.accounts, self._clock())
         try:
             trunk = self._steps.trunks.at(task.convoy)
-            base = self._steps.trunks.base(task, trunk, fresh=fresh)
+            base = self._steps.base(state, task, trunk, fresh=fresh)
             free = self._free_ports()
             self._log.record(
                 lambda state, at: session_rules.start(
