@@ -42,6 +42,7 @@ class Verdict(StrEnum):
     NEEDS_ANSWER = "needs_answer"
     OVER_BUDGET = "over_budget"
     WRONG_MODEL = "wrong_model"
+    INTERRUPTED = "interrupted"
 
 
 class Again(StrEnum):
@@ -83,6 +84,7 @@ AFTER: dict[Verdict, After] = {
     Verdict.NEEDS_ANSWER: After(counts=False, again=Again.BLOCKED, person=True, relaunches=1),
     Verdict.OVER_BUDGET: After(again=Again.NEVER, person=True),
     Verdict.WRONG_MODEL: After(again=Again.NEVER, person=True),
+    Verdict.INTERRUPTED: After(counts=False, again=Again.NOW, goes_on=True, most=1000),
 }
 _ORDINARY = After()
 

@@ -190,6 +190,21 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
             ),
         ),
     ),
+    "Whole runs": (
+        Entry(
+            "run",
+            "run a plan until everything has landed, failed or needs a person",
+            "run:run",
+            (
+                Option("plan", "a plan's file, - for standard input, or a convoy to go on with"),
+                Option("--yes", "do not ask", "flag"),
+                Option("--headless", "no screen and no questions: a line for each step", "flag"),
+                Option("--summary", "write the report to this file, as JSON"),
+                Option("--junit", "write it to this file, as JUnit XML"),
+                Option("--format", "what the file is", choices=("toml", "markdown", "json")),
+            ),
+        ),
+    ),
     "Landing": (
         Entry(
             "refinery run",

@@ -35,7 +35,7 @@ def check(context: Context, options: Options) -> int:
 def show(context: Context, options: Options) -> None:
     report = _examined(context, options)
     plan = sound(report, options.file)
-    context.answer(_data(report), lambda: _drawn(report) if options.graph else _tasks(plan, report))
+    context.answer(_data(report), lambda: drawn(report) if options.graph else _tasks(plan, report))
 
 
 def apply(context: Context, options: Options) -> None:
@@ -70,8 +70,12 @@ def sound(report: Report, name: str) -> Plan:
 
 
 def _examined(context: Context, options: Options) -> Report:
-    shaped = read(_content(options.file), options.file, options.format or "")
-    return examine(shaped, surroundings(context))
+    return examined(context, options.file, options.format or "")
+
+
+def examined(context: Context, name: str, kind: str = "") -> Report:
+    """Read a plan's file, and say all that there is to say about it."""
+    return examine(read(_content(name), name, kind), surroundings(context))
 
 
 def _content(name: str) -> bytes:
@@ -174,7 +178,7 @@ def _needs(report: Report, key: str) -> str:
     return ", ".join(f"{edge.need}{'*' * bool(edge.reason)}" for edge in edges)
 
 
-def _drawn(report: Report) -> str:
+def drawn(report: Report) -> str:
     if report.plan is None or report.graph is None:
         return ""
     titles = {task.key: task.title.strip() for task in report.plan.tasks}
