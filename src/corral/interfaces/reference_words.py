@@ -5,6 +5,7 @@ Data only. `tests/docs` checks that every code, setting, column and variable is 
 
 from corral.core import errors as e
 from corral.world.git import GitFailed
+from corral.world.git.landing import Overtaken
 from corral.world.processes import CouldNotStart
 
 ANSWERS = """\
@@ -106,6 +107,7 @@ CODES: tuple[tuple[str, type[e.CorralError], str], ...] = (
     ("not_judged", e.Refused, "a session cannot hand in its own work: it is judged when it ends"),
     ("not_needed", e.Refused, "a need is to be dropped that the task does not have"),
     ("over_budget", e.Refused, "a task above has as many open tasks below it as it may"),
+    ("overtaken", Overtaken, "the target moved while something was to land on it"),
     ("pool_full", e.Refused, "every slot of the engine's pool is taken"),
     ("remote_ahead", e.Refused, "the remote has events that this clone does not have"),
     ("reserved", e.Refused, "the task was handed off to somebody else"),
@@ -162,5 +164,8 @@ FILES = {
     "refs/corral/remotes/NAME/log": "the log of a remote, as last fetched",
     "refs/corral/keep/SESSION/N": "kept work of a session",
     "refs/corral/base/N": "holds what a clone's commits build on, while the clone lives",
+    "refs/corral/queue/TASK": "the commit of a task as it was queued to land",
+    "refs/corral/spec/RUN": "what a run tests, while it does: commits that may land",
+    "refs/corral/resolved": "how conflicts were resolved, by the contents of their files",
     "refs/corral/kept/COMMIT": "mirror commits that something else took the place of",
 }
