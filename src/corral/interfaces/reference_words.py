@@ -157,6 +157,7 @@ FILES = {
     ".git/corral/run/": "the keeper's socket and lock",
     ".git/corral/sessions/SESSION/": "its brief, output and exit; set-up and checks too",
     ".git/corral/trees/": "what is remembered about each working tree",
+    ".git/corral/attributes/": "`.gitattributes` that merges go by: may be deleted at rest",
     "../.NAME-corral/": "the sessions' working trees, beside the repository NAME",
     "convoy/CONVOY/trunk": "a convoy's branch, from which its sessions start",
     "convoy/CONVOY/TASK": "the branch of a task's sessions",

@@ -225,8 +225,10 @@ def desk_of(view: View, folder: str, tree: Tree | None) -> Desk:
 def start(
     command: Sequence[str], cwd: str, environment: dict[str, str], stdin: bytes | IO[bytes]
 ) -> subprocess.CompletedProcess[bytes]:
-    given: dict[str, bytes | IO[bytes]]
+    given: dict[str, bytes | IO[bytes] | int]
     given = {"input": stdin} if isinstance(stdin, bytes) else {"stdin": stdin}
+    if stdin == b"":
+        given = {"stdin": subprocess.DEVNULL}
     try:
         return subprocess.run(  # type: ignore[call-overload, no-any-return]  # one of two keywords
             command,
