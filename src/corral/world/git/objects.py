@@ -20,7 +20,6 @@ from corral.world.git.refs import GitFailed
 from corral.world.git.view import View
 
 TREE = b"40000"
-GITLINK = b"160000"
 _AT_ONCE = 500  # so that all questions fit into a pipe while nobody reads the answers
 _REMEMBERED = 20_000
 _MANY = 64  # one file for each is slow, and a pack for a few would make too many packs
