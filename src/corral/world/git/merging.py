@@ -175,7 +175,7 @@ class Merger:
 
     def _stand_in(self, tree: str, parents: tuple[str, ...]) -> str:
         found = self._stand_ins.get((tree, parents))
-        if found:
+        if found and self.objects.kinds([found]) == ["commit"]:  # git may have collected it
             return found
         lines = [f"tree {tree}", *(f"parent {parent}" for parent in parents)]
         head = "\n".join(lines).encode()
