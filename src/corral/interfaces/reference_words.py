@@ -5,6 +5,7 @@ Data only. `tests/docs` checks that every code, setting, column and variable is 
 
 from corral.core import errors as e
 from corral.world.git import GitFailed
+from corral.world.git.landing import Overtaken
 from corral.world.processes import CouldNotStart
 
 ANSWERS = """\
@@ -82,6 +83,7 @@ VERDICTS = {
         "`failed` if it was the task's; else parked until there is more",
     ),
     "wrong_model": ("its model is not one of `budget.require_model`", "`failed`"),
+    "interrupted": ("`corral run` was interrupted", "the next run goes on; no attempt is used up"),
 }
 SETTINGS = {
     "board.claim_ttl_s": "seconds until a claim or lease lapses, if the command does not say",
@@ -108,9 +110,17 @@ SETTINGS = {
     "budget.prices.NAME.input": "what the model NAME costs: dollars for a million tokens of input",
     "budget.prices.NAME.output": "the same, of output",
     "budget.prices.NAME.cached": "the same, of input that was cached; unset: as `input`",
-    "refinery.strategy": "how work lands: rebase, squash or merge *",
-    "refinery.require_ci": "land only what passed its checks *",
-    "refinery.checks": "commands that must exit 0 on the merged result *",
+    "refinery.strategy": "how work lands: rebase, squash or merge; a convoy may say otherwise",
+    "refinery.require_ci": "land only what passed its checks; false lands without, and says so",
+    "refinery.checks": "commands that must exit 0 on the merged result; a convoy may have its own",
+    "refinery.external": "somebody else runs the checks, and says so with `queue report`",
+    "refinery.mode": "lanes (batches and predicted states) or serial (one change at a time)",
+    "refinery.slots": "check runs at once; 0: as many as measured to be of use",
+    "refinery.deadline_s": "of one check run; 0: learned from the green ones",
+    "refinery.returns": "so often work comes back before a person is needed",
+    "refinery.caches": "ignored paths that stay in the check trees from run to run",
+    "refinery.union": "patterns of files in which both sides of a conflict are kept",
+    "refinery.finish": "of a landed convoy: leave, merge, fast-forward or pull-request",
     "slots.total": "sessions at once",
     "slots.reserve": "of these, kept free for urgent tasks",
     "slots.pools": "sessions at once in each pool, by its name; other pools have no limit",
@@ -164,6 +174,7 @@ CODES: tuple[tuple[str, type[e.CorralError], str], ...] = (
     ("not_judged", e.Refused, "a session cannot hand in its own work: it is judged when it ends"),
     ("not_needed", e.Refused, "a need is to be dropped that the task does not have"),
     ("over_budget", e.Refused, "a task above has as many open tasks below it as it may"),
+    ("overtaken", Overtaken, "the target moved while something was to land on it"),
     ("pool_full", e.Refused, "every slot of the engine's pool is taken"),
     ("prefix_taken", e.Refused, "another convoy has the prefix that a plan asks for"),
     ("remote_ahead", e.Refused, "the remote has events that this clone does not have"),
@@ -171,6 +182,15 @@ CODES: tuple[tuple[str, type[e.CorralError], str], ...] = (
     ("resting", e.Refused, "the task waits for its next attempt, or for its date"),
     ("session_ended", e.Refused, "the session is over"),
     ("session_runs", e.Refused, "the last session of the task has not ended"),
+    ("not_queued", e.Refused, "the task does not wait to land"),
+    ("not_paused", e.Refused, "the queue is not paused"),
+    ("cannot_land", e.Refused, "the queue has moved on since the run was checked"),
+    ("not_asked", e.Refused, "the check run is Corral's own: nobody is asked for its result"),
+    ("check_ended", e.Refused, "the check run is over"),
+    ("other_commit", e.Refused, "the check run is about another commit"),
+    ("already_up", e.Refused, "somebody keeps the roles of this repository running already"),
+    ("not_up", e.NotFound, "no supervisor runs for this repository"),
+    ("not_down", e.Refused, "the supervisor does not end"),
     ("slot_busy", e.Refused, "a run of checks goes on in the slot, or it is being prepared"),
     ("stale_token", e.Refused, "the token belongs to a claim or lease that has ended"),
     ("takes_no_text", e.Refused, "nobody reads what is sent to the session: it cannot, or is over"),
@@ -191,6 +211,7 @@ CODES: tuple[tuple[str, type[e.CorralError], str], ...] = (
 )
 ENVIRONMENT = {
     "CORRAL_SESSION": "who is asking, if `--as` is not given, before `USER`; set in sessions",
+    "PATH": "where the programs of engines are looked for",
     "CORRAL_TASK": "the task that a session works on; see `CORRAL_TOKEN`; set in sessions",
     "CORRAL_TOKEN": "shown as `--token` by commands about `CORRAL_TASK`; set in sessions",
     "CORRAL_BRIEF": "set in sessions: the file with the brief, which is on standard input too",
@@ -230,6 +251,7 @@ FILES = {
     ".git/corral/sessions/SESSION/": "its brief, output and exit; set-up and checks too",
     ".git/corral/sessions/SESSION/inbox/": "text for it; what it has is in `done`",
     ".git/corral/trees/": "what is remembered about each working tree",
+    ".git/corral/attributes/": "`.gitattributes` that merges go by: may be deleted at rest",
     "../.NAME-corral/": "the sessions' working trees, beside the repository NAME",
     "convoy/CONVOY/trunk": "a convoy's branch, from which its sessions start",
     "convoy/CONVOY/TASK": "the branch of a task's sessions",
@@ -237,5 +259,8 @@ FILES = {
     "refs/corral/remotes/NAME/log": "the log of a remote, as last fetched",
     "refs/corral/keep/SESSION/N": "kept work of a session",
     "refs/corral/base/N": "holds what a clone's commits build on, while the clone lives",
+    "refs/corral/queue/TASK": "the commit of a task as it was queued to land",
+    "refs/corral/spec/RUN": "what a run tests, while it does: commits that may land",
+    "refs/corral/resolved": "how conflicts were resolved, by the contents of their files",
     "refs/corral/kept/COMMIT": "mirror commits that something else took the place of",
 }
