@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -39,6 +39,8 @@ SCRIPTS = {
     "codex-acp": "@agentclientprotocol/codex-acp/dist/index.js",
 }
 COMMANDS = (*NATIVE, *SCRIPTS, "aider")
+
+RUNNING: set["subprocess.Popen[str]"] = set()
 
 
 class Failed(Exception):
@@ -91,6 +93,9 @@ def fill(new: Path, npm: str, python: str) -> None:
             pool.submit(timed, "from npm", lambda: from_npm(new, npm)),
             pool.submit(timed, "aider", lambda: aider(new, python)),
         ]
+        wait(parts, return_when=FIRST_EXCEPTION)
+        for process in list(RUNNING):  # only if one has failed: the other would be for nothing
+            process.terminate()
         for part in parts:
             part.result()
     link(new)
@@ -164,17 +169,20 @@ def need_space(root: Path) -> None:
 
 
 def run(argv: list[str], cwd: Path | str = "/", env: dict[str, str] | None = None) -> None:
-    done = subprocess.run(
+    process = subprocess.Popen(
         argv,
         cwd=cwd,
         env=env,
         stdin=subprocess.DEVNULL,
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         text=True,
-        check=False,
     )
-    if done.returncode:
-        last = "\n".join((done.stdout + done.stderr).splitlines()[-15:])
+    RUNNING.add(process)
+    output, _ = process.communicate()
+    RUNNING.discard(process)
+    if process.returncode:
+        last = "\n".join(output.splitlines()[-15:])
         raise Failed(f"{' '.join(argv[:4])} failed:\n{last}")
 
 
