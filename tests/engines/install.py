@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
@@ -40,6 +41,7 @@ SCRIPTS = {
 }
 COMMANDS = (*NATIVE, *SCRIPTS, "aider")
 
+GIVEN_UP = threading.Event()  # when one part has failed, the others would be for nothing
 RUNNING: set["subprocess.Popen[str]"] = set()
 
 
@@ -93,10 +95,12 @@ def fill(new: Path, npm: str, python: str) -> None:
             pool.submit(timed, "from npm", lambda: from_npm(new, npm)),
             pool.submit(timed, "aider", lambda: aider(new, python)),
         ]
-        wait(parts, return_when=FIRST_EXCEPTION)
-        for process in list(RUNNING):  # only if one has failed: the other would be for nothing
-            process.terminate()
-        for part in parts:
+        done, unfinished = wait(parts, return_when=FIRST_EXCEPTION)
+        if unfinished:
+            GIVEN_UP.set()
+            for process in list(RUNNING):
+                process.terminate()
+        for part in (*done, *parts):
             part.result()
     link(new)
     timed("each says its version", lambda: check(new))
@@ -169,6 +173,8 @@ def need_space(root: Path) -> None:
 
 
 def run(argv: list[str], cwd: Path | str = "/", env: dict[str, str] | None = None) -> None:
+    if GIVEN_UP.is_set():
+        raise Failed("given up, because another part failed")
     process = subprocess.Popen(
         argv,
         cwd=cwd,
