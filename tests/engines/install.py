@@ -145,11 +145,8 @@ def check(new: Path) -> None:
 
 
 def find_npm() -> str:
-    if shutil.which("npm") is None and shutil.which("apt-get") and os.getuid() == 0:
-        say("Installing npm ...")
-        env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-        run(["apt-get", "update", "-qq"], env=env)
-        run(["apt-get", "install", "-y", "-qq", "nodejs", "npm"], env=env)
+    if shutil.which("npm") is None:
+        from_debian("nodejs", "npm")
     found = shutil.which("npm")
     if found is None:
         raise Failed("npm is needed: please install Node.js with npm (Debian: nodejs npm).")
@@ -157,13 +154,32 @@ def find_npm() -> str:
 
 
 def find_python() -> str:
+    found = fitting_python()
+    if found is None:
+        from_debian("python3-venv")
+        found = fitting_python()
+    if found is None:
+        raise Failed("aider needs Python 3.10 to 3.12 with venv: please install one.")
+    return found
+
+
+def fitting_python() -> str | None:
     """Find a Python that aider can run on; it lags behind by a version or two."""
+    asked = "import sys, ensurepip; sys.exit(not (3, 10) <= sys.version_info < (3, 13))"
     for name in (sys.executable, "python3.12", "python3.11", "python3.10"):
-        asked = "import sys, ensurepip; sys.exit(not (3, 10) <= sys.version_info < (3, 13))"
         path = shutil.which(name)
         if path and subprocess.call([path, "-c", asked], stderr=subprocess.DEVNULL) == 0:
             return path
-    raise Failed("aider needs Python 3.10 to 3.12 with venv: please install one.")
+    return None
+
+
+def from_debian(*packages: str) -> None:
+    """Install what is missing, where that can be done without asking anybody."""
+    if shutil.which("apt-get") and os.getuid() == 0:
+        say(f"Installing {' '.join(packages)} ...")
+        env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+        run(["apt-get", "update", "-qq"], env=env)
+        run(["apt-get", "install", "-y", "-qq", *packages], env=env)
 
 
 def need_space(root: Path) -> None:
