@@ -227,6 +227,7 @@ ENVIRONMENT = {
     "CORRAL_ENGINE_KEY": "set for some engines: their key, under a name of ours",
     "CORRAL_RUNNER": "set for runners (`acp`, `tmux`): what to run; agents do not see it",
     "CORRAL_DEBUG": "if set, an unexpected error shows its traceback",
+    "PATH": "where the programs of engines are looked for",
     "USER": "who is asking, without `--as` and `CORRAL_SESSION`",
     "LOGNAME": "the same, if `USER` is not set",
     "CLAUDE_CONFIG_DIR": "where the transcripts are that prove what Claude Code was told (tmux)",
