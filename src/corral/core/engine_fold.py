@@ -49,18 +49,14 @@ def _enter(state: State, session: Session, model: str, new: Bill) -> None:
 
 def limited(state: State, event: e.SessionLimited, seq: int, at: int) -> None:
     account = state.accounts.get(event.account) or Account(event.account)
-    others = [
-        session
-        for session in state.sessions.values()
-        if session.live and session.account == event.account and not session.limited
-    ]
+    live = [s for s in state.sessions.values() if s.live and s.account == event.account]
     state.accounts[event.account] = governor.cut(
         account,
-        still_fine=sum(session.id != event.session for session in others),
+        still_fine=sum(s.id != event.session and not s.limited for s in live),
+        running=len(live),
         until_at=event.until_at,
         at=at,
-        trouble=event.trouble,
-        text=event.text,
+        why=(event.trouble, event.text),
     )
     session = state.sessions[event.session]
     state.sessions[event.session] = replace(session, limited=True)
