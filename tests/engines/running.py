@@ -13,6 +13,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -118,6 +119,7 @@ class Yard:
                 "key": "CORRAL_TEST_KEY",
                 "as_root": os.getuid() == 0,
                 "files": ("b.py",),
+                "unpacked": str(self.place.parent / "unpacked"),
                 **changes,
             }
         )
@@ -128,8 +130,9 @@ class Yard:
         *,
         limit_s: float = 120,
         enough: Callable[[Fact], bool] = lambda _: False,
+        until: Callable[[], bool] = lambda: False,
     ) -> Outcome:
-        """Run to the end, to the limit, or until a fact is enough; nothing is left running."""
+        """Run to the end or to a limit: of time, of what it said, or of what was seen."""
         prepared = self.recipe.prepare(job)
         lay(prepared, job.home)
         secrets = {"CORRAL_TEST_KEY": KEY, "CORRAL_TEST_TOKEN": TOKEN}
@@ -153,17 +156,15 @@ class Yard:
             thread.start()
         code: int | None = None
         end = start + limit_s
-        while time.monotonic() < end and not reading.stop.is_set():
+        while time.monotonic() < end and not reading.stop.is_set() and not until():
             try:
                 code = process.wait(0.1)
                 break
             except subprocess.TimeoutExpired:
                 continue
         # Whatever is left of it must not outlive the test; an empty group is no error.
-        try:
+        with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
         process.wait()
         for thread in threads:
             thread.join()

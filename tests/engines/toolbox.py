@@ -1,4 +1,4 @@
-"""A small MCP server for tests, over HTTP and over pipes: one tool, `note`, which keeps what it is told.
+"""A small MCP server for tests, over HTTP and over pipes. Its one tool keeps notes.
 
 As a program (`python toolbox.py FILE`) it speaks over its pipes and appends what it is told to a
 file. Nothing but Python's own library is used, because engines start it with any Python.

@@ -37,6 +37,8 @@ def prepare(job: Job) -> Prepared:
     argv += [f"--resume={job.resume}"] if job.resume else []
     argv += [f"--session-id={job.new_id}"] if job.new_id and not job.resume else []
     env = {**private_home(job), "COPILOT_HOME": f"{job.home}/.copilot"}
+    if job.unpacked:  # else it unpacks 235 MB into each home
+        env["COPILOT_PKG_CACHE_HOME"] = job.unpacked
     keys = {"COPILOT_GITHUB_TOKEN": job.key} if job.key else {}
     if job.base_url:
         env |= {

@@ -56,7 +56,7 @@ class Job(Struct, frozen=True, kw_only=True):
     permission: Permission = Permission.EDIT
     as_root: bool = False
     idle_s: int = 300  # how long the model may be silent
-    shared_cache: str = ""  # a cache that sessions may share
+    unpacked: str = ""  # where an engine may unpack itself once for all sessions
     files: tuple[str, ...] = ()  # that the task is about, for engines which must be told
     # What the earlier runs of the conversation to be resumed were said to have used, added up:
     # some engines count the whole conversation.
@@ -115,7 +115,7 @@ def private_home(job: Job) -> dict[str, str]:
         "XDG_CONFIG_HOME": f"{job.home}/.config",
         "XDG_DATA_HOME": f"{job.home}/.local/share",
         "XDG_STATE_HOME": f"{job.home}/.local/state",
-        "XDG_CACHE_HOME": job.shared_cache or f"{job.home}/.cache",
+        "XDG_CACHE_HOME": f"{job.home}/.cache",
         "TMPDIR": f"{job.home}/tmp",
         "NO_COLOR": "1",
         "TERM": "dumb",

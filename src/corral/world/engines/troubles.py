@@ -35,7 +35,8 @@ _WORDS: tuple[tuple[Trouble, re.Pattern[str]], ...] = tuple(
         ),
         (
             Trouble.NETWORK,
-            r"error decoding|unexpected EOF|ECONN|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|timed? ?out|timeout|fetch failed|socket"
+            r"ECONN|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|timed? ?out|timeout|fetch failed|socket"
+            r"|error decoding|unexpected EOF"
             r"|connection (error|refused|reset|closed)|APIConnection|disconnected|premature close"
             r"|terminated|unable to connect|stream (error|ended|closed)|\b50[0-9]\b|network"
             r"|internal server|bad gateway|InternalServerError|ServiceUnavailable",
@@ -89,7 +90,7 @@ def retry_of(text: str) -> float | None:
 
 
 def reset_of(text: str) -> int | None:
-    """Return when a limit ends, in milliseconds since the epoch, where a text has it as a number."""
+    """Return when a limit ends, in milliseconds since the epoch, if a text has that number."""
     found = re.search(r"(?:limit|reset)\D{0,40}?\b(1\d{9})(\d{3})?\b", text, re.IGNORECASE)
     return int(found.group(1) + (found.group(2) or "000")) if found else None
 
