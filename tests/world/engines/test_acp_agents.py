@@ -9,12 +9,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from corral.core.facts import Answered, Asked, Began, Denied, Spent, Told, Used
+from corral.core.facts import Answered, Asked, Began, Denied, Spent, Told, Trouble, Used
 from corral.world.engines import acp_agents, inbox, registry
 from corral.world.engines.laying import lay
-from corral.world.engines.orders import AcpOrder
+from corral.world.engines.orders import AcpOrder, Order
 from corral.world.engines.recipe import Job, Prepared, environment
 from tests.engines.install import programs
+from tests.standin.faults import Fault
 from tests.standin.server import StandIn, serving
 from tests.world.engines.runners import Running, running, until
 
@@ -84,7 +85,7 @@ class Ranch:
         return order, prepared
 
     @contextmanager
-    def running(self, order: AcpOrder, prepared: Prepared, first: str) -> Iterator[Running]:
+    def running(self, order: Order, prepared: Prepared, first: str) -> Iterator[Running]:
         env = environment(prepared, {"FAKE_KEY": "sk-fake-0123456789abcdef"})
         path = f"{self.place}:{os.environ['PATH']}"
         with running(order, first, self.tree, **env | {"PATH": path}) as runner:
@@ -126,3 +127,25 @@ def test_an_agent_edits_is_held_back_and_goes_on(ranch: Ranch) -> None:
         assert runner.end() == 0, runner.lines
     assert "back again" in runner.text()
     assert "all done" not in runner.text()
+
+
+@pytest.mark.parametrize(
+    ("type", "kind", "trouble"),
+    [
+        ("copilot", "401", Trouble.AUTH),
+        ("copilot", "overflow", Trouble.OVERFLOW),
+        ("codex", "429", Trouble.RATE),
+        ("codex", "overflow", Trouble.OVERFLOW),
+        ("claude-code", "429", Trouble.RATE),
+        ("claude-code", "overflow", Trouble.OVERFLOW),
+        ("gemini", "401", Trouble.AUTH),
+    ],
+)
+def test_why_an_agent_could_not_go_on(
+    tmp_path: Path, place: Path, standin: StandIn, *, type: str, kind: str, trouble: Trouble
+) -> None:
+    ranch = Ranch(type, tmp_path, place, standin)
+    standin.scenario(ranch.scenario).fail(Fault(kind, times=100))
+    with ranch.running(*ranch.order(), "SAY <<<never>>>") as runner:
+        assert runner.end() == 1, runner.lines
+    assert runner.finished.trouble is trouble

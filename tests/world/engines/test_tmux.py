@@ -15,7 +15,7 @@ from corral.world.engines import inbox
 from corral.world.engines.inbox import Inbox, Proof
 from corral.world.engines.orders import TmuxOrder, runner_argv
 from corral.world.engines.tmux import server
-from corral.world.engines.tmux.proof import ClaudeTranscript
+from corral.world.engines.tmux.claude import Transcript
 from tests.world.engines.runners import running, until
 from tests.world.processes.sessions import Sessions
 
@@ -74,6 +74,7 @@ def test_a_text_that_shows_nowhere_is_said_to_be_unproved(tmp_path: Path) -> Non
         until(lambda: inbox.receipt(str(tmp_path), number))
         assert inbox.receipt(str(tmp_path), number) is Proof.NONE
         assert runner.saw(Told)()[-1] == Told(text="mute", proof="none")
+        assert runner.stop() == 143
 
 
 def test_stopping_leaves_no_server_and_nothing_in_it(sessions: Sessions) -> None:
@@ -129,7 +130,7 @@ def test_claude_proves_it_by_its_transcript(tmp_path: Path) -> None:
     folder = tmp_path / "projects" / "-tree"
     folder.mkdir(parents=True)
     transcript = folder / "u.jsonl"
-    record = ClaudeTranscript(str(tmp_path))
+    record = Transcript(str(tmp_path))
     assert not record.has("do it")
 
     def add(kind: str, content: Any) -> None:

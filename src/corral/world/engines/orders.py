@@ -80,7 +80,8 @@ class TmuxOrder(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="tmux
     ready_s: float = 60  # until the program's first screen stands still
     proof_s: float = 20  # until a text is proved to have arrived
     clear: str = ""  # a key that empties the program's input line, like C-u
-    record: str = ""  # whose transcript proves delivery: `claude`, or empty for the screen
+    # Whose transcript proves delivery: `claude`, in its CLAUDE_CONFIG_DIR; empty: the screen.
+    record: str = ""
 
 
 Order = AcpOrder | TmuxOrder

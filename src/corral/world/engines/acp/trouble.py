@@ -27,7 +27,8 @@ _SAID_AS_ERROR = re.compile(
     r"\s*(?:[^\w\s]+\s*)?(?:(?:info|warning)\s*:\s*)?"
     r"(?:api |stream |request |execution |internal |model )*"
     r"(?:(?:error|failed|failure)\s*(?:[:(\[]|[45]\d\d\b)|unexpected status [45]"
-    r"|exceeded retry limit|codex ran out of room|you.ve hit your|prompt is too long)",
+    r"|exceeded retry limit|codex ran out of room|you.ve hit your|prompt is too long"
+    r"|\{\"error\": ?\{|we.re currently experiencing high demand)",
     re.IGNORECASE,
 )
 _LONGEST_ERROR = 1500
@@ -38,14 +39,15 @@ def of_error(code: int, message: str, data: Any) -> Finished:
     words = _words(message, data)
     status = _status(data) or (code if 400 <= code < 600 else None) or status_in(words)
     kind = data.get("errorKind") if isinstance(data, dict) else None
-    if isinstance(kind, str) and kind in _BY_KIND:
+    trouble = trouble_of(status, words)
+    if trouble in (Trouble.OVERFLOW, Trouble.QUOTA):
+        pass  # words say more here than any kind or code
+    elif isinstance(kind, str) and kind in _BY_KIND:
         trouble = _BY_KIND[kind]
     elif code == _AUTH_REQUIRED:
         trouble = Trouble.AUTH
     elif code == _NO_SUCH_RESOURCE:
         trouble = Trouble.SESSION
-    else:
-        trouble = trouble_of(status, words)
     return _finished(trouble, words, status)
 
 
@@ -54,7 +56,7 @@ def of_text(text: str) -> Finished | None:
     if len(text) > _LONGEST_ERROR or not _SAID_AS_ERROR.match(text):
         return None
     status = status_in(text)
-    trouble = trouble_of(status, text)
+    trouble = Trouble.OVERLOAD if "high demand" in text else trouble_of(status, text)
     # Words alone prove little: a model may well begin a sentence with "Error".
     return None if trouble is Trouble.OTHER else _finished(trouble, text, status)
 

@@ -10,10 +10,13 @@ from typing import Any
 from acp import schema
 from msgspec import Struct
 
-from corral.core.facts import Answered, Said, Spent, Used, Window
+from corral.core.facts import Answered, Limited, Said, Spent, Used, Window
 from corral.world.engines.telling import shortened, tell
+from corral.world.engines.troubles import status_in, trouble_of
 
 _SAID_AT_ONCE = 4000
+# Copilot tells in words, between the model's, that it tries again.
+_RETRYING = re.compile(r"\s*(?:Info|Warning): .{0,200}\bretrying\b", re.IGNORECASE | re.DOTALL)
 _CALLS = 1000  # that are remembered while they run
 _WRITES = ("edit", "delete", "move")
 _COMMANDS = ("command", "cmd", "script")
@@ -42,6 +45,7 @@ class Updates:
         self.any = False  # whether this turn had any update
         self._said = ""
         self._calls: dict[str, Call] = {}
+        self._window: Window | None = None
         self._cost = 0.0
         self._cost_told = 0.0
 
@@ -57,13 +61,20 @@ class Updates:
             return
         self.any = True
         if isinstance(update, schema.AgentMessageChunk):
-            self._say(_text(update.content))
+            text = _text(update.content)
+            if _RETRYING.match(text):
+                tell(Limited(trouble=trouble_of(status_in(text), text), text=shortened(text, 300)))
+            else:
+                self._say(text)
         elif isinstance(update, schema.ToolCall | schema.ToolCallUpdate):
             self.flush()
             self.last_said = ""
             self.call(update)
         elif isinstance(update, schema.UsageUpdate):
-            tell(Window(used=update.used, size=update.size))
+            window = Window(used=update.used, size=update.size)
+            if window != self._window:
+                tell(window)
+            self._window = window
             if update.cost is not None and update.cost.currency.upper() == "USD":
                 self._cost = update.cost.amount
 

@@ -1,74 +1,18 @@
-"""How it is known that an interactive program has a text: from its own record, else its screen.
+"""How it is known that an interactive program has a text: from its own record, else its screen."""
 
-A record is a hook: `mark` remembers how far it is, `has` says whether a text came since.
-"""
-
-import os
-from collections.abc import Callable, Iterator
-from os.path import expanduser, getsize, join
-from typing import Any, Protocol
-
-import msgspec
+from typing import Protocol
 
 _LONGEST_PART = 60
 
 
 class Record(Protocol):
-    def mark(self) -> None: ...
-
-    def has(self, text: str) -> bool: ...
-
-
-class ClaudeTranscript:
-    """The transcripts below CLAUDE_CONFIG_DIR: a line for each message, written as it is taken."""
-
-    def __init__(self, home: str) -> None:
-        self._folder = join(home, "projects")
-        self._read: dict[str, int] = {}
+    """A program's own record of what it was told."""
 
     def mark(self) -> None:
-        self._read = {path: getsize(path) for path in self._files()}
+        """Remember how far it is."""
 
     def has(self, text: str) -> bool:
-        wanted = squeezed(text)
-        return any(wanted in squeezed(said) for path in self._files() for said in self._new(path))
-
-    def _files(self) -> list[str]:
-        return [
-            join(folder, name)
-            for folder, _, names in os.walk(self._folder)
-            for name in names
-            if name.endswith(".jsonl")
-        ]
-
-    def _new(self, path: str) -> Iterator[str]:
-        with open(path, "rb") as file:
-            file.seek(self._read.get(path, 0))
-            for line in file:
-                yield from _said_by_user(line)
-
-
-def _said_by_user(line: bytes) -> Iterator[str]:
-    try:
-        entry: Any = msgspec.json.decode(line)
-    except msgspec.DecodeError:
-        return  # it is being written
-    if not isinstance(entry, dict) or entry.get("type") not in ("user", "queue-operation"):
-        return
-    message = entry.get("message")
-    content = message.get("content") if isinstance(message, dict) else entry.get("content")
-    if isinstance(content, str):
-        yield content
-    elif isinstance(content, list):
-        parts = [part.get("text") for part in content if isinstance(part, dict)]
-        yield "\n".join(part for part in parts if isinstance(part, str))
-
-
-def _claude() -> Record:
-    return ClaudeTranscript(os.environ.get("CLAUDE_CONFIG_DIR") or expanduser("~/.claude"))
-
-
-RECORDS: dict[str, Callable[[], Record]] = {"claude": _claude}
+        """Say whether a text came since the mark; without one, whether it ever did."""
 
 
 def squeezed(text: str) -> str:

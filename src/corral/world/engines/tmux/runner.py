@@ -10,7 +10,8 @@ from corral.core.facts import Began, Finished, Told, Trouble
 from corral.world.engines.inbox import Inbox, Message, Proof
 from corral.world.engines.orders import TmuxOrder
 from corral.world.engines.telling import remark, shortened, tell
-from corral.world.engines.tmux.proof import RECORDS, Record, times_on_screen
+from corral.world.engines.tmux import claude
+from corral.world.engines.tmux.proof import Record, times_on_screen
 from corral.world.engines.tmux.server import Server, Tmux
 from corral.world.watch import Watch
 
@@ -22,11 +23,20 @@ _ECHO_S = 3.0  # for a pasted text to show up, before it is sent off
 _LAST_LINES = 30
 
 
+def _record(whose: str) -> Record | None:
+    """Return a program's own record, where it has one that we can read."""
+    home = os.environ.get("CLAUDE_CONFIG_DIR", "")
+    if whose != "claude" or not home:
+        return None
+    claude.seed(home, os.getcwd(), os.environ.get("ANTHROPIC_API_KEY", ""))
+    return claude.Transcript(home)
+
+
 class Runner:
     def __init__(self, order: TmuxOrder, inbox: Inbox) -> None:
         self._order = order
         self._inbox = inbox
-        self._record: Record | None = RECORDS[order.record]() if order.record else None
+        self._record = _record(order.record)
         self._stopping = False
         self._watch = Watch()
         self._watch.add_complete(inbox.folder)

@@ -60,6 +60,7 @@ class Server:
             "remain-on-exit": "on",  # so that the last screen can be seen
             "allow-rename": "off",
             "update-environment": "''",
+            "assume-paste-time": "0",  # nobody types that fast, but a program may
             "status-right": "''",
         }
         with open(join(self._room, _CONFIG), "w", encoding="utf-8") as file:
