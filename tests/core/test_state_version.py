@@ -13,7 +13,7 @@ import msgspec
 from corral.core import state
 from corral.core.state import State, TaskState
 
-PINNED = (3, "37cf0935b014fd7e")
+PINNED = (3, "3548ffb1734c5886")
 
 
 def kinds(root: type[msgspec.Struct] = State) -> list[type[msgspec.Struct]]:

@@ -7,7 +7,7 @@ from corral.core import governor
 from corral.core.bill import Bill
 from corral.core.state import Account, Entry, Session, State
 
-RESUME, RESTART = "resume", "restart"
+RESUME, RESTART, AFRESH = "resume", "restart", "afresh"
 DAY_MS = 86_400_000
 _DAYS = 40  # of which the state knows what was spent; the log knows of all
 _REACTIONS = 10
@@ -77,12 +77,15 @@ def reacted(state: State, event: e.SessionReacted, seq: int, at: int) -> None:
             launches=session.launches + 1,
             relaunched=(*session.relaunched, event.cause),
             fresh=event.action == RESTART,
+            talk=session.talked if event.action == RESUME else Bill(),
             bill_before=session.bill,
             turns_before=session.turns,
             stop="",
             detail="",
             asked="",
         )
+    elif event.action == AFRESH:
+        session = replace(session, fresh=True, talk=Bill())
     state.sessions[event.session] = session
 
 

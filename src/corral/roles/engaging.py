@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from corral.core.config import Config, Engine
 from corral.core.errors import NotFound
+from corral.core.facts import Spent
 from corral.core.ids import SessionId
 from corral.core.state import Session, Task
 from corral.core.watchdog import Bounds, model_allowed
@@ -98,7 +99,7 @@ class Engaging:
                 " which budget.require_model does not allow"
             )
 
-    def job(self, session: Session, task: Task, tree: str, prompt: str, *, resume: str) -> Job:
+    def job(self, session: Session, task: Task, tree: str, prompt: str) -> Job:
         """Return the job of a session's newest launch; the same whenever it is asked."""
         profile = self.profile(session.profile)
         recipe = self.recipe(session.profile, task)
@@ -108,6 +109,9 @@ class Engaging:
         if not program:
             raise NotFound(f"the engine {session.profile!r} has no command")
         key = profile.env[0] if profile.env else ""
+        resume = session.conversation if recipe is not None and recipe.resumes else ""
+        spent = session.talk
+        before = Spent(spent.fresh, spent.cached, spent.output, spent.usd) if resume else None
         named = f"{self._folder} {session.id} {session.launches}"
         return Job(
             session=session.id,
@@ -117,6 +121,7 @@ class Engaging:
             prompt_file=prompt,
             model=profile.model,
             resume=resume,
+            before=before,
             new_id=str(uuid5(NAMESPACE_URL, named)),
             base_url=profile.base_url,
             key=key,
@@ -124,7 +129,7 @@ class Engaging:
             permission=_PERMISSION.get(profile.permission, Permission.EDIT),
             as_root=os.geteuid() == 0,
             idle_s=profile.turn_s,
-            shared_cache=join(self._folder, "cache", profile.type),
+            unpacked=join(self._folder, "unpacked", profile.type),
             files=(*task.inputs, *(p for p in task.paths if not _GLOB & set(p))),
         )
 

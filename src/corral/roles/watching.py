@@ -151,7 +151,7 @@ class Watcher:
             self._noted.pop(session.id, None)
             tree = self._tree(session.id)
             prompt = Room(self._folder, session.id).prompt(session.launches)
-            job = self._engaging.job(session, task, tree.path if tree else "", prompt, resume="")
+            job = self._engaging.job(session, task, tree.path if tree else "", prompt)
             reader = self._engaging.reader(session.profile, job)
             known = Reading(folder, reader, self._config.budget.prices, self._clock())
             self._readings[session.id] = known
