@@ -19,11 +19,13 @@ turn_s = {turn_s}
 """
 
 
-def ranch_of(place: Path, programs: Path, standin: StandIn, **scenarios: str) -> Ranch:
+def ranch_of(
+    place: Path, programs: Path, standin: StandIn, turn_s: int = 60, **scenarios: str
+) -> Ranch:
     """Make a repository with a profile for each scenario: its name, and the type of its engine."""
     profiles = "".join(
         PROFILE.format(
-            name=name, type=engine, model=MODELS[engine], url=standin.url(name), turn_s=60
+            name=name, type=engine, model=MODELS[engine], url=standin.url(name), turn_s=turn_s
         )
         for name, engine in scenarios.items()
     )
@@ -70,7 +72,7 @@ def test_a_fault_is_its_own_verdict_and_burns_no_attempt(
     tmp_path: Path, programs: Path, standin: StandIn, engine: str, kind: str
 ) -> None:
     name = f"fault-{kind}-{engine}"
-    standin.scenario(name).fail(Fault(kind=kind))
+    standin.scenario(name).fail(Fault(kind=kind, times=None))
     ranch = ranch_of(tmp_path, programs, standin, **{name: engine})
     brief = tmp_path / "brief.md"
     brief.write_text(plan({"op": "write", "path": "a.py", "content": "y = 2\n"}))
@@ -79,4 +81,27 @@ def test_a_fault_is_its_own_verdict_and_burns_no_attempt(
         assert ranch.until_ended(task, 120) == VERDICTS[kind], ranch.detail(task)
         ranch.until(lambda: ranch.of_type("task.parked"))
     assert ranch.of_type("task.delayed") == []
+    assert ranch.leftovers() == []
+
+
+@pytest.mark.parametrize("engine", ["claude-code", "codex"])
+def test_a_model_that_falls_silent_is_left_and_the_conversation_goes_on(
+    tmp_path: Path, programs: Path, standin: StandIn, engine: str
+) -> None:
+    name = f"silent-{engine}"
+    standin.scenario(name).fail(Fault(kind="hang", times=1, skip=1))
+    ranch = ranch_of(tmp_path, programs, standin, 8, **{name: engine})
+    # The recipe would have the engine give up by itself at the same time.
+    brief = tmp_path / "brief.md"
+    brief.write_text(
+        plan(
+            {"op": "write", "path": "a.py", "content": "y = 2\n"},
+            {"op": "write", "path": "b.py", "content": "y = 3\n"},
+            {"op": "say", "text": "Done."},
+        )
+    )
+    accept = ("--accept", "test -f a.py && test -f b.py")
+    task = ranch.add("Write it", "--engine", name, "--brief-file", str(brief), *accept)
+    ranch.once()
+    assert ranch.verdicts() == ["proved"], (ranch.detail(task), ranch.reactions())
     assert ranch.leftovers() == []
