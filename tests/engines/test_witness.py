@@ -20,7 +20,7 @@ turn_s = {turn_s}
 
 
 def ranch_of(
-    place: Path, programs: Path, standin: StandIn, turn_s: int = 60, **scenarios: str
+    place: Path, programs: Path, standin: StandIn, scenarios: dict[str, str], turn_s: int = 60
 ) -> Ranch:
     """Make a repository with a profile for each scenario: its name, and the type of its engine."""
     profiles = "".join(
@@ -39,7 +39,7 @@ def test_all_engines_in_one_convoy_are_proved(
     tmp_path: Path, programs: Path, standin: StandIn
 ) -> None:
     names = {f"mixed-{engine}": engine for engine in ENGINES}
-    ranch = ranch_of(tmp_path, programs, standin, **names)
+    ranch = ranch_of(tmp_path, programs, standin, names)
     tasks = {}
     for name in names:
         brief = tmp_path / f"{name}.md"
@@ -73,7 +73,7 @@ def test_a_fault_is_its_own_verdict_and_burns_no_attempt(
 ) -> None:
     name = f"fault-{kind}-{engine}"
     standin.scenario(name).fail(Fault(kind=kind, times=None))
-    ranch = ranch_of(tmp_path, programs, standin, **{name: engine})
+    ranch = ranch_of(tmp_path, programs, standin, {name: engine})
     brief = tmp_path / "brief.md"
     brief.write_text(plan({"op": "write", "path": "a.py", "content": "y = 2\n"}))
     task = ranch.add("Write it", "--engine", name, "--brief-file", str(brief))
@@ -90,7 +90,7 @@ def test_a_model_that_falls_silent_is_left_and_the_conversation_goes_on(
 ) -> None:
     name = f"silent-{engine}"
     standin.scenario(name).fail(Fault(kind="hang", times=1, skip=1))
-    ranch = ranch_of(tmp_path, programs, standin, 8, **{name: engine})
+    ranch = ranch_of(tmp_path, programs, standin, {name: engine}, turn_s=8)
     # The recipe would have the engine give up by itself at the same time.
     brief = tmp_path / "brief.md"
     brief.write_text(

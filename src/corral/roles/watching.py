@@ -186,8 +186,9 @@ class Watcher:
         if now - self._recorded.get(session.id, session.started_at) >= _RECORD_MS:
             self._recorded[session.id] = now
             self._spend(session, stream)
-        unknown = stream.bill.unpriced and self._budgets.any(session.profile)
-        if unknown:
+        recipe = self._engaging.recipe(session.profile)
+        tells = recipe is not None and recipe.cost  # perhaps only at its end
+        if stream.bill.unpriced and not tells and self._budgets.any(session.profile):
             self._log.alert(
                 "unpriced",
                 session.id,
