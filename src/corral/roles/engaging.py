@@ -78,8 +78,9 @@ class Engaging:
         return plain and profile.transport == "cli"
 
     def resumes(self, name: str) -> bool:
+        """Say whether a conversation can go on: one that does so only after a good end cannot."""
         recipe = self.recipe(name)
-        return recipe is not None and recipe.resumes
+        return recipe is not None and recipe.resumes and recipe.resumes_killed
 
     def check(self, name: str, task: Task) -> None:
         """Refuse a session that could only fail: a name, a variable, a model that is not there."""
@@ -109,7 +110,7 @@ class Engaging:
         if not program:
             raise NotFound(f"the engine {session.profile!r} has no command")
         key = profile.env[0] if profile.env else ""
-        resume = session.conversation if recipe is not None and recipe.resumes else ""
+        resume = session.conversation if self.resumes(session.profile) else ""
         spent = session.talk
         before = Spent(spent.fresh, spent.cached, spent.output, spent.usd) if resume else None
         named = f"{self._folder} {session.id} {session.launches}"
