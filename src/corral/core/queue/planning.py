@@ -63,11 +63,9 @@ def plan(queue: Queue, free_slots: int, now: int, policy: Policy) -> list[Action
             free -= 1
         if _base_is_red(queue):
             return actions  # whatever is checked on a red target is red: nothing to learn
-    return (
-        actions
-        if free <= 0
-        else [*actions, *_filled(queue, entries, going, doubted, free, now, policy)]
-    )
+    if free > 0:
+        actions += _filled(queue, entries, going, doubted, free=free, now=now, policy=policy)
+    return actions
 
 
 def _filled(
@@ -75,6 +73,7 @@ def _filled(
     entries: tuple[Entry, ...],
     going: list[Run],
     doubted: dict[str, str],
+    *,
     free: int,
     now: int,
     policy: Policy,
