@@ -177,7 +177,7 @@ def _cancelled(queue: Queue, entries: Iterable[Entry]) -> Iterable[Cancel]:
             yield Cancel(run.id, "member-left")
         elif run.kind is Kind.HUNT and not _hunted(queue, run.members):
             yield Cancel(run.id, "moot")
-        elif run.kind is Kind.LAND and run.tip != queue.tip:
+        elif run.kind in (Kind.LAND, Kind.BASE) and run.tip != queue.tip:
             yield Cancel(run.id, "stale")
         elif len(members) > 1 and any(red <= members for red in failed):
             yield Cancel(run.id, "contains-red")
