@@ -211,7 +211,6 @@ CODES: tuple[tuple[str, type[e.CorralError], str], ...] = (
 )
 ENVIRONMENT = {
     "CORRAL_SESSION": "who is asking, if `--as` is not given, before `USER`; set in sessions",
-    "PATH": "where the programs of engines are looked for",
     "CORRAL_TASK": "the task that a session works on; see `CORRAL_TOKEN`; set in sessions",
     "CORRAL_TOKEN": "shown as `--token` by commands about `CORRAL_TASK`; set in sessions",
     "CORRAL_BRIEF": "set in sessions: the file with the brief, which is on standard input too",
