@@ -6,6 +6,7 @@
     │   ├── NotARepository
     │   └── NotInitialised
     ├── Refused           exit 3, HTTP 409   understood, but a rule forbids it now
+    │   └── AlreadyDone
     ├── NotFound          exit 4, HTTP 404   no such thing
     └── Failed            exit 1, HTTP 503   the machine or the log could not do it
         ├── LogDamaged
@@ -53,6 +54,16 @@ class Refused(CorralError):
     code = "refused"
     exit_code = 3
     http_status = 409
+
+
+class AlreadyDone(Refused):
+    """A request with this key was carried out before; `seq` is the last event of it."""
+
+    code = "already_done"
+
+    def __init__(self, seq: int) -> None:
+        super().__init__(f"this was done before, up to event {seq}; nothing was changed")
+        self.seq = seq
 
 
 class NotFound(CorralError):

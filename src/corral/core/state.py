@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from corral.core.ids import ConvoyId, SessionId, TaskId, Token
 
-VERSION = 2
+VERSION = 3
 
 
 class TaskState(StrEnum):
@@ -129,6 +129,14 @@ class Chore(Struct, frozen=True, array_like=True, gc=False):
     done: int
 
 
+class Answered(Struct, frozen=True, array_like=True, gc=False):
+    """A request with a key that was carried out: its last event, and a digest of what it asked."""
+
+    seq: int
+    at: int
+    digest: str
+
+
 class State(Struct):
     """The fold of the log up to and with event `seq`, whose chain hash is `head`."""
 
@@ -141,3 +149,4 @@ class State(Struct):
     alerts: dict[str, Alert] = field(default_factory=dict)
     sessions: dict[SessionId, Session] = field(default_factory=dict)
     chores: dict[str, Chore] = field(default_factory=dict)
+    requests: dict[str, Answered] = field(default_factory=dict)  # by actor and key, oldest first
