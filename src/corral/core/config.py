@@ -66,6 +66,14 @@ class Trees(_Section, frozen=True):
     port_range: tuple[int, int] = (20_000, 29_999)
 
 
+class Server(_Section, frozen=True):
+    port: int = 0  # 0: 5173, or another if that is taken
+    bind: str = "127.0.0.1"
+    hosts: tuple[str, ...] = ()  # more names under which it is reached
+    tls_cert: str = ""
+    tls_key: str = ""
+
+
 class Config(_Section, frozen=True):
     board: Board = Board()
     engine: dict[str, Engine] = field(default_factory=dict)
@@ -73,6 +81,7 @@ class Config(_Section, frozen=True):
     slots: Slots = Slots()
     watch: Watch = Watch()
     trees: Trees = Trees()
+    server: Server = Server()
 
 
 Keys = tuple[str, ...]
@@ -107,6 +116,7 @@ _SECTIONS: dict[str, type[_Section]] = {
     "slots": Slots,
     "watch": Watch,
     "trees": Trees,
+    "server": Server,
 }
 
 
@@ -135,6 +145,7 @@ def _check(config: Config, reader: "_Reader") -> None:
         ("trees", "setup_s"): (config.trees.setup_s, 1, 86_400),
         ("trees", "keep_days"): (config.trees.keep_days, 1, 3650),
         ("trees", "ports"): (config.trees.ports, 0, 100),
+        ("server", "port"): (config.server.port, 0, 65_535),
     }
     for keys, (value, least, most) in bounds.items():
         if not least <= value <= most:

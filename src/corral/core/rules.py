@@ -15,6 +15,7 @@ from corral.core.errors import BadInput, NotFound, Refused
 from corral.core.graph import cycle, find_task
 from corral.core.ids import ConvoyId, TaskId, Token
 from corral.core.moves import Fence, check
+from corral.core.redaction import without_secrets
 from corral.core.state import Claim, Convoy, State, Task
 
 V = TypeVar("V")
@@ -25,7 +26,8 @@ STRATEGIES = ("", "rebase", "squash", "merge")
 
 
 def decide(state: State, command: c.Command, actor: str, now: int) -> Decision:
-    return _RULES[type(command)](state, command, text.line(actor, "the name", text.NAME), now)
+    name = text.line(actor, "the name", text.NAME)
+    return _RULES[type(command)](state, without_secrets(command), name, now)
 
 
 def find_convoy(state: State, convoy: str) -> Convoy:

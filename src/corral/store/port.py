@@ -77,9 +77,7 @@ def follow(store: Store, after: int = 0) -> Iterator[Stored]:
         store.wait(after)
 
 
-def perform(
-    store: Store, command: "Command", actor: str, answer: Answer[T], key: str = ""
-) -> T:
+def perform(store: Store, command: "Command", actor: str, answer: Answer[T], key: str = "") -> T:
     """Carry out a command by the rules; one that was done before by its key is answered again."""
     from corral.core.rules import decide
 

@@ -1,16 +1,12 @@
 """The commands that change the board: one function for all of them, and a sentence for each."""
 
 import os
-from collections.abc import Callable, Sequence
 from typing import Any
 
-from corral.core import views
-from corral.core.codec import Stored, decode, event_of
 from corral.core.commands import COMMANDS, Command
 from corral.core.errors import BadInput
-from corral.core.ids import TaskId
-from corral.core.state import State
 from corral.core.text import shown as safe
+from corral.interfaces.answers import answer_of
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.fields import filled
 from corral.interfaces.cli.output import moment
@@ -21,12 +17,39 @@ from corral.store.port import perform
 def operate(context: Context, options: Options) -> None:
     """Carry out one command of the core and show what was stored."""
     name = options.command
-    store = context.writable
     command = filled(name, options, _defaults(context, name, options))
     if name == "task claim" and bool(options.task) == bool(options.next):
         raise BadInput("name one task, or use --next", "corral task claim --next")
-    data = perform(store, command, context.actor, _answer_of(name))
-    context.answer(data, lambda: _sentence(name, command, data))
+    data = perform_anywhere(context, command)
+    context.answer(data, lambda: _sentence(name, command, _decoded(data)))
+
+
+def perform_anywhere(context: Context, command: Command) -> Any:
+    """Carry out a command through the server if one runs, and else on the log; once in any case."""
+    from corral.interfaces.cli import remote
+
+    key = ""
+    if context.served:
+        key = os.urandom(12).hex()
+        try:
+            data = remote.ask(context.repository.folder, command, context.actor, key)
+            if data is not None:
+                context.wrote = True
+                return data
+            key = ""  # nobody was there to take it
+        except remote.Unanswered:
+            pass
+    from corral.core.requests import keyed
+
+    store = context.writable
+    return perform(store, command, context.actor, answer_of(command.name), keyed(key, command))
+
+
+def _decoded(data: Any) -> dict[str, Any]:
+    import msgspec
+
+    decoded: dict[str, Any] = msgspec.json.decode(data) if isinstance(data, msgspec.Raw) else data
+    return decoded
 
 
 def _defaults(context: Context, name: str, options: Options) -> dict[str, Any]:
@@ -46,55 +69,6 @@ def _defaults(context: Context, name: str, options: Options) -> dict[str, Any]:
     if name == "convoy create":
         extra["base"] = context.repository.branch()
     return extra
-
-
-def _answer_of(name: str) -> Callable[[State, Sequence[Stored]], dict[str, Any]]:
-    kind = name.split(maxsplit=1)[0]
-
-    def answer(state: State, stored: Sequence[Stored]) -> dict[str, Any]:
-        """Show the thing as it is now, from the last event about it."""
-        if not stored:
-            return {"unchanged": True}
-        event: Any = event_of(decode(stored[-1].line))
-        data: dict[str, Any] = _SHOWN[kind](state, event)
-        if getattr(event, "expires_at", None):
-            data |= {"token": event.token, "expires_at": event.expires_at}
-        return data | {"seq": stored[-1].seq}
-
-    return answer
-
-
-def _convoy(state: State, event: Any) -> dict[str, Any]:
-    convoy = state.convoys[event.convoy]
-    return _fields(views.convoy_view(convoy, dict.fromkeys(views.COLUMNS, 0)))
-
-
-def _task(state: State, event: Any) -> dict[str, Any]:
-    return _fields(views.task_view(state, state.tasks[TaskId(event.task)]))
-
-
-def _lease(state: State, event: Any) -> dict[str, Any]:
-    lease = state.leases.get(event.resource)
-    if lease is None:
-        return {"resource": event.resource}
-    return _fields(views.lease_view(event.resource, lease))
-
-
-def _alert(state: State, event: Any) -> dict[str, Any]:
-    alert = state.alerts.get(event.alert)
-    return _fields(alert) if alert else {"id": event.alert}
-
-
-_SHOWN: dict[str, Callable[[State, Any], dict[str, Any]]] = {
-    "convoy": _convoy,
-    "task": _task,
-    "lease": _lease,
-    "alert": _alert,
-}
-
-
-def _fields(value: Any) -> dict[str, Any]:
-    return {name: getattr(value, name) for name in value.__struct_fields__}
 
 
 _SENTENCES = {

@@ -63,6 +63,26 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
             ),
         ),
     ),
+    "Server": (
+        Entry(
+            "up",
+            "run the server, the witness, the refinery and the deacon together",
+            "up:up",
+            (
+                Option("-d", "in the background: answer once the server does", "flag"),
+                Option("--systemd", "print a unit for systemd instead", "flag"),
+                Option("--port", "the port (default: 5173, or another if taken)", "number", 0),
+            ),
+        ),
+        Entry("down", "stop what corral up runs", "up:down"),
+        Entry(
+            "serve",
+            "run the server alone",
+            "serve:serve",
+            (Option("--port", "the port (default: 5173, or another if taken)", "number", 0),),
+        ),
+        Entry("link", "a link that opens the browser, once", "serve:link"),
+    ),
     "See": (
         Entry(
             "status",
