@@ -1,4 +1,6 @@
-"""Run a command of Corral that ends with its parent: `python -m corral.interfaces.supervised PID …`.
+"""Run a command of Corral that ends with its parent, the process PID:
+
+    python -m corral.interfaces.supervised PID serve …
 
 For the supervisor of `corral up`. If that is killed, what it started is asked to end by the system.
 """
@@ -15,7 +17,7 @@ def main() -> None:
     die_with_parent(signal.SIGTERM)
     if os.getppid() != parent:  # it has ended before we asked
         sys.exit(1)
-    from corral.__main__ import main as corral
+    from corral.interfaces.cli.main import main as corral
 
     corral()
 

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 from msgspec import Struct
@@ -65,7 +65,7 @@ class _Child:
 
 
 class Supervisor:
-    def __init__(self, folder: str, roles: dict[str, Sequence[str]], say: Say) -> None:
+    def __init__(self, folder: str, roles: Mapping[str, Sequence[str]], say: Say) -> None:
         """`roles` are the programs by name; `say` tells a person what happens."""
         self._folder = folder
         self._children = [_Child(name, argv) for name, argv in roles.items()]

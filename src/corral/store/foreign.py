@@ -43,7 +43,8 @@ def _check(state: State, record: Record, event: Event) -> None:
         _check_needs(state, event)
     except BadInput as error:
         raise Refused(
-            f"event {record.seq} of that log is not acceptable: {error.message}; nothing was taken in",
+            f"event {record.seq} of that log is not acceptable: {error.message};"
+            " nothing was taken in",
             code="foreign_event",
         ) from error
 

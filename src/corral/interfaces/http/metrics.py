@@ -1,4 +1,4 @@
-"""`GET /metrics`: figures in the text format of Prometheus, from the state and the server itself."""
+"""`GET /metrics`: figures in the text format of Prometheus, of the state and the server."""
 
 import os
 from collections import Counter

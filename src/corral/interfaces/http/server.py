@@ -15,6 +15,7 @@ from socket import socket
 import uvicorn
 
 from corral.core.config import Config
+from corral.core.config import Server as Settings
 from corral.core.errors import CorralError, Refused
 from corral.interfaces.http.api import Api, Application
 from corral.interfaces.http.exchange import Receive, Scope, Send
@@ -66,7 +67,7 @@ def run(
         settings = config.server
         tcp = serving.listen_tcp(settings.bind, port or settings.port)
         local = serving.listen_local(repository.folder)
-        place = _Place(repository, config, tcp, local, anchor, ready)
+        place = _Place(repository, config, anchor, sockets=(tcp, local), ready=ready)
         with suppress(KeyboardInterrupt):
             place.run()
     finally:
@@ -81,19 +82,18 @@ class _Place:
         self,
         repository: Repository,
         config: Config,
-        tcp: socket,
-        local: socket,
         anchor: Callable[[], Mark | None],
+        *,
+        sockets: tuple[socket, socket],
         ready: Callable[[str], None],
     ) -> None:
         self._repository = repository
         self._config = config
-        self._tcp = tcp
-        self._local = local
+        self._tcp, self._local = sockets
         self._anchor = anchor
         self._ready = ready
         self._application: Application | None = None
-        self.port: int = tcp.getsockname()[1]
+        self.port: int = self._tcp.getsockname()[1]
         self.scheme = "https" if config.server.tls_cert else "http"
         names = [*_names(config.server.bind), *config.server.hosts]
         self.hosts = [f"{name}:{self.port}" for name in names]
@@ -101,7 +101,7 @@ class _Place:
 
     def run(self) -> None:
         gc.enable()  # unlike commands, this stays
-        server = _Server(self, self._tcp, self._local)
+        server = _Server(self, self._config.server, self._local)
         server.run(sockets=[self._tcp])
 
     async def start(self, fail: Callable[[], None]) -> None:
@@ -112,7 +112,14 @@ class _Place:
         self._writer = Writer(self._writing)
         self._feed = Feed(self._reading, fail)
         guard = Guard(token, secret, self.hosts, self.scheme)
-        self.api = Api(self._feed, self._writer, self._repository, self._config, guard, self.url)
+        self.api = Api(
+            self._feed,
+            self._writer,
+            guard,
+            repository=self._repository,
+            config=self._config,
+            url=self.url,
+        )
         self._application = Application(self.api)
         self._mirroring = asyncio.get_running_loop().create_task(self._mirror())
 
@@ -147,11 +154,10 @@ class _Place:
 
 
 class _Server(uvicorn.Server):
-    def __init__(self, place: _Place, tcp: socket, local: socket) -> None:
-        settings = place._config.server
+    def __init__(self, place: _Place, settings: Settings, local: socket) -> None:
         super().__init__(
             uvicorn.Config(
-                place,  # type: ignore[arg-type]  # their scopes are typed more narrowly
+                place,
                 http=Protocol,
                 ws="none",
                 lifespan="off",

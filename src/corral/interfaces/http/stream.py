@@ -1,4 +1,4 @@
-"""`GET /api/events`: the log as Server-Sent Events, each once and in order, for as long as one wants.
+"""`GET /api/events`: the log as Server-Sent Events, each once and in order.
 
 A stream is a cursor and nothing else. What it sends next is looked up when the client is ready to
 take it: a client that reads slowly is behind in the log, and costs no memory for it. Ids are the
