@@ -51,9 +51,8 @@ def post(folder: str, path: str, actor: str) -> Any:
 
 
 def _ask(folder: str, path: str, body: bytes, actor: str, key: str) -> Raw | None:
-    line = _connected(folder)
-    if line is None:
-        return None
+    if not actor.isprintable():
+        raise BadInput("the name has a control character in it")
     token = _token(folder, actor)
     head = [
         f"POST {path} HTTP/1.1",
@@ -65,8 +64,9 @@ def _ask(folder: str, path: str, body: bytes, actor: str, key: str) -> Raw | Non
         "Connection: close",
         *([f"Idempotency-Key: {key}"] if key else []),
     ]
-    if not actor.isprintable():
-        raise BadInput("the name has a control character in it")
+    line = _connected(folder)
+    if line is None:
+        return None
     try:
         line.sendall("\r\n".join([*head, "", ""]).encode() + body)
         answer = _all(line)

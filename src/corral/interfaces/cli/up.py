@@ -19,6 +19,8 @@ from corral.interfaces.cli.serve import server_of
 _START_S = 30.0
 _LOG = "up.log"
 
+_running: list["subprocess.Popen[bytes]"] = []  # it outlives us, and nobody need be told
+
 UNIT = """\
 [Unit]
 Description=Corral for {folder}
@@ -92,6 +94,7 @@ def _behind(context: Context, port: int) -> None:
         start_new_session=True,
         cwd="/",
     )
+    _running.append(started)
     deadline = time.monotonic() + _START_S
     while (server := server_of(context)) is None:
         if started.poll() is not None or time.monotonic() > deadline:

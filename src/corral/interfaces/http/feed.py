@@ -49,7 +49,7 @@ class Feed:
     def __init__(self, store: SqliteStore, fail: Callable[[], None]) -> None:
         """`store` is the feed's own; `fail` is called if the log cannot be followed any more."""
         self.store = store
-        self.state: State = store.state()
+        self.state: State = store.detached()
         self.tick = asyncio.Event()
         self._recent: list[Item] = []
         self._bytes = 0

@@ -55,6 +55,7 @@ class Comment(Struct, frozen=True):
     seq: int
     at: int
     actor: str
+    task: str
     text: str
 
 
@@ -189,7 +190,7 @@ async def task(api: "Api", call: Call) -> Reply:
     numbers = [*([found.brief_seq] if found.brief_seq else []), *found.comments]
     events = await asyncio.to_thread(_events, api, numbers)
     brief = events.pop(0)["brief"] if found.brief_seq else ""
-    comments = [Comment(c["seq"], c["at"], c["actor"], c["text"]) for c in events]
+    comments = [msgspec.convert(event, Comment) for event in events]
     fields = {name: getattr(view, name) for name in view.__struct_fields__}
     return ok(TaskPage(**fields, brief=brief, comments=comments), headers)
 

@@ -138,13 +138,13 @@ class _Place:
     async def _mirror(self) -> None:
         """Mirror the log at the pace of commands, never in anybody's way."""
         place = self._repository
-        mirror = Mirror(Git(place.git_dir, place.worktree), self._reading, place.folder)
+        mirror = Mirror(Git(place.git_dir, place.worktree), self._writing, place.folder)
         pace = Pace(place.folder)
         while True:
             tick = self._feed.tick
             with suppress(CorralError, OSError):  # the next event, or the next command, tries again
                 if pace.due(self._feed.state.seq, writing=True):
-                    await asyncio.to_thread(mirror.flush, wait=False)
+                    await asyncio.to_thread(mirror.flush, wait=False, again=False)
             await tick.wait()
             await asyncio.sleep(_MIRROR_S)
 
