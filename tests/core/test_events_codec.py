@@ -28,6 +28,7 @@ from corral.core.events import (
     ChoreDone,
     Event,
     LogCreated,
+    MessageSent,
     SessionEnded,
     SessionProgressed,
     SessionStarted,
@@ -37,6 +38,7 @@ from corral.core.events import (
     TaskDelayed,
     TaskEdited,
     TaskRecurred,
+    WorkPaused,
 )
 from corral.core.ids import ConvoyId, SessionId, TaskId, Token
 
@@ -52,6 +54,7 @@ AF_1_1 = SessionId("AF-1.1")
 # The name, the required fields and the optional fields of every type of event: what is in a log
 # that somebody has. A field may be added with a default; anything else needs a new type.
 KNOWN = {
+    "alert.acknowledged": "alert by",
     "alert.cleared": "alert",
     "alert.raised": "alert kind subject text",
     "chore.done": "chore ?found ?done",
@@ -61,6 +64,10 @@ KNOWN = {
     "lease.released": "resource token",
     "lease.renewed": "resource token expires_at",
     "log.created": "log format",
+    "message.acknowledged": "message",
+    "message.delivered": "message reader",
+    "message.expired": "message",
+    "message.sent": "message sender to text expires_at ?question ?reply_to",
     "session.ended": "session verdict ?detail ?commit ?code ?signal",
     "session.progressed": "session text ?outputs",
     "session.started": "session task token profile branch base ?pool ?wall_s ?trunk",
@@ -82,6 +89,8 @@ KNOWN = {
     "task.retried": "task ?reason",
     "task.submitted": "task token ?commit",
     "task.unblocked": "task",
+    "work.paused": "?convoy ?by ?reason",
+    "work.resumed": "?convoy",
 }
 
 GOLDEN = [
@@ -180,12 +189,32 @@ GOLDEN = [
         b'{"seq":13,"at":1700000000000,"actor":"corral","type":"chore.done",'
         b'"data":{"chore":"trees","found":2,"done":1}}',
     ),
+    (
+        MessageSent(
+            message="m-14",
+            sender="AF-1.1",
+            to="people",
+            text="Which?",
+            expires_at=1700000040000,
+            question=True,
+            reply_to="m-9",
+        ),
+        b'{"seq":14,"at":1700000000000,"actor":"corral","type":"message.sent",'
+        b'"data":{"message":"m-14","sender":"AF-1.1","to":"people","text":"Which?",'
+        b'"expires_at":1700000040000,"question":true,"reply_to":"m-9"}}',
+    ),
+    (
+        WorkPaused(by="ana", reason="night"),
+        b'{"seq":15,"at":1700000000000,"actor":"corral","type":"work.paused",'
+        b'"data":{"by":"ana","reason":"night"}}',
+    ),
 ]
 
 # The chain's hash after so many golden lines. Add lines and a hash below; never change one.
 HEADS = {
     4: "a861c280c79c50955327785d43ef0a86d11f8899a1db57782ea98b19b5610cf5",
     13: "1ccfb492223b593c33321b1b102ef83793837ffc3bf84d137e5191171f6b962a",
+    15: "ef71451c8755c0c662760f741c008b623283ab17175c973a0cd2cd7b85f61809",
 }
 
 
@@ -250,6 +279,14 @@ def test_anybody_can_check_the_chain_with_a_sha256_and_a_loop() -> None:
 def test_the_chain_depends_on_every_line_and_on_their_order() -> None:
     heads = {chain(chain(GENESIS, a), b) for a, b in ((b"a", b"b"), (b"b", b"a"), (b"a", b"c"))}
     assert len(heads) == 3
+
+
+def test_a_key_stands_at_the_end_of_the_line_and_nowhere_else() -> None:
+    event, line = GOLDEN[0]
+    keyed = encode(1, 1_700_000_000_000, "corral", event, "abcdefgh/0123456789ab")
+    assert keyed == line[:-1] + b',"key":"abcdefgh/0123456789ab"}'
+    assert decode(keyed).key == "abcdefgh/0123456789ab"
+    assert decode(line).key == ""
 
 
 def test_fields_that_have_their_default_are_not_stored() -> None:

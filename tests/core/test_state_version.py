@@ -13,7 +13,7 @@ import msgspec
 from corral.core import state
 from corral.core.state import State, TaskState
 
-PINNED = (2, "7fd536f68a0bb78d")
+PINNED = (3, "586ddaffd0aa527e")
 
 
 def kinds(root: type[msgspec.Struct] = State) -> list[type[msgspec.Struct]]:

@@ -37,7 +37,7 @@ class Principal(Struct, frozen=True):
 _OWN = {"renew", "submit", "fail", "block", "comment", "hand-off"}
 _BELOW = _OWN | {"edit", "claim", "unblock", "retry", "cancel"}
 # What needs no task: the rules look at who asks, or `permit` does.
-_FREE = {"lease acquire", "alert raise"}
+_FREE = {"lease acquire", "alert raise", "message send", "message read", "message ack"}
 
 
 def session_key(secret: bytes, log: str, session: Session) -> str:
@@ -113,6 +113,13 @@ def permit(state: State, who: Principal, command: c.Command) -> None:
         lease = state.leases.get(resource_name(getattr(command, "resource", "")))
         if lease is not None and lease.holder != who.session:
             raise NotYours(f"the lease is {lease.holder}'s; nothing was changed")
+    elif isinstance(command, c.ReportProgress):
+        if command.session != who.session:
+            raise NotYours("a session reports for itself; nothing was changed")
+    elif isinstance(command, c.StopSession):
+        found = state.sessions.get(command.session)
+        if found is None or not is_below(state, state.tasks[found.task], own.id):
+            raise NotYours(f"only sessions below {own.id} can be stopped; nothing was changed")
     elif command.name not in _FREE:
         raise NotYours(f"a session may not do {command.name!r}; nothing was changed")
 

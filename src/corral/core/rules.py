@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from corral.core import commands as c
 from corral.core import events as e
-from corral.core import family, ids, leases, recurrence, text
+from corral.core import family, ids, leases, messages, recurrence, steering, text
 from corral.core.claims import next_offer, obstacles
 from corral.core.errors import BadInput, NotFound, Refused
 from corral.core.graph import cycle, find_task
@@ -409,4 +409,6 @@ _RULES: dict[type[c.Command], Rule] = {
     c.ReleaseLease: _release_lease,
     c.RaiseAlert: _raise_alert,
     c.ClearAlert: _clear_alert,
+    **steering.RULES,
+    **messages.RULES,
 }

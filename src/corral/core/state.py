@@ -118,6 +118,31 @@ class Alert(Struct, frozen=True, array_like=True, gc=False):
     subject: str
     text: str
     raised_at: int
+    seen_by: str = ""
+
+
+class Pause(Struct, frozen=True, array_like=True, gc=False):
+    """No sessions are started, since when and by whom."""
+
+    by: str
+    reason: str
+    since_at: int
+
+
+class Message(Struct, frozen=True, array_like=True, gc=False):
+    """A message that is not over: not read, not acknowledged, or a question without an answer."""
+
+    id: str
+    sender: str
+    to: str
+    text: str
+    sent_at: int
+    expires_at: int
+    question: bool = False  # the sender waits for an answer
+    reply_to: str = ""
+    reader: str = ""
+    read_at: int = 0
+    acknowledged: bool = False
 
 
 class Chore(Struct, frozen=True, array_like=True, gc=False):
@@ -149,4 +174,6 @@ class State(Struct):
     alerts: dict[str, Alert] = field(default_factory=dict)
     sessions: dict[SessionId, Session] = field(default_factory=dict)
     chores: dict[str, Chore] = field(default_factory=dict)
+    paused: dict[str, Pause] = field(default_factory=dict)  # by convoy; "" is everything
+    messages: dict[str, Message] = field(default_factory=dict)
     requests: dict[str, Answered] = field(default_factory=dict)  # by actor and key, oldest first

@@ -56,6 +56,8 @@ def explain(
 def _summary(task: Task, now: int, found: list[Obstacle]) -> str:
     if task.claim is not None and task.claim.lapsed(now):
         return f"was held by {task.claim.holder}, whose claim has lapsed: anyone can take it over"
+    if found and found[0].code == "paused":
+        return "is ready, and waits until work is resumed"
     if found and found[0].code in ("no_slot", "pool_full"):
         return "is ready, and waits for a slot"
     if task.state == TaskState.TODO and found:

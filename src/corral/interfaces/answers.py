@@ -5,6 +5,7 @@ from typing import Any
 
 from corral.core import views
 from corral.core.codec import Stored, decode, event_of
+from corral.core.events import WorkPaused, WorkResumed
 from corral.core.ids import TaskId
 from corral.core.state import State
 
@@ -15,18 +16,32 @@ def answer_of(name: str) -> Answer:
     kind = name.split(maxsplit=1)[0]
 
     def answer(state: State, stored: Sequence[Stored]) -> dict[str, Any]:
+        if name == "message read":
+            return _taken(state, stored)
         if not stored:
             return {"unchanged": True}
         event: Any = event_of(decode(stored[-1].line))
         data: dict[str, Any] = _SHOWN[kind](state, event)
-        if getattr(event, "expires_at", None):
+        if getattr(event, "expires_at", None) and hasattr(event, "token"):
             data |= {"token": event.token, "expires_at": event.expires_at}
         return data | {"seq": stored[-1].seq}
 
     return answer
 
 
+def _taken(state: State, stored: Sequence[Stored]) -> dict[str, Any]:
+    """Return the messages that one reading has delivered; its last event is enough to know it."""
+    if not stored:
+        return {"messages": []}
+    record = decode(stored[-1].line)
+    reader = getattr(event_of(record), "reader", "")
+    found = [m for m in state.messages.values() if (m.reader, m.read_at) == (reader, record.at)]
+    return {"messages": [views.message_view(m) for m in found], "seq": record.seq}
+
+
 def _convoy(state: State, event: Any) -> dict[str, Any]:
+    if isinstance(event, WorkPaused | WorkResumed):
+        return {"convoy": event.convoy, "paused": isinstance(event, WorkPaused)}
     convoy = state.convoys[event.convoy]
     return fields(views.convoy_view(convoy, dict.fromkeys(views.COLUMNS, 0)))
 
@@ -47,11 +62,22 @@ def _alert(state: State, event: Any) -> dict[str, Any]:
     return fields(alert) if alert else {"id": event.alert}
 
 
+def _session(state: State, event: Any) -> dict[str, Any]:
+    return fields(views.session_view(state.sessions[event.session]))
+
+
+def _message(state: State, event: Any) -> dict[str, Any]:
+    message = state.messages.get(event.message)
+    return fields(views.message_view(message)) if message else {"id": event.message}
+
+
 _SHOWN: dict[str, Callable[[State, Any], dict[str, Any]]] = {
     "convoy": _convoy,
     "task": _task,
     "lease": _lease,
     "alert": _alert,
+    "session": _session,
+    "message": _message,
 }
 
 

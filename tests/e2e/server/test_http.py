@@ -44,7 +44,9 @@ def test_what_is_answered_is_what_the_command_line_answers(served: Served) -> No
 
 def test_a_claim_is_fenced_as_everywhere(served: Served) -> None:
     served.post("/api/task/add", {"title": "One"})
-    claim = served.post("/api/task/claim", {}, headers={"Corral-Actor": "anä".encode().decode("latin-1")}).data
+    claim = served.post(
+        "/api/task/claim", {}, headers={"Corral-Actor": "anä".encode().decode("latin-1")}
+    ).data
     assert claim["claim"]["holder"] == "anä"
     refused = served.post("/api/task/claim", {"task": "AF-1"})
     assert (refused.status, refused.error["code"]) == (409, "already_claimed")

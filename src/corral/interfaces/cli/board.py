@@ -6,7 +6,7 @@ from typing import Any
 from corral.core.commands import COMMANDS, Command
 from corral.core.errors import BadInput
 from corral.core.text import shown as safe
-from corral.interfaces.answers import answer_of
+from corral.interfaces.answers import answer_of, fields
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.fields import filled
 from corral.interfaces.cli.output import moment
@@ -53,18 +53,18 @@ def _decoded(data: Any) -> dict[str, Any]:
 
 
 def _defaults(context: Context, name: str, options: Options) -> dict[str, Any]:
-    fields = COMMANDS[name].__struct_fields__
+    known = COMMANDS[name].__struct_fields__
     extra: dict[str, Any] = {}
-    if "brief" in fields and options.brief_file:
+    if "brief" in known and options.brief_file:
         if options.brief is not None:
             raise BadInput("give --brief or --brief-file, not both")
         extra["brief"] = context.read_text(options.brief_file)
     own = os.environ.get("CORRAL_TASK", "").upper()
-    if "token" in fields and own and own == (getattr(options, "task", "") or "").upper():
+    if "token" in known and own and own == (getattr(options, "task", "") or "").upper():
         extra["token"] = os.environ.get("CORRAL_TOKEN")
     if name == "task add" and own:
         extra["parent"] = own  # what a session adds is below its own task
-    if "ttl_s" in fields:
+    if "ttl_s" in known and name.startswith(("task ", "lease ")):
         extra["ttl_s"] = context.config.board.claim_ttl_s
     if name == "convoy create":
         extra["base"] = context.repository.branch()
@@ -93,6 +93,12 @@ _SENTENCES = {
     "lease release": "{resource} was released",
     "alert raise": "{id} was raised",
     "alert clear": "{id} was cleared",
+    "alert acknowledge": "{id} is seen to by {seen_by}",
+    "convoy pause": "no new sessions are started for {what}; corral convoy resume ends that",
+    "convoy resume": "sessions are started again for {what}",
+    "session report": "noted for {id}",
+    "message send": "{id} is on its way to {to}",
+    "message ack": "{id} is over",
 }
 
 
@@ -100,9 +106,22 @@ def _sentence(name: str, command: Command, data: dict[str, Any]) -> str:
     import shlex
 
     if "unchanged" in data:
-        return "nothing to do: such an alert is open already"
+        return "nothing to do: it is so already"
+    if name == "message read":
+        return _letters(data["messages"])
     until = moment(data["expires_at"]) if "expires_at" in data else ""
     shown = {key: safe(value) if isinstance(value, str) else value for key, value in data.items()}
     who = safe(getattr(command, "to", "")) or "anyone"
     quoted = shlex.quote(shown.get("resource", ""))
-    return _SENTENCES[name].format(until=until, who=who, quoted=quoted, **shown)
+    what = shown.get("convoy") or "anything"
+    return _SENTENCES[name].format(until=until, who=who, quoted=quoted, what=what, **shown)
+
+
+def _letters(messages: list[Any]) -> str:
+    read = [m if isinstance(m, dict) else fields(m) for m in messages]
+    lines = []
+    for message in read:
+        asks = " asks" if message["question"] else ""
+        lines.append(f"{message['id']} {message['sender']}{asks}:")
+        lines += [f"  {safe(line)}" for line in message["text"].splitlines()]
+    return "\n".join(lines) or "no messages"

@@ -105,6 +105,8 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
     ),
     "Convoys and tasks": (
         Entry("convoy create", "", _BOARD),
+        Entry("convoy pause", "", _BOARD),
+        Entry("convoy resume", "", _BOARD),
         Entry("convoy list", "the convoys", "look:convoy_list"),
         Entry(
             "convoy show", "one convoy", "look:convoy_show", (Option("convoy", "the convoy's id"),)
@@ -162,6 +164,7 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
                 Option("--reason", "why, in one line", default="stopped by hand"),
             ),
         ),
+        Entry("session report", "", _BOARD),
         Entry(
             "session attach",
             "see what a session prints, live, until it ends; Ctrl-C leaves it alone",
@@ -212,8 +215,15 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
         Entry("lease release", "", _BOARD),
         Entry("lease list", "who holds what, and until when", "look:lease_list"),
         Entry("alert raise", "", _BOARD),
+        Entry("alert acknowledge", "", _BOARD),
         Entry("alert clear", "", _BOARD),
         Entry("alert list", "what needs a person's eye", "look:alert_list"),
+    ),
+    "Messages": (
+        Entry("message send", "", _BOARD),
+        Entry("message read", "", _BOARD),
+        Entry("message ack", "", _BOARD),
+        Entry("message list", "the messages that are not over", "look:message_list"),
     ),
     "The log": (
         Entry("log verify", "check every event against its hash", "history:verify"),

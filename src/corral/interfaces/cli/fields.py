@@ -21,6 +21,7 @@ _FLAGS = {
     "assignee": "--for",
 }
 _POSITIONAL = {"title", "task", "text", "resource", "subject", "alert"}
+_POSITIONAL |= {"session", "message", "to"}
 _OPTIONAL_POSITIONAL = {("task claim", "task")}
 _SEPARATED = {"needs", "drop_needs"}  # ids have no commas, so `--needs AF-1,AF-2` is clear
 

@@ -137,7 +137,8 @@ async def command(api: Api, call: Call) -> Reply:
 
 def _with_defaults(api: Api, wanted: Command, body: bytes) -> Command:
     """Fill in what the repository says, where the command says nothing."""
-    if "ttl_s" in wanted.__struct_fields__ and b'"ttl_s"' not in body:
+    lapses = wanted.name.startswith(("task ", "lease ")) and "ttl_s" in wanted.__struct_fields__
+    if lapses and b'"ttl_s"' not in body:
         wanted = replace(wanted, ttl_s=api.config.board.claim_ttl_s)
     if isinstance(wanted, CreateConvoy) and b'"base"' not in body:
         wanted = replace(wanted, base=api.repository.branch())

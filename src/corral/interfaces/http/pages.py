@@ -12,6 +12,7 @@ from corral.core.access import Principal, visible
 from corral.core.claims import ready
 from corral.core.codec import decode, mirrored
 from corral.core.errors import NotFound
+from corral.core.messages import inbox
 from corral.core.rules import find_convoy
 from corral.core.session_rules import find_session
 from corral.core.slots import Limits
@@ -109,6 +110,7 @@ def scoped(state: State, who: Principal) -> views.Status:
     if not who.session:
         return found
     own = access.still_holds(state, who)
+    box = inbox(state, who.session)
     seen = {line.id for line in found.tasks if visible(state, who, line.id)}
     return msgspec.structs.replace(
         found,
@@ -118,6 +120,7 @@ def scoped(state: State, who: Principal) -> views.Status:
         queue=[task for task in found.queue if task in seen],
         leases=[lease for lease in found.leases if lease.holder == who.session],
         alerts=[a for a in found.alerts if a.subject in seen or a.subject == who.session],
+        messages=[m for m in found.messages if m.to in box or who.session in (m.sender, m.reader)],
     )
 
 
@@ -250,6 +253,11 @@ async def alerts(api: "Api", call: Call) -> Reply:
     return reply or ok(scoped(api.feed.state, call.principal).alerts, marked(api, call))
 
 
+async def messages(api: "Api", call: Call) -> Reply:
+    reply = unchanged(api, call)
+    return reply or ok(scoped(api.feed.state, call.principal).messages, marked(api, call))
+
+
 async def jobs(api: "Api", call: Call) -> Reply:
     roles = [Running(role, taken(api.repository.folder, role)) for role in ROLES]
     found = api.feed.state.chores.values()
@@ -291,6 +299,7 @@ VIEWS = (
     ),
     _view("/api/leases", "who holds what", leases, list[views.LeaseView]),
     _view("/api/alerts", "what needs a person's eye", alerts, list[views.AlertView]),
+    _view("/api/messages", "messages that are not over", messages, list[views.MessageView]),
     _view("/api/jobs", "what runs, and when each job last ran", jobs, Jobs, people_only=True),
     _view("/api/log", "events, oldest first", log, LogPage, query=LogQuery, people_only=True),
     _view("/api/whoami", "who the server thinks that you are", whoami, WhoAmI),
