@@ -26,9 +26,8 @@ def sent(board: Board, to: str, actor: str = "ana", **more: object) -> str:
 
 
 def taken(board: Board, reader: str) -> list[str]:
-    return [
-        event.message for event in board.do(c.ReadMessages(), reader) if hasattr(event, "message")
-    ]
+    events = board.do(c.ReadMessages(), reader)
+    return [event.message for event in events if isinstance(event, e.MessageDelivered)]
 
 
 @pytest.mark.parametrize(

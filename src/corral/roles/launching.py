@@ -4,6 +4,7 @@ import os
 import threading
 from os.path import isfile, join
 
+from corral.core.access import session_key
 from corral.core.brief import Sources, compose
 from corral.core.codec import decode, event_of
 from corral.core.config import Config, Engine
@@ -13,7 +14,7 @@ from corral.core.session_rules import port_leases
 from corral.core.state import Session, Task
 from corral.roles.files import Room, launched
 from corral.roles.log import Log
-from corral.world import processes
+from corral.world import keys, processes, serving
 from corral.world.processes import Exit, Launch
 from corral.world.repository import Repository
 from corral.world.trees import Tree
@@ -60,7 +61,7 @@ class Launcher:
                 session=session.id,
                 argv=self.argv(task),
                 cwd=tree.path,
-                env=self._environment(session, room) | {"CORRAL_TOKEN": session.token},
+                env=self._environment(session, room) | self._access(session),
                 folder=room.next("run"),
                 stdin=room.brief,
                 wall_s=session.wall_s or None,
@@ -133,6 +134,14 @@ class Launcher:
             "CORRAL_BRIEF": room.brief,
             "CORRAL_RUN": self._repository.git_dir,
         }
+
+    def _access(self, session: Session) -> dict[str, str]:
+        """Return what a session shows: to the rules its token, to the server a key of its own."""
+        folder = self._repository.folder
+        key = session_key(keys.secret(folder), self._log.look().log, session)
+        server = serving.published(folder)
+        url = {"CORRAL_URL": server.url} if server else {}
+        return {"CORRAL_TOKEN": session.token, "CORRAL_KEY": key, **url}
 
     def _sources(self, task: Task) -> Sources:
         asked = ""

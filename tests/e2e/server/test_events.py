@@ -112,7 +112,7 @@ def test_a_client_that_is_cut_off_a_hundred_times_gets_everything_once(served: S
 
 
 def test_a_client_that_never_reads_harms_nobody(served: Served) -> None:
-    """Its events stay in the log; the others get theirs, and the server grows by next to nothing."""
+    """Its events stay in the log; the others get theirs, and the server hardly grows."""
     served.post("/api/task/add", {"title": "Talked about"})
     deaf = []
     for _ in range(20):

@@ -108,7 +108,7 @@ def test_a_dead_server_is_not_waited_for(board: Board) -> None:
 
 
 def test_claimers_lose_nothing_when_the_server_is_killed_among_them(board: Board) -> None:
-    """Twelve processes claim; the server dies in the middle; every answer they got is in the log."""
+    """Twelve processes claim, the server dies in the middle; what they were told is in the log."""
     for number in range(24):
         board.add(f"Task {number}")
     with serve(board) as served:
