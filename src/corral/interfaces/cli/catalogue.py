@@ -81,6 +81,7 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
             "serve:serve",
             (Option("--port", "the port (default: 5173, or another if taken)", "number", 0),),
         ),
+        Entry("mcp", "the tools for agents over a pipe, for engines that want that", "mcp:bridge"),
         Entry("link", "a link that opens the browser, once", "serve:link"),
     ),
     "See": (

@@ -50,16 +50,29 @@ def post(folder: str, path: str, actor: str) -> Any:
     return None if answer is None else msgspec.json.decode(answer)
 
 
+def forward(folder: str, path: str, body: bytes, actor: str) -> tuple[int, bytes] | None:
+    """Post something to the server and return status and body as they come; None if none runs."""
+    if not actor.isprintable():
+        raise BadInput("the name has a control character in it")
+    answer = _exchanged(folder, path, body, actor, "")
+    return None if answer is None else _parted(answer)
+
+
 def _ask(folder: str, path: str, body: bytes, actor: str, key: str) -> Raw | None:
     if not actor.isprintable():
         raise BadInput("the name has a control character in it")
-    token = _token(folder, actor)
+    answer = _exchanged(folder, path, body, actor, key)
+    return None if answer is None else _understood(answer)
+
+
+def _exchanged(folder: str, path: str, body: bytes, actor: str, key: str) -> bytes | None:
     head = [
         f"POST {path} HTTP/1.1",
         "Host: corral.local",
-        f"Authorization: Bearer {token}",
+        f"Authorization: Bearer {_token(folder, actor)}",
         f"Corral-Actor: {actor}",
         "Content-Type: application/json",
+        "Accept: application/json, text/event-stream",
         f"Content-Length: {len(body)}",
         "Connection: close",
         *([f"Idempotency-Key: {key}"] if key else []),
@@ -69,12 +82,11 @@ def _ask(folder: str, path: str, body: bytes, actor: str, key: str) -> Raw | Non
         return None
     try:
         line.sendall("\r\n".join([*head, "", ""]).encode() + body)
-        answer = _all(line)
+        return _all(line)
     except OSError as error:
         raise Unanswered from error
     finally:
         line.close()
-    return _understood(answer)
 
 
 def _connected(folder: str) -> socket | None:
@@ -117,13 +129,18 @@ def _all(line: socket) -> bytes:
     return b"".join(parts)
 
 
-def _understood(answer: bytes) -> Raw:
+def _parted(answer: bytes) -> tuple[int, bytes]:
+    """Return status and body of an answer that came whole."""
     head, _, body = answer.partition(b"\r\n\r\n")
     lines = head.lower().split(b"\r\n")
     length = next((n[15:].strip() for n in lines if n.startswith(b"content-length:")), b"")
-    if length != str(len(body)).encode():
+    if length != str(len(body)).encode() or len(lines[0].split()) < 2:
         raise Unanswered  # cut off
-    status = int(lines[0].split()[1])
+    return int(lines[0].split()[1]), body
+
+
+def _understood(answer: bytes) -> Raw:
+    status, body = _parted(answer)
     try:
         envelope = msgspec.json.decode(body, type=_Envelope)
     except msgspec.MsgspecError as error:

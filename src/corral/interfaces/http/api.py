@@ -3,7 +3,8 @@
 import asyncio
 import sys
 import traceback
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec.structs import replace
@@ -39,6 +40,10 @@ from corral.store.writer import Writer
 from corral.world.clock import Clock, now
 from corral.world.repository import Repository
 
+if TYPE_CHECKING:
+    from corral.interfaces.http.agents import Agents
+
+MCP = "/mcp"
 _decoders: dict[str, Any] = {}
 
 
@@ -248,6 +253,20 @@ class Application:
 
     def __init__(self, api: Api) -> None:
         self._api = api
+        self._agents: Agents | None = None
+        self._loading = asyncio.Lock()
+
+    async def stop(self) -> None:
+        if self._agents is not None:
+            await self._agents.stop()
+
+    async def _load_agents(self) -> "Agents":
+        """Import what agents need when the first of them calls, beside everything else."""
+        async with self._loading:
+            if self._agents is None:
+                module = await asyncio.to_thread(import_module, "corral.interfaces.http.agents")
+                self._agents = module.Agents(self._api)
+        return self._agents
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         call = Call(scope, receive)
@@ -280,6 +299,10 @@ class Application:
         api.guard.check_place(call)
         if call.path != LOGIN:
             call.principal = api.guard.identify(call, api.feed.state)
+        if call.path == MCP:
+            agents = self._agents or await self._load_agents()
+            await agents.serve(call.principal, call.scope, call.receive, send)
+            return None
         route = ROUTER.find(call)
         if route.people_only and call.principal.session:
             raise NotYours("this is for people only")

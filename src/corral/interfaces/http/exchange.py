@@ -52,11 +52,11 @@ class Misdirected(Refused):
 class Call:
     """A request, after the guard has let it in."""
 
-    __slots__ = ("_receive", "headers", "method", "params", "path", "principal", "query", "scope")
+    __slots__ = ("headers", "method", "params", "path", "principal", "query", "receive", "scope")
 
     def __init__(self, scope: Scope, receive: Receive) -> None:
         self.scope = scope
-        self._receive = receive
+        self.receive = receive
         self.method: str = scope["method"]
         self.path: str = scope["path"]
         self.headers: Mapping[bytes, bytes] = dict(scope["headers"])
@@ -83,14 +83,14 @@ class Call:
 
     async def gone(self) -> None:
         """Wait until the one who asked has gone away."""
-        while (await self._receive())["type"] != "http.disconnect":
+        while (await self.receive())["type"] != "http.disconnect":
             pass
 
     async def _read(self) -> bytes:
         parts: list[bytes] = []
         size = 0
         while True:
-            message = await self._receive()
+            message = await self.receive()
             if message["type"] == "http.disconnect":
                 raise TooSlow("the body was cut off")
             part: bytes = message.get("body", b"")

@@ -131,6 +131,8 @@ class _Place:
         # Here, because the signal that asked for the end is raised again when this is over.
         serving.withdraw(self._repository.folder)
         self._mirroring.cancel()
+        if self._application is not None:
+            await self._application.stop()
         self._feed.stop()
         await asyncio.to_thread(self._writer.close)
         self._writing.close()
