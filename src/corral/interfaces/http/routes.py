@@ -23,6 +23,10 @@ class WrongMethod(NotFound):
     code = "wrong_method"
     http_status = 405
 
+    def __init__(self, allowed: list[str]) -> None:
+        super().__init__("this address has no such method", f"it has {', '.join(allowed)}")
+        self.allowed = ", ".join(allowed).encode()
+
 
 class Route(Struct, frozen=True, kw_only=True):
     """One operation; its path has names in braces for what varies."""
@@ -47,7 +51,6 @@ class Router:
         self.routes = tuple(routes)
         self._exact = {(r.path, r.method): r for r in self.routes if not r.names}
         self._patterns = [(r.path.split("/"), r) for r in self.routes if r.names]
-        self._paths = {r.path for r in self.routes}
 
     def find(self, call: Call) -> Route:
         """Return the route of a request, and set its parameters."""
@@ -64,8 +67,10 @@ class Router:
             if route.method == call.method:
                 call.params = params
                 return route
-        if fitting or call.path in self._paths:
-            raise WrongMethod("this address has no such method", "GET /api/openapi.json")
+        allowed = {route.method for _, route in fitting}
+        allowed |= {route.method for route in self.routes if route.path == call.path}
+        if allowed:
+            raise WrongMethod(sorted(allowed))
         raise NotFound("there is nothing at this address", "GET /api/openapi.json")
 
 
