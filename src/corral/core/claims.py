@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from corral.core.graph import doomed, unmet
+from corral.core.offers import Ordered
 from corral.core.recurrence import outlook, recurs
 from corral.core.state import Claim, State, Task, TaskState
 
@@ -73,10 +74,11 @@ def next_offer(state: State, now: int, claimer: str) -> Task | None:
     """Return the task to take next: one for this claimer by name first, then the most urgent, then
     the oldest.
 
-    A server asks this a thousand times a second, so what cannot be better than the best so far is
-    passed over before the costly question whether it is ready. Tasks stand in the order in which
-    they were added.
+    What cannot be better than the best so far is passed over before the costly question whether it
+    is ready. Tasks stand in the order in which they were added.
     """
+    if isinstance(state.tasks, Ordered):
+        return state.tasks.best(state, now, claimer, ready)
     todo, doing = TaskState.TODO, TaskState.DOING
     best: Task | None = None
     for task in state.tasks.values():

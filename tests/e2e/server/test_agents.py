@@ -118,7 +118,7 @@ def test_a_session_is_bounded_by_its_key(served: Served) -> None:
             (read_once,) = await own.use("inbox")
             assert await own.use("inbox", ack=[read_once["id"]]) == []
             await own.use("hand_off", note="I cannot")
-            with pytest.raises((MCPError, AssertionError), match="error|no_token"):
+            with pytest.raises((MCPError, AssertionError), match=r"error|no_token"):
                 await own.use("status")
 
     anyio.run(work)

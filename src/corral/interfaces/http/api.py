@@ -11,10 +11,11 @@ from msgspec.structs import replace
 
 from corral.core import rules
 from corral.core.access import Principal, bound, permit
-from corral.core.commands import COMMANDS, Command, CreateConvoy
+from corral.core.commands import COMMANDS, ClaimTask, Command, CreateConvoy
 from corral.core.config import Config
 from corral.core.errors import AlreadyDone, BadInput, CorralError, NotYours
 from corral.core.events import Event
+from corral.core.offers import index
 from corral.core.requests import keyed
 from corral.core.state import State
 from corral.interfaces.answers import answer_of
@@ -89,6 +90,8 @@ class Api:
         """Carry out a command for somebody, through the one writer."""
 
         def decide(state: State, at: int) -> "list[Event]":
+            if isinstance(command, ClaimTask):
+                index(state)
             mine = bound(state, who, command)
             permit(state, who, mine)
             return list(rules.decide(state, mine, who.name, at))
