@@ -9,19 +9,23 @@ The digest is that of the command: a key that comes with another command is a mi
 Keys are remembered for a while, which is part of the state.
 """
 
+from typing import TYPE_CHECKING
+
 import msgspec
 
-from corral.core.commands import Command
 from corral.core.errors import AlreadyDone, BadInput, Refused
 from corral.core.state import Answered, State
 from corral.core.text import printable
+
+if TYPE_CHECKING:
+    from corral.core.commands import Command
 
 REMEMBERED_MS = 600_000
 REMEMBERED = 10_000
 _SHORTEST, _LONGEST = 8, 64
 
 
-def keyed(key: str, command: Command) -> str:
+def keyed(key: str, command: "Command") -> str:
     """Return the key as it is stored, for a command; nothing stays nothing."""
     if not key:
         return ""

@@ -46,9 +46,7 @@ def read(path: str) -> str:
 
 def write(path: str, text: str) -> None:
     """Put a file in place that only its owner can read, whole or not at all."""
-    scratch = f"{path}.{os.getpid()}"
-    with suppress(FileNotFoundError):
-        os.unlink(scratch)
+    scratch = f"{path}.{os.urandom(6).hex()}"
     file = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         os.write(file, text.encode())
@@ -62,7 +60,7 @@ def _kept(path: str, make: Callable[[], str]) -> str:
     found = read(path)
     if found:
         return found
-    scratch = f"{path}.{os.getpid()}.new"
+    scratch = f"{path}.{os.urandom(6).hex()}.new"
     os.makedirs(os.path.dirname(path), exist_ok=True)
     write(scratch, make())
     try:

@@ -1,7 +1,11 @@
 """R38, I3, I9: who may do what. Every route is tried with every wrong credential there is."""
 
+import socket
+import ssl
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from http.cookies import SimpleCookie
+from pathlib import Path
 
 import pytest
 
@@ -166,6 +170,53 @@ def test_it_is_not_reached_from_elsewhere_unless_encrypted(empty_board: Board) -
     config.write_text('[server]\nbind = "0.0.0.0"\n')
     refused = empty_board.refused("serve", code=3)
     assert refused["code"] == "not_encrypted"
+
+
+def test_with_tls_it_is_reached_under_the_names_that_were_configured(
+    board: Board, tmp_path: Path
+) -> None:
+    certificate = _certificate(tmp_path, "build.example")
+    (board.path / ".corral" / "config.toml").write_text(
+        f"""[server]
+        bind = "0.0.0.0"
+        hosts = ["build.example"]
+        tls_cert = "{certificate}.crt"
+        tls_key = "{certificate}.key"
+        """
+    )
+    with serve(board) as served:
+        assert served.url == f"https://build.example:{served.port}"
+        trust = ssl.create_default_context(cafile=f"{certificate}.crt")
+        for host, status in ((f"build.example:{served.port}", 200), ("evil.example", 421)):
+            with socket.create_connection(("127.0.0.1", served.port)) as plain:
+                line = trust.wrap_socket(plain, server_hostname="build.example")
+                asked = f"GET /api/whoami HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n"
+                line.sendall(f"{asked}Authorization: Bearer {served.token}\r\n\r\n".encode())
+                assert line.recv(4096).startswith(f"HTTP/1.1 {status} ".encode())
+                line.close()
+        assert board.data("task", "add", "Through the socket")["id"] == "AF-1"
+
+
+def _certificate(folder: Path, name: str) -> Path:
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    who = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
+    now = datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder(who, who, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    pem = serialization.Encoding.PEM
+    secret = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    (folder / "server.crt").write_bytes(made.public_bytes(pem))
+    (folder / "server.key").write_bytes(secret)
+    return folder / "server"
 
 
 def test_it_listens_on_the_loopback_address_only(served: Served) -> None:

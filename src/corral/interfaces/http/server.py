@@ -95,7 +95,7 @@ class _Place:
         self._application: Application | None = None
         self.port: int = self._tcp.getsockname()[1]
         self.scheme = "https" if config.server.tls_cert else "http"
-        names = [*_names(config.server.bind), *config.server.hosts]
+        names = [*config.server.hosts, *_names(config.server.bind)]
         self.hosts = [f"{name}:{self.port}" for name in names]
         self.url = f"{self.scheme}://{self.hosts[0]}"
 
@@ -199,6 +199,6 @@ class _Server(uvicorn.Server):
 
 
 def _names(bind: str) -> list[str]:
-    if bind == "127.0.0.1":
+    if bind in ("127.0.0.1", "0.0.0.0", "::"):
         return ["127.0.0.1", "localhost"]
     return [f"[{bind}]" if ":" in bind else bind]
