@@ -60,7 +60,7 @@ def _answered(state: State, event: m.MayorAnswered, seq: int, at: int) -> None:
         state,
         event.mayor,
         at,
-        state=MayorState.OPEN if open_ else MayorState.IDLE,
+        state=MayorState.OPEN if open_ else _rest(mayor),
         used=mayor.used + event.used_up,
         answered_seq=seq,
         thread="" if lost else event.thread or mayor.thread,
@@ -76,6 +76,11 @@ def _answered(state: State, event: m.MayorAnswered, seq: int, at: int) -> None:
         _limit(state, event, at)
 
 
+def _rest(mayor: Mayor) -> MayorState:
+    """Return what a conversation comes back to when nothing is asked any more."""
+    return MayorState.PROPOSED if mayor.pending else MayorState.IDLE
+
+
 def _limit(state: State, event: m.MayorAnswered, at: int) -> None:
     account = state.accounts.get(event.account) or Account(event.account)
     live = [s for s in state.sessions.values() if s.live and s.account == event.account]
@@ -89,32 +94,29 @@ def _limit(state: State, event: m.MayorAnswered, at: int) -> None:
     )
 
 
-_ENDS = {
-    "stopped": MayorState.STOPPED,
-    "gave_up": MayorState.GAVE_UP,
-    "unanswered": MayorState.IDLE,
-}
+_ENDS = {"stopped": MayorState.STOPPED, "gave_up": MayorState.GAVE_UP}
 
 
 def _ended(state: State, event: m.MayorEnded, seq: int, at: int) -> None:
-    _change(state, event.mayor, at, state=_ENDS[event.how], reason=event.reason)
+    end = _ENDS.get(event.how) or _rest(state.mayors[event.mayor])
+    _change(state, event.mayor, at, state=end, reason=event.reason)
 
 
 def _proposed(state: State, event: m.PlanProposed, seq: int, at: int) -> None:
-    _change(state, event.mayor, at, state=MayorState.PROPOSED, proposed_seq=seq)
+    _change(state, event.mayor, at, state=MayorState.PROPOSED, proposed_seq=seq, pending=True)
 
 
 def _approved(state: State, event: m.PlanApproved, seq: int, at: int) -> None:
-    changes = {"approved_seq": event.proposal, "convoy": event.convoy}
-    _change(state, event.mayor, at, state=MayorState.IDLE, **changes)
+    changes: dict[str, Any] = {"approved_seq": event.proposal, "convoy": event.convoy}
+    _change(state, event.mayor, at, state=MayorState.IDLE, pending=False, **changes)
 
 
 def _rejected(state: State, event: m.PlanRejected, seq: int, at: int) -> None:
-    _change(state, event.mayor, at, state=MayorState.IDLE, reason=event.reason)
+    _change(state, event.mayor, at, state=MayorState.IDLE, pending=False, reason=event.reason)
 
 
-def _change(state: State, mayor: str, at: int, **changes: Any) -> None:
-    state.mayors[mayor] = replace(state.mayors[mayor], changed_at=at, **changes)
+def _change(board: State, mayor: str, at: int, /, **changes: Any) -> None:
+    board.mayors[mayor] = replace(board.mayors[mayor], changed_at=at, **changes)
 
 
 MAYOR_APPLY: dict[type[e.Event], Callable[[State, Any, int, int], None]] = {

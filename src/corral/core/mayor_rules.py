@@ -1,6 +1,6 @@
 """Decisions about conversations with the mayor. For the commands and for who runs the engine."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 from msgspec.structs import replace
@@ -67,9 +67,7 @@ def ask(state: State, mayor: str, asked: m.MayorAsked) -> Decision:
     return [replace(asked, mayor=mayor, turn=found.turn + 1)]
 
 
-def answer(
-    state: State, answered: m.MayorAnswered, reply: Reply | None, attempts: int
-) -> Decision:
+def answer(state: State, answered: m.MayorAnswered, reply: Reply | None, attempts: int) -> Decision:
     """Record how a run of the engine ended, and what follows at once from it."""
     found = state.mayors[answered.mayor]
     if found.state is not MayorState.ASKING or found.turn != answered.turn:
@@ -162,12 +160,9 @@ def untold(state: State, mayor: Mayor, most: int) -> Task | None:
     return next(found, None)
 
 
-def standing(tasks: Iterable[Task], sessions: Mapping[TaskId, str]) -> list[str]:
+def standing(tasks: Iterable[Task]) -> list[str]:
     """Say in a line for each task how it stands, for who may change it."""
-    return [
-        text.cut(f"{task.key or task.id} ({task.id}): {_now(task)} {sessions.get(task.id, '')}", 300)
-        for task in tasks
-    ]
+    return [text.cut(f"{task.key or task.id} ({task.id}): {_now(task)}", 300) for task in tasks]
 
 
 def _now(task: Task) -> str:

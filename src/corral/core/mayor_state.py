@@ -46,6 +46,7 @@ class Mayor(Struct, frozen=True, array_like=True, gc=False):
     approved_seq: int = 0  # the newest proposal that was approved
     convoy: ConvoyId = ConvoyId("")
     told: tuple[TaskId, ...] = ()  # the failures that it was asked about
+    pending: bool = False  # the newest proposal was neither approved nor rejected
     reason: str = ""
     said: tuple[int, ...] = ()  # the events of questions and answers, the last ones
 

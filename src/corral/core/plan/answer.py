@@ -83,7 +83,9 @@ def _objects(text: str, pattern: "re.Pattern[str]") -> _Objects:
 
 
 def _is_plan(data: dict[str, Any]) -> bool:
-    return any(isinstance(data.get(name), list | dict) for name in ("task", "tasks", "convoy", "cancel"))
+    return any(
+        isinstance(data.get(name), list | dict) for name in ("task", "tasks", "convoy", "cancel")
+    )
 
 
 def _nothing(lines: "_Lines", found: _Objects) -> Source:

@@ -49,7 +49,11 @@ def prompt(
 
 def corrections(problems: Sequence[Problem]) -> str:
     """Return what goes back to an engine whose answer is not a plan that can be used."""
-    wrong = errors(problems)
+    return corrected([str(problem) for problem in errors(problems)])
+
+
+def corrected(wrong: Sequence[str]) -> str:
+    """Return the same from what is wrong in words, as the log has it."""
     lines = [f"- {problem}" for problem in wrong[:MOST_CORRECTIONS]]
     if len(wrong) > MOST_CORRECTIONS:
         lines.append(f"- and {len(wrong) - MOST_CORRECTIONS} more")
@@ -60,7 +64,7 @@ def corrections(problems: Sequence[Problem]) -> str:
             "",
             *lines,
             "",
-            "Answer again with the whole plan, corrected, as one JSON object and nothing else.",
+            "Answer again, corrected and complete, with one JSON object and nothing else.",
         ]
     )
 
