@@ -90,9 +90,10 @@ def _proposal(mayor: str, plan: Plan, cancel: tuple[TaskId, ...]) -> m.PlanPropo
 
 
 def approve(
-    state: State, mayor: str, proposal: m.PlanProposed, seq: int, base: str, actor: str, now: int
+    state: State, proposal: m.PlanProposed, seq: int, *, base: str, actor: str, now: int
 ) -> Decision:
     """Put a proposed plan on the board: its tasks, what it cancels, and that it was approved."""
+    mayor = proposal.mayor
     found = state.mayors[mayor]
     if found.state is not MayorState.PROPOSED or found.proposed_seq != seq:
         raise Refused(f"no plan of {mayor} waits for approval", "corral mayor status")

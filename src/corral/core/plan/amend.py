@@ -67,7 +67,8 @@ def _whole(source: Source, state: State, around: Surroundings) -> Reply:
 
 class _Amended:
     def __init__(self, source: Source, state: State, before: Before, around: Surroundings) -> None:
-        assert before.plan is not None and isinstance(source.data, dict)
+        assert before.plan is not None
+        assert isinstance(source.data, dict)
         self._data: dict[str, Any] = dict(source.data)
         self._source = source
         self._plan = before.plan

@@ -1,4 +1,4 @@
-"""`corral run PLAN`: from a plan to a landed convoy, with a screen or without."""
+"""`corral run PLAN|GOAL`: from a plan, or a goal, to a landed convoy, with a screen or without."""
 
 import gc
 import os
@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from corral.core.codec import Record, decode, event_of, mirrored
 from corral.core.commands import ApplyPlan
-from corral.core.errors import BadInput, NotFound
+from corral.core.errors import NotFound
 from corral.core.ids import ConvoyId
 from corral.core.plan.apply import Outcome, outcome
 from corral.core.profiles import limits_of
@@ -41,8 +41,12 @@ def _convoy(context: Context, options: Options) -> ConvoyId:
     if not isfile(name) and name != "-":
         if ConvoyId(name) in context.store.state().convoys:
             return ConvoyId(name)
+        if len(name.split()) > 1:
+            from corral.interfaces.cli import mayor
+
+            return mayor.planned(context, name.strip(), options)
         raise NotFound(
-            f"{name!r} is neither a file with a plan nor a convoy",
+            f"{name!r} is neither a file with a plan nor a convoy, and too short to be a goal",
             "corral plan check FILE, or corral convoy list",
         )
     examined = plans.examined(context, name, options.format or "")
@@ -51,7 +55,7 @@ def _convoy(context: Context, options: Options) -> ConvoyId:
         base = context.repository.branch()
         plan = replace(plan, convoy=replace(plan.convoy, base=base))
     if not options.yes and not options.headless:
-        _ask(plans.drawn(examined))
+        plans.confirm(plans.drawn(examined), "Run this?", "corral run PLAN --yes")
     done: Outcome = perform(
         context.writable,
         ApplyPlan(plan=plan),
@@ -59,16 +63,6 @@ def _convoy(context: Context, options: Options) -> ConvoyId:
         lambda state, stored: outcome(state, plan, [event_of(decode(s.line)) for s in stored]),
     )
     return done.convoy
-
-
-def _ask(plan: str) -> None:
-    if not sys.stdin.isatty():
-        raise BadInput("there is nobody to ask", "corral run PLAN --yes, or --headless")
-    output.say(plan)
-    sys.stdout.write("Run this? [y/N] ")
-    sys.stdout.flush()
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise BadInput("nothing was started", "corral run PLAN --yes")
 
 
 class _Run:
