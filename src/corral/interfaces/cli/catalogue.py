@@ -273,7 +273,7 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
     "Whole runs": (
         Entry(
             "run",
-            "run a plan, or have one made for a goal, until all has landed, failed or needs a person",
+            "run a plan, or make one for a goal, until all has landed, failed or needs a person",
             "run:run",
             (
                 Option("plan", "a plan's file (- reads it), a convoy, or a goal in words"),

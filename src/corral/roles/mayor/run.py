@@ -38,6 +38,7 @@ from corral.world.trees import Tree
 from corral.world.watch import Watch
 
 _LOOK_S = 1.0
+_WITHDRAWN = "whoever asked was killed before it was started"
 _STREAMED = ("gemini",)  # say what they say in pieces that belong together
 
 
@@ -74,7 +75,7 @@ class Runner:
         """Say whether the newest run was started; one that was half started never will be."""
         folder = self.folder(mayor)
         if isdir(folder) and not launched(folder):
-            processes.withdraw(folder)
+            processes.withdraw(folder, _WITHDRAWN)
         return isdir(folder)
 
     def start(self, mayor: Mayor, tree: Tree, prompt: str) -> None:
@@ -167,7 +168,7 @@ class Runner:
         end = stream.finished
         if end is not None and end.trouble is not None:
             return Ended(stream, end.text, str(end.trouble))
-        if exit_.reason in (Reason.STOPPED, Reason.LOST):
+        if exit_.reason in (Reason.STOPPED, Reason.LOST) or exit_.detail == _WITHDRAWN:
             return Ended(stream, text, "interrupted")
         if exit_.reason is not Reason.EXITED:
             return Ended(stream, exit_.detail or text, str(exit_.reason))

@@ -52,6 +52,7 @@ _UNCOUNTED = ("interrupted", "auth", "over_budget")  # troubles that are not the
 _SAID = 20_000  # characters of one thing that was said, where it has to be told again
 _EXCHANGES = 8
 _PATHS = 50
+_NONE = TaskId("")
 
 
 class Talk:
@@ -127,7 +128,7 @@ class Talk:
         seq, base = mayor.proposed_seq, self._repository.branch()
         self._log.record(
             lambda state, at: mayor_rules.approve(
-                state, mayor.id, proposal, seq, base, self._actor, at
+                state, proposal, seq, base=base, actor=self._actor, now=at
             )
         )
 
@@ -162,7 +163,7 @@ class Talk:
             plan = replace(plan, convoy=replace(plan.convoy, slug=mayor.convoy))
         return Before(plan, mayor.convoy)
 
-    def _put(self, mayor: Mayor, cause: str, message: str, task: TaskId = TaskId("")) -> Mayor:
+    def _put(self, mayor: Mayor, cause: str, message: str, task: TaskId = _NONE) -> Mayor:
         if mayor.over:
             raise Refused(
                 f"{mayor.id} is over: {mayor.reason or mayor.state}",
@@ -206,7 +207,7 @@ class Talk:
             asked = self._event(mayor.asked_seq)
             self._pose(mayor, "again", str(getattr(asked, "message", "")))
 
-    def _pose(self, mayor: Mayor, cause: str, message: str, task: TaskId = TaskId("")) -> None:
+    def _pose(self, mayor: Mayor, cause: str, message: str, task: TaskId = _NONE) -> None:
         state = self._log.look()
         profile = governor.stand_in(state, mayor.engine, self._accounts, now())
         self._runner.check(profile)
@@ -278,9 +279,10 @@ class Talk:
         if ended.trouble:
             self._say(f"no answer ({ended.trouble}): {cut(ended.text, 300)}")
 
+        before = self.before(mayor)
+
         def decide(state: State, at: int) -> mayor_rules.Decision:
-            found = state.mayors[mayor.id]
-            reply = None if ended.trouble else self._reply(state, found, ended.text)
+            reply = None if ended.trouble else self._reply(state, mayor, before, ended.text)
             full = replace(answered, used_up=counts and (reply is None or bool(reply.problems)))
             if limited:
                 until_at = governor.free_at(
@@ -294,10 +296,10 @@ class Talk:
 
         self._log.record(decide)
 
-    def _reply(self, state: State, mayor: Mayor, text: str) -> Reply:
+    def _reply(self, state: State, mayor: Mayor, before: Before, text: str) -> Reply:
         around = replace(self._around, tasks=frozenset(state.tasks))
         must = mayor.cause == "goal"
-        return understood(text, state, self.before(mayor), around, must=must)
+        return understood(text, state, before, around, must=must)
 
     def _over(self, mayor: Mayor) -> Callable[[Bill], str]:
         budgets = budgets_of(self._config)
@@ -389,14 +391,22 @@ class Talk:
         """Return a clean tree at what the plan is about: the convoy's trunk, or the checkout."""
         state = self._log.look()
         trunk = state.trunks.get(mayor.convoy)
-        start = trunk.tip if trunk and trunk.tip else "HEAD"
-        commit = self._view.commits(start)[0]
+        start = trunk.tip if trunk and trunk.tip else self._checked_out()
         tree = self._found(mayor)
-        if tree is not None and tree.exists and tree.base == commit:
+        if tree is not None and tree.exists and tree.base == start:
             return tree
         if tree is not None:
             self._put_back(mayor)
         return self._trees.make(mayor.id, _branch(mayor), start, kind="clone", fresh=True)
+
+    def _checked_out(self) -> str:
+        """Return the commit that the user is at."""
+        git = Git(self._repository.git_dir, self._repository.worktree)
+        branch = self._repository.branch()
+        found = git.resolve(f"refs/heads/{branch}" if branch else "HEAD")
+        if found is None:
+            raise NotFound("there is no commit yet that a plan could be about", "git commit")
+        return found
 
     def _wrote(self, mayor: Mayor, tree: Tree) -> tuple[str, ...]:
         """Return what a run has changed although it must not: it is kept, and thrown away."""
