@@ -21,7 +21,6 @@ from corral.core.plan.schema import Plan
 from corral.core.rules import decide
 from corral.core.state import State, Task, TaskState
 
-ON_FAILURE = "on_failure"
 _PROBLEMS = 50
 
 Decision = Sequence[e.Event]
@@ -152,7 +151,7 @@ def over(state: State, mayor: Mayor, running: Bill, budgets: Budgets, now: int) 
 
 def untold(state: State, mayor: Mayor, most: int) -> Task | None:
     """Return a task that has failed for good and that the mayor was not asked about yet."""
-    if mayor.replan != ON_FAILURE or mayor.over or len(mayor.told) >= most:
+    if mayor.over or len(mayor.told) >= most:
         return None
     tasks = (task for task in state.tasks.values() if task.convoy == mayor.convoy)
     failed = (task for task in tasks if task.state is TaskState.FAILED)
