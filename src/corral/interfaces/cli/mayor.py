@@ -30,8 +30,12 @@ def talk_of(context: Context) -> Talk:
         context.config,
         actor=context.actor,
         around=plans.surroundings(context),
-        say=output.warn,
+        say=_silent if context.as_json else output.warn,
     )
+
+
+def _silent(text: str) -> None:
+    """Say nothing to a program: its answer is all that it reads."""
 
 
 def start(context: Context, options: Options) -> None:
