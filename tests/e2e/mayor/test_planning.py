@@ -118,16 +118,16 @@ def test_killed_in_the_middle_the_same_conversation_goes_on(hall: Hall, when: st
         f'; cat "{hall.place}/good"; echo'
     )
     process = hall.started("mayor", "start", "--task", GOAL, stderr=subprocess.DEVNULL)
-    hall.until(lambda: (hall.place / "up").exists())
+    hall.until((hall.place / "up").exists)
     killed(process)
     assert hall.mayor()["state"] == "asking"
     if when == "after the engine":
         go.touch()
-        hall.until(lambda: (hall.room("mayor-1") / "run-2" / "exit.json").exists())
+        hall.until((hall.room("mayor-1") / "run-2" / "exit.json").exists)
         hall.start("--yes")
     else:
         process = hall.started("mayor", "start", "--yes", stderr=subprocess.DEVNULL)
-        hall.until(lambda: (hall.folder / "mayor.lock").exists())
+        hall.until((hall.folder / "mayor.lock").exists)
         go.touch()
         assert process.wait(60) == 0
     assert hall.runs == 2, "nothing was asked twice"
@@ -140,7 +140,7 @@ def test_an_engine_that_dies_with_who_asked_is_asked_again(hall: Hall) -> None:
     hall.script(f'echo $PPID > "{hall.place}/up"; sleep 60')
     hall.answers(GOOD)
     process = hall.started("mayor", "start", "--task", GOAL, stderr=subprocess.DEVNULL)
-    hall.until(lambda: (hall.place / "up").exists())
+    hall.until((hall.place / "up").exists)
     process.terminate()
     assert process.wait(30) == 130
     hall.until(lambda: not hall.leftovers())
