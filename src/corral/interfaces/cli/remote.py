@@ -1,8 +1,9 @@
-"""Have the server carry out a command, if one runs: faster, and in one line with all others.
+"""Have the server carry out a command, if one runs: in one line with all others.
 
-Spoken by hand over the socket in the git directory, because loading `http.client` would nearly double
-the processor time of a command. The request has a key. So if the server dies before it has answered, the command
-is carried out on the log with the same key: then it was done once, whoever did it.
+Spoken by hand over the socket in the git directory, because loading `http.client` would add most of
+another command's processor time. The request has a key. So if the server dies before it has
+answered, the command is carried out on the log with the same key: then it was done once, whoever
+did it.
 """
 
 import os
