@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from corral.core import codec  # noqa: F401 - every event is registered by it
 from corral.core.config import Config
 from corral.core.errors import CorralError
 from corral.core.events import EVENTS, Event
