@@ -7,6 +7,8 @@ decided in one place, `begin_landing`: I4 is written there.
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from msgspec import Struct
+
 from corral.core import commands as c
 from corral.core import events as e
 from corral.core import queue_events as q
@@ -24,6 +26,8 @@ REFINERY = "refinery"
 GREEN, RED, TIMED_OUT, CANCELLED, LOST = "green", "red", "timed_out", "cancelled", "lost"
 _PATHS = 500
 _DETAIL = 2000
+_REST_MOST_S = 600
+_DONE = TaskState.DONE
 
 
 def waiting(state: State) -> list[Task]:
@@ -133,6 +137,37 @@ def start_check(
             external=external,
         )
     ]
+
+
+def missing(state: State, task: TaskId) -> list[TaskId]:
+    """Return what a task needs that has not landed."""
+    return [need for need in state.tasks[task].needs if state.tasks[need].state is not _DONE]
+
+
+class Rest(Struct, frozen=True):
+    """So many runs in a row came to nothing, and none is begun for so long, until then."""
+
+    lost: int = 0
+    seconds: int = 0
+    until: int = 0
+
+
+def rest(state: State, convoy: ConvoyId) -> Rest:
+    """Say how long to wait before the next run: runs that come to nothing cost, and blame nobody.
+
+    Each one in a row doubles the rest.
+    """
+    lost = last = 0
+    for check in reversed(state.checks.values()):
+        if check.convoy != convoy or check.external or check.cached or check.live:
+            continue
+        if check.result == LOST:
+            lost += 1
+            last = max(last, check.ended_at)
+        elif check.result != CANCELLED:
+            break
+    seconds = min(_REST_MOST_S, 2 ** min(lost, 30))
+    return Rest(lost, seconds, last + 1000 * seconds) if lost else Rest()
 
 
 def next_run(state: State) -> str:

@@ -118,9 +118,12 @@ def waits(state: State, task: Task) -> str:
         return f"nothing lands now: {held}"
     for check in _with(state, task.id):
         return _in_run(check, task.id)
-    missing = [need for need in task.needs if need in state.changes]
+    missing = queue_rules.missing(state, task.id)
     if missing:
         return f"it goes together with or after {', '.join(missing)}, which has not landed"
+    rest = queue_rules.rest(state, change.convoy)
+    if rest.lost:
+        return _resting(state, change.convoy, rest)
     going = [check for check in state.checks.values() if check.live]
     if going:
         return f"it waits for a check slot; {_named(going)}"
@@ -136,6 +139,16 @@ def _in_run(check: Check, task: TaskId) -> str:
     beside = f" together with {', '.join(others)}" if others else " alone"
     where = "by an outside CI" if check.external else f"in slot {check.slot}"
     return f"{check.run} checks it{beside} on {check.tip[:12]}, {where}"
+
+
+def _resting(state: State, convoy: ConvoyId, rest: queue_rules.Rest) -> str:
+    last = next(
+        check
+        for check in reversed(state.checks.values())
+        if check.convoy == convoy and check.result == queue_rules.LOST
+    )
+    runs = "the last run" if rest.lost == 1 else f"the last {rest.lost} runs"
+    return f"{runs} came to nothing, so the next one waits for {rest.seconds} s: {last.detail}"
 
 
 def _named(checks: list[Check]) -> str:

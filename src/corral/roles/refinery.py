@@ -10,7 +10,7 @@ import os
 import threading
 from collections.abc import Sequence
 
-from corral.core import queue_rules
+from corral.core import queue_rules, text
 from corral.core.config import Config
 from corral.core.errors import CorralError
 from corral.core.ids import ConvoyId, TaskId
@@ -30,7 +30,7 @@ from corral.roles.refining.admission import Admission
 from corral.roles.refining.checking import Checking
 from corral.roles.refining.finishing import FINISH, Finishing
 from corral.roles.refining.landing import Landings
-from corral.roles.refining.stacks import Stack, Stacks
+from corral.roles.refining.stacks import Misfit, Stack, Stacks
 from corral.roles.steps import described
 from corral.roles.trunks import Trunks
 from corral.store.sqlite import SqliteStore
@@ -46,6 +46,7 @@ _SOON_S = 0.2  # something is just ending
 _LOOK_S = 15.0  # checks run: a shim that was killed makes no event
 _LONGEST_S = 60.0
 _MOST_ROUNDS = 1000
+_FEW = 4  # lost runs in a row that `--once` waits for the end of
 
 
 class Refinery:
@@ -66,7 +67,7 @@ class Refinery:
         self._landings = Landings(self._log, view, self._stacks)
         self._admission = Admission(self._log, view, keep, config.refinery.returns)
         self._finishing = Finishing(
-            self._log, view, self._stacks, config.refinery.finish, self._start_finish
+            self._log, view, self._stacks, config.refinery.finish, self._start_finish, clock
         )
         self._policy = Policy(mode="serial" if config.refinery.mode == "serial" else "lanes")
 
@@ -91,19 +92,27 @@ class Refinery:
         while not self._stopping.is_set():
             soon = self._round()
             state = self._log.look()
-            if once and not soon and not self._anything_left(state):
+            if once and not soon and not self._goes_on(state):
                 return
-            live = any(check.live for check in state.checks.values())
-            longest = _LOOK_S if live else _LONGEST_S
-            self._watch.wait(_SOON_S if soon else longest)
+            self._watch.wait(_SOON_S if soon else self._patience_s(state))
             if not self._stopping.is_set():
                 self._watch.wait(_REST_S)
 
-    def _anything_left(self, state: State) -> bool:
-        """Say whether something goes on, or would if it were not paused."""
+    def _goes_on(self, state: State) -> bool:
+        """Say whether something happens without anybody's doing: a run ends, a short rest is over.
+
+        What waits beyond that waits for somebody: it is paused, or needs what is not in the queue.
+        """
         return any(check.live for check in state.checks.values()) or any(
-            not queue_rules.paused(state, change.convoy) for change in state.changes.values()
+            0 < queue_rules.rest(state, convoy).lost <= _FEW for convoy in _unpaused(state)
         )
+
+    def _patience_s(self, state: State) -> float:
+        """Return how long nothing has to be looked at, unless something happens."""
+        live = any(check.live for check in state.checks.values())
+        rests = [queue_rules.rest(state, convoy).until for convoy in _unpaused(state)]
+        left = [(until - self._clock()) / 1000 for until in rests if until]
+        return max(_SOON_S, min([_LOOK_S if live else _LONGEST_S, *left]))
 
     def _round(self) -> bool:
         """Do all that can be done now; say whether to look again soon."""
@@ -142,16 +151,23 @@ class Refinery:
         state = self._log.look()
         tip = trunk_of(state, convoy).tip
         changes = [change for change in state.changes.values() if change.convoy == convoy]
-        stacked = {task for check in _going(state, convoy) for task in check.members}
-        asked = [change for change in changes if change.task not in stacked]
+        stacked = _stacked(state, convoy, tip)
+        asked = [
+            change
+            for change in changes
+            if change.task not in stacked and not queue_rules.missing(state, change.task)
+        ]
         for conflict in self._stacks.conflicts_with(state, tip, asked):
-            paths = conflict.paths
-            beside = _who_touched(state, conflict.change, paths)
-            names = ", ".join(paths[:5]) + (" …" if len(paths) > 5 else "")
-            said = f"it conflicts with the trunk at {tip[:12]} in {names}"
-            if beside:
-                said += f", with {' and '.join(beside)}"
-            self._send_back(conflict.change, "conflict", said, beside=beside, paths=paths)
+            self._return_conflict(state, conflict, tip)
+
+    def _return_conflict(self, state: State, conflict: Misfit, tip: str) -> None:
+        paths = conflict.paths
+        beside = _who_touched(state, conflict.change, paths)
+        names = ", ".join(map(text.printable, paths[:5])) + (" …" if len(paths) > 5 else "")
+        said = f"it conflicts with the trunk at {tip[:12]} in {names}"
+        if beside:
+            said += f", with {' and '.join(beside)}"
+        self._send_back(conflict.change, "conflict", said, beside=beside, paths=paths)
 
     def _carry_out(self, convoy: ConvoyId) -> bool:
         """Carry out one plan; say whether another has to be made at once."""
@@ -179,6 +195,8 @@ class Refinery:
         return again
 
     def _free(self, state: State, convoy: ConvoyId) -> int:
+        if queue_rules.rest(state, convoy).until > self._clock():
+            return 0
         taken = sum(check.live and not check.external for check in state.checks.values())
         return max(0, self._slots(state, convoy) - taken)
 
@@ -194,7 +212,10 @@ class Refinery:
         changes = [state.changes[TaskId(task)] for task in members]
         run = queue_rules.next_run(state)
         stack = self._stacks.stack(state, convoy, changes, run, self._clock())
-        if not isinstance(stack, Stack):
+        if isinstance(stack, Misfit) and not stack.below:
+            self._return_conflict(state, stack, trunk_of(state, convoy).tip)
+            return True
+        if isinstance(stack, Misfit):
             self._stacks.remember_clash(stack, changes)  # the next plan knows
             return True
         return self._announce(state, convoy, changes, stack, kind, fresh=fresh)
@@ -296,12 +317,20 @@ class Refinery:
         self._admission.release(state)
 
 
-def _going(state: State, convoy: ConvoyId) -> list[Check]:
-    return [
-        check
+def _unpaused(state: State) -> list[ConvoyId]:
+    """Return the convoys of which something waits, and may land."""
+    waiting = dict.fromkeys(change.convoy for change in state.changes.values())
+    return [convoy for convoy in waiting if not queue_rules.paused(state, convoy)]
+
+
+def _stacked(state: State, convoy: ConvoyId, tip: str) -> set[TaskId]:
+    """Return the changes that a run has on the trunk as it is: they fit, be it on each other."""
+    return {
+        task
         for check in state.checks.values()
-        if check.convoy == convoy and (check.live or check.result == GREEN)
-    ]
+        if (check.convoy, check.tip) == (convoy, tip) and (check.live or check.result == GREEN)
+        for task in check.members
+    }
 
 
 def _held(state: State, check: Check) -> bool:
