@@ -18,6 +18,7 @@ from corral.core.graph import find_task
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.queue_fold import trunk_of
 from corral.core.queue_state import Change, Check
+from corral.core.queueing import outdated
 from corral.core.state import State, Task, TaskState
 
 Decision = Sequence[e.Event]
@@ -85,7 +86,7 @@ def send_back(
         why=why,
         detail=said,
         beside=tuple(beside),
-        paths=tuple(paths)[:_PATHS],
+        paths=tuple(text.cut(path, text.LINE) for path in paths[:_PATHS]),
         run=run,
         tip=trunk_of(state, found.convoy).tip,
     )
@@ -213,10 +214,7 @@ def begin_landing(state: State, run: str) -> Decision:
         or (trunk.landing is not None and f"the landing of {trunk.landing.run} has begun already")
         or (paused(state, check.convoy) and "the queue is paused")
         or (any(task not in state.changes for task in check.members) and "a change has left")
-        or (
-            any(state.changes[task].order > check.order for task in check.members)
-            and "a change was handed in anew"
-        )
+        or (outdated(state, check) and "a change was handed in anew")
         or ""
     )
     if problem:

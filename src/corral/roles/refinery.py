@@ -21,7 +21,7 @@ from corral.core.queue.timing import check_slots, deadline_s
 from corral.core.queue_fold import trunk_of
 from corral.core.queue_rules import GREEN, REFINERY
 from corral.core.queue_state import Change, Check
-from corral.core.queueing import queue_of
+from corral.core.queueing import outdated, queue_of
 from corral.core.state import State
 from corral.roles import signals
 from corral.roles.locks import only_one
@@ -30,13 +30,14 @@ from corral.roles.refining.admission import Admission
 from corral.roles.refining.checking import Checking
 from corral.roles.refining.finishing import FINISH, Finishing
 from corral.roles.refining.landing import Landings
+from corral.roles.refining.pins import Pins
 from corral.roles.refining.stacks import Misfit, Stack, Stacks
 from corral.roles.steps import described
 from corral.roles.trunks import Trunks
 from corral.store.sqlite import SqliteStore
 from corral.world import checks
 from corral.world.clock import Clock, now
-from corral.world.git.landing import SPEC, pin, pinned, unpin
+from corral.world.git.landing import SPEC
 from corral.world.keep import Keep
 from corral.world.repository import Repository
 from corral.world.watch import Watch
@@ -46,6 +47,7 @@ _SOON_S = 0.2  # something is just ending
 _LOOK_S = 15.0  # checks run: a shim that was killed makes no event
 _LONGEST_S = 60.0
 _MOST_ROUNDS = 1000
+_TIDY_AT = 50  # pins of runs; fewer wait until nothing is checked
 _FEW = 4  # lost runs in a row that `--once` waits for the end of
 
 
@@ -65,9 +67,15 @@ class Refinery:
         self._stacks = Stacks(view, config.refinery)
         self._checking = Checking(self._log, repository, config, self._watch, clock)
         self._landings = Landings(self._log, view, self._stacks)
-        self._admission = Admission(self._log, view, keep, config.refinery.returns)
+        self._admission = Admission(self._log, self._stacks.objects, keep, config.refinery.returns)
+        self._pins = Pins(view, SPEC)
         self._finishing = Finishing(
-            self._log, view, self._stacks, config.refinery.finish, self._start_finish, clock
+            self._log,
+            view,
+            self._stacks,
+            config.refinery.finish,
+            check=self._start_finish,
+            clock=clock,
         )
         self._policy = Policy(mode="serial" if config.refinery.mode == "serial" else "lanes")
 
@@ -103,16 +111,15 @@ class Refinery:
 
         What waits beyond that waits for somebody: it is paused, or needs what is not in the queue.
         """
-        return any(check.live for check in state.checks.values()) or any(
+        return _busy(state) or any(
             0 < queue_rules.rest(state, convoy).lost <= _FEW for convoy in _unpaused(state)
         )
 
     def _patience_s(self, state: State) -> float:
         """Return how long nothing has to be looked at, unless something happens."""
-        live = any(check.live for check in state.checks.values())
         rests = [queue_rules.rest(state, convoy).until for convoy in _unpaused(state)]
         left = [(until - self._clock()) / 1000 for until in rests if until]
-        return max(_SOON_S, min([_LOOK_S if live else _LONGEST_S, *left]))
+        return max(_SOON_S, min([_LOOK_S if _busy(state) else _LONGEST_S, *left]))
 
     def _round(self) -> bool:
         """Do all that can be done now; say whether to look again soon."""
@@ -124,7 +131,8 @@ class Refinery:
                 self._log.over("refinery", convoy)
             except CorralError as error:
                 self._log.alert("refinery", convoy, described(error))
-        self._tidy()
+        if len(self._pins.all()) > _TIDY_AT or not soon and not _busy(self._log.look()):
+            self._tidy()
         return soon
 
     def _advance(self, convoy: ConvoyId) -> bool:
@@ -137,14 +145,23 @@ class Refinery:
             self._finishing.finish(convoy)
             return False
         trunk = self._trunks.at(convoy)
-        for task in waiting:
-            self._admission.admit(state, task, trunk)
+        if waiting:
+            self._admission.admit(state, waiting, trunk)
         for _ in range(_MOST_ROUNDS):
+            self._trunks.at(convoy)  # a push may come at any time
+            self._drop_outdated(convoy)
             self._return_conflicts(convoy)
             if not self._carry_out(convoy):
                 break
         self._finishing.finish(convoy)
         return self._checking.tend(self._log.look())
+
+    def _drop_outdated(self, convoy: ConvoyId) -> None:
+        """Give up the runs of work that was taken back and handed in anew."""
+        state = self._log.look()
+        for check in state.checks.values():
+            if check.live and check.convoy == convoy and outdated(state, check):
+                self._checking.cancel(check, "member-left")
 
     def _return_conflicts(self, convoy: ConvoyId) -> None:
         """Send back what does not fit on the trunk as it is: no check is needed to know that."""
@@ -241,7 +258,7 @@ class Refinery:
         key = checks.key(commands)
         known = "" if fresh else _known_green(state, stack.tree, key)
         slot = 0 if known or not commands or self._config.external else _free_slot(state)
-        pin(self._trunks.view, SPEC, run, stack.commit)
+        self._pins.hold({run: stack.commit})
         self._log.record(
             lambda state, _: queue_rules.start_check(
                 state,
@@ -259,10 +276,13 @@ class Refinery:
                 external=self._config.external and not known and bool(commands),
             )
         )
+        if run not in self._log.look().checks:
+            return True  # something has changed meanwhile
         if known:
             self._green(run, f"the same tree was green in {known}", cached=known)
         elif not commands:
-            self._green(run, "landed without checks: none are required", cached=run)
+            why = "none are given" if self._config.require_ci else "none are required"
+            self._green(run, f"it was not checked: {why}", cached=run)
         return bool(known or not commands)
 
     def _green(self, run: str, detail: str, *, cached: str) -> None:
@@ -312,9 +332,12 @@ class Refinery:
         """Let go of what nothing refers to any more."""
         state = self._log.look()
         held = {check.run for check in state.checks.values() if _held(state, check)}
-        view = self._trunks.view
-        unpin(view, SPEC, *(run for run in pinned(view, SPEC) if run not in held))
+        self._pins.let_go([run for run in self._pins.all() if run not in held])
         self._admission.release(state)
+
+
+def _busy(state: State) -> bool:
+    return any(check.live for check in state.checks.values())
 
 
 def _unpaused(state: State) -> list[ConvoyId]:

@@ -38,6 +38,7 @@ class Finishing:
         view: View,
         stacks: Stacks,
         policy: str,
+        *,
         check: StartCheck,
         clock: Clock,
     ) -> None:

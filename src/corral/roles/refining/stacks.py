@@ -18,9 +18,10 @@ from corral.world.git.candidates import Candidate, Candidates, Member, Stamp, St
 from corral.world.git.candidates import Change as Work
 from corral.world.git.candidates import Conflict as Clash
 from corral.world.git.invariants import assert_landing
-from corral.world.git.merging import Merger
+from corral.world.git.merging import Merged, Merger
 from corral.world.git.messages import Identity
-from corral.world.git.radar import Live, sweep
+from corral.world.git.objects import Objects
+from corral.world.git.radar import Live, against, sweep
 from corral.world.git.resolving import Resolutions
 from corral.world.git.view import View
 
@@ -55,6 +56,10 @@ class Stacks:
         self._candidates = Candidates(self._merger, resolve=self.resolutions.apply)
         self._fits: dict[tuple[str, str], tuple[str, ...]] = {}  # on a tip: the paths in conflict
         self._pairs: dict[frozenset[str], bool] = {}  # of two commits: do they clash?
+
+    @property
+    def objects(self) -> Objects:
+        return self._merger.objects
 
     def close(self) -> None:
         self._merger.close()
@@ -109,21 +114,25 @@ class Stacks:
         """Return the changes that do not fit on the trunk, each tried by itself."""
         unknown = [change for change in changes if (tip, change.commit) not in self._fits]
         if unknown:
-            made = self._candidates.make_each(
-                tip,
-                [_work(state, change) for change in unknown],
-                self.strategy(state, unknown[0].convoy),
-                Stamp("", COMMITTER, 0),
-            )
-            for change, found in zip(unknown, made, strict=True):
-                paths = () if isinstance(found, Candidate) else found.merged.paths or ("?",)
-                self._fits[tip, change.commit] = paths
+            for change, merged in zip(unknown, self._tried(state, tip, unknown), strict=True):
+                self._fits[tip, change.commit] = () if merged.clean else merged.paths or ("?",)
             _forget(self._fits)
         return [
             Misfit(change, (), paths)
             for change in changes
             if (paths := self._fits[tip, change.commit])
         ]
+
+    def _tried(self, state: State, tip: str, changes: Sequence[Change]) -> list[Merged]:
+        """Merge each change into the trunk by itself; without commits, where that says as much."""
+        strategy = self.strategy(state, changes[0].convoy)
+        if strategy is not Strategy.REBASE:
+            live = [Live(change.task, change.commit, change.fork) for change in changes]
+            tried = against(self._merger, tip, live)
+            return [one if one.clean else self.resolutions.apply(one) for one in tried]
+        works = [_work(state, change) for change in changes]
+        made = self._candidates.make_each(tip, works, strategy, Stamp("", COMMITTER, 0))
+        return [Merged(one.tree) if isinstance(one, Candidate) else one.merged for one in made]
 
     def clashes(self, changes: Sequence[Change]) -> frozenset[frozenset[str]]:
         """Return the pairs of changes that conflict with each other."""
