@@ -131,7 +131,8 @@ class Refinery:
                 self._log.over("refinery", convoy)
             except CorralError as error:
                 self._log.alert("refinery", convoy, described(error))
-        if len(self._pins.all()) > _TIDY_AT or not soon and not _busy(self._log.look()):
+        soon |= self._checking.release(self._log.look())
+        if len(self._pins.all()) > _TIDY_AT or not (soon or _busy(self._log.look())):
             self._tidy()
         return soon
 

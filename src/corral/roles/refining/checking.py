@@ -42,8 +42,11 @@ class Checking:
         self._config = config
         self._watch = watch
         self._clock = clock
-        pool = Pool(repository, place=config.trees.folder or None, keep=config.refinery.caches)
-        self._runs = Runs(pool, now=clock)
+        self._pool = Pool(
+            repository, place=config.trees.folder or None, keep=config.refinery.caches
+        )
+        self._runs = Runs(self._pool, now=clock)
+        self._used: set[int] = set()  # slots in which a run may have left something
 
     def commands(
         self, state: State, convoy: ConvoyId, members: Sequence[TaskId]
@@ -73,13 +76,27 @@ class Checking:
         if not check.external:
             checks.stop(self._runs.folder(check.run))
 
+    def release(self, state: State) -> bool:
+        """Take back what ended runs have left in their slots; say whether one is still ending."""
+        taken = {check.slot for check in state.checks.values() if check.live}
+        for slot in sorted(self._used - taken):
+            try:
+                self._pool.release(slot)
+            except Refused as refusal:
+                if refusal.code != "slot_busy":
+                    raise
+            else:
+                self._used.discard(slot)
+        return bool(self._used - taken)
+
     def sweep(self, state: State) -> None:
         """End the processes of runs that the log has given up, and delete old folders."""
         live = {check.run for check in state.checks.values() if check.live}
         for run in self._runs.all():
-            if run.id not in live:
+            if run.id not in live and checks.outcome(run.folder) is None:
                 checks.stop(run.folder)
         self._runs.end_strays()
+        self._used.update(self._pool.slots())
         self._runs.prune()
 
     def last_words(self, run: str, lines: int = _SAID_LINES) -> list[str]:
@@ -102,6 +119,7 @@ class Checking:
         except (CorralError, OSError) as error:
             self._could_not(check, error)
         else:
+            self._used.add(check.slot)
             self._watch.add_complete(self._runs.folder(check.run))
             self._log.over(CANNOT_CHECK, check.convoy)
         return True
