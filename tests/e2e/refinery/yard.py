@@ -3,7 +3,7 @@
 import json
 import subprocess
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -88,6 +88,23 @@ class Yard(Board):
             check=False,
         )
         assert (done.returncode, done.stderr) == (0, ""), done
+
+    def until(self, what: Callable[[], object], patience_s: float = 60) -> None:
+        """Wait for something to become true."""
+        deadline = time.monotonic() + patience_s
+        while not what():
+            assert time.monotonic() < deadline, self.here("queue", "list").out
+            time.sleep(0.05)
+
+    def queue(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.here("queue", "list", "--json", code=0).data
+        return found
+
+    def running(self) -> list[str]:
+        return [check["run"] for check in self.queue()["checks"] if not check["result"]]
+
+    def why(self, task: str) -> str:
+        return str(self.here("why", task, "--json", code=0).data["summary"])
 
     def task(self, name: str) -> dict[str, Any]:
         found: dict[str, Any] = self.here("task", "show", name, "--json", code=0).data

@@ -17,6 +17,9 @@ from corral.world.keep.verify import verify
 _ATTEMPTS = 20
 
 
+_PASSING = ("refs/corral/queue/", "refs/corral/spec/")
+
+
 class Keep:
     def __init__(
         self,
@@ -64,9 +67,13 @@ class Keep:
             return self._store(tree, record, taken, desk)
 
     def hold(self, session: str, branch: str, commit: str, reason: str) -> Kept | None:
-        """Keep one commit that its branch is about to leave, unless another ref has it."""
-        refs = self._raw.run("for-each-ref", "--format=%(refname)", "--contains", commit)
-        if set(refs.decode("utf-8", "replace").splitlines()) - {f"refs/heads/{branch}"}:
+        """Keep one commit that its branch is about to leave, unless another ref has it.
+
+        Those of the merge queue do not count: they come and go.
+        """
+        said = self._raw.run("for-each-ref", "--format=%(refname)", "--contains", commit)
+        refs = said.decode("utf-8", "replace").splitlines()
+        if any(ref != f"refs/heads/{branch}" and not ref.startswith(_PASSING) for ref in refs):
             return None
         record = Record(
             session=session,
