@@ -98,9 +98,10 @@ class Refinery:
 
     def _loop(self, *, once: bool) -> None:
         while not self._stopping.is_set():
+            before = self._log.look().seq
             soon = self._round()
             state = self._log.look()
-            if once and not soon and not self._goes_on(state):
+            if once and not soon and state.seq == before and not self._goes_on(state):
                 return
             self._watch.wait(_SOON_S if soon else self._patience_s(state))
             if not self._stopping.is_set():
