@@ -28,7 +28,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint types layers format reference bench env lock clean need-git
+.PHONY: help demo test engines histories lint types layers format reference bench env lock clean need-git
 
 help: ## list what make can do
 	@echo 'usage: make TARGET'
@@ -38,8 +38,14 @@ help: ## list what make can do
 demo: $(RUNTIME) ## see Corral at work
 	@$(BIN)/corral demo
 
-test: lint types layers ## run every check and test
-	@$(BIN)/python -m pytest
+test: lint types layers engines histories ## run every check and test
+	@CORRAL_NEED_ENGINES=1 $(BIN)/python -m pytest
+
+histories: ## fetch histories of public projects that tests merge, once for all clones
+	@"$(PYTHON)" tests/world/git/fetch_histories.py
+
+engines: ## install the coding agents that tests drive, once for all clones
+	@"$(PYTHON)" tests/engines/install.py
 
 lint: $(DEV) ## check style and formatting
 	@$(BIN)/ruff check --quiet .
@@ -71,9 +77,12 @@ lock: .venv/pyvenv.cfg ## pin all requirements again
 			{ $(BIN)/python -m venv .venv/lock && .venv/lock/bin/python -m pip install -qq uv; }; \
 		uv=.venv/lock/bin/uv; }; \
 	"$$uv" $(LOCK) $(LOCK_FLAGS) pyproject.toml -o requirements/runtime.txt >/dev/null; \
+	"$$uv" $(LOCK) $(LOCK_FLAGS) -c requirements/runtime.txt --extra acp pyproject.toml \
+		-o requirements/acp.txt >/dev/null; \
 	"$$uv" $(LOCK) $(LOCK_FLAGS) requirements/build.in -o requirements/build.txt >/dev/null; \
-	"$$uv" $(LOCK) $(LOCK_FLAGS) -c requirements/runtime.txt -c requirements/build.txt \
-		pyproject.toml requirements/dev.in -o requirements/dev.txt >/dev/null
+	"$$uv" $(LOCK) $(LOCK_FLAGS) -c requirements/acp.txt -c requirements/build.txt \
+		pyproject.toml --extra acp requirements/dev.in -o requirements/dev.txt >/dev/null; \
+	"$$uv" $(LOCK) $(LOCK_FLAGS) tests/engines/aider.in -o tests/engines/aider.txt >/dev/null
 
 clean: ## remove .venv, caches and build results
 	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis \

@@ -1,4 +1,4 @@
-"""Drives the real `corral.core.queue` in a simulated world, as the refinery drives it in a real one."""
+"""Drives the real `corral.core.queue` in a simulated world, as the refinery does in a real one."""
 
 from msgspec.structs import replace
 
@@ -6,6 +6,7 @@ from benchmarks.queue_world import Check, World
 from corral.core.queue.model import (
     Cancel,
     Entry,
+    Hunt,
     Kind,
     Land,
     Learned,
@@ -29,6 +30,7 @@ class Corral:
         self._runs: dict[str, Run] = {}
         self._checks: dict[str, Check] = {}
         self._learned = Learned()
+        self._parts: dict[str, int | None] = {}  # which check failed in a run
         self._tip = "0"
         self._order = 0
         self._pairs: frozenset[frozenset[str]] = frozenset()
@@ -55,7 +57,8 @@ class Corral:
         seconds = (self._now() - run.started_at) / 1000
         outcome = Outcome.GREEN if check.green else Outcome.RED
         self._learned = self._learned.after_run(run, outcome, seconds=seconds, ended_at=self._now())
-        if check.green:
+        self._parts[run.id] = check.part
+        if check.green and run.kind in (Kind.LAND, Kind.PROBE):
             self._runs[run.id] = replace(run, green=True)
 
     def decide(self) -> None:
@@ -70,6 +73,8 @@ class Corral:
 
     def _bounce(self) -> None:
         world = self._world
+        if not self._changed:
+            return  # nobody came and nothing landed
         for branch in [b for b in self._entries if world.conflicts_with_target(b)]:
             self._send_back(branch, "conflict")
 
@@ -104,11 +109,13 @@ class Corral:
         again = False
         for action in plan(self._queue(), world.free(), self._now(), self._policy):
             match action:
-                case Start() | Rerun():
-                    check = world.start([int(task) for task in action.members])
-                    self._runs[str(check.id)] = Run(
-                        str(check.id), action.members, self._tip, action.kind, self._now()
-                    )
+                case Start():
+                    self._start(action.members, action.kind, None)
+                case Rerun():
+                    part = self._parts[action.of] if action.kind is Kind.HUNT else None
+                    self._start(action.members, action.kind, part)
+                case Hunt():
+                    self._start(action.members, Kind.HUNT, self._parts[action.of])
                 case Cancel():
                     world.cancel(int(action.run))
                     del self._runs[action.run]
@@ -118,6 +125,10 @@ class Corral:
                     self._land(self._runs[action.run])
                     again = True
         return again
+
+    def _start(self, members: tuple[str, ...], kind: Kind, part: int | None) -> None:
+        check = self._world.start([int(task) for task in members], part)
+        self._runs[str(check.id)] = Run(str(check.id), members, self._tip, kind, self._now())
 
     def _land(self, run: Run) -> None:
         members = [int(task) for task in run.members]

@@ -172,7 +172,7 @@ class Windows(Waiting):
 
 
 class Oracle(Waiting):
-    """Knows every outcome, so it stacks only what is green; but each landed tree must be checked."""
+    """Knows every outcome and stacks only what is green; but each landed tree must be checked."""
 
     def __init__(self, world: World) -> None:
         super().__init__(world)

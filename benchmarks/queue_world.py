@@ -8,7 +8,7 @@ says that it was tested.
 
 import heapq
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import comb
 from typing import Protocol
 
@@ -16,6 +16,7 @@ from msgspec import Struct
 
 RUN_S = 300.0
 ATTEMPTS = 8
+PARTS = 4
 _CONFLICT_S, _RED_S, _WARNED_S = 180.0, 600.0, 60.0
 _TOO_LONG_S = 14 * 24 * 3600.0
 
@@ -32,7 +33,7 @@ class Load(Struct, frozen=True):
 
 class Result(Struct, frozen=True):
     minutes: tuple[float, ...]  # from being handed in first to landing, of each that landed
-    runs: int
+    runs: float  # a run of one part of the checks counts as that part
     red: int  # landings that broke the target
     innocent: int  # changes sent back as red that were good
     escalated: int
@@ -48,6 +49,7 @@ class Check(Struct):
     onto: int  # how many landings it stands on
     ends_at: float
     green: bool
+    part: int | None = None  # which of the checks failed
 
 
 class MergeQueue(Protocol):
@@ -69,6 +71,7 @@ class World:
         self.fixes: dict[int, int] = {}  # a rebase leaves a change as bad as it was, a fix may not
         self.since: dict[int, int] = {}
         self.early_warning = False
+        self.work_done = 0.0
         self.runs = self.red = self.innocent = self.escalated = 0
         self._minutes: list[float] = []
         self._events: list[tuple[float, int, Callable[[], None]]] = []
@@ -117,14 +120,20 @@ class World:
 
     def good(self, members: Sequence[int], onto: int) -> bool:
         """Say whether a stack would be green, if checks never lied."""
+        return next(self.faults(members, onto), None) is None
+
+    def faults(self, members: Sequence[int], onto: int) -> Iterator[int]:
+        """Yield which of the checks would fail, from the bottom of a stack to its top.
+
+        All checks together are of `PARTS` equal ones. A bad change breaks one, a clash another.
+        """
         below: set[int] = set()
         for branch in members:
-            if self.bad(branch) or self.semantic[branch] & below:
-                return False
-            if self._meets_landed(branch, self.semantic, onto):
-                return False
+            if self.bad(branch):
+                yield (branch + self.fixes[branch]) % PARTS
+            if self.semantic[branch] & below or self._meets_landed(branch, self.semantic, onto):
+                yield (branch + 1) % PARTS
             below.add(branch)
-        return True
 
     def _meets_landed(self, branch: int, with_whom: list[set[int]], onto: int) -> bool:
         since, landed = self.since[branch], self.landed
@@ -133,15 +142,22 @@ class World:
     def free(self) -> int:
         return self.load.slots - len(self.going)
 
-    def start(self, members: Sequence[int], onto: int | None = None) -> Check:
-        """Start a run of a stack, on the target or on what it was."""
+    def start(self, members: Sequence[int], part: int | None = None) -> Check:
+        """Start a run of all checks, or of one part of them, on a stack on the target as it is."""
         assert self.free() > 0, "there is no free slot"
-        base = len(self.landed) if onto is None else onto
+        onto = len(self.landed)
+        seconds, lied, early = (self._times.random() for _ in range(3))
+        whole = 1.0 if part is None else 1 / PARTS
         self.runs += 1
-        seconds, lied, part = (self._times.random() for _ in range(3))
-        green = self.good(members, base) and lied >= self.load.flake
-        lasts = RUN_S * (0.9 + 0.2 * seconds) * (1.0 if green else 0.3 + 0.7 * part)
-        check = Check(self.runs, tuple(members), base, self.now + lasts, green)
+        self.work_done += whole
+        found = (one for one in self.faults(members, onto) if part is None or one == part)
+        fault = next(found, None)
+        if fault is None and lied < self.load.flake * whole:
+            fault = self.runs % PARTS if part is None else part
+        lasts = RUN_S * whole * (0.9 + 0.2 * seconds)
+        if fault is not None:
+            lasts *= 0.3 + 0.7 * early
+        check = Check(self.runs, tuple(members), onto, self.now + lasts, fault is None, fault)
         self.going[check.id] = check
         self._at(check.ends_at, lambda: self._end(check))
         return check
@@ -208,7 +224,7 @@ class World:
         done = len(self.landed) + self.escalated
         return Result(
             minutes=tuple(self._minutes),
-            runs=self.runs,
+            runs=self.work_done,
             red=self.red,
             innocent=self.innocent,
             escalated=self.escalated,

@@ -2,8 +2,10 @@
 
 import pytest
 
+from corral.core.bill import Price
 from corral.core.config import Config, Engine, Trees, Watch, parse
 from corral.core.errors import BadConfig
+from corral.core.profiles import limits_of
 from corral.core.text import CLAIM_TTL_S
 
 NAME = ".corral/config.toml"
@@ -161,6 +163,17 @@ def test_a_value_of_the_wrong_kind_is_named_with_its_line(text: str, line: int, 
         ("[trees]\nports = 3\nport_range = [3000, 3001]\n", 3, "port_range is a first and a last"),
         ("[trees]\nport_range = [80, 90]\n", 2, "port_range is a first and a last port"),
         ("[refinery]\nstrategy = 'octopus'\n", 2, "strategy is one of rebase, squash, merge"),
+        ("[watch]\nwindow = 101\n", 2, "window is 101: at least 0, at most 100"),
+        ("[watch]\npark_s = 0\n", 2, "park_s is 0: at least 1"),
+        ("[budget]\nday_usd = -1.0\n", 2, "day_usd is at least 0"),
+        ("[engine.a]\ntype = 'x'\nturn_s = 0\n", 3, "turn_s is 0: at least 1"),
+        ("[engine.a]\ntype = 'x'\ntransport = 'ssh'\n", 3, "transport is one of cli, acp, tmux"),
+        ("[engine.a]\ntype = 'x'\noutput = 'xml'\n", 3, 'output is "facts", or nothing'),
+        ("[engine.a]\ntype = 'x'\npermission = 'any'\n", 3, "permission is one of"),
+        ("[engine.a]\ntype = 'x'\npermission = 'ask'\n", 3, 'needs transport = "acp"'),
+        ("[engine.a]\ntype = 'x'\nbudget_usd = -1.0\n", 3, "budget_usd is at least 0"),
+        ("[engine.a]\ntype = 'x'\nfallback = 'b'\n", 3, "there is no engine 'b'"),
+        ("[engine.a]\ntype = 'x'\nenv = ['sk-123']\n", 3, "env has names of variables only"),
     ],
 )
 def test_a_value_out_of_bounds_is_named_with_its_line(text: str, line: int, words: str) -> None:
@@ -171,3 +184,37 @@ def test_a_value_out_of_bounds_is_named_with_its_line(text: str, line: int, word
 
 def test_every_refusal_says_where_to_look() -> None:
     assert refusal("x = 1").hint == "corral init --print shows every setting"
+
+
+def test_a_key_that_was_written_into_the_file_is_not_repeated() -> None:
+    assert "sk-123" not in refusal("[engine.a]\ntype = 'x'\nenv = ['sk-123']\n").message
+
+
+def test_engines_have_keys_by_name_prices_and_budgets() -> None:
+    config = parse(
+        """
+        [engine.big]
+        type = "claude-code"
+        env = ["ANTHROPIC_API_KEY"]
+        fallback = "own"
+        turn_s = 60
+        [engine.own]
+        type = "command"
+        output = "facts"
+        commit = false
+        [budget]
+        day_usd = 10
+        require_model = ["claude-*"]
+        [budget.prices."gpt-6"]
+        input = 1.0
+        output = 2
+        """,
+        NAME,
+    )
+    assert config.engine["big"].env == ("ANTHROPIC_API_KEY",)
+    assert config.engine["own"].commit is False
+    assert config.budget.prices == {"gpt-6": Price(input=1.0, output=2.0)}
+    limits = limits_of(config)
+    assert limits.accounts.of == {"big": "claude-code:ANTHROPIC_API_KEY", "own": "command:own"}
+    assert limits.accounts.fallback == {"big": "own"}
+    assert limits.budgets.day_usd == 10

@@ -28,17 +28,37 @@ from corral.core.events import (
     ChoreDone,
     Event,
     LogCreated,
+    MessageSent,
+    SessionAsked,
     SessionEnded,
+    SessionEngaged,
+    SessionLimited,
     SessionProgressed,
+    SessionReacted,
+    SessionSpent,
     SessionStarted,
     SessionStopAsked,
     TaskAdded,
     TaskClaimed,
     TaskDelayed,
     TaskEdited,
+    TaskParked,
     TaskRecurred,
+    WorkPaused,
 )
 from corral.core.ids import ConvoyId, SessionId, TaskId, Token
+from corral.core.queue_events import (
+    ChangeQueued,
+    ChangeReturned,
+    CheckEnded,
+    CheckStarted,
+    ConvoyFinished,
+    LandingBegun,
+    LandingEnded,
+    QueuePaused,
+    QueueResumed,
+    TrunkMoved,
+)
 
 ANY_TEXT = st.text(st.characters(codec="utf-8"), max_size=20)
 PLAIN: dict[Any, st.SearchStrategy[Any]] = {
@@ -52,6 +72,7 @@ AF_1_1 = SessionId("AF-1.1")
 # The name, the required fields and the optional fields of every type of event: what is in a log
 # that somebody has. A field may be added with a default; anything else needs a new type.
 KNOWN = {
+    "alert.acknowledged": "alert by",
     "alert.cleared": "alert",
     "alert.raised": "alert kind subject text",
     "change.queued": "task commit fork ?paths ?many",
@@ -69,30 +90,45 @@ KNOWN = {
     "lease.released": "resource token",
     "lease.renewed": "resource token expires_at",
     "log.created": "log format",
+    "message.acknowledged": "message",
+    "message.delivered": "message reader",
+    "message.expired": "message",
+    "message.sent": "message sender to text expires_at ?question ?reply_to",
     "queue.paused": "?convoy ?reason",
     "queue.resumed": "?convoy",
+    "session.asked": "session text ?options",
     "session.ended": "session verdict ?detail ?commit ?code ?signal",
+    "session.engaged": "session ?thread ?model ?version",
+    "session.limited": "session account trouble until_at ?text",
     "session.progressed": "session text ?outputs",
-    "session.started": "session task token profile branch base ?pool ?wall_s ?trunk",
+    "session.reacted": "session cause action ?text",
+    "session.spent": "session ?model ?fresh ?cached ?output ?nano_usd ?unpriced ?turns",
+    "session.started": "session task token profile branch base ?pool ?wall_s ?trunk ?account"
+    " ?resume",
     "session.stop_asked": "session verdict reason",
     "task.added": "task convoy title ?priority ?needs ?paths ?accept ?inputs ?engine ?brief"
-    " ?assignee ?run ?role ?urgent ?parent ?budget ?levels ?every ?cron ?missed",
+    " ?assignee ?run ?role ?urgent ?parent ?budget ?levels ?every ?cron"
+    " ?missed ?key ?spec ?reasons",
     "task.blocked": "task reason",
     "task.cancelled": "task ?reason",
     "task.claimed": "task holder token expires_at",
     "task.commented": "task text",
     "task.delayed": "task reason until_at",
-    "task.edited": "task ?title ?priority ?needs ?paths ?accept ?inputs ?engine ?brief",
+    "task.edited": "task ?title ?priority ?needs ?paths ?accept ?inputs ?engine ?brief ?run"
+    " ?role ?spec ?reasons",
     "task.failed": "task reason",
     "task.handed_off": "task ?to ?note",
     "task.landed": "task ?commit",
     "task.lapsed": "task holder token",
+    "task.parked": "task reason until_at",
     "task.recurred": "task date",
     "task.renewed": "task token expires_at",
     "task.retried": "task ?reason",
     "task.submitted": "task token ?commit",
     "task.unblocked": "task",
     "trunk.moved": "convoy new ?old ?who",
+    "work.paused": "?convoy ?by ?reason",
+    "work.resumed": "?convoy",
 }
 
 GOLDEN = [
@@ -191,12 +227,214 @@ GOLDEN = [
         b'{"seq":13,"at":1700000000000,"actor":"corral","type":"chore.done",'
         b'"data":{"chore":"trees","found":2,"done":1}}',
     ),
+    (
+        TaskAdded(
+            task=TaskId("AF-3"),
+            convoy=ConvoyId("auth-fix"),
+            title="Planned",
+            needs=(TaskId("AF-1"),),
+            key="docs",
+            spec="00ff",
+            reasons={TaskId("AF-1"): "both may change docs"},
+        ),
+        b'{"seq":14,"at":1700000000000,"actor":"corral","type":"task.added",'
+        b'"data":{"task":"AF-3","convoy":"auth-fix","title":"Planned","needs":["AF-1"],'
+        b'"key":"docs","spec":"00ff","reasons":{"AF-1":"both may change docs"}}}',
+    ),
+    (
+        TaskEdited(task=TaskId("AF-3"), run=("true",), role="", spec="11ff", reasons={}),
+        b'{"seq":15,"at":1700000000000,"actor":"corral","type":"task.edited",'
+        b'"data":{"task":"AF-3","run":["true"],"role":"","spec":"11ff","reasons":{}}}',
+    ),
+    (
+        SessionEngaged(session=AF_1_1, thread="th-1", model="m-1", version="2.1"),
+        b'{"seq":16,"at":1700000000000,"actor":"corral","type":"session.engaged",'
+        b'"data":{"session":"AF-1.1","thread":"th-1","model":"m-1","version":"2.1"}}',
+    ),
+    (
+        SessionSpent(
+            session=AF_1_1,
+            model="m-1",
+            fresh=10,
+            cached=20,
+            output=3,
+            nano_usd=1500,
+            unpriced=2,
+            turns=1,
+        ),
+        b'{"seq":17,"at":1700000000000,"actor":"corral","type":"session.spent",'
+        b'"data":{"session":"AF-1.1","model":"m-1","fresh":10,"cached":20,"output":3,'
+        b'"nano_usd":1500,"unpriced":2,"turns":1}}',
+    ),
+    (
+        SessionLimited(
+            session=AF_1_1, account="a", trouble="rate", until_at=1700000050000, text="429"
+        ),
+        b'{"seq":18,"at":1700000000000,"actor":"corral","type":"session.limited",'
+        b'"data":{"session":"AF-1.1","account":"a","trouble":"rate",'
+        b'"until_at":1700000050000,"text":"429"}}',
+    ),
+    (
+        SessionAsked(session=AF_1_1, text="May I?", options=("yes", "no")),
+        b'{"seq":19,"at":1700000000000,"actor":"corral","type":"session.asked",'
+        b'"data":{"session":"AF-1.1","text":"May I?","options":["yes","no"]}}',
+    ),
+    (
+        SessionReacted(session=AF_1_1, cause="crashed", action="resume", text="signal 9"),
+        b'{"seq":20,"at":1700000000000,"actor":"corral","type":"session.reacted",'
+        b'"data":{"session":"AF-1.1","cause":"crashed","action":"resume","text":"signal 9"}}',
+    ),
+    (
+        TaskParked(task=TaskId("AF-1"), reason="limited: 429", until_at=1700000050000),
+        b'{"seq":21,"at":1700000000000,"actor":"corral","type":"task.parked",'
+        b'"data":{"task":"AF-1","reason":"limited: 429","until_at":1700000050000}}',
+    ),
+    (
+        SessionStarted(
+            session=AF_1_1,
+            task=TaskId("AF-1"),
+            token=Token("3"),
+            profile="default",
+            branch="convoy/auth-fix/AF-1",
+            base="a" * 40,
+            account="a",
+            resume="th-1",
+        ),
+        b'{"seq":22,"at":1700000000000,"actor":"corral","type":"session.started",'
+        b'"data":{"session":"AF-1.1","task":"AF-1","token":"3","profile":"default",'
+        b'"branch":"convoy/auth-fix/AF-1","base":"' + b"a" * 40 + b'","account":"a",'
+        b'"resume":"th-1"}}',
+    ),
+    (
+        ChangeQueued(
+            task=TaskId("AF-1"), commit="b" * 40, fork="a" * 40, paths=("src/a.py",), many=True
+        ),
+        b'{"seq":23,"at":1700000000000,"actor":"corral","type":"change.queued",'
+        b'"data":{"task":"AF-1","commit":"' + b"b" * 40 + b'","fork":"' + b"a" * 40 + b'",'
+        b'"paths":["src/a.py"],"many":true}}',
+    ),
+    (
+        CheckStarted(
+            run="R1",
+            convoy=ConvoyId("auth-fix"),
+            members=(TaskId("AF-1"),),
+            tip="a" * 40,
+            commit="c" * 40,
+            tree="d" * 40,
+            key="k",
+            commits=("c" * 40,),
+            kind="probe",
+            slot=1,
+            deadline_s=60,
+            external=True,
+        ),
+        b'{"seq":24,"at":1700000000000,"actor":"corral","type":"check.started",'
+        b'"data":{"run":"R1","convoy":"auth-fix","members":["AF-1"],"tip":"' + b"a" * 40 + b'",'
+        b'"commit":"' + b"c" * 40 + b'","tree":"' + b"d" * 40 + b'","key":"k",'
+        b'"commits":["' + b"c" * 40 + b'"],"kind":"probe","slot":1,"deadline_s":60,'
+        b'"external":true}}',
+    ),
+    (
+        CheckEnded(
+            run="R1",
+            result="red",
+            command="make test",
+            detail="exit code 2",
+            took_ms=1500,
+            beside=2,
+            cached="R0",
+        ),
+        b'{"seq":25,"at":1700000000000,"actor":"corral","type":"check.ended",'
+        b'"data":{"run":"R1","result":"red","command":"make test","detail":"exit code 2",'
+        b'"took_ms":1500,"beside":2,"cached":"R0"}}',
+    ),
+    (
+        ChangeReturned(
+            task=TaskId("AF-1"),
+            commit="b" * 40,
+            why="conflict",
+            detail="in src/a.py",
+            beside=(TaskId("AF-2"),),
+            paths=("src/a.py",),
+            run="R1",
+            tip="a" * 40,
+        ),
+        b'{"seq":26,"at":1700000000000,"actor":"corral","type":"change.returned",'
+        b'"data":{"task":"AF-1","commit":"' + b"b" * 40 + b'","why":"conflict",'
+        b'"detail":"in src/a.py","beside":["AF-2"],"paths":["src/a.py"],"run":"R1",'
+        b'"tip":"' + b"a" * 40 + b'"}}',
+    ),
+    (
+        LandingBegun(
+            run="R1",
+            convoy=ConvoyId("auth-fix"),
+            old="a" * 40,
+            new="c" * 40,
+            tasks=(TaskId("AF-1"),),
+            commits=("c" * 40,),
+        ),
+        b'{"seq":27,"at":1700000000000,"actor":"corral","type":"landing.begun",'
+        b'"data":{"run":"R1","convoy":"auth-fix","old":"' + b"a" * 40 + b'",'
+        b'"new":"' + b"c" * 40 + b'","tasks":["AF-1"],"commits":["' + b"c" * 40 + b'"]}}',
+    ),
+    (
+        LandingEnded(run="R1", convoy=ConvoyId("auth-fix"), landed=False, reason="overtaken"),
+        b'{"seq":28,"at":1700000000000,"actor":"corral","type":"landing.ended",'
+        b'"data":{"run":"R1","convoy":"auth-fix","landed":false,"reason":"overtaken"}}',
+    ),
+    (
+        TrunkMoved(convoy=ConvoyId("auth-fix"), new="c" * 40, old="a" * 40, who="ann"),
+        b'{"seq":29,"at":1700000000000,"actor":"corral","type":"trunk.moved",'
+        b'"data":{"convoy":"auth-fix","new":"' + b"c" * 40 + b'","old":"' + b"a" * 40 + b'",'
+        b'"who":"ann"}}',
+    ),
+    (
+        QueuePaused(convoy=ConvoyId("auth-fix"), reason="lunch"),
+        b'{"seq":30,"at":1700000000000,"actor":"corral","type":"queue.paused",'
+        b'"data":{"convoy":"auth-fix","reason":"lunch"}}',
+    ),
+    (
+        QueueResumed(convoy=ConvoyId("auth-fix")),
+        b'{"seq":31,"at":1700000000000,"actor":"corral","type":"queue.resumed",'
+        b'"data":{"convoy":"auth-fix"}}',
+    ),
+    (
+        ConvoyFinished(
+            convoy=ConvoyId("auth-fix"), how="merged", base="main", commit="c" * 40, note="n"
+        ),
+        b'{"seq":32,"at":1700000000000,"actor":"corral","type":"convoy.finished",'
+        b'"data":{"convoy":"auth-fix","how":"merged","base":"main","commit":"' + b"c" * 40 + b'",'
+        b'"note":"n"}}',
+    ),
+    (
+        MessageSent(
+            message="m-14",
+            sender="AF-1.1",
+            to="people",
+            text="Which?",
+            expires_at=1700000040000,
+            question=True,
+            reply_to="m-9",
+        ),
+        b'{"seq":33,"at":1700000000000,"actor":"corral","type":"message.sent",'
+        b'"data":{"message":"m-14","sender":"AF-1.1","to":"people","text":"Which?",'
+        b'"expires_at":1700000040000,"question":true,"reply_to":"m-9"}}',
+    ),
+    (
+        WorkPaused(by="ana", reason="night"),
+        b'{"seq":34,"at":1700000000000,"actor":"corral","type":"work.paused",'
+        b'"data":{"by":"ana","reason":"night"}}',
+    ),
 ]
 
 # The chain's hash after so many golden lines. Add lines and a hash below; never change one.
 HEADS = {
     4: "a861c280c79c50955327785d43ef0a86d11f8899a1db57782ea98b19b5610cf5",
     13: "1ccfb492223b593c33321b1b102ef83793837ffc3bf84d137e5191171f6b962a",
+    15: "f4bc253ddc5a46e4b55d81e3a1c41a950c4af56b470187f8f376e374f1770d81",
+    22: "2a96b6c84c7ed685add675e4b99b54523b5ee4b31f4dc3809aef27382a49fcd9",
+    32: "9d8aef608e89b99f002e62e083ede63e2695efb4cbe2850dd3346b4d37e9e12c",
+    34: "254136702880be20b4027f4ed14b279b7286c85680d273d3a79b0af5c3862490",
 }
 
 
@@ -212,6 +450,8 @@ def values(kind: Any) -> st.SearchStrategy[Any]:
         return st.one_of(*map(values, get_args(kind)))
     if get_origin(kind) is tuple:
         return st.lists(values(get_args(kind)[0]), max_size=3).map(tuple)
+    if get_origin(kind) is dict:
+        return st.dictionaries(*map(values, get_args(kind)), max_size=3)
     return PLAIN[kind]
 
 
@@ -261,6 +501,14 @@ def test_anybody_can_check_the_chain_with_a_sha256_and_a_loop() -> None:
 def test_the_chain_depends_on_every_line_and_on_their_order() -> None:
     heads = {chain(chain(GENESIS, a), b) for a, b in ((b"a", b"b"), (b"b", b"a"), (b"a", b"c"))}
     assert len(heads) == 3
+
+
+def test_a_key_stands_at_the_end_of_the_line_and_nowhere_else() -> None:
+    event, line = GOLDEN[0]
+    keyed = encode(1, 1_700_000_000_000, "corral", event, "abcdefgh/0123456789ab")
+    assert keyed == line[:-1] + b',"key":"abcdefgh/0123456789ab"}'
+    assert decode(keyed).key == "abcdefgh/0123456789ab"
+    assert decode(line).key == ""
 
 
 def test_fields_that_have_their_default_are_not_stored() -> None:

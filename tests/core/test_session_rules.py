@@ -18,7 +18,7 @@ from corral.core.ids import SessionId, TaskId, Token
 from corral.core.session_rules import Decision
 from corral.core.slots import Limits, startable
 from corral.core.state import Session, TaskState
-from corral.core.verdict import Judgement, Verdict
+from corral.core.verdict import Again, Judgement, Verdict, after
 from tests.core.board import START, TTL_S, Board
 
 BASE, COMMIT = "a" * 40, "b" * 40
@@ -199,7 +199,10 @@ def test_only_what_is_proved_is_handed_in(board: Ranch) -> None:
     assert (board.session().live, board.session().verdict) == (False, "proved")
 
 
-@pytest.mark.parametrize("verdict", sorted(set(Verdict) - {Verdict.PROVED, Verdict.STOPPED}))
+ORDINARY = {v for v in Verdict if after(v).counts and after(v).again is Again.REST}
+
+
+@pytest.mark.parametrize("verdict", sorted(ORDINARY))
 def test_every_other_verdict_lets_the_task_rest(board: Ranch, verdict: Verdict) -> None:
     ended, delayed = board.end(Judgement(verdict, "why"))
     rest = PATIENCE.rest_s(1, FIRST)

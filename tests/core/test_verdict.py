@@ -7,14 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from corral.core.facts import Trouble
 from corral.core.verdict import (
     Check,
     Ended,
     Judgement,
+    LastWord,
     Verdict,
     Work,
     judge_checks,
     judge_end,
+    judge_idle,
     judge_work,
 )
 
@@ -35,8 +38,13 @@ class Case(NamedTuple):
 def judged(case: Case) -> Judgement:
     """Judge in the order in which the witness asks."""
     found = judge_end(case.ended)
-    found = found or judge_work(Work(**{**GOOD, **case.work}), OWNED, observer=case.observer)
+    work = Work(**{**GOOD, **case.work})
+    found = found or judge_idle(judge_work(work, OWNED, observer=case.observer), case.ended.word)
     return found or judge_checks(case.checks)
+
+
+def told(trouble: Trouble | None, code: int = 1) -> Ended:
+    return Ended(code=code, word=LastWord(trouble=trouble, text="why"))
 
 
 CASES = {
@@ -75,6 +83,35 @@ CASES = {
     "runs for too long": Case(Verdict.TIMED_OUT, Ended(signal=9, stop=Verdict.TIMED_OUT)),
     "writes nothing for three beats": Case(Verdict.SILENT, Ended(signal=15, stop=Verdict.SILENT)),
     "is stopped by hand": Case(Verdict.STOPPED, Ended(code=0, stop=Verdict.STOPPED)),
+    "is refused its log-in, and exits 0": Case(Verdict.REFUSED, told(Trouble.AUTH, code=0)),
+    "is told to slow down": Case(Verdict.LIMITED, told(Trouble.RATE)),
+    "finds the other side too busy": Case(Verdict.LIMITED, told(Trouble.OVERLOAD)),
+    "has nothing left until Monday": Case(Verdict.LIMITED, told(Trouble.QUOTA)),
+    "is cut off": Case(Verdict.UPSTREAM, told(Trouble.NETWORK)),
+    "talks for too long": Case(Verdict.OVERFLOW, told(Trouble.OVERFLOW)),
+    "asks for what there is not": Case(Verdict.REJECTED, told(Trouble.REQUEST)),
+    "goes on with what is gone": Case(Verdict.LOST_THREAD, told(Trouble.SESSION)),
+    "keeps to its own budget": Case(Verdict.OVER_BUDGET, told(Trouble.BUDGET)),
+    "has troubles nobody knows": Case(Verdict.CRASHED, told(Trouble.OTHER)),
+    "does its work, and exits 1": Case(Verdict.PROVED, told(None, code=1)),
+    "does its work, and is killed while it ends": Case(
+        Verdict.PROVED, Ended(signal=15, word=LastWord())
+    ),
+    "exits 0 in the middle of a sentence": Case(
+        Verdict.CRASHED, Ended(code=0, word=LastWord(said=False))
+    ),
+    "asks, and ends": Case(
+        Verdict.NEEDS_ANSWER,
+        Ended(code=0, word=LastWord(asked="Tabs?")),
+        {"commits": 0, "changed": ()},
+    ),
+    "asks, and works all the same": Case(
+        Verdict.PROVED, Ended(code=0, word=LastWord(asked="Tabs?"))
+    ),
+    "is ended for what it did": Case(Verdict.LOOPING, Ended(code=0, stop=Verdict.LOOPING)),
+    "waits for a model that is silent": Case(Verdict.HUNG, Ended(code=0, stop=Verdict.HUNG)),
+    "fills its context": Case(Verdict.HANDED_OVER, Ended(code=0, stop=Verdict.HANDED_OVER)),
+    "uses another model": Case(Verdict.WRONG_MODEL, Ended(code=0, stop=Verdict.WRONG_MODEL)),
     "has no program": Case(Verdict.COULD_NOT_START, Ended(code=127, never_ran="no such program")),
 }
 

@@ -36,7 +36,8 @@ PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 REFERENCE = (ROOT / "docs" / "reference.md").read_text("utf-8")
 
-_FENCE = re.compile(r"^ *```(\w*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+# A file that the reader of a page writes has its name behind the language: ```toml plan.toml
+_FENCE = re.compile(r"^ *```(\w*(?: [\w.-]+)?)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\(([^)\s]+)\)|(?:src|srcset|href)=\"([^\"]+)\"")
 _OPERATORS = re.compile(r"[|&;<>()]+")
 
@@ -262,19 +263,24 @@ def without_chance(text: str) -> str:
 def steps(name: str) -> Iterator[tuple[str, str]]:
     """Yield what a reader of a page would type, and see; a file to be written is shown in full."""
     text = (ROOT / name).read_text("utf-8")
-    found = [(kind, body) for kind, body in _FENCE.findall(text) if kind in ("console", "toml")]
+    kinds = ("console", "toml")
+    found = [(kind, body) for kind, body in _FENCE.findall(text) if kind in kinds or " " in kind]
     if name == "README.md":
         found = [("console", "$ git init -q -b main shop\n$ cd shop\n"), found[-1]]
     written = False
     for kind, body in found:
         if kind == "console":
             yield from session(body)
+        elif " " in kind:
+            yield f"cat > {kind.partition(' ')[2]} <<'EOF'\n{body}EOF", ""
         elif not written:  # the first configuration of a page is its reader's, others are examples
             yield f"cat > .corral/config.toml <<'EOF'\n{body}EOF", ""
             written = True
 
 
-@pytest.mark.parametrize("name", ["docs/tutorial.md", "docs/sessions.md", "README.md"])
+@pytest.mark.parametrize(
+    "name", ["docs/tutorial.md", "docs/sessions.md", "docs/plans.md", "README.md"]
+)
 def test_what_is_shown_is_what_one_sees(name: str, tmp_path: Path) -> None:
     here, code = tmp_path, 0
     someone = {"USER": "ana", "GIT_CONFIG_GLOBAL": os.devnull, "HOME": str(tmp_path)}

@@ -15,7 +15,7 @@ def resting(state: State, now: int, claimer: str, *, failed_only: bool = False) 
         task.not_before_at
         for task in state.tasks.values()
         if task.not_before_at > now
-        and (task.failures or not failed_only)
+        and (task.failures or task.parks or not failed_only)
         and task.state is TaskState.TODO
         and ready(state, task, task.not_before_at, claimer)
     ]

@@ -53,6 +53,29 @@ def compose(task: Task, session: str, branch: str, sources: Sources) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
+def go_on(task: Task, session: str, why: str, answer: str = "") -> str:
+    """Return what a conversation that was interrupted is told: it knows the brief already."""
+    fence = _fence(why, answer)
+    parts = [
+        f"# {task.id}: go on",
+        f"You are session {session} now. You were interrupted; the files of this folder are as"
+        " they were then, or are committed on your branch. Look at where you are, and finish the"
+        " task: nothing about it has changed.",
+        _fenced("Why you were interrupted", why, fence),
+        _fenced("The answer to your question", answer, fence),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def done_so_far(said: str, files: tuple[str, ...], calls: tuple[str, ...]) -> str:
+    """Return what is known of a conversation that is given up, for the one that takes over."""
+    parts = ["A session before you worked on this; the files are as it left them."]
+    parts += ["It changed: " + ", ".join(files)] if files else []
+    parts += ["Its last steps: " + "; ".join(calls)] if calls else []
+    parts += [f"It said last:\n{said}"] if said else []
+    return "\n\n".join(parts)
+
+
 def _opening(session: str, branch: str, fence: str) -> str:
     who = f"You are session {session}, alone in this folder, on the branch {branch}."
     if not fence:

@@ -33,7 +33,7 @@ KINDS = {
 }
 FAILED = "failed-chore"
 # Alerts about how a session runs: over when it has ended.
-_WHILE_IT_RUNS = frozenset({"silent", "barren"})
+_WHILE_IT_RUNS = frozenset({"silent", "barren", "asked", "looping", "unpriced", "unread"})
 _FINISHED = frozenset({TaskState.DONE, TaskState.CANCELLED})
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct, field
 
+from corral.core.bill import Price
 from corral.core.errors import BadConfig
 from corral.core.text import CLAIM_TTL_S, TTL_S, shown
 
@@ -28,6 +29,18 @@ class Engine(_Section, frozen=True):
     model: str = ""
     command: tuple[str, ...] = ()  # for type "shell": the program and its arguments
     pool: str = ""
+    args: tuple[str, ...] = ()  # more of them, behind those that the type gives
+    env: tuple[str, ...] = ()  # variables of the witness that are passed on: keys come by name only
+    base_url: str = ""
+    permission: str = ""  # read, edit (the default), all; for "acp" also ask
+    transport: str = "cli"  # or "acp", "tmux"
+    account: str = ""  # whose limits it counts against; empty: its type and its first variable
+    fallback: str = ""  # the profile to use while that account is limited
+    answers: str = ""  # what a question is answered with; empty: a person is asked
+    output: str = ""  # for type "command": "facts", if it prints them as lines of JSON
+    commit: bool | None = None  # Corral commits what it leaves; empty: if the type does not itself
+    turn_s: int = 600  # silent for so long, it hangs
+    budget_usd: float = 0.0  # for one task; 0: no limit
 
 
 class Refinery(_Section, frozen=True):
@@ -60,6 +73,20 @@ class Watch(_Section, frozen=True):
     backoff_s: int = 30
     backoff_most_s: int = 3600
     commit_dirty: bool = False  # commit what a session leaves behind, instead of sending it back
+    park_s: int = 60  # an engine may wait for a limit for so long; then its task is parked
+    answer_s: int = 900  # a question may wait for so long
+    window: int = 90  # per cent of the model's context, then a fresh conversation; 0: never
+    loop: int = 20  # the same call so often without a change: an alert, twice: the end; 0: never
+
+
+class Budget(_Section, frozen=True):
+    """Limits in dollars (0: none), what tokens cost, and which models may be used."""
+
+    task_usd: float = 0.0
+    convoy_usd: float = 0.0
+    day_usd: float = 0.0
+    require_model: tuple[str, ...] = ()  # patterns like "claude-opus-*"; empty: any
+    prices: dict[str, Price] = field(default_factory=dict)
 
 
 class Trees(_Section, frozen=True):
@@ -75,6 +102,14 @@ class Trees(_Section, frozen=True):
     port_range: tuple[int, int] = (20_000, 29_999)
 
 
+class Server(_Section, frozen=True):
+    port: int = 0  # 0: 5173, or another if that is taken
+    bind: str = "127.0.0.1"
+    hosts: tuple[str, ...] = ()  # more names under which it is reached
+    tls_cert: str = ""
+    tls_key: str = ""
+
+
 class Config(_Section, frozen=True):
     board: Board = Board()
     engine: dict[str, Engine] = field(default_factory=dict)
@@ -82,6 +117,8 @@ class Config(_Section, frozen=True):
     slots: Slots = Slots()
     watch: Watch = Watch()
     trees: Trees = Trees()
+    budget: Budget = Budget()
+    server: Server = Server()
 
 
 Keys = tuple[str, ...]
@@ -116,6 +153,8 @@ _SECTIONS: dict[str, type[_Section]] = {
     "slots": Slots,
     "watch": Watch,
     "trees": Trees,
+    "budget": Budget,
+    "server": Server,
 }
 
 
@@ -143,10 +182,15 @@ def _check(config: Config, reader: "_Reader") -> None:
         ("refinery", "slots"): (config.refinery.slots, 0, 1000),
         ("refinery", "deadline_s"): (config.refinery.deadline_s, 0, TTL_S),
         ("refinery", "returns"): (config.refinery.returns, 1, 100),
+        ("watch", "park_s"): (config.watch.park_s, 1, TTL_S),
+        ("watch", "answer_s"): (config.watch.answer_s, 0, TTL_S),
+        ("watch", "window"): (config.watch.window, 0, 100),
+        ("watch", "loop"): (config.watch.loop, 0, 10_000),
         ("trees", "pool"): (config.trees.pool, 0, 1000),
         ("trees", "setup_s"): (config.trees.setup_s, 1, 86_400),
         ("trees", "keep_days"): (config.trees.keep_days, 1, 3650),
         ("trees", "ports"): (config.trees.ports, 0, 100),
+        ("server", "port"): (config.server.port, 0, 65_535),
     }
     for keys, (value, least, most) in bounds.items():
         if not least <= value <= most:
@@ -166,6 +210,35 @@ def _check(config: Config, reader: "_Reader") -> None:
         )
     if config.slots.reserve >= config.slots.total:
         raise reader.bad(("slots", "reserve"), "reserve must be less than total")
+    for name in ("task_usd", "convoy_usd", "day_usd"):
+        if getattr(config.budget, name) < 0:
+            raise reader.bad(("budget", name), f"{name} is at least 0")
+    for name, engine in config.engine.items():
+        _check_engine(config, name, engine, reader)
+
+
+def _check_engine(config: Config, name: str, engine: Engine, reader: "_Reader") -> None:
+    where = ("engine", name)
+    if engine.transport not in ("cli", "acp", "tmux"):
+        raise reader.bad((*where, "transport"), "transport is one of cli, acp, tmux")
+    if engine.permission not in ("", "read", "edit", "all", "ask"):
+        raise reader.bad((*where, "permission"), "permission is one of read, edit, all, ask")
+    if engine.permission == "ask" and engine.transport != "acp":
+        said = 'permission = "ask" needs transport = "acp": nobody could be asked'
+        raise reader.bad((*where, "permission"), said)
+    if engine.output not in ("", "facts"):
+        raise reader.bad((*where, "output"), 'output is "facts", or nothing')
+    if not 1 <= engine.turn_s <= TTL_S:
+        said = f"turn_s is {engine.turn_s}: at least 1, at most {TTL_S}"
+        raise reader.bad((*where, "turn_s"), said)
+    if engine.budget_usd < 0:
+        raise reader.bad((*where, "budget_usd"), "budget_usd is at least 0")
+    if engine.fallback and engine.fallback not in config.engine:
+        raise reader.bad((*where, "fallback"), f"there is no engine {engine.fallback!r}")
+    for variable in engine.env:
+        if not variable.isidentifier() or not variable.isascii():
+            # The likeliest mistake is to write the value here, so it is not repeated.
+            raise reader.bad((*where, "env"), "env has names of variables only, never values")
 
 
 class _Reader:

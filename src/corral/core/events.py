@@ -6,7 +6,7 @@ is a new field with a default. `codec` turns events into lines and back.
 
 from typing import Any, ClassVar
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from corral.core.ids import ConvoyId, SessionId, TaskId, Token
 
@@ -68,6 +68,9 @@ class TaskAdded(Event, frozen=True, kw_only=True):
     every: int = 0
     cron: str = ""
     missed: str = ""
+    key: str = ""  # its name in the plan that it comes from
+    spec: str = ""  # tells its wording in that plan from any other
+    reasons: dict[TaskId, str] = field(default_factory=dict)  # of the needs that were inferred
 
 
 class TaskEdited(Event, frozen=True, kw_only=True):
@@ -83,6 +86,10 @@ class TaskEdited(Event, frozen=True, kw_only=True):
     inputs: tuple[str, ...] | None = None
     engine: str | None = None
     brief: str | None = None
+    run: tuple[str, ...] | None = None
+    role: str | None = None
+    spec: str | None = None
+    reasons: dict[TaskId, str] | None = None
 
 
 class TaskClaimed(Event, frozen=True, kw_only=True):
@@ -269,6 +276,8 @@ class SessionStarted(Event, frozen=True, kw_only=True):
     pool: str = ""
     wall_s: int = 0
     trunk: str = ""
+    account: str = ""
+    resume: str = ""
 
 
 class SessionProgressed(Event, frozen=True, kw_only=True):
@@ -301,6 +310,76 @@ class SessionEnded(Event, frozen=True, kw_only=True):
     signal: int | None = None
 
 
+class SessionEngaged(Event, frozen=True, kw_only=True):
+    """The engine is up: its model, and its own name for the conversation, to resume it by."""
+
+    type = "session.engaged"
+    session: SessionId
+    thread: str = ""
+    model: str = ""
+    version: str = ""
+
+
+class SessionSpent(Event, frozen=True, kw_only=True):
+    """What the session has used so far, in all; recorded now and then, and exactly at its end.
+
+    `unpriced` are the tokens whose cost nobody knows; `nano_usd` is the cost of the others.
+    """
+
+    type = "session.spent"
+    session: SessionId
+    model: str = ""
+    fresh: int = 0
+    cached: int = 0
+    output: int = 0
+    nano_usd: int = 0
+    unpriced: int = 0
+    turns: int = 0
+
+
+class SessionLimited(Event, frozen=True, kw_only=True):
+    """The engine met a limit of its account, which is left alone until `until_at`."""
+
+    type = "session.limited"
+    session: SessionId
+    account: str
+    trouble: str
+    until_at: int
+    text: str = ""
+
+
+class SessionAsked(Event, frozen=True, kw_only=True):
+    """The engine waits for an answer."""
+
+    type = "session.asked"
+    session: SessionId
+    text: str
+    options: tuple[str, ...] = ()
+
+
+class SessionReacted(Event, frozen=True, kw_only=True):
+    """The witness stepped in: why (`cause`, mostly a verdict) and what it did (`action`).
+
+    `resume` and `restart` start the session's program once more, in the same tree; `afresh`: the
+    conversation that it was to go on with is gone.
+    """
+
+    type = "session.reacted"
+    session: SessionId
+    cause: str
+    action: str
+    text: str = ""
+
+
+class TaskParked(Event, frozen=True, kw_only=True):
+    """The session ended for a reason that is not the task's: no attempt was used up."""
+
+    type = "task.parked"
+    task: TaskId
+    reason: str
+    until_at: int
+
+
 class ChoreDone(Event, frozen=True, kw_only=True):
     """The deacon went over something: what it found, and what it did about it.
 
@@ -311,3 +390,62 @@ class ChoreDone(Event, frozen=True, kw_only=True):
     chore: str
     found: int = 0
     done: int = 0
+
+
+class AlertAcknowledged(Event, frozen=True, kw_only=True):
+    """Somebody has seen an alert and is at it; it stays open."""
+
+    type = "alert.acknowledged"
+    alert: str
+    by: str
+
+
+class WorkPaused(Event, frozen=True, kw_only=True):
+    """No new sessions are started for a convoy, or at all; those that run go on."""
+
+    type = "work.paused"
+    convoy: ConvoyId = ConvoyId("")
+    by: str = ""
+    reason: str = ""
+
+
+class WorkResumed(Event, frozen=True, kw_only=True):
+    """Sessions are started again."""
+
+    type = "work.resumed"
+    convoy: ConvoyId = ConvoyId("")
+
+
+class MessageSent(Event, frozen=True, kw_only=True):
+    """A message is on its way to a session, a task, a role or people, until `expires_at`."""
+
+    type = "message.sent"
+    message: str
+    sender: str
+    to: str
+    text: str
+    expires_at: int
+    question: bool = False
+    reply_to: str = ""
+
+
+class MessageDelivered(Event, frozen=True, kw_only=True):
+    """A message was given to `reader`, which happens once."""
+
+    type = "message.delivered"
+    message: str
+    reader: str
+
+
+class MessageAcknowledged(Event, frozen=True, kw_only=True):
+    """The reader of a message says that it was understood."""
+
+    type = "message.acknowledged"
+    message: str
+
+
+class MessageExpired(Event, frozen=True, kw_only=True):
+    """Nobody has taken a message in time, or answered a question."""
+
+    type = "message.expired"
+    message: str

@@ -106,6 +106,16 @@ class Asked(Fact, frozen=True, tag="asked"):
     call: str = ""
 
 
+class Told(Fact, frozen=True, tag="told"):
+    """A text was handed to an engine that runs; `proof` says how it is known that it has it.
+
+    `record`: the engine itself says so; `screen`: it was seen on its screen; `none`: not known.
+    """
+
+    text: str
+    proof: str = "none"
+
+
 class Denied(Fact, frozen=True, tag="denied"):
     """A tool call was not permitted."""
 
@@ -133,6 +143,7 @@ AnyFact = (
     | Compacted
     | Limited
     | Asked
+    | Told
     | Denied
     | Finished
 )

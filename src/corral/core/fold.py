@@ -10,10 +10,23 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from corral.core import engine_fold as engine
 from corral.core import events as e
+from corral.core.bill import Bill
 from corral.core.ids import TaskId
 from corral.core.queue_fold import QUEUE_APPLY, left
-from corral.core.state import Alert, Chore, Claim, Convoy, Session, State, Task, TaskState
+from corral.core.state import (
+    Alert,
+    Chore,
+    Claim,
+    Convoy,
+    Message,
+    Pause,
+    Session,
+    State,
+    Task,
+    TaskState,
+)
 
 Apply = Callable[[State, Any, int, int], None]
 
@@ -66,13 +79,19 @@ def _task_added(state: State, event: e.TaskAdded, seq: int, at: int) -> None:
         every=event.every,
         cron=event.cron,
         missed=event.missed,
+        key=event.key,
+        spec=event.spec,
+        reasons=event.reasons,
     )
     convoy = state.convoys[event.convoy]
     number = int(event.task.rpartition("-")[2])
     state.convoys[event.convoy] = replace(convoy, last_number=max(convoy.last_number, number))
 
 
-_EDITABLE = ("title", "priority", "needs", "paths", "accept", "inputs", "engine")
+_EDITABLE = (
+    *("title", "priority", "needs", "paths", "accept", "inputs", "engine"),
+    *("run", "role", "spec", "reasons"),
+)
 
 
 def _task_edited(state: State, event: e.TaskEdited, seq: int, at: int) -> None:
@@ -81,6 +100,9 @@ def _task_edited(state: State, event: e.TaskEdited, seq: int, at: int) -> None:
     }
     if event.brief is not None:
         changes["brief_seq"] = seq if event.brief else 0
+    if event.needs is not None and event.reasons is None:
+        reasons = state.tasks[event.task].reasons
+        changes["reasons"] = {need: reasons[need] for need in event.needs if need in reasons}
     _change(state, event.task, changed_at=at, **changes)
 
 
@@ -182,7 +204,7 @@ def _alert_cleared(state: State, event: e.AlertCleared, seq: int, at: int) -> No
 
 
 def _session_started(state: State, event: e.SessionStarted, seq: int, at: int) -> None:
-    state.sessions.pop(state.tasks[event.task].session, None)
+    last = state.sessions.pop(state.tasks[event.task].session, None)
     _change(state, event.task, session=event.session)
     state.sessions[event.session] = Session(
         id=event.session,
@@ -197,6 +219,9 @@ def _session_started(state: State, event: e.SessionStarted, seq: int, at: int) -
         progress_at=at,
         outputs_at=at,
         trunk=event.trunk or event.base,
+        account=event.account,
+        resume=event.resume,
+        talk=last.talked if last and event.resume else Bill(),
     )
 
 
@@ -224,10 +249,66 @@ def _session_ended(state: State, event: e.SessionEnded, seq: int, at: int) -> No
         detail=event.detail,
         commit=event.commit,
     )
+    engine.ended(state, event)
+
+
+def _task_parked(state: State, event: e.TaskParked, seq: int, at: int) -> None:
+    parks = state.tasks[event.task].parks + 1
+    changes = {"not_before_at": event.until_at, "parks": parks}
+    _move(state, event.task, TaskState.TODO, at, reason=event.reason, **changes)
 
 
 def _chore_done(state: State, event: e.ChoreDone, seq: int, at: int) -> None:
     state.chores[event.chore] = Chore(event.chore, at, event.found, event.done)
+
+
+def _alert_acknowledged(state: State, event: e.AlertAcknowledged, seq: int, at: int) -> None:
+    state.alerts[event.alert] = replace(state.alerts[event.alert], seen_by=event.by)
+
+
+def _work_paused(state: State, event: e.WorkPaused, seq: int, at: int) -> None:
+    state.paused[event.convoy] = Pause(event.by, event.reason, at)
+
+
+def _work_resumed(state: State, event: e.WorkResumed, seq: int, at: int) -> None:
+    state.paused.pop(event.convoy, None)
+
+
+def _message_sent(state: State, event: e.MessageSent, seq: int, at: int) -> None:
+    asked = state.messages.get(event.reply_to)
+    if asked is not None and asked.question:
+        _keep(state, replace(asked, question=False))
+    state.messages[event.message] = Message(
+        id=event.message,
+        sender=event.sender,
+        to=event.to,
+        text=event.text,
+        sent_at=at,
+        expires_at=event.expires_at,
+        question=event.question,
+        reply_to=event.reply_to,
+    )
+
+
+def _message_delivered(state: State, event: e.MessageDelivered, seq: int, at: int) -> None:
+    found = state.messages[event.message]
+    _keep(state, replace(found, reader=event.reader, read_at=at))
+
+
+def _message_acknowledged(state: State, event: e.MessageAcknowledged, seq: int, at: int) -> None:
+    _keep(state, replace(state.messages[event.message], acknowledged=True))
+
+
+def _message_expired(state: State, event: e.MessageExpired, seq: int, at: int) -> None:
+    state.messages.pop(event.message, None)
+
+
+def _keep(state: State, message: Message) -> None:
+    """Keep a message as long as something about it is open."""
+    if message.acknowledged and not message.question:
+        state.messages.pop(message.id, None)
+    else:
+        state.messages[message.id] = message
 
 
 def _move(
@@ -237,7 +318,7 @@ def _move(
     found = board.tasks[task]
     if to is not TaskState.REVIEW:
         left(board, task)  # it does not wait to land any more
-    changes = {"before": reason or found.before, **changes}
+    changes = {"before": reason or found.before, "parks": 0, **changes}
     board.tasks[task] = replace(
         found, state=to, claim=None, changed_at=at, reason=reason, **changes
     )
@@ -276,6 +357,19 @@ _APPLY: dict[type[e.Event], Apply] = {
     e.SessionProgressed: _session_progressed,
     e.SessionStopAsked: _session_stop_asked,
     e.SessionEnded: _session_ended,
+    e.TaskParked: _task_parked,
+    e.SessionEngaged: engine.engaged,
+    e.SessionSpent: engine.spent,
+    e.SessionLimited: engine.limited,
+    e.SessionAsked: engine.asked,
+    e.SessionReacted: engine.reacted,
     e.ChoreDone: _chore_done,
+    e.AlertAcknowledged: _alert_acknowledged,
+    e.WorkPaused: _work_paused,
+    e.WorkResumed: _work_resumed,
+    e.MessageSent: _message_sent,
+    e.MessageDelivered: _message_delivered,
+    e.MessageAcknowledged: _message_acknowledged,
+    e.MessageExpired: _message_expired,
     **QUEUE_APPLY,
 }

@@ -68,7 +68,7 @@ def _change_returned(state: State, event: q.ChangeReturned, seq: int, at: int) -
         at=at,
     )
     reason = f"{event.why}: {event.detail}" if event.detail else event.why
-    again = {"commit": "", "reason": reason, "before": reason, "changed_at": at}
+    again = {"commit": "", "reason": reason, "before": reason, "changed_at": at, "parks": 0}
     state.tasks[event.task] = replace(task, state=TaskState.TODO, claim=None, **again)
 
 
@@ -194,7 +194,7 @@ def _queue_resumed(state: State, event: q.QueueResumed, seq: int, at: int) -> No
 
 def _pause(state: State, convoy: ConvoyId, reason: str) -> None:
     if not convoy:
-        state.paused = reason
+        state.held = reason
     else:
         state.trunks[convoy] = replace(trunk_of(state, convoy), paused=reason)
 

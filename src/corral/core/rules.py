@@ -9,12 +9,13 @@ from typing import Any, TypeVar
 
 from corral.core import commands as c
 from corral.core import events as e
-from corral.core import family, ids, leases, queue_rules, recurrence, text
+from corral.core import family, ids, leases, messages, queue_rules, recurrence, steering, text
 from corral.core.claims import next_offer, obstacles
 from corral.core.errors import BadInput, NotFound, Refused
 from corral.core.graph import cycle, find_task
 from corral.core.ids import ConvoyId, TaskId, Token
 from corral.core.moves import Fence, check
+from corral.core.redaction import without_secrets
 from corral.core.state import Claim, Convoy, State, Task
 
 V = TypeVar("V")
@@ -25,7 +26,8 @@ STRATEGIES = ("", "rebase", "squash", "merge")
 
 
 def decide(state: State, command: c.Command, actor: str, now: int) -> Decision:
-    return _RULES[type(command)](state, command, text.line(actor, "the name", text.NAME), now)
+    name = text.line(actor, "the name", text.NAME)
+    return _RULES[type(command)](state, without_secrets(command), name, now)
 
 
 def find_convoy(state: State, convoy: str) -> Convoy:
@@ -109,6 +111,12 @@ def _edited_needs(state: State, task: Task, command: c.EditTask) -> tuple[TaskId
         raise Refused(f"{task.id} does not need {need}; nothing was changed", code="not_needed")
     kept = [need for need in task.needs if need not in dropped]
     return _needs(state, task.id, (*kept, *command.needs))
+
+
+def _apply_plan(state: State, command: c.ApplyPlan, actor: str, now: int) -> Decision:
+    from corral.core.plan.apply import applied  # it is made of these rules
+
+    return applied(state, command.plan, actor, now)
 
 
 def _claim_task(state: State, command: c.ClaimTask, actor: str, now: int) -> Decision:
@@ -391,6 +399,7 @@ _RULES: dict[type[c.Command], Rule] = {
     c.CreateConvoy: _create_convoy,
     c.AddTask: _add_task,
     c.EditTask: _edit_task,
+    c.ApplyPlan: _apply_plan,
     c.ClaimTask: _claim_task,
     c.RenewTask: _renew_task,
     c.SubmitTask: _submit_task,
@@ -408,4 +417,6 @@ _RULES: dict[type[c.Command], Rule] = {
     c.RaiseAlert: _raise_alert,
     c.ClearAlert: _clear_alert,
     **queue_rules.RULES,
+    **steering.RULES,
+    **messages.RULES,
 }

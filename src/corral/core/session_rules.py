@@ -3,22 +3,30 @@
 from collections.abc import Sequence
 
 from corral.core import events as e
-from corral.core import ids, text
+from corral.core import governor, ids, text
 from corral.core.backoff import Patience
+from corral.core.bill import Bill
 from corral.core.claims import obstacles
 from corral.core.errors import NotFound, Refused
 from corral.core.ids import SessionId, TaskId, Token
 from corral.core.slots import Limits, Taken
 from corral.core.state import Session, State, Task
-from corral.core.verdict import Judgement, Verdict
+from corral.core.verdict import Again, Judgement, Verdict, after
 
 Decision = Sequence[e.Event]
 
 WITNESS = "witness"  # by this name, tasks can be handed off to whoever starts sessions
-# What another attempt cannot mend by itself: somebody has to change the task or stop asking.
-_FINAL = {Verdict.STOPPED}
 # Alerts about a session that runs; once it has ended, its verdict says the rest.
-_WHILE_IT_RUNS = {"silent", "barren", "bad_result", "not_judged"}
+_WHILE_IT_RUNS = {
+    "silent",
+    "barren",
+    "bad_result",
+    "not_judged",
+    "asked",
+    "looping",
+    "unpriced",
+    "unread",
+}
 
 
 def find_session(state: State, session: str) -> Session:
@@ -50,7 +58,8 @@ def start(
     task = state.tasks[task_id]
     session = ids.session_id(task.id, task.attempts + 1)
     found = obstacles(state, task, now, WITNESS)
-    slot = Taken(state).obstacle(task, pool, limits)
+    taken = Taken(state)
+    slot = taken.obstacle(task, pool, limits) or taken.held_up(task, profile, limits, now)
     for obstacle in [*found, *([slot] if slot else [])]:
         raise Refused(obstacle.text, obstacle.hint, code=obstacle.code)
     _refuse_second(state, task)
@@ -72,6 +81,8 @@ def start(
             pool=pool,
             wall_s=wall_s,
             trunk=trunk,
+            account=limits.accounts.of.get(profile, ""),
+            resume=_conversation(state, task, profile),
         ),
     ]
     leases = _leases(
@@ -84,6 +95,23 @@ def start(
         now=now,
     )
     return [*begun, *leases]
+
+
+def _conversation(state: State, task: Task, profile: str) -> str:
+    """Return the engine's conversation that a new session goes on with, if there is one."""
+    last = state.sessions.get(task.session)
+    if last is None or not last.verdict or last.profile != profile or last.verdict not in _KNOWN:
+        return ""
+    if task.brief_seq > int(last.token):
+        return ""  # it was told something else since: the conversation does not know that
+    returned = state.returned.get(task.id)
+    if returned is not None and last.verdict == Verdict.PROVED:
+        # What came back from the queue goes to who made it, then to somebody fresh.
+        return last.thread if returned.times == 1 else ""
+    return last.thread if after(Verdict(last.verdict)).goes_on else ""
+
+
+_KNOWN = frozenset(Verdict)
 
 
 def port_leases(state: State, session: Session) -> list[str]:
@@ -143,8 +171,12 @@ def end(
     signal: int | None,
     patience: Patience,
     now: int,
+    parked: str = "",
 ) -> Decision:
-    """End a session, and carry its task on: to the queue, to a rest, or to a person."""
+    """End a session, and carry its task on: to the queue, to a rest, or to a person.
+
+    `parked`: why the task is put back without using up an attempt, whatever the verdict.
+    """
     found = find_session(state, session)
     if not found.live:
         return []
@@ -165,7 +197,9 @@ def end(
         if commit == found.base:  # an observer's work is its report: there is nothing to merge
             events.append(e.TaskLanded(task=task.id, commit=commit))
         return events
-    return [*events, _failed(task, found, judgement, patience, now)]
+    if parked:
+        return [*events, e.TaskParked(task=task.id, reason=parked, until_at=now)]
+    return [*events, _carried_on(state, found, judgement, patience=patience, now=now)]
 
 
 def _given_back(state: State, session: Session) -> list[e.Event]:
@@ -228,13 +262,25 @@ def _leases(
     return events
 
 
-def _failed(
-    task: Task, session: Session, judgement: Judgement, patience: Patience, now: int
+def _carried_on(
+    state: State, session: Session, judgement: Judgement, *, patience: Patience, now: int
 ) -> e.Event:
-    """Let a task rest for another attempt, or give it to a person."""
+    """Park a task, let it rest for another attempt, or give it to a person."""
+    task, then = state.tasks[session.task], after(judgement.verdict)
     reason = f"{judgement.verdict}: {judgement.detail}" if judgement.detail else judgement.verdict
+    if not then.counts and task.parks < then.most:
+        until = now
+        if then.again is Again.REST:
+            until += int(patience.rest_s(task.parks + 1, session.id) * 1000)
+        elif then.again is Again.FREE:
+            account = state.accounts.get(session.account)
+            free = max(now, account.until_at if account else 0)
+            until = governor.staggered(free, now, session.id)
+        return e.TaskParked(task=task.id, reason=reason, until_at=until)
+    if then.again is Again.BLOCKED:
+        return e.TaskBlocked(task=task.id, reason=reason)
     failures = task.failures + 1
-    if judgement.verdict in _FINAL or failures >= patience.attempts:
+    if then.again is Again.NEVER or failures >= patience.attempts:
         return e.TaskFailed(task=task.id, reason=reason)
     rest_s = patience.rest_s(failures, session.id)
     return e.TaskDelayed(task=task.id, reason=reason, until_at=now + int(rest_s * 1000))
@@ -244,3 +290,82 @@ def _held(state: State, session: Session) -> Task | None:
     task = state.tasks[session.task]
     held = task.claim is not None and task.claim.token == session.token
     return task if held else None
+
+
+def engaged(state: State, session: SessionId, thread: str, model: str, version: str) -> Decision:
+    """Record what the engine calls its conversation, and its model, when they are new."""
+    found = find_session(state, session)
+    if not found.live or (thread or found.thread, model or found.model) == (
+        found.thread,
+        found.model,
+    ):
+        return []
+    return [e.SessionEngaged(session=session, thread=thread, model=model, version=version)]
+
+
+def spent(state: State, session: SessionId, bill: Bill, turns: int, model: str) -> Decision:
+    """Record what a session has used so far, if that is more than is known."""
+    found = find_session(state, session)
+    if not found.live or (bill == found.bill and turns == found.turns):
+        return []
+    if bill.tokens < found.bill.tokens:
+        return []  # a part of its output is gone: what was recorded stands
+    return [
+        e.SessionSpent(
+            session=session,
+            model=model,
+            fresh=bill.fresh,
+            cached=bill.cached,
+            output=bill.output,
+            nano_usd=bill.nano_usd,
+            unpriced=bill.unpriced,
+            turns=turns,
+        )
+    ]
+
+
+def limited(
+    state: State,
+    session: SessionId,
+    trouble: str,
+    said: str,
+    *,
+    reset_at: int | None,
+    retry_s: float | None,
+    now: int,
+    final: bool = False,
+) -> Decision:
+    """Record a limit that a session met, or (`final`) ended by; again only if that is news."""
+    found = find_session(state, session)
+    if not found.live or not found.account:
+        return []
+    account = state.accounts.get(found.account)
+    until_at = governor.free_at(account, reset_at=reset_at, retry_s=retry_s, now=now)
+    if found.limited and account is not None:
+        lasts = account.until_at > now and until_at <= account.until_at + _LATER_MS
+        brief = until_at - now < _LATER_MS and now - account.limited_at < _LATER_MS
+        if lasts or (brief and not final):
+            return []  # an engine that tries again every second fills no log
+    return [
+        e.SessionLimited(
+            session=session, account=found.account, trouble=trouble, until_at=until_at, text=said
+        )
+    ]
+
+
+_LATER_MS = 60_000
+
+
+def asked(state: State, session: SessionId, said: str, options: tuple[str, ...]) -> Decision:
+    found = find_session(state, session)
+    if not found.live or found.asked == said:
+        return []
+    return [e.SessionAsked(session=session, text=said, options=options)]
+
+
+def react(state: State, session: SessionId, cause: str, action: str, said: str) -> Decision:
+    """Record what was done about a session."""
+    found = find_session(state, session)
+    if not found.live:
+        return []
+    return [e.SessionReacted(session=session, cause=cause, action=action, text=said)]

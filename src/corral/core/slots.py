@@ -8,16 +8,24 @@ from collections.abc import Iterator
 
 from msgspec import Struct, field
 
+from corral.core import governor, money
 from corral.core.claims import Obstacle, offers
+from corral.core.governor import Accounts
+from corral.core.money import Budgets, Sums
 from corral.core.state import State, Task
 
 
 class Limits(Struct, frozen=True):
-    """How many sessions may run at once: in all, in each pool, and how many only for the urgent."""
+    """How many sessions may run at once: in all, in each pool, and how many only for the urgent.
+
+    Accounts limit them too, as far as they are known, and so do budgets.
+    """
 
     total: int
     reserve: int = 0
     pools: dict[str, int] = field(default_factory=dict)
+    accounts: Accounts = Accounts()
+    budgets: Budgets = Budgets()
 
 
 class Taken:
@@ -25,17 +33,31 @@ class Taken:
 
     def __init__(self, state: State) -> None:
         live = [session for session in state.sessions.values() if session.live]
-        self.total = len(live)
+        self._state = state
+        self._sums: Sums | None = None
+        self.total = 0
+        self._paused = state.paused
         self.pools: dict[str, int] = {}
+        self.accounts: dict[str, int] = {}
         for session in live:
-            self.pools[session.pool] = self.pools.get(session.pool, 0) + 1
+            self.add(session.pool, session.account)
 
-    def add(self, pool: str) -> None:
+    def add(self, pool: str, account: str = "") -> None:
         self.total += 1
         self.pools[pool] = self.pools.get(pool, 0) + 1
+        self.accounts[account] = self.accounts.get(account, 0) + 1
 
     def obstacle(self, task: Task, pool: str, limits: Limits) -> Obstacle | None:
         """Return what keeps a task from having a slot now."""
+        pause = self._paused.get("") or self._paused.get(task.convoy)
+        if pause is not None:
+            because = f": {pause.reason}" if pause.reason else ""
+            which = "" if "" in self._paused else f" --convoy {task.convoy}"
+            return Obstacle(
+                "paused",
+                f"{task.id} waits: {pause.by} has paused the starting of sessions{because}",
+                f"corral convoy resume{which}",
+            )
         room = limits.total if task.urgent else limits.total - limits.reserve
         if self.total >= room:
             kept = "" if task.urgent else f", with {limits.reserve} kept for urgent tasks"
@@ -53,6 +75,15 @@ class Taken:
             )
         return None
 
+    def held_up(self, task: Task, profile: str, limits: Limits, now: int) -> Obstacle | None:
+        """Return what keeps a task from being started with a profile, besides slots."""
+        account = limits.accounts.of.get(profile, "")
+        found = governor.obstacle(self._state, task, account, now=now, running=self.accounts)
+        if found is not None or not limits.budgets.any(profile):
+            return found
+        self._sums = self._sums or Sums(self._state, now)
+        return money.obstacle(self._sums, task, profile, limits.budgets)
+
 
 def startable(
     state: State, limits: Limits, pools: dict[str, str], now: int, claimer: str
@@ -66,7 +97,9 @@ def startable(
         last = state.sessions.get(task.session)
         if last is not None and last.live:
             continue  # its claim lapsed, but it runs: kill before spawn
-        pool = pools.get(task.engine or "default", "")
-        if taken.obstacle(task, pool, limits) is None:
-            taken.add(pool)
-            yield task
+        profile = governor.profile_for(state, task, limits.accounts, now)
+        pool = pools.get(profile, "")
+        if taken.obstacle(task, pool, limits) or taken.held_up(task, profile, limits, now):
+            continue
+        taken.add(pool, limits.accounts.of.get(profile, ""))
+        yield task

@@ -9,6 +9,7 @@ from enum import StrEnum
 
 from msgspec import Struct, field
 
+from corral.core.bill import Bill
 from corral.core.ids import ConvoyId, SessionId, TaskId, Token
 from corral.core.queue_state import Change, Check, Returned, Trunk
 
@@ -83,6 +84,10 @@ class Task(Struct, frozen=True, array_like=True, gc=False):
     missed: str = ""  # what becomes of dates that nobody saw: once or skip
     covered_at: int = 0  # its dates up to here are used up
     before: str = ""  # what was last said about how it went: for the next attempt
+    key: str = ""  # its name in the plan that it comes from
+    spec: str = ""  # tells its wording in that plan from any other
+    reasons: dict[TaskId, str] = field(default_factory=dict)  # of those needs that were inferred
+    parks: int = 0  # sessions in a row that ended without using up an attempt
 
 
 class Session(Struct, frozen=True, array_like=True, gc=False):
@@ -107,10 +112,37 @@ class Session(Struct, frozen=True, array_like=True, gc=False):
     outputs: int = 0
     outputs_at: int = 0  # when the number of outputs last rose
     trunk: str = ""  # where the convoy's trunk was when it started
+    account: str = ""  # whose limits it counts against
+    resume: str = ""  # the engine's conversation that it was to go on with
+    thread: str = ""  # the engine's own name for the conversation
+    model: str = ""
+    bill: Bill = Bill()
+    bill_before: Bill = Bill()  # of the launches before the newest one
+    talk: Bill = Bill()  # of the conversation that the newest launch goes on with, before it
+    turns: int = 0
+    turns_before: int = 0
+    limited: bool = False
+    asked: str = ""
+    launches: int = 1  # of its program, in all
+    reactions: tuple[str, ...] = ()  # what was done about it, and why, the last ones
+    relaunched: tuple[str, ...] = ()  # the cause of each launch but the first
+    fresh: bool = False  # the newest launch does not go on with a conversation
 
     @property
     def live(self) -> bool:
         return not self.ended_at
+
+    @property
+    def conversation(self) -> str:
+        """The conversation that the newest launch goes on with; empty: a new one."""
+        if self.fresh:
+            return ""
+        return self.thread if self.launches > 1 else self.resume
+
+    @property
+    def talked(self) -> Bill:
+        """What the conversation of the newest launch has used by now."""
+        return self.talk + (self.bill - self.bill_before)
 
 
 class Alert(Struct, frozen=True, array_like=True, gc=False):
@@ -119,6 +151,54 @@ class Alert(Struct, frozen=True, array_like=True, gc=False):
     subject: str
     text: str
     raised_at: int
+    seen_by: str = ""
+
+
+class Pause(Struct, frozen=True, array_like=True, gc=False):
+    """No sessions are started, since when and by whom."""
+
+    by: str
+    reason: str
+    since_at: int
+
+
+class Message(Struct, frozen=True, array_like=True, gc=False):
+    """A message that is not over: not read, not acknowledged, or a question without an answer."""
+
+    id: str
+    sender: str
+    to: str
+    text: str
+    sent_at: int
+    expires_at: int
+    question: bool = False  # the sender waits for an answer
+    reply_to: str = ""
+    reader: str = ""
+    read_at: int = 0
+    acknowledged: bool = False
+
+
+class Account(Struct, frozen=True, array_like=True, gc=False):
+    """Something that limits all who use it together: an engine and its key."""
+
+    name: str
+    until_at: int = 0  # nothing starts on it before
+    limited_at: int = 0
+    allowed: float = 0.0  # sessions at once; 0: no limit was met yet
+    ceiling: float = 0.0  # with so many, it was limited
+    strikes: int = 0  # rounds of limits since something last went well
+    trouble: str = ""
+    text: str = ""
+
+
+class Entry(Struct, frozen=True, array_like=True, gc=False):
+    """What one task has spent with one profile and one model, over all its sessions."""
+
+    task: TaskId
+    profile: str
+    model: str
+    bill: Bill
+    sessions: int = 0
 
 
 class Chore(Struct, frozen=True, array_like=True, gc=False):
@@ -128,6 +208,14 @@ class Chore(Struct, frozen=True, array_like=True, gc=False):
     ran_at: int
     found: int
     done: int
+
+
+class Answered(Struct, frozen=True, array_like=True, gc=False):
+    """A request with a key that was carried out: its last event, and a digest of what it asked."""
+
+    seq: int
+    at: int
+    digest: str
 
 
 class State(Struct):
@@ -148,4 +236,10 @@ class State(Struct):
     returned: dict[TaskId, Returned] = field(default_factory=dict)
     flakes: dict[str, int] = field(default_factory=dict)  # by command: same tree, two answers
     runs: int = 0  # check runs so far; they are named by it
-    paused: str = ""  # why nothing lands, if all queues are paused
+    held: str = ""  # why nothing lands, if all queues are paused
+    accounts: dict[str, Account] = field(default_factory=dict)
+    ledger: dict[str, Entry] = field(default_factory=dict)
+    days: dict[int, Bill] = field(default_factory=dict)  # spent, by day since 1970 in UTC
+    paused: dict[str, Pause] = field(default_factory=dict)  # by convoy; "" is everything
+    messages: dict[str, Message] = field(default_factory=dict)
+    requests: dict[str, Answered] = field(default_factory=dict)  # by actor and key, oldest first

@@ -8,10 +8,11 @@ from collections import Counter
 
 from msgspec import Struct
 
+from corral.core.bill import Bill
 from corral.core.claims import column
 from corral.core.ids import ConvoyId, SessionId, TaskId
 from corral.core.queue_views import CheckView, check_view
-from corral.core.state import Claim, Convoy, Session, State, Task, TaskState
+from corral.core.state import Claim, Convoy, Message, Session, State, Task, TaskState
 
 COLUMNS = ("backlog", "todo", "doing", "blocked", "review", "done", "failed", "cancelled")
 
@@ -62,6 +63,10 @@ class TaskView(Struct, frozen=True):
     changed_at: int
     brief_seq: int
     comment_seqs: tuple[int, ...]
+    role: str
+    run: tuple[str, ...]
+    key: str
+    reasons: dict[TaskId, str]
 
 
 class ConvoyView(Struct, frozen=True):
@@ -98,6 +103,23 @@ class SessionView(Struct, frozen=True):
     progress: str
     progress_at: int
     outputs: int
+    account: str
+    thread: str
+    model: str
+    turns: int
+    launches: int
+    reactions: tuple[str, ...]
+    spent: "SpentView"
+
+
+class SpentView(Struct, frozen=True):
+    """Tokens and dollars; the cost is None if at least a part of it is not known."""
+
+    fresh: int
+    cached: int
+    output: int
+    cost_usd: float | None
+    unpriced: int
 
 
 class AlertView(Struct, frozen=True):
@@ -106,6 +128,28 @@ class AlertView(Struct, frozen=True):
     subject: str
     text: str
     raised_at: int
+    seen_by: str
+
+
+class PauseView(Struct, frozen=True):
+    convoy: str  # empty: everything
+    by: str
+    reason: str
+    since_at: int
+
+
+class MessageView(Struct, frozen=True):
+    id: str
+    sender: str
+    to: str
+    text: str
+    sent_at: int
+    expires_at: int
+    question: bool  # the sender waits for an answer
+    reply_to: str
+    reader: str
+    read_at: int
+    acknowledged: bool
 
 
 class Status(Struct, frozen=True):
@@ -117,6 +161,9 @@ class Status(Struct, frozen=True):
     checks: list[CheckView]
     leases: list[LeaseView]
     alerts: list[AlertView]
+    spent: SpentView
+    paused: list[PauseView]
+    messages: list[MessageView]
 
 
 def claim_view(claim: Claim | None) -> ClaimView | None:
@@ -167,6 +214,10 @@ def task_view(state: State, task: Task) -> TaskView:
         changed_at=task.changed_at,
         brief_seq=task.brief_seq,
         comment_seqs=task.comments,
+        role=task.role,
+        run=task.run,
+        key=task.key,
+        reasons=task.reasons,
     )
 
 
@@ -210,12 +261,32 @@ def lease_view(resource: str, lease: Claim) -> LeaseView:
 
 
 def session_view(session: Session) -> SessionView:
-    shown = SessionView.__struct_fields__
-    return SessionView(*(getattr(session, name) for name in shown))
+    shown = SessionView.__struct_fields__[:-1]
+    fields = {name: getattr(session, name) for name in shown}
+    return SessionView(**fields, spent=spent_view(session.bill))
+
+
+def spent_view(bill: Bill) -> SpentView:
+    return SpentView(bill.fresh, bill.cached, bill.output, bill.usd, bill.unpriced)
 
 
 def alert_views(state: State) -> list[AlertView]:
-    return [AlertView(a.id, a.kind, a.subject, a.text, a.raised_at) for a in state.alerts.values()]
+    return [
+        AlertView(a.id, a.kind, a.subject, a.text, a.raised_at, a.seen_by)
+        for a in state.alerts.values()
+    ]
+
+
+def pause_views(state: State) -> list[PauseView]:
+    return [PauseView(convoy, p.by, p.reason, p.since_at) for convoy, p in state.paused.items()]
+
+
+def message_view(message: Message) -> MessageView:
+    return MessageView(*(getattr(message, name) for name in MessageView.__struct_fields__))
+
+
+def message_views(state: State) -> list[MessageView]:
+    return [message_view(message) for message in state.messages.values()]
 
 
 def status(state: State) -> Status:
@@ -230,4 +301,7 @@ def status(state: State) -> Status:
         checks=[check_view(check) for check in state.checks.values() if check.live],
         leases=[lease_view(resource, lease) for resource, lease in state.leases.items()],
         alerts=alert_views(state),
+        spent=spent_view(sum((entry.bill for entry in state.ledger.values()), Bill())),
+        paused=pause_views(state),
+        messages=message_views(state),
     )

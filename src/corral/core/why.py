@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from corral.core import governor
 from corral.core.claims import Obstacle, column, obstacles
 from corral.core.graph import dependents
 from corral.core.moves import moves_of
@@ -19,6 +20,8 @@ class Explanation(Struct, frozen=True):
     obstacles: list[Obstacle]
     waiting_for_it: list[str]
     moves: list[str]
+    session: str = ""  # the last one, and what it met or came to
+    met: list[str] = []
 
 
 _SUMMARY = {
@@ -37,8 +40,11 @@ def explain(
 ) -> Explanation:
     """Explain a task; with the limits of the slots, also whether it waits for one of them."""
     found = obstacles(state, task, now)
-    slot = Taken(state).obstacle(task, pool, limits) if limits and not found else None
-    found += [slot] if slot else []
+    if limits and not found:
+        taken = Taken(state)
+        profile = governor.profile_for(state, task, limits.accounts, now)
+        waits = taken.obstacle(task, pool, limits) or taken.held_up(task, profile, limits, now)
+        found += [waits] if waits else []
     return Explanation(
         task=task.id,
         state=task.state,
@@ -51,7 +57,22 @@ def explain(
             if other.state == TaskState.TODO and task.state != TaskState.DONE
         ],
         moves=[move.name for move in moves_of(task)],
+        session=task.session,
+        met=_met(state, task),
     )
+
+
+def _met(state: State, task: Task) -> list[str]:
+    """Say what happened to the last session of a task, besides its work."""
+    session = state.sessions.get(task.session)
+    if session is None:
+        return []
+    found = list(session.reactions)
+    if session.live:
+        found += [f"asks: {session.asked}"] if session.asked else []
+        found += [f"is being ended, {session.stop}: {session.detail}"] if session.stop else []
+        found += [f"goes on with the conversation {session.resume}"] if session.resume else []
+    return found
 
 
 def _summary(state: State, task: Task, now: int, found: list[Obstacle]) -> str:
@@ -61,8 +82,14 @@ def _summary(state: State, task: Task, now: int, found: list[Obstacle]) -> str:
         return f"came back from the queue and is ready for another attempt ({task.reason})"
     if task.claim is not None and task.claim.lapsed(now):
         return f"was held by {task.claim.holder}, whose claim has lapsed: anyone can take it over"
+    if found and found[0].code == "paused":
+        return "is ready, and waits until work is resumed"
     if found and found[0].code in ("no_slot", "pool_full"):
         return "is ready, and waits for a slot"
+    if found and found[0].code == "account_limited":
+        return "is ready, and waits for its engine's account"
+    if found and found[0].code == "no_money":
+        return "is ready, and waits for money"
     if task.state == TaskState.TODO and found:
         return "cannot start yet"
     if task.state == TaskState.TODO and task.assignee:

@@ -163,6 +163,9 @@ def _kind(kind: Any) -> str:
         return f"{_kind(typing.get_args(kind)[0])} or nothing"
     if typing.get_origin(kind) is tuple:
         return f"list of {_kind(typing.get_args(kind)[0])}"
+    if typing.get_origin(kind) is dict:
+        key, value = typing.get_args(kind)
+        return f"{_kind(value)} by {_kind(key)}"
     return _WORDS[kind.__name__]
 
 

@@ -50,10 +50,11 @@ class Attention:
         """Do what is to be done for one session that no step is busy with."""
         self._seen[session.id] = (session, task.claim)
         folder = self._steps.room(session.id).launch()
-        if folder is None or (not launched(folder) and processes.withdraw(folder)):
+        unborn = folder is not None and not launched(folder) and processes.withdraw(folder)
+        if folder is None or unborn or self._steps.room(session.id).ran() < session.launches:
             self._before_it_runs(session, task, later)
             return
-        self._listen(session.id, folder)
+        self._listen(session, task, folder)
         ended = processes.outcome(folder)
         if ended is not None:
             later(session, "judge", lambda: self._steps.judge(session, task, ended))
@@ -63,7 +64,7 @@ class Attention:
             gone = f"its claim is gone: {task.id} is {task.state} now"
             self._pulse.stop(session, folder, Verdict.STOPPED, gone)
         else:
-            self._pulse.take(session, folder, self._tree_paths.get(session.id))
+            self._pulse.take(session, task, folder, self._tree_paths.get(session.id))
 
     def prune(self, live: set[SessionId]) -> None:
         """Forget the sessions that have ended."""
@@ -71,6 +72,7 @@ class Attention:
             del self._seen[session]
             self._asked.pop(session, None)
             self._pulse.forget(session)
+            self._steps.watcher.forget(session)
             for known in (self._folders, self._tree_paths):
                 folder = known.pop(session, None)
                 # A tree may be another session's by now.
@@ -87,14 +89,30 @@ class Attention:
         else:
             later(session, "begin", lambda: self._steps.begin(session, task))
 
-    def _listen(self, session: SessionId, folder: str) -> None:
-        if self._folders.get(session) == folder:
+    def due_at(self, state: State, busy: set[SessionId]) -> int | None:
+        """Return when one of the engines that run is to be looked at, heard of or not."""
+        times = [
+            self._steps.watcher.due_at(session)
+            for session, _ in self._seen.values()
+            if session.id in self._folders and session.id not in busy and not session.stop
+            if self._steps.watcher.follows(session, state.tasks[session.task])
+        ]
+        return min(times, default=None)
+
+    def _listen(self, session: Session, task: Task, folder: str) -> None:
+        known = self._folders.get(session.id)
+        if known == folder:
             return
-        self._folders[session] = folder
-        self._watch.add_complete(folder)
-        tree = next((tree for tree in self._trees.list() if tree.name == session), None)
+        if known is not None:
+            self._watch.drop(known)
+        self._folders[session.id] = folder
+        if self._steps.watcher.follows(session, task):
+            self._watch.add_growing(folder)
+        else:
+            self._watch.add_complete(folder)
+        tree = next((tree for tree in self._trees.list() if tree.name == session.id), None)
         if tree is not None:
-            self._tree_paths[session] = tree.path
+            self._tree_paths[session.id] = tree.path
             self._watch.add_complete(tree.path)
 
     def _insist(self, session: SessionId, folder: str) -> None:

@@ -1,7 +1,8 @@
 """The folders of sessions: `<git directory>/corral/sessions/<session>/`, one room for each.
 
-brief.md      what the session was told, to the letter
-run-1/        its program: process.json, output, exit.json (`world/processes`)
+brief.md      what the session was told, to the letter; brief-2.md at its second launch, …
+run-1/        its program: process.json, output, errors, exit.json (`world/processes`); run-2/ …
+home/         the private home of its engine, which only we may read
 setup-1/ …    the set-up commands      check-1/ …   the acceptance commands
 """
 
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 from os.path import isdir, isfile, join
 
 from corral.core.ids import SessionId
+from corral.world import processes
 
 _OURS = ("setup", "check", "commit")
 
@@ -21,6 +23,15 @@ class Room:
     @property
     def brief(self) -> str:
         return join(self.path, "brief.md")
+
+    def prompt(self, launch: int) -> str:
+        """Return the file with what the session is told at its so-manieth launch."""
+        return self.brief if launch <= 1 else join(self.path, f"brief-{launch}.md")
+
+    def ran(self) -> int:
+        """Say how often the program was really started."""
+        folders = (join(self.path, f"run-{n}") for n in range(1, self._last("run") + 1))
+        return sum(processes.ran(folder) for folder in folders)
 
     def launch(self) -> str | None:
         """Return the folder of the program's newest launch."""
@@ -36,7 +47,8 @@ class Room:
     def next(self, kind: str) -> str:
         """Make a fresh folder: a folder is good for one launch only."""
         folder = join(self.path, f"{kind}-{self._last(kind) + 1}")
-        os.makedirs(folder)
+        os.makedirs(self.path, mode=0o700, exist_ok=True)
+        os.mkdir(folder, mode=0o700)
         return folder
 
     def _last(self, kind: str) -> int:

@@ -9,7 +9,7 @@ said, not hidden. How to wait for more is the caller's business.
 import os
 from typing import NamedTuple
 
-from corral.world.processes.output import NEWEST, OLDER
+from corral.world.processes.output import NEWEST
 
 _AT_ONCE = 1 << 18
 
@@ -20,12 +20,23 @@ class Part(NamedTuple):
 
 
 class Following:
-    def __init__(self, folder: str, lines: int) -> None:
-        """Begin with the last lines of what is there, or with what comes if nothing is."""
-        self._folder = folder
-        self._file = _open(f"{folder}/{NEWEST}")
+    def __init__(self, folder: str, lines: int, name: str = NEWEST) -> None:
+        """Begin with the last lines of what is there, or with what comes if nothing is.
+
+        With a negative number of lines, begin with the oldest that is still there.
+        """
+        self._newest = f"{folder}/{name}"
+        self._older = f"{folder}/{name}.1"
         self._at = 0
-        self._begin = self._last(lines) if self._file >= 0 else b""
+        self._begin = b""
+        self._file = -1
+        if lines < 0:
+            # If it is renamed between the two, the one that is opened is found to have a next.
+            self._file = _open(self._older)
+        if self._file < 0:
+            self._file = _open(self._newest)
+            if self._file >= 0 and lines >= 0:
+                self._begin = self._last(lines)
 
     def read(self) -> Part:
         """Return the next part of the output; no bytes if there are none yet."""
@@ -33,7 +44,7 @@ class Following:
             begin, self._begin = self._begin, b""
             return Part(begin)
         if self._file < 0:
-            self._file = _open(f"{self._folder}/{NEWEST}")
+            self._file = _open(self._newest)
         gap = False
         while self._file >= 0:
             # Before the look at what is new: nothing is added to a file once there is a next one.
@@ -57,13 +68,13 @@ class Following:
         return data
 
     def _is_last(self) -> bool:
-        newest = _inode(f"{self._folder}/{NEWEST}")
+        newest = _inode(self._newest)
         return newest in (None, os.fstat(self._file).st_ino)
 
     def _go_on(self) -> bool:
         """Turn to the file that came after this one; say whether one between them is gone."""
-        gap = _inode(f"{self._folder}/{OLDER}") != os.fstat(self._file).st_ino
-        file = _open(f"{self._folder}/{OLDER if gap else NEWEST}")
+        gap = _inode(self._older) != os.fstat(self._file).st_ino
+        file = _open(self._older if gap else self._newest)
         os.close(self._file)
         self._file, self._at = file, 0
         return gap
@@ -73,7 +84,7 @@ class Following:
         self._at = status.st_size
         found = _end_of(self._file, status.st_size)
         if found.count(b"\n") < lines and len(found) == status.st_size:
-            older = _open(f"{self._folder}/{OLDER}")
+            older = _open(self._older)
             if older >= 0:
                 before = os.fstat(older)
                 # After a rotation in between, it is the very file that we have.

@@ -17,10 +17,12 @@ from corral.core.verdict import (
     Check,
     Ended,
     Judgement,
+    LastWord,
     Verdict,
     Work,
     judge_checks,
     judge_end,
+    judge_idle,
     judge_work,
 )
 from corral.roles import reports
@@ -57,7 +59,9 @@ class Judge:
         self._view = view
         self._git = git
 
-    def by_end(self, session: Session, exit_: Exit) -> Judgement | None:
+    def by_end(
+        self, session: Session, exit_: Exit, word: LastWord | None = None
+    ) -> Judgement | None:
         """Judge the way in which the program ended; None if that decides nothing."""
         stop = Verdict(session.stop) if session.stop not in ("", RESULT) else None
         if exit_.reason is Reason.TIMED_OUT:
@@ -65,7 +69,7 @@ class Judge:
         elif session.stop == RESULT and exit_.reason is Reason.STOPPED:
             return None  # it handed in its result, and was ended for that
         words = last_words(self._launcher.room(session.id).launch())
-        if exit_.reason is Reason.LOST and stop is None:
+        if exit_.reason is Reason.LOST and stop is None and not (word and word.said):
             said = f"; its last words: {words}" if words else ""
             return Judgement(Verdict.CRASHED, f"nobody saw how it ended, it was killed{said}")
         found = judge_end(
@@ -75,6 +79,7 @@ class Judge:
                 stop=stop,
                 never_ran=exit_.detail if exit_.reason is Reason.COULD_NOT_START else "",
                 last_words=words,
+                word=word,
             )
         )
         if found is None or stop is None:
@@ -84,20 +89,23 @@ class Judge:
             found.verdict, limit if stop is Verdict.TIMED_OUT else session.detail or found.detail
         )
 
-    def by_work(self, session: Session, task: Task, tree: Tree) -> tuple[Judgement, str]:
+    def by_work(
+        self, session: Session, task: Task, tree: Tree, word: LastWord | None = None
+    ) -> tuple[Judgement, str]:
         """Judge what is in the tree and on the branch; return the commit that was proved."""
         self._trunks.at(task.convoy, session)
         elsewhere = "" if _is_connected(tree) else "it replaced the .git of its working tree"
         tree = self._trees.adopt(session.id)
         observer = changes_nothing(task)
-        if self._config.watch.commit_dirty and not observer and not elsewhere:
-            self._commit_rest(session, tree)
+        if not observer and not elsewhere:
+            self.commit_rest(session, task, tree)
         with self._git:
             facts = self._trees.facts(tree)
         work = self._work(session, facts, elsewhere)
         judgement = judge_work(work, task.paths, observer=observer)
         if judgement is None and (hidden := self._hidden(tree)):
             judgement = judge_work(replace(work, dirty=hidden), task.paths, observer=observer)
+        judgement = judge_idle(judgement, word) or self._unresolved(task, facts)
         if judgement is not None:
             return judgement, ""
         judgement = judge_checks(self._checks(session, task, tree))
@@ -107,6 +115,14 @@ class Judge:
         if commit != facts.branch_commit:
             return Judgement(Verdict.OFF_BRANCH, "its branch moved while it was checked"), ""
         return judgement, commit
+
+    def _unresolved(self, task: Task, facts: TreeFacts) -> Judgement | None:
+        """Refuse work that came back with a conflict and still has its markers."""
+        returned = self._log.look().returned.get(task.id)
+        if returned is None or facts.branch_commit is None:
+            return None
+        left = self._launcher.mender.markers(facts.branch_commit, returned)
+        return Judgement(Verdict.DIRTY, f"conflict markers in {', '.join(left)}") if left else None
 
     def _work(self, session: Session, facts: TreeFacts, elsewhere: str) -> Work:
         if find_alert(self._log.look(), MOVED, session.id):
@@ -151,15 +167,22 @@ class Judge:
                 break
         return tuple(done)
 
-    def _commit_rest(self, session: Session, tree: Tree) -> None:
-        """Commit what is left in the tree on behalf of the session, and say so in the message."""
+    def keep_unfinished(self, session: Session, task: Task, tree: Tree) -> None:
+        """Commit what a session was working on, for the one that goes on with it."""
+        if _is_connected(tree) and not changes_nothing(task):
+            self.commit_rest(session, task, self._trees.adopt(session.id), "Unfinished: ")
+
+    def commit_rest(self, session: Session, task: Task, tree: Tree, prefix: str = "") -> None:
+        """Commit what is left in the tree, where that is for Corral to do, and say so."""
+        if not self._launcher.engaging.commits(session.profile, task):
+            return
         with self._git:
             facts = self._trees.facts(tree)
         left = [path for path in facts.dirty if path not in reports.NAMES]
         if not left or facts.head_branch != session.branch:
             return
         names = " ".join(f"':(exclude,top){name}'" for name in sorted(reports.NAMES))
-        message = f"Commit what {session.id} left\n\nCommitted by Corral on behalf of the session."
+        message = _message(session, task, prefix)
         script = (
             f"git add --all -- . {names} && "
             'git -c core.hooksPath=/dev/null -c commit.gpgSign=false commit --quiet -m "$1"'
@@ -172,7 +195,21 @@ class Judge:
             _COMMIT_S,
             GIT_DIR=tree.git_dir,
             GIT_WORK_TREE=tree.path,
+            GIT_AUTHOR_NAME=f"{session.profile} {session.id}",
         )
+
+
+def _message(session: Session, task: Task, prefix: str) -> str:
+    """Say what a commit is for, and whose work it is."""
+    trailers = {
+        "Task": task.id,
+        "Session": session.id,
+        "Engine": session.profile,
+        "Model": session.model,
+    }
+    lines = [f"{name}: {value}" for name, value in trailers.items() if value]
+    title = f"{prefix}{' '.join(task.title.split())}"
+    return "\n".join([title, "", "Committed by Corral on behalf of the session.", "", *lines])
 
 
 def _is_connected(tree: Tree) -> bool:

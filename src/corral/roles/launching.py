@@ -4,16 +4,25 @@ import os
 import threading
 from os.path import isfile, join
 
-from corral.core.brief import Sources, compose
+from corral.core import session_rules
+from corral.core.access import session_key
+from corral.core.brief import Sources, compose, go_on
 from corral.core.codec import decode, event_of
 from corral.core.config import Config, Engine
+from corral.core.engine_fold import AFRESH
 from corral.core.errors import NotFound
 from corral.core.ids import SessionId
 from corral.core.session_rules import port_leases
 from corral.core.state import Session, Task
+from corral.core.verdict import Verdict
+from corral.roles.engaging import Engaging
 from corral.roles.files import Room, launched
 from corral.roles.log import Log
-from corral.world import processes
+from corral.roles.mending import Mender
+from corral.world import keys, processes, serving
+from corral.world.clock import now
+from corral.world.engines.laying import lay
+from corral.world.engines.recipe import environment
 from corral.world.processes import Exit, Launch
 from corral.world.repository import Repository
 from corral.world.trees import Tree
@@ -28,46 +37,105 @@ class Abandoned(Exception):
 
 
 class Launcher:
-    def __init__(self, log: Log, repository: Repository, config: Config) -> None:
+    def __init__(self, log: Log, repository: Repository, config: Config, mender: Mender) -> None:
         self._log = log
         self._repository = repository
         self._config = config
+        self.engaging = Engaging(config, repository.folder)
+        self.mender = mender
         self.stopping = threading.Event()
 
     def room(self, session: SessionId) -> Room:
         return Room(self._repository.folder, session)
 
-    def argv(self, task: Task) -> list[str]:
-        """Return the program of a task; an error names what is missing."""
-        name = task.engine or "default"
+    def argv(self, task: Task, name: str) -> list[str]:
+        """Return the plain program of a task; an error names what is missing."""
         profile = self._config.engine.get(name)
-        if profile is None and (task.engine or not task.run):
+        if profile is None and (name != "default" or not task.run):
             raise NotFound(f"there is no engine {name!r} in .corral/config.toml")
         argv = task.run or (profile or Engine(type="shell")).command
         if not argv:
             raise NotFound(f"the engine {name!r} has no command")
-        return list(argv)
+        return [*argv, *(profile.args if profile and not task.run else ())]
 
-    def start(self, session: Session, task: Task, tree: Tree) -> None:
-        """Write the brief and start the program."""
+    def check(self, session: Session, task: Task) -> None:
+        """Refuse what could only fail, before anything is made for it."""
+        self.engaging.check(session.profile, task)
+        if self.engaging.recipe(session.profile, task) is None:
+            self.argv(task, session.profile)
+
+    def start(self, session: Session, task: Task, tree: Tree, done: str = "") -> None:
+        """Write the brief and start the program, for the first time or once more.
+
+        `done`: what a launch before this one did, for a conversation that starts over.
+        """
         room = self.room(session.id)
-        os.makedirs(room.path, exist_ok=True)
-        with open(room.brief, "w", encoding="utf-8") as file:
-            file.write(compose(task, session.id, session.branch, self._sources(task)))
+        os.makedirs(room.path, mode=0o700, exist_ok=True)
+        prompt = room.prompt(session.launches)
+        recipe = self.engaging.recipe(session.profile, task)
+        session = self._with_home(session)
+        self._write(prompt, self._told(session, task, done))
+        argv: list[str]
+        env, stdin = self._environment(session, room), prompt
+        env |= self.engaging.passed_on(session.profile)
+        if recipe is None:
+            argv = self.argv(task, session.profile)
+        else:
+            job = self.engaging.job(session, task, tree.path, prompt)
+            prepared = self.engaging.prepared(session, task, job)
+            lay(prepared, job.home)
+            os.makedirs(job.unpacked, mode=0o700, exist_ok=True)
+            argv, stdin = prepared.argv, prepared.stdin or os.devnull
+            env |= environment(prepared, os.environ)
         processes.start(
             join(self._repository.folder, "run"),
             Launch(
                 session=session.id,
-                argv=self.argv(task),
+                argv=argv,
                 cwd=tree.path,
-                env=self._environment(session, room) | {"CORRAL_TOKEN": session.token},
+                env=env | self._access(session) | {"CORRAL_BRIEF": prompt},
                 folder=room.next("run"),
-                stdin=room.brief,
-                wall_s=session.wall_s or None,
+                stdin=stdin,
+                wall_s=self._wall_s(session),
                 grace_s=self._config.watch.grace_s,
                 output_bytes=self._config.watch.output_mb << 20,
+                split=recipe is not None,
             ),
         )
+
+    def _with_home(self, session: Session) -> Session:
+        """Bring the home of the session before, if its conversation goes on; it may be gone."""
+        if session.launches > 1 or not session.conversation:
+            return session
+        if self.engaging.carry_home(session):
+            return session
+        text = "the home with the conversation is gone"
+        self._log.record(
+            lambda state, _: session_rules.react(state, session.id, "lost_thread", AFRESH, text)
+        )
+        return self._log.look().sessions.get(session.id, session)
+
+    def _told(self, session: Session, task: Task, done: str) -> str:
+        if not session.conversation or not self.engaging.resumes(session.profile):
+            return compose(task, session.id, session.branch, self._sources(task, done))
+        why = session.reactions[-1] if session.launches > 1 else self._before(task)
+        answer = ""
+        if session.relaunched and session.relaunched[-1] == Verdict.NEEDS_ANSWER:
+            answer = self.engaging.profile(session.profile).answers
+        return go_on(task, session.id, why, answer)
+
+    def _wall_s(self, session: Session) -> float | None:
+        """Return how long a launch may take: what is left of the session's time."""
+        if not session.wall_s:
+            return None
+        if session.launches == 1:
+            return session.wall_s
+        return max(1.0, session.wall_s - (now() - session.started_at) / 1000)
+
+    def _write(self, path: str, text: str) -> None:
+        opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+        with open(opened, "w", encoding="utf-8") as file:
+            file.write(text)
 
     def to_end(
         self, session: Session, kind: str, argv: list[str], tree: Tree, wall_s: int, **env: str
@@ -134,17 +202,39 @@ class Launcher:
             "CORRAL_RUN": self._repository.git_dir,
         }
 
-    def _sources(self, task: Task) -> Sources:
-        asked = ""
-        if task.brief_seq:
-            stored = next(self._log.store.read(task.brief_seq - 1, 1))
-            asked = str(getattr(event_of(decode(stored.line)), "brief", "") or "")
+    def _access(self, session: Session) -> dict[str, str]:
+        """Return what a session shows: to the rules its token, to the server a key of its own."""
+        folder = self._repository.folder
+        key = session_key(keys.secret(folder), self._log.look().log, session)
+        server = serving.published(folder)
+        url = {"CORRAL_URL": server.url} if server else {}
+        return {"CORRAL_TOKEN": session.token, "CORRAL_KEY": key, **url}
+
+    def _asked(self, task: Task) -> str:
+        """Return the brief that a task was given."""
+        if not task.brief_seq:
+            return ""
+        stored = next(self._log.store.read(task.brief_seq - 1, 1))
+        return str(getattr(event_of(decode(stored.line)), "brief", "") or "")
+
+    def _before(self, task: Task) -> str:
+        """Return what a new attempt has to know about the ones before it."""
+        state = self._log.look()
+        returned = state.returned.get(task.id)
+        if returned is None:
+            return task.before
+        text = self.mender.told(state, returned, self._asked)
+        since = task.before if task.failures else ""  # an attempt after the return has failed
+        return f"{text}\n\n{since}".strip()
+
+    def _sources(self, task: Task, done: str = "") -> Sources:
+        before = self._before(task)
         templates = join(self._repository.main_worktree, ".corral", "roles")
         return Sources(
-            asked=asked,
+            asked=self._asked(task),
             role=_text(join(templates, f"{task.role}.md")) if task.role else "",
             rules=_text(join(templates, "shared-rules.md")),
-            before=task.before,
+            before=f"{before}\n\n{done}".strip(),
             protocol=_text(join(templates, "beat-protocol.md")),
             beat_s=self._config.watch.beat_s,
         )
@@ -156,7 +246,7 @@ def mail_of(session: SessionId) -> str:
 
 
 def last_words(folder: str | None, lines: int = 3) -> str:
-    words = " / ".join(processes.tail(folder, lines)) if folder else ""
+    words = " / ".join(processes.last_lines(folder, lines)) if folder else ""
     return "".join(c if c.isprintable() else " " for c in words)[-300:].strip()
 
 

@@ -4,6 +4,7 @@ The store's own state changes whenever somebody reads or writes; who walks over 
 """
 
 import threading
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
@@ -12,6 +13,7 @@ from corral.core.commands import RaiseAlert
 from corral.core.rules import decide as decide_by_rules
 from corral.core.state import Alert, State
 from corral.roles.recurring import recur
+from corral.roles.secrets import Secrets
 from corral.store.port import Decide, Request, Store
 from corral.world.clock import Clock
 
@@ -19,9 +21,10 @@ _SHOWN = 900  # characters of an alert
 
 
 class Log:
-    def __init__(self, store: Store, actor: str) -> None:
+    def __init__(self, store: Store, actor: str, secrets: Secrets | None = None) -> None:
         self.store = store
         self._actor = actor
+        self._secrets = secrets
         self._turn = threading.RLock()
         # Once a person has cleared an alert, the same trouble is not told again at every look.
         self._told: set[tuple[str, str]] = set()
@@ -41,20 +44,30 @@ class Log:
                 checks=dict(state.checks),
                 trunks=dict(state.trunks),
                 returned=dict(state.returned),
+                accounts=dict(state.accounts),
+                ledger=dict(state.ledger),
+                days=dict(state.days),
             )
 
     def record(self, decide: Decide) -> None:
+        """Decide and append; what must not be told is taken out of it here, in the one place."""
+        secrets = self._secrets
+
+        def hidden(state: State, now: int) -> Sequence[e.Event]:
+            events = decide(state, now)
+            return secrets.hidden(events) if secrets else events
+
         with self._turn:
-            self.store.transaction(Request(self._actor, decide, lambda state, stored: None))
+            self.store.transaction(Request(self._actor, hidden, lambda state, stored: None))
 
     def recur(self, beat_s: int, clock: Clock) -> int | None:
         """Put recurring tasks that are due on the board; return when to look again."""
         with self._turn:
             return recur(self.store, beat_s, clock)
 
-    def alert(self, kind: str, subject: str, text: str) -> None:
-        """Tell a person, once as long as the trouble lasts."""
-        if (kind, subject) in self._told:
+    def alert(self, kind: str, subject: str, text: str, *, again: bool = False) -> None:
+        """Tell a person, once as long as the trouble lasts; `again`: also after it was cleared."""
+        if (kind, subject) in self._told and not again:
             return
         self._told.add((kind, subject))
         said = "".join(c if c.isprintable() else " " for c in text)[:_SHOWN].strip() or "-"

@@ -4,17 +4,28 @@ Work that fits there is put on top of it; work that does not is shown as a confl
 and in the index, on a branch that stands on the trunk. What the branch was before is kept.
 """
 
+import os
+from collections.abc import Callable
+from os.path import isdir, join
+
+from corral.core.mending import Other, told
 from corral.core.queue_state import Returned
-from corral.core.state import Session
+from corral.core.state import Session, State, Task
 from corral.roles.refining.stacks import COMMITTER
+from corral.world import checks
 from corral.world.git.candidates import Candidate, Candidates, Change, Stamp, Strategy
-from corral.world.git.conflicts import Diff, conflict_state, other_side
 from corral.world.git.conflicts import State as Conflict
+from corral.world.git.conflicts import conflict_state, other_side
 from corral.world.git.merging import Merger
 from corral.world.git.resolving import Resolutions
 from corral.world.git.tree import read_branch
 from corral.world.git.view import View
 from corral.world.keep import Keep
+
+_OTHERS = 5
+_LINES = 60  # of what a check printed
+_DIFF = 24 * 1024
+_MARKER = "^(<<<<<<<|>>>>>>>) "
 
 
 class Mender:
@@ -61,11 +72,35 @@ class Mender:
                 merger, base, returned.commit, returned.fork or base, name=session.task
             )
 
-    def other_side(self, returned: Returned) -> Diff | None:
+    def told(self, state: State, returned: Returned, brief_of: Callable[[Task], str]) -> str:
+        """Say what the next attempt has to know: what happened, the other side, what failed."""
+        others = [
+            Other(task.id, task.title, brief_of(task), task.commit)
+            for name in returned.beside[:_OTHERS]
+            if (task := state.tasks.get(name)) is not None
+        ]
+        folder = join(self._view.git_dir, "corral", "checks", returned.run)
+        log = checks.tail(folder, _LINES) if returned.run and isdir(folder) else []
+        return told(returned, others, self._other_side(returned), log)
+
+    def markers(self, commit: str, returned: Returned) -> list[str]:
+        """Return the files that were in conflict and still have its markers in a commit."""
+        if returned.why != "conflict" or not returned.paths:
+            return []
+        said = self._view.run(
+            *("--literal-pathspecs", "grep", "-l", "-z", "-I", "-E", _MARKER, commit, "--"),
+            *returned.paths,
+            fine=(0, 1),
+        )
+        names = (os.fsdecode(name) for name in said.split(b"\0") if name)
+        return [name.removeprefix(f"{commit}:") for name in names]
+
+    def _other_side(self, returned: Returned) -> str:
         """Return what landed where the work conflicts, since it was begun."""
         if not returned.fork or None in self._view.commits(returned.fork, returned.tip):
-            return None
-        return other_side(self._view, returned.fork, returned.tip, returned.paths, limit=24 * 1024)
+            return ""
+        found = other_side(self._view, returned.fork, returned.tip, returned.paths, limit=_DIFF)
+        return f"{found.text}\n(cut)" if found.cut else found.text
 
     def _tip(self, branch: str) -> str | None:
         tip = read_branch(self._view.git_dir, branch)

@@ -8,13 +8,14 @@ from corral.core.beats import Pulse, Signs, pulse
 from corral.core.config import Watch
 from corral.core.errors import Refused
 from corral.core.ids import SessionId
-from corral.core.state import Session
+from corral.core.state import Session, Task
 from corral.core.verdict import Verdict
 from corral.roles import reports
 from corral.roles.judging import RESULT
 from corral.roles.launching import last_words
 from corral.roles.log import Log
 from corral.roles.reports import Result, changed_at
+from corral.roles.watching import Watcher
 from corral.world import processes
 from corral.world.clock import Clock
 
@@ -23,14 +24,17 @@ _MARGIN_MS = 30_000  # for a shim to keep to the wall clock by itself
 
 
 class PulseTaker:
-    def __init__(self, log: Log, watch: Watch, git_dir: str, clock: Clock) -> None:
+    def __init__(
+        self, log: Log, watch: Watch, git_dir: str, clock: Clock, watcher: Watcher
+    ) -> None:
         self._log = log
+        self._watcher = watcher
         self._beats = watch
         self._git_dir = git_dir
         self._clock = clock
         self._read: dict[SessionId, int] = {}  # how the progress file was when it was last read
 
-    def take(self, session: Session, folder: str, tree: str | None) -> None:
+    def take(self, session: Session, task: Task, folder: str, tree: str | None) -> None:
         """Look at a session that runs: record its progress, tell of silence, or have it stopped."""
         now = self._clock()
         heard = max(session.progress_at, changed_at(join(folder, "output"), now))
@@ -40,6 +44,11 @@ class PulseTaker:
                 return
         made = changed_at(join(self._git_dir, "refs", "heads", *session.branch.split("/")), now)
         signs = Signs(max(heard, made), max(session.outputs_at, made))
+        if self._watcher.follows(session, task):
+            step = self._watcher.look(session, task, folder)
+            if step is not None:
+                self.stop(session, folder, step.verdict, step.text)
+                return
         if session.wall_s and now > session.started_at + session.wall_s * 1000 + _MARGIN_MS:
             self.stop(session, folder, Verdict.TIMED_OUT, "its own limit did not end it")
             return

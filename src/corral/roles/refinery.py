@@ -230,7 +230,7 @@ class Refinery:
         state = self._log.look()
         changes = [state.changes[TaskId(task)] for task in members]
         run = queue_rules.next_run(state)
-        stack = self._stacks.stack(state, convoy, changes, run, self._clock())
+        stack = self._stacks.stack(state, convoy, changes, run)
         if isinstance(stack, Misfit) and not stack.below:
             self._return_conflict(state, stack, trunk_of(state, convoy).tip)
             return True

@@ -10,19 +10,26 @@ import threading
 from collections import defaultdict
 from os.path import join
 
-from corral.core import session_rules
+from corral.core import governor, money, session_rules
 from corral.core.backoff import Patience
+from corral.core.brief import done_so_far
 from corral.core.config import Config
+from corral.core.engine_fold import RESTART, RESUME
 from corral.core.errors import CorralError, Failed, NotFound
 from corral.core.ids import SessionId, TaskId
+from corral.core.money import Sums
+from corral.core.profiles import budgets_of
 from corral.core.state import Session, State, Task
-from corral.core.verdict import Judgement, Verdict
+from corral.core.verdict import Judgement, LastWord, Verdict, after
 from corral.roles.files import Room
 from corral.roles.judging import Judge
 from corral.roles.launching import Launcher
 from corral.roles.log import Log, find_alert
+from corral.roles.mending import Mender
 from corral.roles.trunks import Trunks
+from corral.roles.watching import Watcher
 from corral.world.clock import Clock
+from corral.world.git.conflicts import State as Conflict
 from corral.world.processes import Exit, Reason
 from corral.world.repository import Repository
 from corral.world.trees import Tree, Trees
@@ -30,6 +37,7 @@ from corral.world.trees import Tree, Trees
 NOT_JUDGED = "not_judged"
 _GIT_AT_ONCE = 4  # trees that are written or looked through at the same time
 _GIVE_UP_MS = 30_000
+_RELAUNCHES = 5  # of one session's program, for whatever reason
 
 
 class Steps:
@@ -40,8 +48,13 @@ class Steps:
         self._config = config
         self._trees = trees
         self._clock = clock
-        self.launcher = Launcher(log, repository, config)
         self.trunks = Trunks(log, repository, trees.keep)
+        self._mender = Mender(self.trunks.view, trees.keep)
+        self.launcher = Launcher(log, repository, config, self._mender)
+        self.watcher = Watcher(
+            log, config, self.launcher.engaging, trees, clock, folder=repository.folder
+        )
+        self._budgets = budgets_of(config)
         self._git = threading.Semaphore(_GIT_AT_ONCE)
         # The next attempt waits until the tree of the last one was given back.
         self._turns: defaultdict[TaskId, threading.Lock] = defaultdict(threading.Lock)
@@ -54,15 +67,25 @@ class Steps:
     def room(self, session: SessionId) -> Room:
         return self.launcher.room(session)
 
+    def base(self, state: State, task: Task, trunk: str, *, fresh: bool) -> str:
+        """Return the commit that the next session of a task starts from."""
+        returned = state.returned.get(task.id)
+        if returned is not None and self._config.trees.kind != "clone" and not fresh:
+            branch = f"convoy/{task.convoy}/{task.id}"
+            if self._mender.starts_over(returned, branch, trunk):
+                return trunk
+        return self.trunks.base(task, trunk, fresh=fresh)
+
     def begin(self, session: Session, task: Task) -> None:
         """Make the tree and start the program; what stands in the way ends the session."""
         try:
-            self.launcher.argv(task)
+            self.launcher.check(session, task)
             self.launcher.end_helpers(session.id)
             with self._turns[session.task], self._git:
                 tree = self._tree(session)
-            self._set_up(session, task, tree)
-            self.launcher.start(session, task, tree)
+            if session.launches == 1:
+                self._set_up(session, task, tree)
+            self.launcher.start(session, task, tree, self._done_so_far(session, task))
         except CorralError as error:
             self.refuse(session, error.message)
 
@@ -79,16 +102,58 @@ class Steps:
         if exit_.reason is Reason.LOST or exit_.left:
             self.launcher.end_strays(session.id)
         commit = ""
-        judgement = self._judge.by_end(session, exit_)
+        word = self._last_word(session, task)
+        session = self._log.look().sessions.get(session.id, session)
+        judgement = self._judge.by_end(session, exit_, word)
+        unfinished = judgement is not None
         tree = self._find(session.id)
         if judgement is None and tree is None:
             judgement = Judgement(Verdict.CRASHED, "its working tree is not known any more")
         elif judgement is None and tree is not None:
-            judgement, commit = self._judge.by_work(session, task, tree)
+            judgement, commit = self._judge.by_work(session, task, tree, word)
         assert judgement is not None
+        if word is not None and tree is not None and tree.exists:
+            # What the checks leave behind after the work was judged is nobody's work.
+            if self._relaunch(session, task, judgement):
+                return
+            if unfinished:
+                self._judge.keep_unfinished(session, task, tree)
         with self._turns[session.task]:
             self._end(session, judgement, exit_, commit)
             self.give_back(session.id, f"{session.id} ended: {judgement.verdict}")
+
+    def _last_word(self, session: Session, task: Task) -> LastWord | None:
+        folder = self.room(session.id).launch()
+        if folder is None or not self.watcher.follows(session, task):
+            return None
+        return self.watcher.last_word(session, task, folder)
+
+    def _relaunch(self, session: Session, task: Task, judgement: Judgement) -> bool:
+        """Start the program once more, in the same tree, where that may mend it."""
+        then, cause = after(judgement.verdict), judgement.verdict
+        held = task.claim is not None and task.claim.token == session.token
+        if not held or session.relaunched.count(cause) >= then.relaunches:
+            return False
+        if len(session.relaunched) >= _RELAUNCHES:
+            return False
+        engaging = self.launcher.engaging
+        if cause is Verdict.NEEDS_ANSWER and not engaging.profile(session.profile).answers:
+            return False
+        fresh = then.fresh or not session.thread or not engaging.resumes(session.profile)
+        action, text = RESTART if fresh else RESUME, judgement.detail[:900]
+        self._log.record(
+            lambda state, _: session_rules.react(state, session.id, cause, action, text)
+        )
+        return True
+
+    def _done_so_far(self, session: Session, task: Task) -> str:
+        """Say what a conversation did that is given up for a new one, in the same tree."""
+        if session.launches == 1 or not session.fresh:
+            return ""
+        folder = join(self.room(session.id).path, f"run-{session.launches - 1}")
+        stream = self.watcher.summary(session, task, folder)
+        calls = tuple(f"{call.tool} {call.what}".strip() for call in stream.calls[-5:])
+        return f"{session.reactions[-1]}\n\n{done_so_far(stream.said, stream.files, calls)}"
 
     def could_not_judge(self, session: Session, error: Exception) -> None:
         """Say that a judgement failed; it is tried again for a while before it is given up."""
@@ -124,17 +189,36 @@ class Steps:
     def _tree(self, session: Session) -> Tree:
         known = self._find(session.id)
         if known is not None:
-            return self._trees.adopt(session.id)
+            return self._mended(session, self._trees.adopt(session.id))
         for other in self._trees.list():
             if other.branch == session.branch:  # of an attempt before this one
                 self._trees.release(self._trees.adopt(other.name), f"{session.id} goes on")
-        return self._trees.make(
+        conflict = self._bring(session)
+        tree = self._trees.make(
             session.id,
             session.branch,
             session.base,
             kind="clone" if self._config.trees.kind == "clone" else "worktree",
             fresh=self._config.trees.fresh or not self.trunks.continues(session),
         )
+        if conflict is not None:
+            self._trees.show_conflict(tree, conflict)
+        return tree
+
+    def _mended(self, session: Session, tree: Tree) -> Tree:
+        """Show the conflict in a tree that was made, if whoever made it was killed over it."""
+        if self.room(session.id).launch() is None:
+            conflict = self._bring(session)
+            if conflict is not None:
+                self._trees.show_conflict(tree, conflict)
+        return tree
+
+    def _bring(self, session: Session) -> Conflict | None:
+        """Put work that came back from the queue on the trunk; return the conflict to be shown."""
+        returned = self._log.look().returned.get(session.task)
+        if returned is None or self._config.trees.fresh or self._config.trees.kind == "clone":
+            return None
+        return self._mender.bring(session, returned)
 
     def _set_up(self, session: Session, task: Task, tree: Tree) -> None:
         for path in task.inputs:
@@ -153,6 +237,11 @@ class Steps:
                 raise Failed(f"the set-up command {' '.join(argv)!r} failed: {how}{words}")
 
     def _end(self, session: Session, judgement: Judgement, exit_: Exit, commit: str = "") -> None:
+        if judgement.verdict is Verdict.REFUSED and session.account:
+            # Before the end: nothing may start on this account again until a person has acted.
+            text = f"{session.profile} was refused: {judgement.detail}"
+            self._log.alert(governor.REFUSED, session.account, text, again=True)
+
         def decide(state: State, now: int) -> session_rules.Decision:
             return session_rules.end(
                 state,
@@ -163,9 +252,20 @@ class Steps:
                 signal=exit_.signal,
                 patience=self._patience,
                 now=now,
+                parked=self._short_of_money(state, session, judgement, now),
             )
 
         self._log.record(decide)
+
+    def _short_of_money(
+        self, state: State, session: Session, judgement: Judgement, now: int
+    ) -> str:
+        """Say which budget ended a session, if it is not the task's own: no attempt is used up."""
+        if judgement.verdict is not Verdict.OVER_BUDGET:
+            return ""
+        task = state.tasks[session.task]
+        found = money.over(Sums(state, now), task, session.profile, self._budgets)
+        return found.text if found is not None and found.what != "task" else ""
 
 
 def described(error: Exception) -> str:

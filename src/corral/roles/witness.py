@@ -20,10 +20,12 @@ from corral.core import session_rules
 from corral.core.agenda import next_look, resting, unattended
 from corral.core.config import Config
 from corral.core.errors import CorralError, Refused
+from corral.core.governor import profile_for
 from corral.core.ids import SessionId
+from corral.core.profiles import limits_of
 from corral.core.recurrence import starts_over
 from corral.core.session_rules import WITNESS
-from corral.core.slots import Limits, startable
+from corral.core.slots import startable
 from corral.core.state import Session, State, Task
 from corral.roles import signals
 from corral.roles.attention import Attention
@@ -31,6 +33,7 @@ from corral.roles.launching import Abandoned
 from corral.roles.locks import only_one
 from corral.roles.log import Log
 from corral.roles.pulse import PulseTaker
+from corral.roles.secrets import Secrets
 from corral.roles.steps import Steps, described
 from corral.store.sqlite import SqliteStore
 from corral.world import ports
@@ -50,16 +53,16 @@ class Witness:
         self._repository = repository
         self._config = config
         self._clock = clock
-        self._log = Log(store, WITNESS)
+        self._log = Log(store, WITNESS, Secrets(config, os.environ))
         self._log_folder = store.derived
         self._watch = Watch(store.derived)
         trees = Trees(
             repository, place=config.trees.folder or None, pool=config.trees.pool, now=clock
         )
         self._steps = Steps(self._log, repository, config, trees, clock)
-        pulse = PulseTaker(self._log, config.watch, repository.git_dir, clock)
+        pulse = PulseTaker(self._log, config.watch, repository.git_dir, clock, self._steps.watcher)
         self._attention = Attention(self._steps, pulse, trees, self._watch, config.watch.grace_s)
-        self._limits = Limits(config.slots.total, config.slots.reserve, config.slots.pools)
+        self._limits = limits_of(config)
         self._pools = {name: engine.pool for name, engine in config.engine.items()}
         self._ttl_s = max(60, 3 * config.watch.beat_s)
         # A step may wait for a command for hours, so there is one thread for each that can.
@@ -103,7 +106,8 @@ class Witness:
             if once and not self._busy and not self._done and not self._anything_left(state):
                 return
             until = next_look(state, self._clock(), self._config.watch.beat_s, WITNESS)
-            until = until if recurs is None else min(until, recurs)
+            for also in (recurs, self._attention.due_at(state, self._busy)):
+                until = until if also is None else min(until, also)
             heard = self._watch.wait(max(0, until - self._clock()) / 1000)
             if not self._stopping:
                 heard |= self._watch.wait(_REST_S)
@@ -148,17 +152,19 @@ class Witness:
 
     def _open(self, task: Task) -> None:
         """Give a task a slot, and begin its session at the next look."""
-        fresh = self._config.trees.fresh or starts_over(self._log.look(), task)
+        state = self._log.look()
+        fresh = self._config.trees.fresh or starts_over(state, task)
+        profile = profile_for(state, task, self._limits.accounts, self._clock())
         try:
             trunk = self._steps.trunks.at(task.convoy)
-            base = self._steps.trunks.base(task, trunk, fresh=fresh)
+            base = self._steps.base(state, task, trunk, fresh=fresh)
             free = self._free_ports()
             self._log.record(
                 lambda state, at: session_rules.start(
                     state,
                     task.id,
-                    profile=task.engine or "default",
-                    pool=self._pools.get(task.engine or "default", ""),
+                    profile=profile,
+                    pool=self._pools.get(profile, ""),
                     base=base,
                     trunk=trunk,
                     limits=self._limits,

@@ -51,6 +51,13 @@ class Watch:
         elif folder not in self._folders.values():
             self._listen_to(folder, _COMPLETE)
 
+    def add_growing(self, folder: str) -> None:
+        """Listen to a folder for files that are complete, or grow."""
+        if self._fd < 0:
+            self.add(folder)
+        elif folder not in self._folders.values():
+            self._listen_to(folder, _COMPLETE | _MODIFY)
+
     def drop(self, folder: str) -> None:
         """Stop listening to a folder."""
         self._missing.discard(folder)

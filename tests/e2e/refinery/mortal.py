@@ -12,8 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from corral.roles.log import Log
-from corral.world import checks, processes
-from corral.world.checks import runs
+from corral.world import processes
 from corral.world.git.refs import Git
 from corral.world.git.view import View
 
@@ -55,9 +54,8 @@ def make_mortal() -> None:
     Log.record = recorded  # type: ignore[method-assign]
     View.run = ran  # type: ignore[method-assign]
     _deadly(Git, "land", "git land")
-    _deadly(runs.processes, "start", "check started")
+    _deadly(processes, "start", "check started")
     _deadly(processes, "ask_stop", "check stopped")
-    assert checks.Runs is runs.Runs
 
 
 def live(repository: str) -> int:

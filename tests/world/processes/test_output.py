@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from corral.world import processes
-from corral.world.processes.output import HEAD, HEAD_BYTES, NEWEST, OLDER
+from corral.world.processes.output import ERRORS, HEAD, HEAD_BYTES, NEWEST, OLDER
 from tests.world.processes.sessions import Sessions, await_in, pss
 
 GIGABYTE = 1 << 30
@@ -21,6 +21,18 @@ def test_output_is_complete_and_in_order(sessions: Sessions) -> None:
     text = Path(sessions.folder("a"), NEWEST).read_text()
     assert text == "".join(f"{number}\n" for number in range(1, 200_011))
     assert (end.output_bytes, end.output_dropped) == (len(text), 0)
+
+
+def test_errors_can_be_kept_apart_so_that_no_line_is_torn(sessions: Sessions) -> None:
+    sessions.shell("a", "seq 50000 & seq 50001 100000 >&2; wait", split=True, output_bytes=1 << 20)
+    end = sessions.ended("a")
+    folder = Path(sessions.folder("a"))
+    said, errors = (folder / NEWEST).read_text(), (folder / ERRORS).read_text()
+    assert said == "".join(f"{number}\n" for number in range(1, 50_001))
+    assert errors == "".join(f"{number}\n" for number in range(50_001, 100_001))
+    assert end.output_bytes == len(said) + len(errors)
+    assert processes.last_lines(str(folder), 1) == ["100000"]
+    assert processes.tail(str(folder), 1) == ["50000"]
 
 
 def test_a_gigabyte_is_bounded_on_disk_and_takes_no_memory(sessions: Sessions) -> None:

@@ -1,2 +1,5 @@
-"""The merge queue as a pure function. `model` is its input and output, `plan` what it decides,
-`Learned` what it knows from earlier, `why` the same decisions in words."""
+"""The merge queue as a pure function: `planning.plan` decides, `model` has its input and output.
+
+`learning` folds what happened into what is known, `odds` says how likely a stack is to pass,
+`lanes` fills free slots, `timing` sets deadlines and slots, `explaining` puts it into words.
+"""

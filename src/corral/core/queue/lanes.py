@@ -7,7 +7,7 @@ failed set, two changes that conflict, or a change without what it needs.
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from corral.core.queue.model import Kind, Policy, Queue, Rerun, Run, Start
+from corral.core.queue.model import Failure, Hunt, Kind, Policy, Queue, Rerun, Run, Start
 from corral.core.queue.odds import Odds
 
 _TRUSTED = 0.5  # a chain that passes less often than this is not built on
@@ -32,9 +32,16 @@ class Lanes:
         # Those whose turn depends on a verdict about themselves take part in nothing else.
         self._out = odds.mask(task for task in doubted if task in odds.number)
         self._chain: list[int] = []
-        self._landing = self._probed = 0
+        self._landing = self._probed = self._hunted = 0
+        # Whether red stacks are taken apart by landing halves of them, not by hunts.
+        self._halved = not policy.hunts
+        # Whole stacks that are being checked: no need to hunt in what they will tell.
+        self._stacks = {run.members for run in going if run.kind in (Kind.LAND, Kind.PROBE)}
+        self._lengths = {len(stack) for stack in self._stacks}
         for run in going:
             members = [odds.number[task] for task in run.members]
+            if run.kind is Kind.HUNT:
+                continue
             if run.kind is not Kind.LAND:
                 self._probed |= sum(1 << i for i in members)
                 continue
@@ -48,7 +55,49 @@ class Lanes:
         for task, run in self._doubted.items():
             if run and self.started < free and (task,) not in tried:
                 self.started += 1
-                yield Rerun((task,), Kind.PROBE, run)
+                yield Rerun((task,), Kind.HUNT if self._policy.hunts else Kind.PROBE, run)
+
+    def hunting(self, free: int) -> Iterator[Hunt]:
+        """Yield the next step in each red stack, and keep its suspects out of all else."""
+        if not self._policy.hunts:
+            return
+        gone = [run.members for run in self._going if run.kind is Kind.HUNT]
+        for failure in self._queue.learned.failed:
+            whole = self._odds.known(failure.members)
+            if failure.apart or whole is None or whole & self._out:
+                continue
+            part = self._part(failure)
+            if part is None:
+                self._halved = True
+                continue
+            busy = any(one in (failure.members[: len(one)], failure.members[-1:]) for one in gone)
+            if not busy and free > 0:
+                free -= 1
+                self.started += 1
+                gone.append(part)
+                yield Hunt(part, failure.run)
+            self._hunted |= self._odds.mask(failure.suspects)
+        self._out |= self._hunted
+
+    def _part(self, failure: Failure) -> tuple[str, ...] | None:
+        """Return the stack that tells most: half of the suspicion is in it, half is above it."""
+        odds = self._odds
+        members = [odds.number[task] for task in failure.members]
+        clear = max((n for n in self._lengths if failure.members[:n] in self._stacks), default=0)
+        clear = max(clear, failure.clear)
+        suspects = members[clear:]
+        if len(suspects) <= 1:
+            known = len(failure.suspects) == 1 and odds.fits(members[-1], 0)
+            return failure.members[-1:] if known else None
+        if not odds.stacks(members):
+            return None  # one that was green elsewhere is not in it any more, and is needed
+        masses = [1 - odds.alone[i] for i in suspects]
+        half, mass, best = sum(masses) / 2, 0.0, 1
+        for place, one in enumerate(masses[:-1], 1):
+            if abs(mass + one - half) < abs(mass - half):
+                best = place
+            mass += one
+        return odds.tasks(members[: clear + best])
 
     def filled(self, free: int) -> Iterator[Start]:
         """Yield what to start in each free slot, the anchor first."""
@@ -109,12 +158,22 @@ class Lanes:
         number = self._odds.number
         focus = [number[task] for task in self._queue.learned.focus if task in number]
         focus = [i for i in focus if not self._out >> i & 1]
-        if urgent and not set(urgent) & set(focus):
-            return self._gathered(urgent, 0, self._policy.max_batch)
-        if focus:
+        if focus and self._halved:
+            if urgent and not set(urgent) & set(focus):
+                first = self._gathered(urgent, 0, self._policy.max_batch)
+                if first:
+                    return first
             half = self._safer_half(focus)
             if half:
                 return half
+        cleared = self._cleared()
+        if cleared:
+            return cleared
+        if urgent:
+            line = {*urgent, *self._waiting(self._probed)}
+            first = self._gathered(sorted(line), 0, max(len(urgent), self._share(free)))
+            if first:
+                return first
         leader = self._overtaken()
         if leader is not None:
             if self._odds.passes[leader] < _TRUSTED:
@@ -124,6 +183,22 @@ class Lanes:
         return self._gathered(self._waiting(self._probed), 0, self._share(free)) or self._gathered(
             self._waiting(0), 0, self._share(free)
         )
+
+    def _cleared(self) -> list[int]:
+        """Return what a hunt left of a red stack when it found a clash: the part below it.
+
+        Nothing is added to it, so that each red landing run leads to a smaller one.
+        """
+        for failure in self._queue.learned.failed:
+            if failure.apart and self._odds.known(failure.members) is not None:
+                found, below = [], 0
+                for i in (self._odds.number[task] for task in failure.members[:-1]):
+                    if not self._out >> i & 1 and self._odds.fits(i, below):
+                        found.append(i)
+                        below |= 1 << i
+                if found:
+                    return found
+        return []
 
     def _safer_half(self, focus: list[int]) -> list[int]:
         """Return at most half of a failed stack: the part whose (weight x chance) is best.

@@ -59,6 +59,8 @@ class Learned(Struct, frozen=True):
         match outcome:
             case Outcome.CANCELLED:
                 return self
+            case _ if run.kind is Kind.HUNT:
+                return self._after_hunt(run, green=outcome is not Outcome.RED)
             case Outcome.RED:
                 return self._after_red(run, ended_at)
             case Outcome.GREEN | Outcome.FLAKY:
@@ -133,23 +135,32 @@ class Learned(Struct, frozen=True):
     def _after_red(self, run: Run, ended_at: int) -> "Learned":
         rates = self.rates.ran(0.0)
         if run.kind is Kind.BASE:
-            return replace(self, base=Base(run.tip, False, ended_at), rates=rates)
+            reds = self.base.reds if self.base is not None and self.base.tip == run.tip else 0
+            return replace(self, base=Base(run.tip, False, ended_at, reds + 1), rates=rates)
         members = set(run.members)
-        failed = self.failed
-        if not any(members.issuperset(one.members) for one in failed):
-            kept = [one for one in failed if not members < set(one.members)]
-            failed = (*kept, Failure(run.members, run.id))
+        failed = _explained([*self.failed, Failure(run.members, run.id)])
         if len(members) == 1:
-            task = run.members[0]
-            streak = self.red_in_a_row + (task not in self.reds)
-            reds = {**self.reds, task: (*self.reds.get(task, ()), run.id)}
-            return replace(
-                self, failed=failed, focus=(), reds=reds, red_in_a_row=streak, rates=rates
-            )
+            return replace(self._red_alone(run), failed=failed, focus=(), rates=rates)
         focus = self.focus
         if run.kind is Kind.LAND and (not focus or members < set(focus)):
             focus = run.members
         return replace(self, failed=failed, focus=focus, rates=rates)
+
+    def _after_hunt(self, run: Run, *, green: bool) -> "Learned":
+        parts = [one.hunted(run.members, green=green) for one in self.failed]
+        failed = _explained([one for one in parts if one is not None])
+        rates = self.rates.ran(float(parts.count(None)))
+        if not green:
+            found = self._red_alone(run) if len(run.members) == 1 else self
+            return replace(found, failed=failed, rates=rates)
+        reds = {task: runs for task, runs in self.reds.items() if (task,) != run.members}
+        return replace(self, failed=failed, rates=rates, reds=reds, red_in_a_row=0)
+
+    def _red_alone(self, run: Run) -> "Learned":
+        (task,) = run.members
+        streak = self.red_in_a_row + (task not in self.reds)
+        reds = {**self.reds, task: (*self.reds.get(task, ()), run.id)}
+        return replace(self, reds=reds, red_in_a_row=streak)
 
     def _after_green(
         self, run: Run, flakes: float, seconds: float, concurrency: int, ended_at: int
@@ -189,10 +200,18 @@ def kind_of(entry: Entry) -> int:
 
 
 def _shrunk(failed: tuple[Failure, ...], good: set[str]) -> tuple[Failure, ...]:
-    """Return the failed sets without members that were green; a set that is all green was wrong."""
-    found = []
-    for one in failed:
-        rest = tuple(task for task in one.members if task not in good)
-        if rest:
-            found.append(one if len(rest) == len(one.members) else Failure(rest, one.run))
-    return tuple(found)
+    rest = (one.without(good) for one in failed)
+    return _explained([one for one in rest if one is not None])
+
+
+def _explained(failed: list[Failure]) -> tuple[Failure, ...]:
+    """Drop the failed sets that a smaller one explains."""
+    sets = [set(one.members) for one in failed]
+    return tuple(
+        one
+        for place, one in enumerate(failed)
+        if not any(
+            other < sets[place] or (other == sets[place] and before < place)
+            for before, other in enumerate(sets)
+        )
+    )

@@ -13,6 +13,7 @@ __all__ = [
     "Cancel",
     "Entry",
     "Failure",
+    "Hunt",
     "Kind",
     "Land",
     "Landing",
@@ -50,8 +51,15 @@ class Policy(Struct, frozen=True):
     base_after: int = 3  # so many blamed in a row: check the target itself before the next one
     base_again_s: int = 600  # a red target is checked again after this long
     overtaken: int = 60  # a change that so many newer ones overtook leads the next landing run
-    refresh: bool = True  # send back what has probably gone stale, before it takes a slot
+    # Send back what has probably gone stale, before it takes a slot. Faster, but each counts as an
+    # attempt: where much conflicts, more changes run out of attempts.
+    refresh: bool = False
     refresh_at: float = 0.35
+    hunt_cost: float = 1.0  # the check that failed, as a part of all checks; worth it up to a half
+
+    @property
+    def hunts(self) -> bool:
+        return self.hunt_cost <= 0.5
 
 
 class Start(Struct, frozen=True):
@@ -69,6 +77,13 @@ class Rerun(Struct, frozen=True):
     of: str
 
 
+class Hunt(Struct, frozen=True):
+    """Begin a run of only the check that failed in run `of`, on a part of its stack."""
+
+    members: tuple[str, ...]
+    of: str
+
+
 class Land(Struct, frozen=True):
     """Move the target to this green run's commit. The queue has to be planned again after it."""
 
@@ -77,7 +92,7 @@ class Land(Struct, frozen=True):
 
 class Cancel(Struct, frozen=True):
     run: str
-    why: Literal["stale", "contains-red", "member-left"]
+    why: Literal["stale", "contains-red", "member-left", "moot"]
 
 
 class SendBack(Struct, frozen=True):
@@ -93,4 +108,4 @@ class SendBack(Struct, frozen=True):
     with_: tuple[str, ...] = ()
 
 
-Action = Start | Rerun | Land | Cancel | SendBack
+Action = Start | Rerun | Hunt | Land | Cancel | SendBack

@@ -84,6 +84,15 @@ class Odds:
         whole = below | 1 << i
         return not any(whole & red == red for red in self.failed)
 
+    def stacks(self, members: list[int]) -> bool:
+        """Say whether each of these has what it needs below it."""
+        below = 0
+        for i in members:
+            if self.needs[i] & ~below:
+                return False
+            below |= 1 << i
+        return True
+
     def _overlaps(self) -> list[int]:
         by_path: dict[str, int] = {}
         unknown = 0
@@ -108,6 +117,12 @@ class Odds:
                 one, other = numbers
                 found[one] |= 1 << other
                 found[other] |= 1 << one
+        for failure in queue.learned.failed:
+            if failure.apart and (mask := self.known(failure.members)) is not None:
+                last = self.number[failure.members[-1]]
+                found[last] |= mask & ~(1 << last)
+                for task in failure.members[:-1]:
+                    found[self.number[task]] |= 1 << last
         return found
 
     def _mask_of_needs(self, entry: Entry) -> int:
@@ -163,7 +178,9 @@ class Odds:
     def _with_suspicion(self, queue: Queue) -> list[float]:
         found = list(self.alone)
         for failure in queue.learned.failed:
-            members = [self.number[task] for task in failure.members if task in self.number]
+            if failure.apart:
+                continue  # it is good by itself: `_conflicts` keeps it from the others
+            members = [self.number[task] for task in failure.suspects if task in self.number]
             whole = sum(1 << i for i in members)
             green = 1 - self.flake
             shares = []

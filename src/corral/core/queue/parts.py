@@ -12,6 +12,7 @@ from msgspec.structs import replace
 class Kind(StrEnum):
     LAND = "land"  # stands on the target, or on a landing run that stands there: may be landed
     PROBE = "probe"  # tries changes on the target as it is, beside the landing runs
+    HUNT = "hunt"  # repeats only the check that failed, on a part of a red stack; proves little
     BASE = "base"  # no change at all: is the target itself still green?
 
 
@@ -70,10 +71,40 @@ class Landing(Struct, frozen=True):
 
 
 class Failure(Struct, frozen=True):
-    """Changes that were red together: at least one is bad, or two clash, or a check was flaky."""
+    """A stack that was red: at least one is bad, or two clash, or a check was flaky.
+
+    Hunts narrow it down: the first `clear` members are green together in the check that failed.
+    When one suspect is left and it is green `apart` from the others, it clashes with them.
+    """
 
     members: tuple[str, ...]
     run: str
+    clear: int = 0
+    apart: bool = False
+
+    @property
+    def suspects(self) -> tuple[str, ...]:
+        return self.members[self.clear :]
+
+    def hunted(self, part: tuple[str, ...], *, green: bool) -> "Failure | None":
+        """Return what is left of the failure after a hunt; None if there is nothing to explain."""
+        if part == self.members:
+            return None if green else self
+        if part == self.members[-1:] and len(self.suspects) == 1:
+            return replace(self, apart=green)
+        if part != self.members[: len(part)]:
+            return self
+        if green:
+            return replace(self, clear=max(self.clear, len(part)))
+        return replace(self, members=part, clear=min(self.clear, len(part) - 1))
+
+    def without(self, good: set[str]) -> "Failure | None":
+        """Return the failure without members that were green elsewhere, or landed."""
+        rest = tuple(task for task in self.members if task not in good)
+        clear = sum(task not in good for task in self.members[: self.clear])
+        if len(rest) == len(self.members):
+            return self
+        return Failure(rest, self.run, clear) if len(rest) > clear else None
 
 
 class Proof(Struct, frozen=True):
@@ -89,3 +120,4 @@ class Base(Struct, frozen=True):
     tip: str
     green: bool
     ended_at: int
+    reds: int = 0  # how often in a row it was red

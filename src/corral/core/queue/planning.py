@@ -9,6 +9,8 @@ same. What it does is called anchored lanes:
 - A stack is filled with changes while (weight in it) x (chance that it passes) grows.
 - After a red anchor, the next one is at most half of it, with nothing added. So within about
   log2 of its size in runs something lands, or one change is red alone and is sent back.
+- Where the check that failed can be repeated by itself, a red stack is *hunted* through instead: by
+  halves from its bottom, so that a clash is found like a fault, while other changes land.
 - Only a change that was red alone on the target itself is blamed, a second time if it may have
   been a flake; if that happens to many in a row, the target is checked by itself first.
 
@@ -41,13 +43,12 @@ from corral.core.queue.timing import mean_s
 def plan(queue: Queue, free_slots: int, now: int, policy: Policy) -> list[Action]:
     """Return what to do now, in this order. After a `Land` the queue has to be planned again."""
     blamed, doubted, base = _judged(queue, policy)
-    stale = _stale(queue, policy, {*doubted, *(one.task for one in blamed)})
-    gone = {one.task for one in (*blamed, *stale)}
+    gone = {one.task for one in blamed}
     entries = tuple(entry for entry in queue.entries if entry.task not in gone)
     cancelled = [*_cancelled(queue, entries)]
     dropped = {one.run for one in cancelled}
     runs = tuple(run for run in queue.runs if run.id not in dropped)
-    actions: list[Action] = [*blamed, *stale, *cancelled]
+    actions: list[Action] = [*blamed, *cancelled]
     landing = _landable(queue, entries, runs)
     if landing is not None:
         return [*actions, Land(landing.id)]
@@ -55,17 +56,45 @@ def plan(queue: Queue, free_slots: int, now: int, policy: Policy) -> list[Action
     free = free_slots + len(dropped)
     if policy.mode == "serial":
         free = 0 if going else min(free, 1)
-    if base and not any(run.kind is Kind.BASE for run in going):
-        if free and _base_is_due(queue, now, policy):
+    if base and free > 0:
+        checking = any(run.kind is Kind.BASE for run in going)
+        if not checking and now >= _base_due_at(queue, policy):
             actions.append(Start((), Kind.BASE))
             free -= 1
         if _base_is_red(queue):
             return actions  # whatever is checked on a red target is red: nothing to learn
-    odds = Odds(queue, entries, now, mean_s(queue.learned))
+    if free > 0:
+        actions += _filled(queue, entries, going, doubted, free=free, now=now, policy=policy)
+    return actions
+
+
+def _filled(
+    queue: Queue,
+    entries: tuple[Entry, ...],
+    going: list[Run],
+    doubted: dict[str, str],
+    *,
+    free: int,
+    now: int,
+    policy: Policy,
+) -> list[Action]:
+    """Return what to do with free slots: send back what went stale, and start runs."""
+    stale = _stale(queue, policy, {*doubted, *(task for run in queue.runs for task in run.members)})
+    gone = {one.task for one in stale}
+    waiting = tuple(entry for entry in entries if entry.task not in gone)
+    odds = Odds(queue, waiting, now, mean_s(queue.learned))
     lanes = Lanes(queue, odds, going, policy, doubted)
+    actions: list[Action] = [*stale]
     actions += lanes.again(free)
+    actions += lanes.hunting(free - lanes.started)
     actions += lanes.filled(free - lanes.started)
     return actions
+
+
+def wake_at(queue: Queue, policy: Policy) -> int | None:
+    """Return when to plan again though nothing happens; None if only an event can help."""
+    _, _, base = _judged(queue, policy)
+    return _base_due_at(queue, policy) if base and _base_is_red(queue) else None
 
 
 def _judged(queue: Queue, policy: Policy) -> tuple[list[SendBack], dict[str, str], bool]:
@@ -103,27 +132,30 @@ def _base_is_red(queue: Queue) -> bool:
     return base is not None and not base.green and base.tip == queue.tip
 
 
-def _base_is_due(queue: Queue, now: int, policy: Policy) -> bool:
+def _base_due_at(queue: Queue, policy: Policy) -> int:
+    """Return when the target may be checked by itself: once red, at once; then after a while."""
     base = queue.learned.base
-    if base is None or base.tip != queue.tip:
-        return True
-    return now - base.ended_at >= policy.base_again_s * 1000
+    if base is None or base.tip != queue.tip or base.reds < 2:
+        return 0
+    return base.ended_at + policy.base_again_s * 1000
 
 
-def _stale(queue: Queue, policy: Policy, judged: set[str]) -> list[SendBack]:
-    """Return the changes that what landed has probably broken, and that no run has tried yet.
+def _stale(queue: Queue, policy: Policy, busy: set[str]) -> list[SendBack]:
+    """Return the changes that what landed has probably broken, and that no run is trying.
 
     A change is asked once for each fork point: it comes back with a newer one.
     """
     if not policy.refresh or policy.mode == "serial":
         return []
-    busy = {task for run in queue.runs for task in run.members}
-    keeps = 1 - queue.learned.rates.clash
+    learned = queue.learned
+    keeps = 1 - learned.rates.clash
     found = []
     for entry in queue.entries:
-        if entry.task in busy or entry.task in judged or queue.learned.landed == entry.since:
+        if entry.task in busy or entry.task in learned.reds:
             continue
-        met = queue.learned.meets(entry)
+        if 1 - keeps ** max(0, learned.landed - entry.since) <= policy.refresh_at:
+            continue  # even if all that landed since overlaps it
+        met = learned.meets(entry)
         if 1 - keeps ** len(met) > policy.refresh_at:
             found.append(SendBack(entry.task, "stale", "", met))
     return found
@@ -143,10 +175,22 @@ def _cancelled(queue: Queue, entries: Iterable[Entry]) -> Iterable[Cancel]:
         members = set(run.members)
         if not members <= waiting:
             yield Cancel(run.id, "member-left")
-        elif run.kind is Kind.LAND and run.tip != queue.tip:
+        elif run.kind is Kind.HUNT and not _hunted(queue, run.members):
+            yield Cancel(run.id, "moot")
+        elif run.kind in (Kind.LAND, Kind.BASE) and run.tip != queue.tip:
             yield Cancel(run.id, "stale")
         elif len(members) > 1 and any(red <= members for red in failed):
             yield Cancel(run.id, "contains-red")
+
+
+def _hunted(queue: Queue, part: tuple[str, ...]) -> bool:
+    """Say whether a hunt in this part of a red stack still tells something."""
+    if part[0] in queue.learned.reds:
+        return True
+    return any(
+        part in (one.members[: len(part)], one.members[-1:]) and not one.apart
+        for one in queue.learned.failed
+    )
 
 
 def _landable(queue: Queue, entries: Iterable[Entry], runs: Iterable[Run]) -> Run | None:
@@ -159,7 +203,9 @@ def _landable(queue: Queue, entries: Iterable[Entry], runs: Iterable[Run]) -> Ru
         fits = (
             run.green and run.tip == queue.tip and run.members and waiting.issuperset(run.members)
         )
-        if not fits or (run.kind is not Kind.LAND and busy):
+        if not fits or run.kind not in (Kind.LAND, Kind.PROBE):
+            continue
+        if run.kind is Kind.PROBE and busy:
             continue
         if any(needs[task] - set(run.members[:place]) for place, task in enumerate(run.members)):
             continue  # what it needs was added to it later

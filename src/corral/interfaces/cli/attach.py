@@ -1,4 +1,7 @@
-"""`corral session attach`: see what a session prints, as it prints it. It only ever looks."""
+"""`corral session attach`: see what a session prints, as it prints it. It only ever looks.
+
+Unless the session has a terminal of its own (tmux): then one sits down at that.
+"""
 
 import codecs
 import gc
@@ -13,6 +16,7 @@ import msgspec
 from corral.core import session_rules
 from corral.core.state import Session
 from corral.core.views import session_view
+from corral.interfaces.cli import sending
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import paint, say_json, warn
 from corral.interfaces.cli.parser import Options
@@ -32,6 +36,9 @@ _UNFINISHED = re.compile("\x1b(\\[[0-9;]{0,30})?$")
 
 def attach(context: Context, options: Options) -> None:
     session = session_rules.find_session(context.store.state(), options.session)
+    if sending.has_terminal(context, session) and sys.stdout.isatty() and not context.as_json:
+        _sit_down(context, session)
+        return
     gc.enable()  # unlike other commands, this one stays
     screen = _Screen(as_json=context.as_json)
     try:
@@ -41,6 +48,15 @@ def attach(context: Context, options: Options) -> None:
         raise
     if context.as_json:
         say_json(session_view(ended))
+
+
+def _sit_down(context: Context, session: Session) -> None:
+    from corral.world.engines.tmux import server
+
+    room = Room(context.repository.folder, session.id)
+    context.close()  # one may sit there for hours
+    warn(f"this is the terminal of {session.id}: Ctrl-B D leaves it, and it goes on without you")
+    server.attach(room.path)
 
 
 class _Attached:

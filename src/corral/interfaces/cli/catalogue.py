@@ -34,11 +34,16 @@ class Entry(Struct, frozen=True):
 
 
 _STATES = ("backlog", "todo", "doing", "blocked", "review", "done", "failed", "cancelled")
+_FORMATS = ("toml", "markdown", "json")
 _MOVES = (
     *("renew", "submit", "fail", "block", "unblock"),
     *("retry", "cancel", "hand-off", "land", "comment"),
 )
 _BOARD = "board:operate"
+_PLAN = (
+    Option("file", "the plan: TOML, a Markdown check list, or JSON; - is standard input"),
+    Option("--format", "what the file is, if its name does not say it", choices=_FORMATS),
+)
 
 _GROUPS: dict[str, tuple[Entry, ...]] = {
     "Start": (
@@ -63,6 +68,27 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
             ),
         ),
     ),
+    "Server": (
+        Entry(
+            "up",
+            "run the server, the witness, the refinery and the deacon together",
+            "up:up",
+            (
+                Option("-d", "in the background: answer once the server does", "flag"),
+                Option("--systemd", "print a unit for systemd instead", "flag"),
+                Option("--port", "the port (default: 5173, or another if taken)", "number", 0),
+            ),
+        ),
+        Entry("down", "stop what corral up runs", "up:down"),
+        Entry(
+            "serve",
+            "run the server alone",
+            "serve:serve",
+            (Option("--port", "the port (default: 5173, or another if taken)", "number", 0),),
+        ),
+        Entry("mcp", "the tools for agents over a pipe, for engines that want that", "mcp:bridge"),
+        Entry("link", "a link that opens the browser, once", "serve:link"),
+    ),
     "See": (
         Entry(
             "status",
@@ -70,6 +96,7 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
             "status:status",
             (Option("--watch", "stay, and show each change as it happens", "flag"),),
         ),
+        Entry("cost", "what was spent: tokens and money, on what", "cost:cost"),
         Entry("why", "why a task is where it is", "look:why", (Option("task", "the task"),)),
         Entry(
             "log",
@@ -85,6 +112,8 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
     ),
     "Convoys and tasks": (
         Entry("convoy create", "", _BOARD),
+        Entry("convoy pause", "", _BOARD),
+        Entry("convoy resume", "", _BOARD),
         Entry("convoy list", "the convoys", "look:convoy_list"),
         Entry(
             "convoy show", "one convoy", "look:convoy_show", (Option("convoy", "the convoy's id"),)
@@ -110,6 +139,26 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
         Entry("task claim", "", _BOARD, (Option("--next", "the next task that is ready", "flag"),)),
         *(Entry(f"task {move}", "", _BOARD) for move in _MOVES),
     ),
+    "Plans": (
+        Entry(
+            "plan check",
+            "what a plan comes to (waves, critical path, overlaps), or all that is wrong with it",
+            "plans:check",
+            _PLAN,
+        ),
+        Entry(
+            "plan show",
+            "the tasks of a plan, by waves",
+            "plans:show",
+            (*_PLAN, Option("--graph", "draw who waits for whom", "flag")),
+        ),
+        Entry(
+            "plan apply",
+            "make a plan's convoy and tasks, or bring them up to date: all of it or nothing",
+            "plans:apply",
+            _PLAN,
+        ),
+    ),
     "Sessions": (
         Entry(
             "witness run",
@@ -131,6 +180,18 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
             (
                 Option("session", "the session"),
                 Option("--lines", "how many", "number", 20),
+                Option("--raw", "as the engine wrote it, not in words", "flag"),
+            ),
+        ),
+        Entry(
+            "session send",
+            "say something to a session that takes text: an answer, or what to do next",
+            "sending:send",
+            (
+                Option("session", "the session"),
+                Option("text", "what to say; - reads it from standard input"),
+                Option("--answers", "the question that it answers, if several are open"),
+                Option("--wait", "how many seconds to wait for proof that it arrived", "number", 5),
             ),
         ),
         Entry(
@@ -142,13 +203,29 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
                 Option("--reason", "why, in one line", default="stopped by hand"),
             ),
         ),
+        Entry("session report", "", _BOARD),
         Entry(
             "session attach",
-            "see what a session prints, live, until it ends; Ctrl-C leaves it alone",
+            "see what a session prints, live, until it ends; or sit down at its terminal",
             "attach:attach",
             (
                 Option("session", "the session"),
                 Option("--lines", "how many of the lines so far", "number", 20),
+            ),
+        ),
+    ),
+    "Whole runs": (
+        Entry(
+            "run",
+            "run a plan until everything has landed, failed or needs a person",
+            "run:run",
+            (
+                Option("plan", "a plan's file, - for standard input, or a convoy to go on with"),
+                Option("--yes", "do not ask", "flag"),
+                Option("--headless", "no screen and no questions: a line for each step", "flag"),
+                Option("--summary", "write the report to this file, as JSON"),
+                Option("--junit", "write it to this file, as JUnit XML"),
+                Option("--format", "what the file is", choices=("toml", "markdown", "json")),
             ),
         ),
     ),
@@ -215,8 +292,15 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
         Entry("lease release", "", _BOARD),
         Entry("lease list", "who holds what, and until when", "look:lease_list"),
         Entry("alert raise", "", _BOARD),
+        Entry("alert acknowledge", "", _BOARD),
         Entry("alert clear", "", _BOARD),
         Entry("alert list", "what needs a person's eye", "look:alert_list"),
+    ),
+    "Messages": (
+        Entry("message send", "", _BOARD),
+        Entry("message read", "", _BOARD),
+        Entry("message ack", "", _BOARD),
+        Entry("message list", "the messages that are not over", "look:message_list"),
     ),
     "The log": (
         Entry("log verify", "check every event against its hash", "history:verify"),

@@ -7,9 +7,10 @@ import msgspec
 from corral.core import views
 from corral.core.claims import ready
 from corral.core.codec import decode
+from corral.core.governor import profile_for
 from corral.core.graph import find_task
+from corral.core.profiles import limits_of
 from corral.core.rules import find_convoy
-from corral.core.slots import Limits
 from corral.core.why import Explanation, explain
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import STATE_STYLE, holder, moment, paint, span, table
@@ -100,7 +101,8 @@ def task_show(context: Context, options: Options) -> None:
         lines.append(f"{paint(view.column, style)} in {task.convoy}, priority {task.priority}")
         for name in ("needs", "paths", "accept", "inputs"):
             lines += [f"{name}: {', '.join(data[name])}"] if data[name] else []
-        for name in ("engine", "assignee", "reason", "commit"):
+        lines += [f"  {need} was inferred: {reason}" for need, reason in task.reasons.items()]
+        for name in ("engine", "role", "assignee", "reason", "commit"):
             lines += [f"{name}: {data[name]}"] if data[name] else []
         if view.claim:
             lines.append(f"held by {view.claim.holder} until {moment(view.claim.expires_at)}")
@@ -146,12 +148,28 @@ def alert_list(context: Context, options: Options) -> None:
     context.answer(found, human)
 
 
+def message_list(context: Context, options: Options) -> None:
+    found = views.message_views(context.store.state())
+
+    def human() -> str:
+        rows = [(m.id, m.sender, m.to, _fate(m), m.text.partition("\n")[0]) for m in found]
+        return table(rows, ("message", "from", "to", "", "text")) if found else "no messages"
+
+    context.answer(found, human)
+
+
+def _fate(message: views.MessageView) -> str:
+    if message.question and message.reader:
+        return f"{message.reader} owes an answer"
+    return f"taken by {message.reader}" if message.reader else "waits"
+
+
 def why(context: Context, options: Options) -> None:
     state = context.store.state()
     task = find_task(state, options.task)
-    slots, engine = context.config.slots, context.config.engine.get(task.engine or "default")
-    limits = Limits(slots.total, slots.reserve, slots.pools)
-    found = explain(state, task, context.now(), limits, engine.pool if engine else "")
+    limits, now = limits_of(context.config), context.now()
+    engine = context.config.engine.get(profile_for(state, task, limits.accounts, now))
+    found = explain(state, task, now, limits, engine.pool if engine else "")
     context.answer(found, lambda: _why(found))
 
 
@@ -161,6 +179,7 @@ def _why(found: Explanation) -> str:
     for obstacle in found.obstacles:
         lines.append(f"  - {obstacle.text}")
         lines += [f"    {paint('try:', 'dim')} {obstacle.hint}"] if obstacle.hint else []
+    lines += [f"  {found.session} {met}" for met in found.met]
     if found.waiting_for_it:
         lines.append(f"  {', '.join(found.waiting_for_it)} cannot start before it has landed")
     return "\n".join(lines)

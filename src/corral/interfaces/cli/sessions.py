@@ -3,18 +3,20 @@
 import gc
 from typing import TYPE_CHECKING
 
-from corral.core import session_rules
+from corral.core import messages, session_rules
 from corral.core.state import Session
-from corral.core.text import line
+from corral.core.text import line, shown
 from corral.core.verdict import Verdict
 from corral.core.views import SessionView, session_view
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import moment, paint, span, table
 from corral.interfaces.cli.parser import Options
+from corral.interfaces.cli.sending import screen
 from corral.roles.files import Room
 from corral.store.port import Request
 
 if TYPE_CHECKING:
+    from corral.core.stream import Stream
     from corral.world.processes import Usage
 
 
@@ -26,19 +28,26 @@ def witness(context: Context, options: Options) -> None:
 
 
 def listed(context: Context, options: Options) -> None:
-    sessions = list(context.store.state().sessions.values())
+    state = context.store.state()
+    sessions, asking = list(state.sessions.values()), messages.asking(state)
     now = context.now()
     context.answer(
         [session_view(session) for session in sessions],
-        lambda: _sessions(sessions, now) if sessions else "no session yet",
+        lambda: _sessions(sessions, now, asking) if sessions else "no session yet",
     )
 
 
-def _sessions(sessions: list[Session], now: int) -> str:
+def _doing(session: Session, asking: dict[str, str]) -> str:
+    if session.stop:
+        return "stopping"
+    return f"waits ({asking[session.id]})" if session.id in asking else "running"
+
+
+def _sessions(sessions: list[Session], now: int, asking: dict[str, str]) -> str:
     rows = [
         (
             session.id,
-            session.verdict or ("stopping" if session.stop else "running"),
+            session.verdict or _doing(session, asking),
             span((session.ended_at or now) - session.started_at),
             session.profile,
             session.detail or session.progress,
@@ -52,8 +61,59 @@ def show(context: Context, options: Options) -> None:
     found = session_rules.find_session(context.store.state(), options.session)
     view = session_view(found)
     used = _usage(context, found)
+    stream = _stream(context, found)
     data = {name: getattr(view, name) for name in view.__struct_fields__} | {"usage": used}
-    context.answer(data, lambda: _shown(view, used))
+    data |= {"engine": _engine(stream) if stream else None}
+    context.answer(data, lambda: "\n".join([_shown(view, used), *_engine_lines(found, stream)]))
+
+
+def _stream(context: Context, session: Session) -> "Stream | None":
+    """Return what the engine's output adds up to; nothing is read for a plain program."""
+    engine = context.config.engine.get(session.profile)
+    if engine is None or engine.type == "shell":
+        return None
+    from corral.roles.showing import summary
+
+    return summary(context.store.state(), session, context.config, context.repository.folder)
+
+
+def _engine(stream: "Stream") -> dict[str, object]:
+    """Return the summary as it is shown to programs; money is in the view of the session."""
+    return {
+        "said": stream.said,
+        "calls": stream.calls,
+        "called": stream.called,
+        "files": stream.files,
+        "context_used": stream.used,
+        "context_size": stream.size,
+        "compacted": stream.compacted,
+        "limits": stream.limits,
+        "denied": stream.denied,
+        "asked": stream.asked,
+        "finished": stream.finished,
+    }
+
+
+def _engine_lines(session: Session, stream: "Stream | None") -> list[str]:
+    lines = []
+    if session.model or session.thread:
+        known = f"model {session.model or 'unknown'}"
+        lines.append(f"{known}, conversation {session.thread or 'unknown'}")
+    if session.bill.tokens or session.turns:
+        bill = session.bill
+        cost = "cost unknown" if bill.usd is None else f"${bill.usd:.4f}"
+        lines.append(
+            f"{bill.fresh:,} tokens in, {bill.cached:,} cached, {bill.output:,} out: {cost}"
+        )
+    lines += [f"stepped in: {reaction}" for reaction in session.reactions]
+    if stream is None:
+        return lines
+    if stream.files:
+        lines.append(f"files: {', '.join(map(shown, stream.files[:10]))}")
+    lines += [f"> {call.tool} {call.what}".rstrip() for call in stream.calls[-3:]]
+    if stream.said:
+        lines.append(shown(" ".join(stream.said.split())[-300:]))
+    return lines
 
 
 def _usage(context: Context, session: Session) -> "Usage | None":
@@ -81,8 +141,37 @@ def tail(context: Context, options: Options) -> None:
 
     found = session_rules.find_session(context.store.state(), options.session)
     folder = Room(context.repository.folder, found.id).launch()
-    lines = processes.tail(folder, max(0, options.lines)) if folder else []
-    context.answer({"lines": lines}, lambda: "\n".join(lines))
+    lines = None
+    if not options.raw:
+        lines = screen(context, found, max(0, options.lines))
+        lines = lines if lines is not None else _in_words(context, found, max(0, options.lines))
+    if lines is None:
+        lines = processes.tail(folder, max(0, options.lines)) if folder else []
+    shown_lines = _without_secrets(context, lines)
+    context.answer({"lines": shown_lines}, lambda: "\n".join(shown_lines))
+
+
+def _without_secrets(context: Context, lines: list[str]) -> list[str]:
+    """Take out the values of keys, as far as whoever asks has them in the environment."""
+    if not any(engine.env for engine in context.config.engine.values()):
+        return lines
+    import os
+
+    from corral.roles.secrets import Secrets
+
+    secrets = Secrets(context.config, os.environ)
+    return [secrets.hide(one) for one in lines]
+
+
+def _in_words(context: Context, session: Session, lines: int) -> list[str] | None:
+    engine = context.config.engine.get(session.profile)
+    if engine is None or engine.type == "shell":
+        return None
+    from corral.roles.showing import in_words
+
+    return in_words(
+        context.store.state(), session, context.config, context.repository.folder, lines
+    )
 
 
 def stop(context: Context, options: Options) -> None:

@@ -21,6 +21,25 @@ CONFIG = """\
 # command = ["make", "test"] # the program and its arguments; a task's --run goes before it
 # model = ""
 # pool = "slow"              # its sessions count in this pool, too
+# args = []                  # more arguments
+# env = ["MY_API_KEY"]       # variables that are passed on: names only, never values
+# base_url = ""
+# permission = "edit"        # read, edit, all; with transport "acp" also ask
+# transport = "cli"          # or "acp", "tmux"
+# account = ""               # whose limits it counts against
+# fallback = ""              # the profile to use while that account is limited
+# answers = ""               # what a question is answered with; empty: you are asked
+# output = "facts"           # for type "command": it prints facts as lines of JSON
+# commit = true              # Corral commits what it leaves
+# turn_s = 600               # silent for so long, it is ended and resumed
+# budget_usd = 0.0           # for one task; 0: no limit
+
+[budget]                     # in dollars; 0: no limit
+# task_usd = 0.0
+# convoy_usd = 0.0
+# day_usd = 0.0
+# require_model = []         # patterns like "claude-opus-*"; another model ends the session
+# prices = { "some-model" = { input = 3.0, output = 15.0, cached = 0.3 } }  # a million tokens
 
 [slots]
 # total = 12                 # sessions at once
@@ -36,6 +55,10 @@ CONFIG = """\
 # attempts = 3               # in a row that come to nothing, then a person is needed
 # backoff_s = 30             # the first rest between them; doubled each time
 # backoff_most_s = 3600
+# park_s = 60                # an engine may wait for a limit for so long; then it is parked
+# answer_s = 900             # a question may wait for so long
+# window = 90                # per cent of the context, then a fresh conversation; 0: never
+# loop = 20                  # the same call, nothing changes: an alert, twice: the end; 0: never
 # commit_dirty = false       # commit what a session leaves behind, instead of sending it back
 
 [trees]
@@ -49,6 +72,13 @@ CONFIG = """\
 # keep_days = 30             # how long kept work stays after its convoy is finished
 # ports = 0                  # leased for each session: CORRAL_PORT_1, CORRAL_PORT_2, …
 # port_range = [20000, 29999]
+
+[server]
+# port = 0                   # 0: 5173, or another if that is taken
+# bind = "127.0.0.1"         # another address only with TLS
+# hosts = []                 # more names under which it is reached, like "build.example"
+# tls_cert = ""
+# tls_key = ""
 
 [refinery]                   # for the merge queue, which comes in a later version
 # strategy = "squash"        # rebase, squash or merge; a convoy may say otherwise

@@ -4,6 +4,8 @@ import gc
 import sys
 
 from corral.core import views
+from corral.core.bill import NANO, Bill
+from corral.core.engine_fold import DAY_MS
 from corral.core.state import State, Task
 from corral.interfaces.cli import output
 from corral.interfaces.cli.context import Context
@@ -58,6 +60,7 @@ def _screen(state: State, now: int) -> str:
             lines += ["", *_section(state, name, board[name], now)]
     lines += _sessions(state, now)
     lines += _checks(state, now)
+    lines += _spent(state, now)
     if state.alerts:
         lines += ["", paint(f"alerts ({len(state.alerts)})", "red")]
         lines += [f"  {alert.id}  {alert.subject}: {alert.text}" for alert in state.alerts.values()]
@@ -120,6 +123,21 @@ def _checks(state: State, now: int) -> list[str]:
     ]
     heading = paint(f"checks ({len(live)})", "cyan", "bold")
     return ["", heading, table(rows, ("run", "time", "on", "changes"))]
+
+
+def _spent(state: State, now: int) -> list[str]:
+    """Say what engines have cost, as far as they tell."""
+    if not state.ledger:
+        return []
+    day = state.days.get(now // DAY_MS, Bill())
+    total = sum((entry.bill for entry in state.ledger.values()), Bill())
+    return ["", f"spent today {_usd(day)}, in all {_usd(total)} (corral cost)"]
+
+
+def _usd(bill: Bill) -> str:
+    if bill.usd is not None:
+        return f"${bill.usd:.2f}"
+    return f"${bill.nano_usd / NANO:.2f} and more (unknown)" if bill.nano_usd else "unknown"
 
 
 def _bar(view: views.ConvoyView) -> str:

@@ -68,7 +68,7 @@ class Stacks:
         return Strategy(state.convoys[convoy].strategy or self._settings.strategy)
 
     def stack(
-        self, state: State, convoy: ConvoyId, changes: Sequence[Change], run: str, at: int
+        self, state: State, convoy: ConvoyId, changes: Sequence[Change], run: str
     ) -> Stack | Misfit:
         """Stack changes on the trunk, on top of a run that has the lower ones already."""
         tip = trunk_of(state, convoy).tip
@@ -78,7 +78,8 @@ class Stacks:
             onto,
             [_work(state, change) for change in rest],
             self.strategy(state, convoy),
-            Stamp(run, COMMITTER, at // 1000),
+            # Not the time of day: whoever makes the same stack again makes the same commits.
+            Stamp(run, COMMITTER, max((one.queued_at for one in changes), default=0) // 1000),
         )
         if isinstance(made, Clash):
             under = [change.task for change in changes if change.task in below]

@@ -42,7 +42,9 @@ if TYPE_CHECKING:
         alive,
         ask_stop,
         force_stop,
+        last_lines,
         outcome,
+        ran,
         read_exit,
         tail,
     )
@@ -61,7 +63,16 @@ _HOMES = {
         "Stray",
         "Usage",
     ),
-    "watching": ("alive", "ask_stop", "force_stop", "outcome", "read_exit", "tail"),
+    "watching": (
+        "alive",
+        "ask_stop",
+        "force_stop",
+        "last_lines",
+        "outcome",
+        "ran",
+        "read_exit",
+        "tail",
+    ),
 }
 
 __all__ = [
@@ -78,7 +89,9 @@ __all__ = [
     "ask_stop",
     "end",
     "force_stop",
+    "last_lines",
     "outcome",
+    "ran",
     "read_exit",
     "start",
     "strays",

@@ -113,7 +113,7 @@ def _ask_until(run_folder: str, launch: Launch, deadline: float) -> records.Reco
 
 def _ask(run_folder: str, launch: Launch, request: int, deadline: float) -> records.Record:
     wall_s = math.inf if launch.wall_s is None else launch.wall_s
-    bounds = f"\0{wall_s}\0{launch.grace_s}\0{launch.output_bytes}".encode()
+    bounds = f"\0{wall_s}\0{launch.grace_s}\0{launch.output_bytes}\0{int(launch.split)}".encode()
     os.lseek(request, 0, os.SEEK_SET)
     ours, theirs = socket.socketpair()
     with ours, theirs, _connected(run_folder, deadline) as keeper:

@@ -21,7 +21,7 @@ import traceback
 from corral.world.processes import ending, records, shim, system
 
 # The number is that of the requests' form: a keeper of another version is not asked.
-SOCKET = "keeper.1"
+SOCKET = "keeper.2"
 READY = b"ready"
 LINGER_S = 5.0
 _SWEEP_AGAIN_S = 0.05
@@ -105,8 +105,8 @@ class Keeper:
             if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
                 files.frombytes(data[: len(data) - len(data) % files.itemsize])
         if len(files) == 2:
-            folder, wall_s, grace_s, output_bytes = message.split(b"\0")
-            bounds = shim.Bounds(float(wall_s), float(grace_s), int(output_bytes))
+            folder, wall_s, grace_s, output_bytes, split = message.split(b"\0")
+            bounds = shim.Bounds(float(wall_s), float(grace_s), int(output_bytes), split == b"1")
             self._fork(os.fsdecode(folder), bounds, files[0], files[1])
         for fd in files:
             os.close(fd)

@@ -4,6 +4,7 @@ The bytes are moved by the kernel (`splice`): they cost no memory here and hardl
 rather than the file itself is given to the program, because only who holds the other end can
 rotate: a program that writes to a file directly fills the disk. `output` is the newest part,
 `output.1` the one before; what was written first is kept as `output.head` before it would be lost.
+Where the two streams have to be told apart, those of the second are `errors`, `errors.1`, ….
 """
 
 import errno
@@ -11,6 +12,7 @@ import fcntl
 import os
 
 NEWEST, OLDER, HEAD = "output", "output.1", "output.head"
+ERRORS = "errors"
 HEAD_BYTES = 65_536
 _AT_ONCE = 1 << 20
 _PIPE_BYTES = 1 << 18
@@ -19,10 +21,10 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 class Output:
-    def __init__(self, folder: str, limit: int) -> None:
-        self._folder = folder
+    def __init__(self, folder: str, limit: int, name: str = NEWEST) -> None:
+        self._path = f"{folder}/{name}"
         self._limit = max(limit, HEAD_BYTES)
-        self._fresh = f"{folder}/.{NEWEST}.{os.getpid()}"
+        self._fresh = f"{folder}/.{name}.{os.getpid()}"
         self._file = create(self._fresh)
         self._size = 0
         self._rotated = False
@@ -37,7 +39,7 @@ class Output:
 
     def appear(self) -> None:
         """Give the file its name; only for who has the folder for itself."""
-        os.rename(self._fresh, f"{self._folder}/{NEWEST}")
+        os.rename(self._fresh, self._path)
 
     def vanish(self) -> None:
         os.unlink(self._fresh)
@@ -91,12 +93,11 @@ class Output:
         return count > 0
 
     def _rotate(self) -> None:
-        newest = f"{self._folder}/{NEWEST}"
         try:
             if not self._rotated:
-                self._keep_head(newest)
-            os.rename(newest, f"{self._folder}/{OLDER}")
-            fresh = create(newest)
+                self._keep_head()
+            os.rename(self._path, f"{self._path}.1")
+            fresh = create(self._path)
         except OSError:
             # The folder is gone or full: start over in the file at hand, which stays bounded.
             os.ftruncate(self._file, 0)
@@ -107,9 +108,9 @@ class Output:
         self._rotated = True
         self._size = 0
 
-    def _keep_head(self, newest: str) -> None:
-        source = os.open(newest, os.O_RDONLY | os.O_CLOEXEC)
-        head = create(f"{self._folder}/{HEAD}")
+    def _keep_head(self) -> None:
+        source = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
+        head = create(f"{self._path}.head")
         try:
             os.sendfile(head, source, 0, HEAD_BYTES)
         finally:

@@ -30,13 +30,16 @@ class Begun(NamedTuple):
     """A pipe that ends without a word when the program runs."""
 
 
-def begin(folder: str, request: int, reply: int, output: Output) -> Begun:
-    """Fork the process that records itself and becomes the program, or answers why not."""
+def begin(folder: str, request: int, reply: int, outputs: tuple[Output, ...]) -> Begun:
+    """Fork the process that records itself and becomes the program, or answers why not.
+
+    The first of the outputs is for stdout, the last for stderr; there may be one for both.
+    """
     verdict, report = os.pipe()
     shim = os.getpid()
     pid = os.fork()
     if pid == 0:
-        refusal = _prepare(folder, request, output, shim)
+        refusal = _prepare(folder, request, outputs, shim)
         answer(reply, {"error": refusal})
         os.write(report, b"refused")
         os._exit(CANNOT)
@@ -44,7 +47,7 @@ def begin(folder: str, request: int, reply: int, output: Output) -> Begun:
     return Begun(pid, verdict)
 
 
-def _prepare(folder: str, request: int, output: Output, shim: int) -> str:
+def _prepare(folder: str, request: int, outputs: tuple[Output, ...], shim: int) -> str:
     system.die_with_parent(signal.SIGKILL)
     if os.getppid() != shim:
         os._exit(CANNOT)
@@ -53,10 +56,11 @@ def _prepare(folder: str, request: int, output: Output, shim: int) -> str:
     try:
         records.write_once(folder, records.PROCESS, _record(launch["session"]))
     except OSError as error:
-        output.vanish()
+        for output in outputs:
+            output.vanish()
         return f"{folder}: {os.strerror(error.errno or 0)}"
     try:
-        _become(folder, launch, output)
+        _become(folder, launch, outputs)
     except _Refused as error:
         refusal = str(error)
     end = {"reason": "could_not_start", "detail": refusal, "at": now()}
@@ -64,10 +68,11 @@ def _prepare(folder: str, request: int, output: Output, shim: int) -> str:
     return refusal
 
 
-def _become(folder: str, launch: dict[str, Any], output: Output) -> NoReturn:
+def _become(folder: str, launch: dict[str, Any], outputs: tuple[Output, ...]) -> NoReturn:
     about = folder
     try:
-        output.appear()
+        for output in outputs:
+            output.appear()
         records.reserve(folder, records.EXIT)
         about = launch["stdin"] or os.devnull
         # Else a named pipe that nobody writes to would hold us up here.
@@ -77,7 +82,7 @@ def _become(folder: str, launch: dict[str, Any], output: Output) -> NoReturn:
         os.chdir(about)
         about = launch["argv"][0]
         os.setsid()
-        for source, target in ((stdin, 0), (output.sink, 1), (output.sink, 2)):
+        for source, target in ((stdin, 0), (outputs[0].sink, 1), (outputs[-1].sink, 2)):
             os.dup2(source, target)
         _reset_signals()
         _execute(launch["argv"], launch["env"])

@@ -17,7 +17,7 @@ import time
 from typing import Any, NamedTuple
 
 from corral.world.processes import ending, program, records, system
-from corral.world.processes.output import Output
+from corral.world.processes.output import ERRORS, NEWEST, Output
 
 # Said first, so that whoever asked knows that this launch is decided here, even if we die over it.
 TAKEN = b" "
@@ -32,6 +32,7 @@ class Bounds(NamedTuple):
     wall_s: float
     grace_s: float
     output_bytes: int
+    split: bool
 
 
 def run(folder: str, bounds: Bounds, request: int, reply: int, signals: "Signals") -> int:
@@ -41,19 +42,22 @@ def run(folder: str, bounds: Bounds, request: int, reply: int, signals: "Signals
     signals.renew()
     _say(reply, TAKEN)
     try:
-        output = Output(folder, bounds.output_bytes)
+        outputs: tuple[Output, ...] = (Output(folder, bounds.output_bytes, NEWEST),)
+        if bounds.split:
+            outputs = (outputs[0], Output(folder, bounds.output_bytes, ERRORS))
     except OSError as error:
         program.answer(reply, {"error": f"{folder}: {os.strerror(error.errno or 0)}"})
         return 0
-    begun = program.begin(folder, request, reply, output)
+    begun = program.begin(folder, request, reply, outputs)
     # The program's copies are now the only ones: the pipe ends when the last writer does.
-    os.close(output.sink)
+    for output in outputs:
+        os.close(output.sink)
     os.close(request)
     if _is_refused(begun, signals):
         return 0
     _say(reply, b'{"pid": %d, "program_pid": %d}' % (os.getpid(), begun.pid))
     os.close(reply)
-    end = Session(begun.pid, bounds, output, signals).watch()
+    end = Session(begun.pid, bounds, outputs, signals).watch()
     records.write_durably(folder, records.EXIT, end)
     return 0
 
@@ -112,10 +116,12 @@ class Signals:
 
 
 class Session:
-    def __init__(self, pid: int, bounds: Bounds, output: Output, signals: Signals) -> None:
+    def __init__(
+        self, pid: int, bounds: Bounds, outputs: tuple[Output, ...], signals: Signals
+    ) -> None:
         self._program = pid
         self._grace_s = bounds.grace_s
-        self._output = output
+        self._outputs = outputs
         self._signals = signals
         self._reason = ""
         self._status: int | None = None
@@ -126,7 +132,8 @@ class Session:
         self._left = 0
         self._poll = select.poll()
         self._poll.register(signals.source, select.POLLIN)
-        self._poll.register(output.source, select.POLLIN)
+        for output in outputs:
+            self._poll.register(output.source, select.POLLIN)
 
     def watch(self) -> dict[str, Any]:
         """Return how it ended, once nothing that it started is alive."""
@@ -135,7 +142,8 @@ class Session:
             if self._left:
                 break
             self._wait()
-        self._output.drain()
+        for output in self._outputs:
+            output.drain()
         status = self._status
         times = os.times()
         leftovers = {pid for pid, _ in self._ended if pid != self._program}
@@ -149,8 +157,8 @@ class Session:
             "killed": len(leftovers),
             "left": self._left,
             "cpu_s": times.children_user + times.children_system,
-            "output_bytes": self._output.moved,
-            "output_dropped": self._output.dropped,
+            "output_bytes": sum([output.moved for output in self._outputs]),
+            "output_dropped": sum([output.dropped for output in self._outputs]),
         }
 
     def _reap(self) -> bool:
@@ -203,5 +211,7 @@ class Session:
         for fd, _ in self._poll.poll(timeout):
             if fd == self._signals.source:
                 self._signals.clear()
-            elif not self._output.move():
-                self._poll.unregister(fd)
+                continue
+            for output in self._outputs:
+                if fd == output.source and not output.move():
+                    self._poll.unregister(fd)

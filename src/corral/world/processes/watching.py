@@ -10,7 +10,7 @@ import msgspec
 
 from corral.world.processes import records, table
 from corral.world.processes.model import Exit, Reason
-from corral.world.processes.output import NEWEST, OLDER
+from corral.world.processes.output import ERRORS, NEWEST
 
 _TAIL_BYTES = 1 << 18
 
@@ -18,6 +18,11 @@ _TAIL_BYTES = 1 << 18
 def alive(folder: str) -> bool:
     """Say whether the session in this folder runs, or is being ended, under its shim."""
     return _shim(folder) is not None
+
+
+def ran(folder: str) -> bool:
+    """Say whether a program was started in this folder, rather than withdrawn before it was."""
+    return bool((records.read(folder, records.PROCESS) or {}).get("pid"))
 
 
 def ask_stop(folder: str) -> bool:
@@ -53,14 +58,19 @@ def outcome(folder: str) -> Exit | None:
     return Exit(Reason.LOST, 0, detail="its shim and its keeper are gone")
 
 
-def tail(folder: str, lines: int) -> list[str]:
+def last_lines(folder: str, lines: int) -> list[str]:
+    """Return the last lines that a program left: of its errors, if they are apart and there."""
+    return tail(folder, lines, ERRORS) or tail(folder, lines)
+
+
+def tail(folder: str, lines: int, name: str = NEWEST) -> list[str]:
     """Return the last lines of the output; reads a bounded part of it, across rotation."""
     parts: list[bytes] = []
     seen: set[int] = set()
     room = _TAIL_BYTES
     # The newest first: after a rotation in between, the older one is then the same file.
-    for name in (NEWEST, OLDER):
-        part, inode = _end_of(f"{folder}/{name}", room)
+    for path in (f"{folder}/{name}", f"{folder}/{name}.1"):
+        part, inode = _end_of(path, room)
         if inode not in seen:
             parts.insert(0, part)
             room -= len(part)

@@ -1,0 +1,79 @@
+"""What was used and what it cost: tokens to the token, money as far as somebody said so.
+
+Money is whole nano-dollars, so that sums are exact in whatever order they are made. Tokens whose
+cost nobody knows are counted as that: unknown is never zero.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from corral.core.facts import Spent
+
+NANO = 1_000_000_000
+
+
+class Price(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a model costs, in dollars for a million tokens."""
+
+    input: float
+    output: float
+    cached: float | None = None  # as `input`, unless it is said
+
+
+class Bill(Struct, frozen=True, array_like=True, gc=False):
+    fresh: int = 0
+    cached: int = 0
+    output: int = 0
+    nano_usd: int = 0  # what is known of the cost
+    unpriced: int = 0  # of the tokens, those whose cost is not known
+
+    def __add__(self, other: "Bill") -> "Bill":
+        return Bill(*(a + b for a, b in zip(_parts(self), _parts(other), strict=True)))
+
+    def __sub__(self, other: "Bill") -> "Bill":
+        return Bill(*(a - b for a, b in zip(_parts(self), _parts(other), strict=True)))
+
+    @property
+    def tokens(self) -> int:
+        return self.fresh + self.cached + self.output
+
+    @property
+    def usd(self) -> float | None:
+        """Return the cost in dollars; None if some of it is not known."""
+        return None if self.unpriced else self.nano_usd / NANO
+
+
+def nano(usd: float) -> int:
+    return round(usd * NANO)
+
+
+def charged(before: Bill, spent: "Spent", prices: Mapping[str, Price]) -> Bill:
+    """Return the bill after one more report of an engine."""
+    found = _priced(spent, prices)
+    if not spent.total:
+        return before + found
+    if found.unpriced and not before.unpriced and before.nano_usd:
+        # The sum of the calls was said with its cost; a total without one takes nothing back.
+        return Bill(found.fresh, found.cached, found.output, before.nano_usd)
+    return found
+
+
+def _priced(spent: "Spent", prices: Mapping[str, Price]) -> Bill:
+    tokens = (max(0, spent.fresh), max(0, spent.cached), max(0, spent.output))
+    if spent.cost_usd is not None:
+        return Bill(*tokens, nano_usd=max(0, nano(spent.cost_usd)))
+    price = prices.get(spent.model)
+    if price is None:
+        return Bill(*tokens, unpriced=sum(tokens))
+    cached = price.input if price.cached is None else price.cached
+    each = (price.input, cached, price.output)
+    # A dollar for a million tokens is a thousand nano-dollars for one.
+    cost = sum(count * usd * 1000 for count, usd in zip(tokens, each, strict=True))
+    return Bill(*tokens, nano_usd=round(cost))
+
+
+def _parts(bill: Bill) -> tuple[int, ...]:
+    return (bill.fresh, bill.cached, bill.output, bill.nano_usd, bill.unpriced)

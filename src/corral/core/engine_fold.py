@@ -1,0 +1,97 @@
+"""The part of the fold that is about engines: conversations, money, and the limits of accounts."""
+
+from msgspec.structs import replace
+
+from corral.core import events as e
+from corral.core import governor
+from corral.core.bill import Bill
+from corral.core.state import Account, Entry, Session, State
+
+RESUME, RESTART, AFRESH = "resume", "restart", "afresh"
+DAY_MS = 86_400_000
+_DAYS = 40  # of which the state knows what was spent; the log knows of all
+_REACTIONS = 10
+
+
+def engaged(state: State, event: e.SessionEngaged, seq: int, at: int) -> None:
+    session = state.sessions[event.session]
+    state.sessions[event.session] = replace(
+        session,
+        thread=event.thread or session.thread,
+        model=event.model or session.model,
+    )
+
+
+def spent(state: State, event: e.SessionSpent, seq: int, at: int) -> None:
+    session = state.sessions[event.session]
+    bill = Bill(event.fresh, event.cached, event.output, event.nano_usd, event.unpriced)
+    new = bill - session.bill
+    state.sessions[event.session] = replace(
+        session,
+        bill=bill,
+        turns=event.turns,
+        model=event.model or session.model,
+        limited=False,  # it goes on: what it met is over
+    )
+    _enter(state, session, event.model, new)
+    day = at // DAY_MS
+    state.days[day] = state.days.get(day, Bill()) + new
+    for old in [known for known in state.days if known <= day - _DAYS]:
+        del state.days[old]
+
+
+def _enter(state: State, session: Session, model: str, new: Bill) -> None:
+    key = f"{session.task} {session.profile} {model}"
+    entry = state.ledger.get(key) or Entry(session.task, session.profile, model, Bill())
+    first = session.bill == Bill()
+    state.ledger[key] = replace(entry, bill=entry.bill + new, sessions=entry.sessions + first)
+
+
+def limited(state: State, event: e.SessionLimited, seq: int, at: int) -> None:
+    account = state.accounts.get(event.account) or Account(event.account)
+    live = [s for s in state.sessions.values() if s.live and s.account == event.account]
+    state.accounts[event.account] = governor.cut(
+        account,
+        still_fine=sum(s.id != event.session and not s.limited for s in live),
+        running=len(live),
+        until_at=event.until_at,
+        at=at,
+        why=(event.trouble, event.text),
+    )
+    session = state.sessions[event.session]
+    state.sessions[event.session] = replace(session, limited=True)
+
+
+def asked(state: State, event: e.SessionAsked, seq: int, at: int) -> None:
+    session = state.sessions[event.session]
+    state.sessions[event.session] = replace(session, asked=event.text)
+
+
+def reacted(state: State, event: e.SessionReacted, seq: int, at: int) -> None:
+    session = state.sessions[event.session]
+    said = f"{event.cause}: {event.action}"
+    session = replace(session, reactions=(*session.reactions, said)[-_REACTIONS:])
+    if event.action in (RESUME, RESTART):
+        session = replace(
+            session,
+            launches=session.launches + 1,
+            relaunched=(*session.relaunched, event.cause),
+            fresh=event.action == RESTART,
+            talk=session.talked if event.action == RESUME else Bill(),
+            bill_before=session.bill,
+            turns_before=session.turns,
+            stop="",
+            detail="",
+            asked="",
+        )
+    elif event.action == AFRESH:
+        session = replace(session, fresh=True, talk=Bill())
+    state.sessions[event.session] = session
+
+
+def ended(state: State, event: e.SessionEnded) -> None:
+    """Let an account have more at once after something went well on it."""
+    session = state.sessions[event.session]
+    account = state.accounts.get(session.account)
+    if account is not None and event.verdict == "proved":
+        state.accounts[session.account] = governor.grow(account)

@@ -1,0 +1,172 @@
+"""Money: what was spent on what, and the budgets that stop it.
+
+Sums come from the ledger that is folded from the log, and from what runs and was not recorded yet.
+Cost that nobody knows cannot be held against a budget; it is shown as unknown.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+
+from msgspec import Struct, field
+
+from corral.core.bill import NANO, Bill, nano
+from corral.core.claims import Obstacle
+from corral.core.engine_fold import DAY_MS
+from corral.core.ids import SessionId, TaskId
+from corral.core.state import Entry, State, Task, TaskState
+
+
+class Budgets(Struct, frozen=True):
+    """Limits in dollars; 0 means none. `profiles` limits a task by the profile it runs with."""
+
+    task_usd: float = 0.0
+    convoy_usd: float = 0.0
+    day_usd: float = 0.0
+    profiles: Mapping[str, float] = field(default_factory=dict)
+
+    def of_task(self, profile: str) -> float:
+        """Return the tighter of the limits for one task; 0 if there is none."""
+        known = [usd for usd in (self.task_usd, self.profiles.get(profile, 0.0)) if usd > 0]
+        return min(known, default=0.0)
+
+    def any(self, profile: str) -> bool:
+        return bool(self.of_task(profile) or self.convoy_usd or self.day_usd)
+
+
+class Over(Struct, frozen=True):
+    """A budget that is used up."""
+
+    what: str  # task, convoy or day
+    text: str
+
+
+class Sums:
+    """What was spent by now on each task and convoy, and on this day, in nano-dollars.
+
+    `running`: what sessions have spent that may not be recorded yet.
+    """
+
+    def __init__(
+        self, state: State, now: int, running: Mapping[SessionId, Bill] | None = None
+    ) -> None:
+        self._state = state
+        self.day = state.days.get(now // DAY_MS, Bill()).nano_usd
+        self.tasks: dict[TaskId, int] = {}
+        self.convoys: dict[str, int] = {}
+        for entry in state.ledger.values():
+            self._add(entry.task, entry.bill.nano_usd)
+        for name, bill in (running or {}).items():
+            session = state.sessions.get(name)
+            if session is not None and session.live:
+                new = max(0, bill.nano_usd - session.bill.nano_usd)
+                self._add(session.task, new)
+                self.day += new
+
+    def _add(self, task: TaskId, nano_usd: int) -> None:
+        convoy = self._state.tasks[task].convoy
+        self.tasks[task] = self.tasks.get(task, 0) + nano_usd
+        self.convoys[convoy] = self.convoys.get(convoy, 0) + nano_usd
+
+
+def over(sums: Sums, task: Task, profile: str, budgets: Budgets) -> Over | None:
+    """Return the budget that a task has used up."""
+    limits = (
+        ("task", budgets.of_task(profile), f"the task {task.id}", sums.tasks.get(task.id, 0)),
+        (
+            "convoy",
+            budgets.convoy_usd,
+            f"the convoy {task.convoy}",
+            sums.convoys.get(task.convoy, 0),
+        ),
+        ("day", budgets.day_usd, "this day", sums.day),
+    )
+    for what, usd, name, spent in limits:
+        if usd > 0 and spent >= nano(usd):
+            return Over(what, f"{name} has cost ${spent / NANO:.4f} of ${usd:g}")
+    return None
+
+
+def obstacle(sums: Sums, task: Task, profile: str, budgets: Budgets) -> Obstacle | None:
+    """Return the budget that keeps a task from being started."""
+    found = over(sums, task, profile, budgets)
+    if found is None:
+        return None
+    hint = "wait for the next day (UTC), or raise" if found.what == "day" else "raise"
+    return Obstacle(
+        "no_money",
+        f"{task.id} waits for money: {found.text}",
+        f"{hint} the limit in .corral/config.toml; see: corral cost",
+    )
+
+
+def total(entries: Iterable[Entry]) -> Bill:
+    return sum((entry.bill for entry in entries), Bill())
+
+
+class Line(Struct, frozen=True):
+    """One row of a report."""
+
+    name: str
+    sessions: int
+    fresh: int
+    cached: int
+    output: int
+    cost_usd: float | None  # None: at least a part of it is not known
+    known_usd: float
+    unpriced: int
+
+
+class Report(Struct, frozen=True):
+    total: Line
+    landed: int
+    usd_per_landed: float | None
+    tasks: list[Line]
+    convoys: list[Line]
+    engines: list[Line]
+    models: list[Line]
+    days: list[Line]
+
+
+def report(state: State) -> Report:
+    """Say what was spent on what."""
+    entries = list(state.ledger.values())
+    landed = sum(task.state is TaskState.DONE for task in state.tasks.values())
+    bill = total(entries)
+    return Report(
+        total=_line("all", bill, sum(entry.sessions for entry in entries)),
+        landed=landed,
+        usd_per_landed=bill.usd / landed if landed and bill.usd is not None else None,
+        tasks=_by(entries, lambda entry: entry.task),
+        convoys=_by(entries, lambda entry: state.tasks[entry.task].convoy),
+        engines=_by(entries, lambda entry: entry.profile),
+        models=_by(entries, lambda entry: entry.model or "unknown"),
+        days=[_line(_date(day), bill, 0) for day, bill in sorted(state.days.items())],
+    )
+
+
+def _by(entries: list[Entry], key: Callable[[Entry], str]) -> list[Line]:
+    groups: dict[str, list[Entry]] = {}
+    for entry in entries:
+        groups.setdefault(key(entry), []).append(entry)
+    return [
+        _line(name, total(group), sum(entry.sessions for entry in group))
+        for name, group in groups.items()
+    ]
+
+
+def _line(name: str, bill: Bill, sessions: int) -> Line:
+    return Line(
+        name,
+        sessions,
+        bill.fresh,
+        bill.cached,
+        bill.output,
+        bill.usd,
+        bill.nano_usd / NANO,
+        bill.unpriced,
+    )
+
+
+def _date(day: int) -> str:
+    from datetime import UTC, datetime
+
+    return datetime.fromtimestamp(day * DAY_MS / 1000, UTC).strftime("%Y-%m-%d")

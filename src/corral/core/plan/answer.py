@@ -1,0 +1,202 @@
+"""A plan from what an engine said: JSON, with whatever prose and fences around it.
+
+The last complete object that looks like a plan counts. The parser is our own because the line of
+each key is wanted, and because an answer may be broken anywhere: it says where. An object is
+entered again only where one around it is broken, so a text is read as often as it is nested.
+"""
+
+import re
+from json import loads
+from typing import Any
+
+from msgspec import Struct
+
+from corral.core.plan.problems import Place, Source, unreadable
+from corral.core.text import printable
+
+_DEEPEST = 8
+_MOST_OBJECTS = 1_000
+_PLAN = re.compile(r'\{(?=[ \t\n\r]*"(?:convoy|policy|tasks?)"[ \t\n\r]*:)')
+_MOST_ITEMS = 5_000
+_BEGIN = re.compile(r"\{(?=[ \t\n\r]*[\"}])")
+_INSIDE = re.compile(r'(?:[^"\\\x00-\x1f]++|\\.)*+')
+_BLANK = re.compile(r"[ \t\n\r]*")
+_WORD = re.compile(r"-?(?:0|[1-9]\d{0,18})(?:\.\d{1,18})?(?:[eE][+-]?\d{1,3})?|true|false|null")
+_WORDS = {"true": True, "false": False, "null": None}
+
+
+class _Broken(Exception):
+    def __init__(self, at: int, text: str) -> None:
+        super().__init__(text)
+        self.at = at
+        self.text = text
+
+
+class _Found(Struct):
+    """One complete object."""
+
+    data: dict[str, Any]
+    places: dict[Place, int]  # where each key and element begins, as an offset
+
+
+def read_answer(text: str) -> Source:
+    """Read the last plan in a text."""
+    lines = _Lines(text)
+    found = _objects(text, _PLAN)
+    if found.plan is None:
+        found = _objects(text, _BEGIN)
+    if found.plan is not None:
+        places = found.plan.places.items()
+        return Source(found.plan.data, {place: lines.number(at) for place, at in places})
+    return _nothing(lines, found)
+
+
+class _Objects(Struct):
+    """The last plan, the last object of all, and the broken one that got furthest."""
+
+    plan: _Found | None = None
+    other: _Found | None = None
+    broken: tuple[int, _Broken] | None = None
+
+
+def _objects(text: str, pattern: "re.Pattern[str]") -> _Objects:
+    """Read the objects that begin as the pattern says; the last ones, if they are very many."""
+    found, end = _Objects(), 0
+    for start in [begin.start() for begin in pattern.finditer(text)][-_MOST_OBJECTS:]:
+        if start < end:
+            continue
+        reader = _Reader(text)
+        try:
+            data, end = reader.value(start, ())
+        except _Broken as error:
+            if found.broken is None or error.at > found.broken[1].at:
+                found.broken = start, error
+        else:
+            found.other = _Found(data, reader.places)
+            found.plan = found.other if _is_plan(data) else found.plan
+    return found
+
+
+def _is_plan(data: dict[str, Any]) -> bool:
+    return any(isinstance(data.get(name), list | dict) for name in ("task", "tasks", "convoy"))
+
+
+def _nothing(lines: "_Lines", found: _Objects) -> Source:
+    """Say why there is no plan: how far a broken object got, or that the last one is none."""
+    if found.broken:
+        start, error = found.broken
+        begun, line = lines.number(start), lines.number(error.at)
+        where = f" (the object begins on line {begun})" if begun != line else ""
+        return unreadable(f"not valid JSON: {error.text}{where}", line)
+    if found.other:
+        keys = ", ".join(printable(key) for key in list(found.other.data)[:5]) or "nothing"
+        line = lines.number(next(iter(found.other.places.values()), 0))
+        said = 'there is no plan: the last object has neither "convoy" nor "task", but'
+        return unreadable(f"{said} {keys}", line)
+    return unreadable("there is no JSON object in it")
+
+
+class _Lines:
+    def __init__(self, text: str) -> None:
+        self._ends = [match.start() for match in re.finditer("\n", text)]
+
+    def number(self, at: int) -> int:
+        from bisect import bisect_left
+
+        return bisect_left(self._ends, at) + 1
+
+
+class _Reader:
+    """Reads one value; `places` says where its parts begin."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self.places: dict[Place, int] = {}
+
+    def value(self, at: int, place: Place) -> tuple[Any, int]:
+        if place:
+            self.places[place] = at
+        if len(place) >= _DEEPEST:
+            raise _Broken(at, f"it is nested deeper than {_DEEPEST} levels")
+        char = self._text[at : at + 1]
+        if char == "{":
+            return self._object(at, place)
+        if char == "[":
+            return self._list(at, place)
+        if char == '"':
+            return self._string(at)
+        word = _WORD.match(self._text, at)
+        if not word:
+            raise self._unexpected(at, "a value")
+        if word[0] in _WORDS:
+            return _WORDS[word[0]], word.end()
+        whole = word[0].lstrip("-").isdigit()
+        return int(word[0]) if whole else float(word[0]), word.end()
+
+    def _object(self, start: int, place: Place) -> tuple[dict[str, Any], int]:
+        data: dict[str, Any] = {}
+        at = self._skip(start + 1)
+        if self._text[at : at + 1] == "}":
+            return data, at + 1
+        while True:
+            if self._text[at : at + 1] != '"':
+                raise self._unexpected(at, "a name in double quotes")
+            key, after = self._string(at)
+            if key in data:
+                raise _Broken(at, f'"{printable(key)}" is there twice in one object')
+            colon = self._skip(after)
+            if self._text[colon : colon + 1] != ":":
+                raise self._unexpected(colon, f'a ":" after "{printable(key)}"')
+            data[key], after = self.value(self._skip(colon + 1), (*place, key))
+            self.places[*place, key] = at
+            at, ended = self._next(after, "}")
+            if ended:
+                return data, at
+
+    def _list(self, start: int, place: Place) -> tuple[list[Any], int]:
+        items: list[Any] = []
+        at = self._skip(start + 1)
+        if self._text[at : at + 1] == "]":
+            return items, at + 1
+        while True:
+            item, after = self.value(at, (*place, len(items)))
+            items.append(item)
+            if len(items) > _MOST_ITEMS:
+                raise _Broken(at, f"a list has more than {_MOST_ITEMS:,} elements")
+            at, ended = self._next(after, "]")
+            if ended:
+                return items, at
+
+    def _next(self, after: int, closing: str) -> tuple[int, bool]:
+        """Go past a comma to the next element, or past the end."""
+        at = self._skip(after)
+        char = self._text[at : at + 1]
+        if char == closing:
+            return at + 1, True
+        if char != ",":
+            raise self._unexpected(at, f'"," or "{closing}"')
+        following = self._skip(at + 1)
+        if self._text[following : following + 1] == closing:
+            raise _Broken(at, f'there is a comma before the closing "{closing}"')
+        return following, False
+
+    def _string(self, at: int) -> tuple[str, int]:
+        inside = _INSIDE.match(self._text, at + 1)
+        end = inside.end() if inside else at + 1
+        if self._text[end : end + 1] != '"':
+            if end >= len(self._text):
+                raise _Broken(end, "it ends in the middle of a text")
+            raise _Broken(end, "a text goes over the end of its line: write \\n")
+        try:
+            return str(loads(self._text[at : end + 1])), end + 1
+        except ValueError as error:
+            raise _Broken(at, "a text has a bad escape: write \\\\ for a backslash") from error
+
+    def _skip(self, at: int) -> int:
+        found = _BLANK.match(self._text, at)
+        return found.end() if found else at
+
+    def _unexpected(self, at: int, wanted: str) -> _Broken:
+        if at >= len(self._text):
+            return _Broken(at, f"it ends in the middle, where {wanted} should follow")
+        return _Broken(at, f"there is {self._text[at : at + 1]!r} where {wanted} should be")

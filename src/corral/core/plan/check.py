@@ -1,0 +1,249 @@
+"""What is wrong with a plan: every text, name and path in it, and what its tasks need.
+
+The bounds are those by which the rules refuse single commands (`core/text`, `core/paths`), so a
+plan that passes can be applied.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from graphlib import CycleError, TopologicalSorter
+
+from msgspec import Struct
+
+from corral.core import paths, text
+from corral.core.brief import CHANGE_NOTHING
+from corral.core.errors import BadInput
+from corral.core.plan.edges import comparisons
+from corral.core.plan.problems import Place, Problem, bounded, nearest, quoted
+from corral.core.plan.schema import KEY, MOST_COMPARISONS, MOST_MINUTES, MOST_PATHS, Plan, TaskPlan
+from corral.core.plan.shape import UNNAMED, Shaped
+
+_STRATEGIES = ("", "rebase", "squash", "merge")
+_NAME_MARKS = "-_"
+
+
+class Surroundings(Struct, frozen=True):
+    """What a plan may name besides itself. None: not known, so not checked."""
+
+    engines: frozenset[str] | None = None
+    roles: frozenset[str] | None = None
+    tasks: frozenset[str] = frozenset()  # on the board already, by key or by id
+
+
+class _Where(Struct, frozen=True):
+    """Finds the line of a part of a plan; without a source, there are none."""
+
+    shaped: Shaped | None = None
+
+    def problem(self, place: Place, where: str, said: str, warning: bool = False) -> Problem:
+        line = self.shaped.source.line(place) if self.shaped else 0
+        return Problem(line, where, text.shown(said), warning)
+
+    def task(self, number: int) -> Place:
+        return self.shaped.place(number) if self.shaped else ()
+
+    @property
+    def spelling(self) -> str:
+        return self.shaped.spelling if self.shaped else "task"
+
+
+def problems(
+    plan: Plan | Shaped, around: Surroundings | None = None, more: Sequence[Problem] = ()
+) -> tuple[Problem, ...]:
+    """Return all that is wrong, by line; bounded, so a hopeless plan is not a flood."""
+    around = around or Surroundings()
+    if isinstance(plan, Plan):
+        return bounded((*_all(plan, around, _Where()), *more))
+    if plan.plan is None:
+        return bounded(plan.problems)
+    found = _all(plan.plan, around, _Where(plan))
+    told = {(problem.line, problem.where) for problem in plan.problems}
+    return bounded((*plan.problems, *(p for p in found if (p.line, p.where) not in told), *more))
+
+
+def _all(plan: Plan, around: Surroundings, where: _Where) -> Iterator[Problem]:
+    yield from _convoy(plan, where)
+    if sum(len(task.paths) for task in plan.tasks) > MOST_PATHS:
+        yield where.problem((), where.spelling, f"more than {MOST_PATHS:,} paths in one plan")
+    elif _usable(plan) and comparisons(plan.tasks) > MOST_COMPARISONS:
+        said = "too many paths begin with the same wildcards: name folders instead"
+        yield where.problem((), where.spelling, said)
+    seen: dict[str, int] = {}
+    for number, task in enumerate(plan.tasks):
+        place = where.task(number)
+        name = f"{where.spelling}.{text.printable(task.key)}"
+        if task.key in seen:
+            line = where.shaped.source.line(where.task(seen[task.key])) if where.shaped else 0
+            first = f" (the first is on line {line})" if line else ""
+            said = f"two tasks have the key {quoted(task.key)}{first}"
+            yield where.problem((*place, "key"), f"{name}.key", said)
+        seen.setdefault(task.key, number)
+        yield from _task(
+            plan,
+            task,
+            around,
+            lambda field, said, warning=False, at=place, of=name: where.problem(
+                (*at, field), f"{of}.{field}", said, warning
+            ),
+        )
+    yield from _needs(plan, around, where)
+
+
+def _usable(plan: Plan) -> bool:
+    """Say whether all paths are patterns: only these can be compared."""
+    return not any(paths.problem(path.strip()) for task in plan.tasks for path in task.paths)
+
+
+def _convoy(plan: Plan, where: _Where) -> Iterator[Problem]:
+    convoy = plan.convoy
+
+    def say(field: str, said: str) -> Problem:
+        return where.problem(("convoy", field), f"convoy.{field}", said)
+
+    yield from _text(say, "title", convoy.title, "the title", text.TITLE)
+    yield from _text(say, "base", convoy.base, "the base branch", empty=True)
+    yield from _list(say, "checks", convoy.checks, "a check")
+    if convoy.strategy not in _STRATEGIES:
+        known = ", ".join(_STRATEGIES[1:])
+        yield say("strategy", f"there is no strategy {quoted(convoy.strategy)}: {known}")
+    if convoy.slug and not _is_slug(convoy.slug):
+        yield say("slug", f"{quoted(convoy.slug)} is no id: small letters, digits and single -")
+    letters = convoy.prefix.isascii() and convoy.prefix.isalpha() and convoy.prefix.isupper()
+    if convoy.prefix and not (letters and len(convoy.prefix) <= 8):
+        yield say("prefix", f"{quoted(convoy.prefix)} is no prefix: up to 8 capital letters")
+
+
+def _is_slug(slug: str) -> bool:
+    parts = slug.split("-")
+    return len(slug) <= 40 and all(p.isascii() and p.isalnum() and p == p.lower() for p in parts)
+
+
+Say = Callable[..., Problem]
+
+
+def _task(plan: Plan, task: TaskPlan, around: Surroundings, say: Say) -> Iterator[Problem]:
+    bare = "".join(char for char in task.key if char not in _NAME_MARKS)
+    if not (bare.isascii() and bare.isalnum()) or len(task.key) > KEY:
+        yield say("key", f"{quoted(task.key)} is no key: up to {KEY} letters, digits, - and _")
+    if task.title != UNNAMED:
+        yield from _text(say, "title", task.title, "the title", text.TITLE)
+    yield from _prose(say, "brief", task.brief, "the brief", text.BRIEF)
+    yield from _list(say, "accept", task.accept, "an acceptance command")
+    yield from _paths(say, "paths", task.paths)
+    yield from _paths(say, "inputs", task.inputs)
+    for path in task.inputs:
+        if any(mark in path for mark in "*?["):
+            yield say("inputs", f"the input {quoted(path)} is a pattern: name one file")
+    yield from _number(say, "priority", task.priority, text.PRIORITY)
+    yield from _number(say, "minutes", task.minutes, MOST_MINUTES)
+    yield from _run(say, task)
+    yield from _names(task, around, say)
+    yield from _acceptance(plan, task, say)
+
+
+def _acceptance(plan: Plan, task: TaskPlan, say: Say) -> Iterator[Problem]:
+    if task.accept and task.unproved:
+        yield say("unproved", "it has acceptance commands, so it is not unproved")
+    if not task.accept and not task.unproved and task.role not in CHANGE_NOTHING:
+        lax = plan.policy.acceptance == "optional"
+        hint = "" if lax else ': give commands, or say "unproved" if there can be none'
+        yield say("accept", f"nothing tells when it is done{hint}", lax)
+
+
+def _names(task: TaskPlan, around: Surroundings, say: Say) -> Iterator[Problem]:
+    engines, name = around.engines, task.engine or "default"
+    if engines is not None and name not in engines and (task.engine or (engines and not task.run)):
+        known = nearest(name, engines) or f"; there are {', '.join(sorted(engines)) or 'none'}"
+        chosen = "" if task.engine else ", and none is named"
+        yield say("engine", f"there is no engine profile {quoted(name)}{chosen}{known}")
+    yield from _text(say, "engine", task.engine, "the engine", text.NAME, empty=True)
+    if task.role and around.roles is not None and task.role not in around.roles:
+        known = nearest(task.role, around.roles)
+        yield say("role", f"there is no role {quoted(task.role)} in .corral/roles{known}")
+    elif task.role and not task.role.replace("-", "").replace("_", "").isalnum():
+        yield say("role", f"{quoted(task.role)} is not the name of a role")
+    yield from _text(say, "role", task.role, "the role", text.NAME, empty=True)
+
+
+def _run(say: Say, task: TaskPlan) -> Iterator[Problem]:
+    if len(task.run) > text.ITEMS:
+        yield say("run", f"{len(task.run)} words of a command are too many: at most {text.ITEMS}")
+    for word in task.run[: text.ITEMS]:
+        yield from _prose(say, "run", word, "a word of the command", text.COMMENT)
+
+
+def _prose(say: Say, field: str, value: str, what: str, limit: int) -> Iterator[Problem]:
+    yield from _caught(say, field, lambda: text.prose(value, what, limit))
+
+
+def _paths(say: Say, field: str, patterns: tuple[str, ...]) -> Iterator[Problem]:
+    if len(patterns) > text.ITEMS:
+        yield say(field, f"{len(patterns)} paths are too many: at most {text.ITEMS}")
+    for pattern in patterns[: text.ITEMS]:
+        wrong = paths.problem(pattern.strip())
+        if wrong:
+            yield say(field, f"the path {quoted(pattern)} cannot be used: {wrong}")
+        else:
+            yield from _text(say, field, pattern, "the path", paths.MAX_LENGTH)
+
+
+def _number(say: Say, field: str, value: int, most: int) -> Iterator[Problem]:
+    if not 0 <= value <= most:
+        shown = f"{value:.3e}" if abs(value) > 10**18 else str(value)
+        yield say(field, f"it is {shown}: it must be from 0 to {most:,}")
+
+
+def _text(
+    say: Say, field: str, value: str, what: str, limit: int = text.LINE, *, empty: bool = False
+) -> Iterator[Problem]:
+    yield from _caught(say, field, lambda: text.line(value, what, limit, empty=empty))
+
+
+def _list(say: Say, field: str, values: tuple[str, ...], what: str) -> Iterator[Problem]:
+    if len(values) > text.ITEMS:
+        yield say(field, f"{len(values)} times {what} is too many: at most {text.ITEMS}")
+    for value in values[: text.ITEMS]:
+        yield from _text(say, field, value, what)
+
+
+def _caught(say: Say, field: str, checked: Callable[[], object]) -> Iterator[Problem]:
+    try:
+        checked()
+    except BadInput as error:
+        yield say(field, error.message)
+
+
+def _needs(plan: Plan, around: Surroundings, where: _Where) -> Iterator[Problem]:
+    keys = {task.key for task in plan.tasks}
+    graph: dict[str, list[str]] = {}
+    unknown = 0
+    for number, task in enumerate(plan.tasks):
+        graph.setdefault(task.key, [])
+        for field, named in (("needs", task.needs), ("beside", task.beside)):
+            place = (*where.task(number), field)
+            name = f"{where.spelling}.{text.printable(task.key)}.{field}"
+            if len(named) > text.ITEMS:
+                said = f"{len(named)} tasks are too many: at most {text.ITEMS}"
+                yield where.problem(place, name, said)
+            for other in dict.fromkeys(named[: text.ITEMS]):
+                if other not in keys and other not in around.tasks:
+                    hint = nearest(other, keys, unknown)
+                    unknown += 1
+                    yield where.problem(place, name, f"there is no task {quoted(other)}{hint}")
+                elif field == "needs" and other in keys:
+                    graph[task.key].append(other)
+    yield from _cycle(plan, graph, where)
+
+
+def _cycle(plan: Plan, graph: dict[str, list[str]], where: _Where) -> Iterator[Problem]:
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        # It names each after the one that needs it not, so backwards is "needs".
+        circle = list(reversed(error.args[1]))
+        number = min(n for n, task in enumerate(plan.tasks) if task.key in circle)
+        first = circle.index(plan.tasks[number].key)
+        ring = [*circle[first:-1], *circle[:first], circle[first]] if first else circle
+        trail = " → ".join(map(text.printable, ring if len(ring) <= 12 else [*ring[:11], "…"]))
+        name = f"{where.spelling}.{text.printable(ring[0])}.needs"
+        said = f"these needs are a cycle: {trail}"
+        yield where.problem((*where.task(number), "needs"), name, said)

@@ -1,0 +1,45 @@
+"""From the bytes of a file, or an engine's answer, to a plan with its problems."""
+
+import re
+
+from corral.core.plan.answer import read_answer
+from corral.core.plan.markdown import read_markdown
+from corral.core.plan.problems import Source, unreadable
+from corral.core.plan.schema import MOST_BYTES
+from corral.core.plan.shape import Shaped, shaped
+from corral.core.plan.toml import read_toml
+
+FORMATS = {"toml": read_toml, "markdown": read_markdown, "json": read_answer}
+_ENDINGS = {".toml": "toml", ".md": "markdown", ".markdown": "markdown", ".json": "json"}
+_TABLE = re.compile(r"^[ \t]*\[{1,2}(?:convoy|policy|tasks?)[\].]", re.MULTILINE)
+_CHECK_LIST = re.compile(r"^[ \t]*[-*+] +\[[ xX]?\] ", re.MULTILINE)
+
+
+def read(content: bytes, name: str = "", kind: str = "") -> Shaped:
+    """Read a plan. Its format is `kind`, or that of the file's ending, or is seen from the text."""
+    return shaped(_source(content, name, kind))
+
+
+def _source(content: bytes, name: str, kind: str) -> Source:
+    if len(content) > MOST_BYTES:
+        most = MOST_BYTES >> 20
+        return unreadable(
+            f"the plan has {len(content):,} bytes or more: at most {most} MiB are read"
+        )
+    try:
+        text = content.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        return unreadable(f"not UTF-8 text: byte 0x{content[error.start]:02x}", line)
+    if not text.strip():
+        return unreadable("the plan is empty")
+    return FORMATS[kind or _format(name, text)](text)
+
+
+def _format(name: str, text: str) -> str:
+    ending = "." + name.lower().rpartition(".")[2]
+    if ending in _ENDINGS:
+        return _ENDINGS[ending]
+    if _TABLE.search(text):
+        return "toml"
+    return "markdown" if _CHECK_LIST.search(text) else "json"

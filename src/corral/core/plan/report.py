@@ -1,0 +1,44 @@
+"""All that can be said about a plan before it is applied: the answer of `corral plan check`."""
+
+from msgspec import Struct
+
+from corral.core.plan.check import Surroundings, problems
+from corral.core.plan.edges import Graph, Overlap, graph_of
+from corral.core.plan.order import Critical, critical, waves
+from corral.core.plan.problems import Problem, errors
+from corral.core.plan.schema import Plan
+from corral.core.plan.shape import Shaped
+
+
+class Report(Struct, frozen=True):
+    """A plan is sound if nothing is wrong with it; only then it has a graph."""
+
+    plan: Plan | None
+    problems: tuple[Problem, ...]
+    graph: Graph | None = None
+    waves: tuple[tuple[str, ...], ...] = ()
+    critical: Critical | None = None
+
+    @property
+    def sound(self) -> bool:
+        return self.graph is not None
+
+
+def examine(shaped: Shaped, around: Surroundings | None = None) -> Report:
+    """Check a plan, and work out its graph if nothing is wrong with it."""
+    found = problems(shaped, around)
+    if shaped.plan is None or errors(found):
+        return Report(shaped.plan, found)
+    graph = graph_of(shaped.plan)
+    numbers = {task.key: number for number, task in enumerate(shaped.plan.tasks)}
+    beside = [_beside(shaped, overlap, numbers[overlap.second]) for overlap in graph.overlaps]
+    warned = problems(shaped, around, beside)
+    return Report(shaped.plan, warned, graph, waves(graph), critical(shaped.plan, graph))
+
+
+def _beside(shaped: Shaped, overlap: Overlap, number: int) -> Problem:
+    one, other = overlap.paths
+    which = one if one == other else f"{one} and {other} overlap"
+    said = f"it may run at the same time as {overlap.first}, and change the same file ({which})"
+    line = shaped.source.line((*shaped.place(number), "paths"))
+    return Problem(line, f"{shaped.spelling}.{overlap.second}.paths", said, True)

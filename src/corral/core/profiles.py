@@ -1,0 +1,36 @@
+"""What the profiles of engines in the configuration mean for who may start."""
+
+from corral.core.config import Config, Engine
+from corral.core.governor import Accounts
+from corral.core.money import Budgets
+from corral.core.slots import Limits
+
+
+def account_of(name: str, profile: Engine) -> str:
+    """Return whose limits a profile counts against; empty if nobody would tell."""
+    if profile.account or profile.type == "shell":
+        return profile.account
+    if profile.type == "command":
+        return f"command:{name}" if profile.output == "facts" else ""
+    return f"{profile.type}:{profile.env[0]}" if profile.env else profile.type
+
+
+def budgets_of(config: Config) -> Budgets:
+    budget = config.budget
+    profiles = {name: engine.budget_usd for name, engine in config.engine.items()}
+    return Budgets(budget.task_usd, budget.convoy_usd, budget.day_usd, profiles)
+
+
+def limits_of(config: Config) -> Limits:
+    """Return all that limits how many sessions may run."""
+    engines = config.engine
+    return Limits(
+        total=config.slots.total,
+        reserve=config.slots.reserve,
+        pools=config.slots.pools,
+        accounts=Accounts(
+            of={name: account_of(name, engine) for name, engine in engines.items()},
+            fallback={name: engine.fallback for name, engine in engines.items() if engine.fallback},
+        ),
+        budgets=budgets_of(config),
+    )

@@ -1,0 +1,75 @@
+"""Why a change has not landed yet, in words, from the same values that `plan` decides by."""
+
+from corral.core.queue.learning import Learned
+from corral.core.queue.model import Entry, Kind, Queue, Run
+
+
+def why(queue: Queue, task: str) -> str:
+    """Return one sentence about a change in the queue: what it waits for, and on which state."""
+    entry = next((one for one in queue.entries if one.task == task), None)
+    if entry is None:
+        return f"{task} is not in the queue"
+    mine = [run for run in queue.runs if task in run.members]
+    green = [run for run in mine if run.green and run.tip == queue.tip]
+    going = [run for run in mine if not run.green]
+    if green:
+        return f"{task} was green in run {green[0].id} and lands next"
+    if going:
+        return f"{task} {_in_run(going[0], task)}"
+    return f"{task} {_outside(queue, entry)}"
+
+
+def _in_run(run: Run, task: str) -> str:
+    below = run.members[: run.members.index(task)]
+    state = f"{_short(run.tip)}" + (f" with {_names(below)}" if below else "")
+    match run.kind:
+        case Kind.LAND:
+            return f"waits for run {run.id}, which checks it on {state}; if green, it lands"
+        case Kind.PROBE:
+            return f"waits for run {run.id}, which tries it on {state} before it joins a landing"
+        case _:
+            return f"is a suspect: run {run.id} repeats the check that failed, on {state}"
+
+
+def _outside(queue: Queue, entry: Entry) -> str:
+    learned, task = queue.learned, entry.task
+    waiting = {one.task for one in queue.entries}
+    base = learned.base
+    if base is not None and not base.green and base.tip == queue.tip:
+        return f"waits until the target itself is green: {_short(queue.tip)} failed its checks"
+    absent = sorted(entry.needs - waiting)
+    if absent:
+        return f"waits for {_names(absent)}, which it needs and which is not in the queue"
+    if task in learned.reds:
+        return f"was red alone in run {learned.reds[task][-1]}, and is tried once more"
+    failure = next((one for one in learned.failed if task in one.suspects), None)
+    landing = [run for run in queue.runs if run.kind is Kind.LAND and not run.green]
+    if failure is not None:
+        others = [one for one in failure.members if one != task]
+        beside = f" together with {_names(others)}" if others else ""
+        return f"was red in run {failure.run}{beside}: smaller parts are checked to find out why"
+    with_whom = sorted(other for pair in queue.conflicts if task in pair for other in pair - {task})
+    held = [one for one in with_whom if any(one in run.members for run in landing)]
+    if held:
+        return f"conflicts with {_names(held)}, which is about to land: it waits for that"
+    return _in_line(landing, entry, learned)
+
+
+def _in_line(landing: list[Run], entry: Entry, learned: Learned) -> str:
+    needs = f"; it goes with or after {_names(sorted(entry.needs))}" if entry.needs else ""
+    if landing:
+        last = max(landing, key=lambda run: len(run.members))
+        state = f"{_short(last.tip)} with {_names(last.members)}"
+        proved = "is proved and " if entry.task in learned.proofs else ""
+        return f"{proved}waits for a slot, or for run {last.id} on {state}{needs}"
+    return f"waits for a free check slot{needs}"
+
+
+def _names(tasks: tuple[str, ...] | list[str], most: int = 4) -> str:
+    if len(tasks) > most:
+        return f"{', '.join(tasks[:most])} and {len(tasks) - most} more"
+    return " and ".join([", ".join(tasks[:-1]), tasks[-1]] if len(tasks) > 1 else tasks)
+
+
+def _short(commit: str) -> str:
+    return commit[:10]

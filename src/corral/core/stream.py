@@ -1,0 +1,169 @@
+"""What an engine's facts add up to, in a value that never grows beyond a bound.
+
+One fact at a time, without a clock: reading the same output again gives the same summary.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from corral.core import facts as f
+from corral.core.bill import Bill, Price, charged
+from corral.core.text import shown
+
+LONGEST = 2_000  # characters of anything that is kept
+CALLS = 12  # tool calls that are kept
+FILES = 50
+_PERIODS = 3  # a loop may be of one, two or three calls
+
+
+class Call(Struct, frozen=True):
+    tool: str
+    what: str = ""
+    ok: bool | None = None  # None: no answer was seen
+
+
+class Stream(Struct, frozen=True):
+    thread: str = ""  # the engine's own name for the conversation
+    model: str = ""
+    version: str = ""
+    turns: int = 0  # calls of the model, as far as the engine tells
+    bill: Bill = Bill()
+    said: str = ""
+    calls: tuple[Call, ...] = ()
+    called: int = 0
+    busy: bool = False  # a tool was called and has not answered
+    runs: tuple[int, ...] = (0,) * _PERIODS
+    files: tuple[str, ...] = ()
+    more_files: bool = False
+    used: int = 0  # of the model's context
+    size: int = 0
+    compacted: int = 0
+    limited: f.Limited | None = None  # the limit that it waits for now
+    limits: int = 0
+    last_limit: f.Limited | None = None
+    asked: f.Asked | None = None
+    denied: int = 0
+    finished: f.Finished | None = None
+    prices: Mapping[str, Price] = field(default_factory=dict)
+
+    @property
+    def repeats(self) -> int:
+        """Say how many times the same call, or the same two or three, were made in a row."""
+        return max(run // period for period, run in enumerate(self.runs, 1))
+
+    @property
+    def full(self) -> float:
+        """Say how full the model's context is, from 0 to 1; 0 if nobody knows."""
+        return self.used / self.size if self.size > 0 else 0.0
+
+
+def take(stream: Stream, fact: f.Fact) -> Stream:
+    """Carry the summary over one fact."""
+    return _TAKE[type(fact)](stream, fact)
+
+
+def _began(stream: Stream, fact: f.Began) -> Stream:
+    return replace(
+        stream,
+        thread=_short(fact.session, 200) or stream.thread,
+        model=_short(fact.model, 200) or stream.model,
+        version=_short(fact.version, 100) or stream.version,
+    )
+
+
+def _said(stream: Stream, fact: f.Said) -> Stream:
+    text = fact.text.strip()[-LONGEST:]
+    return replace(stream, said=text or stream.said, limited=None, busy=False)
+
+
+def _used(stream: Stream, fact: f.Used) -> Stream:
+    call = Call(_short(fact.tool, 100), _short(fact.what, 300))
+    before = tuple((one.tool, one.what) for one in stream.calls)
+    runs = tuple(
+        run + 1 if len(before) >= period and before[-period] == (call.tool, call.what) else 0
+        for period, run in enumerate(stream.runs, 1)
+    )
+    new = tuple(path[:300] for path in fact.paths if path[:300] not in stream.files)
+    files = (*stream.files, *new)
+    return replace(
+        stream,
+        calls=(*stream.calls, call)[-CALLS:],
+        called=stream.called + 1,
+        runs=runs,
+        busy=True,
+        files=files[:FILES],
+        more_files=stream.more_files or len(files) > FILES,
+        limited=None,
+        asked=None,
+    )
+
+
+def _answered(stream: Stream, fact: f.Answered) -> Stream:
+    calls = stream.calls
+    if calls and calls[-1].ok is None:
+        calls = (*calls[:-1], replace(calls[-1], ok=fact.ok))
+    return replace(stream, calls=calls, busy=False, limited=None, asked=None)
+
+
+def _spent(stream: Stream, fact: f.Spent) -> Stream:
+    spent = fact if fact.model or not stream.model else replace(fact, model=stream.model)
+    return replace(
+        stream,
+        bill=charged(stream.bill, spent, stream.prices),
+        turns=stream.turns + (not fact.total),
+        limited=None,
+    )
+
+
+def _window(stream: Stream, fact: f.Window) -> Stream:
+    return replace(stream, used=max(0, fact.used), size=max(0, fact.size) or stream.size)
+
+
+def _compacted(stream: Stream, fact: f.Compacted) -> Stream:
+    return replace(stream, compacted=stream.compacted + 1, used=0)
+
+
+def _limited(stream: Stream, fact: f.Limited) -> Stream:
+    kept = replace(fact, text=_short(fact.text, 300))
+    return replace(stream, limited=kept, last_limit=kept, limits=stream.limits + 1)
+
+
+def _asked(stream: Stream, fact: f.Asked) -> Stream:
+    options = tuple(option[:200] for option in fact.options[:10])
+    kept = f.Asked(text=fact.text.strip()[:LONGEST], options=options, call=fact.call[:200])
+    return replace(stream, asked=kept)
+
+
+def _told(stream: Stream, fact: f.Told) -> Stream:
+    return replace(stream, asked=None)
+
+
+def _denied(stream: Stream, fact: f.Denied) -> Stream:
+    return replace(stream, denied=stream.denied + 1)
+
+
+def _finished(stream: Stream, fact: f.Finished) -> Stream:
+    return replace(stream, finished=replace(fact, text=fact.text.strip()[:LONGEST]), busy=False)
+
+
+def _short(text: str, most: int) -> str:
+    return shown(text.strip()[:most])
+
+
+_TAKE: dict[type[f.Fact], Callable[[Stream, Any], Stream]] = {
+    f.Began: _began,
+    f.Said: _said,
+    f.Used: _used,
+    f.Answered: _answered,
+    f.Spent: _spent,
+    f.Window: _window,
+    f.Compacted: _compacted,
+    f.Limited: _limited,
+    f.Asked: _asked,
+    f.Told: _told,
+    f.Denied: _denied,
+    f.Finished: _finished,
+}

@@ -1,0 +1,200 @@
+"""A whole convoy: how it stands, whether anything can still happen by itself, and its report."""
+
+from collections import Counter
+from enum import StrEnum
+
+from msgspec import Struct
+
+from corral.core import money, queue_rules
+from corral.core.bill import NANO
+from corral.core.claims import obstacles
+from corral.core.governor import REFUSED, profile_for
+from corral.core.graph import unmet
+from corral.core.ids import ConvoyId, TaskId
+from corral.core.queue_fold import trunk_of
+from corral.core.slots import Limits, Taken
+from corral.core.state import State, Task, TaskState
+
+
+class Standing(StrEnum):
+    """How a run of a convoy stands; all but the first are ends."""
+
+    RUNNING = "running"
+    LANDED = "landed"
+    FAILED = "failed"
+    NEEDS_PERSON = "needs_person"
+    OUT_OF_BUDGET = "out_of_budget"
+
+
+EXIT_CODES = {
+    Standing.LANDED: 0,
+    Standing.FAILED: 1,
+    Standing.NEEDS_PERSON: 5,
+    Standing.OUT_OF_BUDGET: 6,
+}
+
+
+class Lot(StrEnum):
+    """What becomes of one task if nobody does anything."""
+
+    OVER = "over"
+    WORKING = "working"
+    FAILED = "failed"
+    PERSON = "person"
+    MONEY = "money"
+
+
+class Outlook(Struct, frozen=True):
+    standing: Standing
+    lots: dict[TaskId, Lot]
+
+    def count(self, lot: Lot) -> int:
+        return Counter(self.lots.values())[lot]
+
+
+def outlook(state: State, convoy: ConvoyId, limits: Limits, now: int) -> Outlook:
+    """Say how a convoy stands, task by task."""
+    seer = _Seer(state, limits, now)
+    tasks = [task for task in state.tasks.values() if task.convoy == convoy]
+    lots = {task.id: seer.lot(task) for task in tasks}
+    found = set(lots.values())
+    if Lot.WORKING in found:
+        standing = Standing.RUNNING
+    elif Lot.MONEY in found:
+        standing = Standing.OUT_OF_BUDGET
+    elif Lot.FAILED in found:
+        standing = Standing.FAILED
+    elif Lot.PERSON in found:
+        standing = Standing.NEEDS_PERSON
+    elif queue_rules.complete(state, convoy) and not trunk_of(state, convoy).finished:
+        standing = Standing.RUNNING  # on its way to the base branch
+    else:
+        standing = Standing.LANDED
+    return Outlook(standing, lots)
+
+
+class _Seer:
+    """Foretells tasks, each once."""
+
+    def __init__(self, state: State, limits: Limits, now: int) -> None:
+        self._state = state
+        self._limits = limits
+        self._now = now
+        self._taken = Taken(state)
+        self._lots: dict[TaskId, Lot] = {}
+
+    def lot(self, task: Task) -> Lot:
+        if task.id not in self._lots:
+            self._lots[task.id] = self._foretell(task)
+        return self._lots[task.id]
+
+    def _foretell(self, task: Task) -> Lot:
+        match task.state:
+            case TaskState.DONE | TaskState.CANCELLED:
+                return Lot.OVER
+            case TaskState.FAILED:
+                return Lot.MONEY if task.reason.startswith("over_budget") else Lot.FAILED
+            case TaskState.BLOCKED:
+                return Lot.PERSON
+            case TaskState.REVIEW:
+                held = queue_rules.paused(self._state, task.convoy)
+                stuck = self._alerted("nothing_to_land", task.id)
+                return Lot.PERSON if held or stuck else Lot.WORKING
+            case TaskState.DOING:
+                return Lot.WORKING
+        for need in unmet(self._state, task):
+            lot = Lot.PERSON if need.state is TaskState.CANCELLED else self.lot(need)
+            if lot is not Lot.WORKING:
+                return lot
+        if task.assignee and obstacles(self._state, task, self._now, "witness"):
+            return Lot.PERSON  # it was handed off to somebody by name
+        return self._startable(task)
+
+    def _startable(self, task: Task) -> Lot:
+        profile = profile_for(self._state, task, self._limits.accounts, self._now)
+        found = self._taken.held_up(task, profile, self._limits, self._now)
+        if found is not None and found.code == "no_money":
+            return Lot.MONEY
+        account = self._limits.accounts.of.get(profile, "")
+        return Lot.PERSON if account and self._alerted(REFUSED, account) else Lot.WORKING
+
+    def _alerted(self, kind: str, subject: str) -> bool:
+        alerts = self._state.alerts.values()
+        return any((alert.kind, alert.subject) == (kind, subject) for alert in alerts)
+
+
+class TaskReport(Struct, frozen=True):
+    id: TaskId
+    title: str
+    state: TaskState
+    lot: Lot
+    attempts: int
+    verdict: str
+    reason: str
+    commit: str
+    returns: int
+    cost_usd: float | None
+    seconds: float
+
+
+class Report(Struct, frozen=True):
+    """What a run came to."""
+
+    convoy: ConvoyId
+    title: str
+    standing: Standing
+    exit_code: int
+    landed: int
+    failed: int
+    waiting: int
+    tasks: list[TaskReport]
+    trunk: str
+    finished: str
+    check_runs: int
+    flaky: dict[str, int]
+    cost_usd: float | None
+    known_usd: float
+    seconds: float
+
+
+def report(state: State, convoy: ConvoyId, found: Outlook, now: int) -> Report:
+    tasks = [task for task in state.tasks.values() if task.convoy == convoy]
+    bill = money.total(e for e in state.ledger.values() if state.tasks[e.task].convoy == convoy)
+    began = state.convoys[convoy].created_at
+    trunk = trunk_of(state, convoy)
+    return Report(
+        convoy=convoy,
+        title=state.convoys[convoy].title,
+        standing=found.standing,
+        exit_code=EXIT_CODES.get(found.standing, 130),
+        landed=sum(task.state is TaskState.DONE for task in tasks),
+        failed=found.count(Lot.FAILED),
+        waiting=len(tasks) - found.count(Lot.OVER) - found.count(Lot.FAILED),
+        tasks=[_task_report(state, task, found.lots[task.id]) for task in tasks],
+        trunk=trunk.tip,
+        finished=trunk.finished,
+        check_runs=sum(check.convoy == convoy for check in state.checks.values()),
+        flaky=dict(state.flakes),
+        cost_usd=bill.usd,
+        known_usd=bill.nano_usd / NANO,
+        seconds=(now - began) / 1000,
+    )
+
+
+def _task_report(state: State, task: Task, lot: Lot) -> TaskReport:
+    session = state.sessions.get(task.session)
+    bill = money.total(e for e in state.ledger.values() if e.task == task.id)
+    returned = state.returned.get(task.id)
+    return TaskReport(
+        id=task.id,
+        title=task.title,
+        state=task.state,
+        lot=lot,
+        attempts=task.attempts,
+        verdict=session.verdict if session else "",
+        reason=task.reason,
+        commit=task.commit,
+        returns=returned.times if returned else 0,
+        cost_usd=bill.usd,
+        seconds=(task.changed_at - task.added_at) / 1000,
+    )

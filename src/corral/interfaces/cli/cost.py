@@ -1,0 +1,40 @@
+"""`corral cost`: tokens and money, by task, convoy, engine, model and day."""
+
+from corral.core import money
+from corral.core.money import Line
+from corral.interfaces.cli.context import Context
+from corral.interfaces.cli.output import paint, table
+from corral.interfaces.cli.parser import Options
+
+_ROWS = 20
+_PARTS = ("convoys", "engines", "models", "days", "tasks")
+
+
+def cost(context: Context, options: Options) -> None:
+    found = money.report(context.store.state())
+    context.answer(found, lambda: _shown(found))
+
+
+def _shown(found: money.Report) -> str:
+    if not found.total.sessions:
+        return "nothing was spent yet, as far as engines tell"
+    lines = [paint(f"{usd(found.total)} in {found.total.sessions} sessions", "bold")]
+    if found.usd_per_landed is not None:
+        lines.append(f"${found.usd_per_landed:.4f} for each of {found.landed} landed changes")
+    for part in _PARTS:
+        rows: list[Line] = getattr(found, part)
+        shown = [
+            (line.name, usd(line), f"{line.fresh:,}", f"{line.cached:,}", f"{line.output:,}")
+            for line in rows[-_ROWS:]
+        ]
+        head = (part.removesuffix("s"), "cost", "input", "cached", "output")
+        lines += ["", table(shown, head)]
+        lines += [f"  … and {len(rows) - _ROWS:,} earlier ones (--json)"] * (len(rows) > _ROWS)
+    return "\n".join(lines)
+
+
+def usd(line: Line) -> str:
+    """Return a cost in words; what is not known is never shown as nothing."""
+    if line.cost_usd is not None:
+        return f"${line.cost_usd:.4f}"
+    return "unknown" if not line.known_usd else f"${line.known_usd:.4f} and more (unknown)"

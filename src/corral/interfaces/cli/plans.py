@@ -1,0 +1,209 @@
+"""Plans on the command line: check, show, apply."""
+
+import os
+from os.path import isdir, join
+from typing import Any
+
+from msgspec.structs import replace
+
+from corral.core.codec import decode, event_of
+from corral.core.commands import ApplyPlan
+from corral.core.errors import BadInput, NotARepository
+from corral.core.plan import draw
+from corral.core.plan.apply import Outcome, outcome
+from corral.core.plan.check import Surroundings
+from corral.core.plan.problems import errors
+from corral.core.plan.read import read
+from corral.core.plan.report import Report, examine
+from corral.core.plan.schema import MOST_BYTES, Plan, TaskPlan
+from corral.core.text import shown
+from corral.interfaces.cli.context import Context
+from corral.interfaces.cli.output import columns, cut, paint, table
+from corral.interfaces.cli.parser import Options
+from corral.store.port import perform
+
+_NO_ROLES = ("shared-rules", "beat-protocol")  # files for every role
+
+
+def check(context: Context, options: Options) -> int:
+    """Say what a plan comes to, or all that is wrong with it."""
+    report = _examined(context, options)
+    context.answer(_data(report), lambda: _human(report, options.file))
+    return 0 if report.sound else BadInput.exit_code
+
+
+def show(context: Context, options: Options) -> None:
+    report = _examined(context, options)
+    plan = sound(report, options.file)
+    context.answer(_data(report), lambda: drawn(report) if options.graph else _tasks(plan, report))
+
+
+def apply(context: Context, options: Options) -> None:
+    """Make the convoy and the tasks of a plan, or bring them up to date."""
+    plan = sound(_examined(context, options), options.file)
+    store = context.writable
+    if not plan.convoy.base:
+        based = replace(plan.convoy, base=context.repository.branch())
+        command = ApplyPlan(plan=replace(plan, convoy=based))
+    else:
+        command = ApplyPlan(plan=plan)
+    done = perform(
+        store,
+        command,
+        context.actor,
+        lambda state, stored: outcome(state, plan, [event_of(decode(s.line)) for s in stored]),
+    )
+    context.answer(done, lambda: _applied(done))
+
+
+def sound(report: Report, name: str) -> Plan:
+    """Return the plan, or refuse it with the first of its problems."""
+    if report.sound and report.plan is not None:
+        return report.plan
+    wrong = errors(report.problems)
+    more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
+    raise BadInput(
+        f"{shown(name)} is not a plan that can be applied: {wrong[0]}{more}; nothing was changed",
+        f"corral plan check {shown(name)}",
+        code="bad_plan",
+    )
+
+
+def _examined(context: Context, options: Options) -> Report:
+    return examined(context, options.file, options.format or "")
+
+
+def examined(context: Context, name: str, kind: str = "") -> Report:
+    """Read a plan's file, and say all that there is to say about it."""
+    return examine(read(_content(name), name, kind), surroundings(context))
+
+
+def _content(name: str) -> bytes:
+    """Read a plan's file, as much of it as is needed to see that it is too long."""
+    try:
+        with open(0 if name == "-" else name, "rb", closefd=name != "-") as file:
+            return file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise BadInput(f"{name!r} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise BadInput(f"{shown(name)!r} is not the name of a file") from error
+
+
+def surroundings(context: Context) -> Surroundings:
+    """Return what plans may name here; outside of a repository nothing is known."""
+    try:
+        place = context.repository
+    except NotARepository:
+        return Surroundings()
+    folder = join(place.main_worktree, ".corral", "roles")
+    files = os.listdir(folder) if isdir(folder) else []
+    roles = {name.removesuffix(".md") for name in files if name.endswith(".md")}
+    log = context.log
+    tasks = frozenset(log.state().tasks) if log.exists() else frozenset()
+    if place.config_file() is None:
+        return Surroundings(tasks=tasks)
+    engines = frozenset(context.config.engine)
+    return Surroundings(engines=engines, roles=frozenset(roles.difference(_NO_ROLES)), tasks=tasks)
+
+
+def _data(report: Report) -> dict[str, Any]:
+    graph = report.graph
+    return {
+        "valid": report.sound,
+        "problems": report.problems,
+        "plan": report.plan if report.sound else None,
+        "edges": graph.edges if graph else (),
+        "waves": report.waves,
+        "critical": report.critical,
+        "overlaps": graph.overlaps if graph else (),
+    }
+
+
+def _human(report: Report, name: str) -> str:
+    bad = len(errors(report.problems))
+    said = [_problem_line(str(problem), problem.warning) for problem in report.problems]
+    if report.plan is None or report.graph is None:
+        count = "1 problem" if bad == 1 else f"{bad} problems"
+        return "\n".join([*said, paint(f"{shown(name)}: {count}", "red")])
+    parts = [_summary(report), _tasks(report.plan, report)]
+    inferred = [
+        f"  {edge.task} waits for {edge.need}: {edge.reason}"
+        for edge in report.graph.edges
+        if edge.reason
+    ]
+    if inferred:
+        parts.append("\n".join([paint("inferred", "bold"), *(_cut(line) for line in inferred)]))
+    if said:
+        parts.append("\n".join(said))
+    return "\n\n".join(parts)
+
+
+def _problem_line(text: str, warning: bool) -> str:
+    kind = paint("warning:", "yellow") if warning else paint("error:", "red")
+    return f"{kind} {shown(text)}"
+
+
+def _summary(report: Report) -> str:
+    plan, longest = report.plan, report.critical
+    if plan is None or longest is None:
+        return ""
+    count, number = len(plan.tasks), len(report.waves)
+    widest = max(map(len, report.waves))
+    chain = " → ".join(longest.keys)
+    return "\n".join(
+        [
+            f"{paint(shown(plan.convoy.title), 'bold')}: {_count(count, 'task')} in"
+            f" {_count(number, 'wave')}, at most {widest} at once",
+            _cut(f"critical path ({_count(longest.length, longest.unit[:-1])}): {chain}"),
+        ]
+    )
+
+
+def _tasks(plan: Plan, report: Report) -> str:
+    by_key = {task.key: task for task in plan.tasks}
+    rows = [
+        (str(number), key, by_key[key].engine or "default", _needs(report, key), _said(by_key[key]))
+        for number, keys in enumerate(report.waves, 1)
+        for key in keys
+    ]
+    return table(rows, ("wave", "task", "engine", "needs", "title"))
+
+
+def _said(task: TaskPlan) -> str:
+    return task.title.strip() + (f" ({task.minutes} min)" if task.minutes else "")
+
+
+def _needs(report: Report, key: str) -> str:
+    edges = report.graph.needs(key) if report.graph else []
+    return ", ".join(f"{edge.need}{'*' * bool(edge.reason)}" for edge in edges)
+
+
+def drawn(report: Report) -> str:
+    if report.plan is None or report.graph is None:
+        return ""
+    titles = {task.key: task.title.strip() for task in report.plan.tasks}
+    picture = draw.text(report.graph, titles, columns(), cut)
+    return f"{paint(shown(report.plan.convoy.title), 'bold')}\n{picture}"
+
+
+def _cut(text: str) -> str:
+    return cut(shown(text), columns())
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
+def _applied(done: Outcome) -> str:
+    lines = []
+    if done.created:
+        lines.append(f"{done.convoy} was opened")
+    for word, named in (("added", done.added), ("changed", done.changed)):
+        if named:
+            which = ", ".join(f"{one.task} ({one.key})" for one in named[:20])
+            more = f" and {len(named) - 20} more" if len(named) > 20 else ""
+            lines.append(f"{_count(len(named), 'task')} {word}: {which}{more}")
+    if not lines:
+        lines.append(f"{done.convoy} is as the plan says: nothing was changed")
+    lines += [f"left: {left.what}: {left.text}" for left in done.left]
+    return "\n".join(lines)

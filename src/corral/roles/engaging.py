@@ -1,0 +1,190 @@
+"""What a profile of the configuration means: which recipe, which account, which bounds."""
+
+import os
+from os.path import isdir, join
+from uuid import NAMESPACE_URL, uuid5
+
+from msgspec.structs import replace
+
+from corral.core.config import Config, Engine
+from corral.core.errors import NotFound
+from corral.core.facts import Spent
+from corral.core.ids import SessionId
+from corral.core.state import Session, Task
+from corral.core.watchdog import Bounds, model_allowed
+from corral.roles.files import Room
+from corral.world.engines import acp_agents
+from corral.world.engines.orders import AcpOrder, Policy, TmuxOrder, runner_argv
+from corral.world.engines.recipe import Job, Permission, Prepared, Reader, Recipe
+from corral.world.engines.registry import find
+from corral.world.engines.told import TOLD, FactsReader
+
+_GLOB = frozenset("*?[")
+_PERMISSION = {"read": Permission.READ, "all": Permission.ALL}
+_POLICY = {
+    Permission.READ: Policy.DENY,
+    Permission.EDIT: Policy.ALLOW_EDITS,
+    Permission.ALL: Policy.ALLOW,
+}
+
+
+class Engaging:
+    """Looks profiles up; holds nothing but the configuration."""
+
+    def __init__(self, config: Config, folder: str) -> None:
+        self._config = config
+        self._folder = folder
+
+    def profile(self, name: str) -> Engine:
+        found = self._config.engine.get(name)
+        if found is None:
+            raise NotFound(f"there is no engine {name!r} in .corral/config.toml")
+        return found
+
+    def recipe(self, name: str, task: Task | None = None) -> Recipe | None:
+        """Return the recipe of a profile; None for a program whose output says nothing to us.
+
+        A task that brings a program of its own is such a one, unless the profile is for commands.
+        """
+        profile = self._config.engine.get(name)
+        if profile is None or profile.type == "shell":
+            return None
+        if profile.type == "command":
+            return TOLD if profile.output == "facts" else find("command")
+        return None if task is not None and task.run else find(profile.type)
+
+    def reader(self, name: str, job: Job) -> Reader:
+        profile = self.profile(name)
+        if profile.transport != "cli":
+            return FactsReader(job)
+        recipe = self.recipe(name)
+        assert recipe is not None
+        return recipe.reader(job)
+
+    def commits(self, name: str, task: Task) -> bool:
+        """Say whether Corral commits what the engine leaves."""
+        profile = self._config.engine.get(name)
+        if self._config.watch.commit_dirty or profile is None:
+            return self._config.watch.commit_dirty
+        if profile.commit is not None:
+            return profile.commit
+        recipe = self.recipe(name, task)
+        return recipe is not None and not recipe.commits
+
+    def ends_by_code(self, name: str) -> bool:
+        """Say whether a program that says nothing about its end is judged by its exit code."""
+        profile = self.profile(name)
+        plain = profile.type == "command" and profile.output != "facts"
+        return plain and profile.transport == "cli"
+
+    def resumes(self, name: str) -> bool:
+        """Say whether a conversation can go on: one that does so only after a good end cannot."""
+        recipe = self.recipe(name)
+        return recipe is not None and recipe.resumes and recipe.resumes_killed
+
+    def check(self, name: str, task: Task) -> None:
+        """Refuse a session that could only fail: a name, a variable, a model that is not there."""
+        profile = self._config.engine.get(name)
+        if profile is None:
+            return  # a task with a program of its own needs no profile
+        self.recipe(name, task)
+        for variable in profile.env:
+            if variable not in os.environ:
+                raise NotFound(
+                    f"the engine {name!r} passes on {variable}, which is not set for the witness"
+                )
+        required = self._config.budget.require_model
+        if profile.model and not model_allowed(profile.model, required):
+            raise NotFound(
+                f"the engine {name!r} has the model {profile.model!r},"
+                " which budget.require_model does not allow"
+            )
+
+    def job(self, session: Session, task: Task, tree: str, prompt: str) -> Job:
+        """Return the job of a session's newest launch; the same whenever it is asked."""
+        profile = self.profile(session.profile)
+        recipe = self.recipe(session.profile, task)
+        program = task.run or profile.command
+        if not program and recipe is not None and recipe.program:
+            program = (recipe.program,)
+        if not program:
+            raise NotFound(f"the engine {session.profile!r} has no command")
+        key = profile.env[0] if profile.env else ""
+        resume = session.conversation if self.resumes(session.profile) else ""
+        spent = session.talk
+        before = Spent(spent.fresh, spent.cached, spent.output, spent.usd) if resume else None
+        named = f"{self._folder} {session.id} {session.launches}"
+        return Job(
+            session=session.id,
+            program=program,
+            tree=tree,
+            home=self.home(session.id),
+            prompt_file=prompt,
+            model=profile.model,
+            resume=resume,
+            before=before,
+            new_id=str(uuid5(NAMESPACE_URL, named)),
+            base_url=profile.base_url,
+            key=key,
+            args=profile.args,
+            permission=_PERMISSION.get(profile.permission, Permission.EDIT),
+            as_root=os.geteuid() == 0,
+            idle_s=profile.turn_s,
+            unpacked=join(self._folder, "unpacked", profile.type),
+            files=(*task.inputs, *(p for p in task.paths if not _GLOB & set(p))),
+        )
+
+    def prepared(self, session: Session, task: Task, job: Job) -> Prepared:
+        """Return what to run: the recipe's own command, or a runner that drives the agent."""
+        profile = self.profile(session.profile)
+        recipe = self.recipe(session.profile, task)
+        assert recipe is not None
+        if profile.transport == "cli":
+            return recipe.prepare(job)
+        room = Room(self._folder, session.id).path
+        base = recipe.prepare(job)
+        order: AcpOrder | TmuxOrder
+        if profile.transport == "tmux":
+            order = TmuxOrder(room=room, argv=(*job.program, *job.args))
+        else:
+            policy = Policy.ASK if profile.permission == "ask" else None
+            if profile.type == "command":
+                order = AcpOrder(room=room, argv=(*job.program, *job.args), resume=job.resume)
+                order = replace(order, policy=policy or _POLICY[job.permission], model=job.model)
+            else:
+                order, base = acp_agents.prepare(
+                    profile.type, job, recipe.prepare, room=room, policy=policy
+                )
+            order = replace(order, answer_s=self._config.watch.answer_s)
+        command, env = runner_argv(order)
+        return replace(base, argv=command, env=base.env | env, stdin=job.prompt_file)
+
+    def home(self, session: SessionId) -> str:
+        return join(Room(self._folder, session).path, "home")
+
+    def carry_home(self, session: Session) -> bool:
+        """Give a session that goes on with a conversation the home of the one before it."""
+        home = self.home(session.id)
+        task, _, number = session.id.rpartition(".")
+        before = self.home(SessionId(f"{task}.{int(number) - 1}"))
+        if not isdir(home) and isdir(before):
+            os.makedirs(Room(self._folder, session.id).path, mode=0o700, exist_ok=True)
+            os.rename(before, home)
+        return isdir(home)
+
+    def bounds(self, name: str) -> Bounds:
+        watch, profile = self._config.watch, self.profile(name)
+        return Bounds(
+            # Any program may be silent while it works, and so may a person at a terminal.
+            turn_s=0 if self.ends_by_code(name) or profile.transport == "tmux" else profile.turn_s,
+            park_s=watch.park_s,
+            answer_s=watch.answer_s,
+            window=watch.window,
+            loop=watch.loop,
+            models=self._config.budget.require_model,
+        )
+
+    def passed_on(self, name: str) -> dict[str, str]:
+        """Return the variables that a profile passes on, with their values: never write them."""
+        profile = self._config.engine.get(name)
+        return {v: os.environ[v] for v in profile.env if v in os.environ} if profile else {}

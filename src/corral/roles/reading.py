@@ -1,0 +1,152 @@
+"""Read what an engine prints as facts, while it prints it, in bounded memory.
+
+A reading begins at the oldest output that is still there, so a witness that was just started comes
+to the same summary as the one before it. (Of more than twice `watch.output_mb`, the middle is gone;
+what was recorded by then stands in the log.)
+"""
+
+import os
+from collections.abc import Callable, Mapping
+from os.path import join
+
+from corral.core.bill import Price
+from corral.core.facts import Fact
+from corral.core.stream import Stream, take
+from corral.roles.following import Following
+from corral.world.engines.recipe import Reader
+from corral.world.engines.recipe import Stream as Source
+from corral.world.processes.output import ERRORS, NEWEST
+
+_LONGEST = 4 << 20  # bytes of a line; a longer one says nothing
+_AT_ONCE = 4 << 20  # bytes that are read before others have their turn
+
+Heard = Callable[[Fact], None]
+
+
+class Reading:
+    """One launch of one engine."""
+
+    def __init__(
+        self,
+        folder: str,
+        reader: Reader,
+        prices: Mapping[str, Price],
+        now: int,
+        heard: Heard | None = None,
+    ) -> None:
+        self.folder = folder
+        self._reader = reader
+        self._heard = heard
+        self._lines: dict[Source, _Lines] = {
+            "out": _Lines(folder, NEWEST),
+            "err": _Lines(folder, ERRORS),
+        }
+        self.stream = Stream(prices=prices)
+        self.more = True  # there may be more to read at once
+        self.fact_at = min(now, _changed_at(join(folder, NEWEST)) or now)
+        self.limited_at = 0
+        self.asked_at = 0
+        self.unread = 0  # lines that the reader could not take
+        self._ended = False
+
+    def advance(self, now: int) -> None:
+        """Take in what has come since, up to a bound."""
+        before = self.stream
+        left = _AT_ONCE
+        for source, lines in self._lines.items():
+            while left > 0 and (data := lines.read()):
+                left -= len(data)
+                for line in lines.split(data):
+                    self._feed(line, source)
+        self.more = left <= 0
+        if self.stream is not before:
+            self.fact_at = min(now, _changed_at(join(self.folder, NEWEST)) or now)
+        self._note_times(before, now)
+
+    def catch_up(self, now: int) -> None:
+        """Take in all that is there."""
+        self.more = True
+        while self.more:
+            self.advance(now)
+
+    def finish(self, now: int) -> Stream:
+        """Take in all that is left, once nothing more can come."""
+        if self._ended:
+            return self.stream
+        self.catch_up(now)
+        for source, lines in self._lines.items():
+            if lines.rest:
+                self._feed(lines.rest, source)
+        for fact in self._reader.finish():
+            self._take(fact)
+        self._ended = True
+        self.close()
+        return self.stream
+
+    def close(self) -> None:
+        for lines in self._lines.values():
+            lines.close()
+
+    def _feed(self, line: bytes, source: Source) -> None:
+        # A border: a program may print anything, and one line that its reader stumbles over must
+        # not cost all that come after it. It is counted, and told.
+        try:
+            facts = self._reader.feed(line, source)
+        except Exception:
+            self.unread += 1
+            return
+        for fact in facts:
+            self._take(fact)
+
+    def _take(self, fact: Fact) -> None:
+        self.stream = take(self.stream, fact)
+        if self._heard is not None:
+            self._heard(fact)
+
+    def _note_times(self, before: Stream, now: int) -> None:
+        if self.stream.limited is None:
+            self.limited_at = 0
+        elif before.limited is None or not self.limited_at:
+            self.limited_at = now
+        if self.stream.asked is None:
+            self.asked_at = 0
+        elif before.asked is None or not self.asked_at:
+            self.asked_at = now
+
+
+class _Lines:
+    """Whole lines of one file that grows and rotates."""
+
+    def __init__(self, folder: str, name: str) -> None:
+        self._following = Following(folder, -1, name)
+        self.rest = b""
+        self._too_long = False
+
+    def read(self) -> bytes:
+        part = self._following.read()
+        if part.gap:
+            self.rest, self._too_long = b"", True  # what comes first is the end of some line
+        return part.data
+
+    def split(self, data: bytes) -> list[bytes]:
+        *whole, rest = data.split(b"\n")
+        if whole:
+            whole[0] = self.rest + whole[0]
+            if self._too_long:
+                del whole[0]
+            self.rest, self._too_long = rest, False
+        else:
+            self.rest += rest
+        if len(self.rest) > _LONGEST:
+            self.rest, self._too_long = b"", True
+        return whole
+
+    def close(self) -> None:
+        self._following.close()
+
+
+def _changed_at(path: str) -> int:
+    try:
+        return os.stat(path).st_mtime_ns // 1_000_000
+    except OSError:
+        return 0

@@ -1,0 +1,96 @@
+"""A session's output in words, for people: what an engine said, called, used and met."""
+
+from collections import deque
+
+from corral.core import facts as f
+from corral.core.config import Config
+from corral.core.errors import CorralError
+from corral.core.state import Session, State
+from corral.core.stream import Stream
+from corral.core.text import shown
+from corral.roles.engaging import Engaging
+from corral.roles.files import Room
+from corral.roles.reading import Heard, Reading
+from corral.world.clock import now
+
+_LINE = 300
+
+
+def summary(state: State, session: Session, config: Config, folder: str) -> Stream | None:
+    """Return what the newest launch of a session adds up to; None for a plain program."""
+    reading = _read(state, session, config, folder, None)
+    return reading.stream if reading else None
+
+
+def in_words(
+    state: State, session: Session, config: Config, folder: str, lines: int
+) -> list[str] | None:
+    """Return the last things that happened, one on a line; None for a plain program."""
+    last: deque[str] = deque(maxlen=max(0, lines))
+
+    def heard(fact: f.Fact) -> None:
+        last.extend(line for line in _words(fact) if line)
+
+    reading = _read(state, session, config, folder, heard)
+    return list(last) if reading else None
+
+
+def _read(
+    state: State, session: Session, config: Config, folder: str, heard: Heard | None
+) -> Reading | None:
+    room = Room(folder, session.id)
+    launch = room.launch()
+    engaging = Engaging(config, folder)
+    task = state.tasks[session.task]
+    try:
+        if launch is None or engaging.recipe(session.profile, task) is None:
+            return None
+        prompt = room.prompt(session.launches)
+        job = engaging.job(session, task, "", prompt)
+        reader = engaging.reader(session.profile, job)
+    except CorralError:
+        return None  # its profile is not what it was: the output is shown as it is
+    reading = Reading(launch, reader, config.budget.prices, now(), heard)
+    if session.live:
+        reading.catch_up(now())
+    else:
+        reading.finish(now())
+    reading.close()
+    return reading
+
+
+def _words(fact: f.Fact) -> list[str]:
+    match fact:
+        case f.Began():
+            return [f"began: {_flat(' '.join((fact.model, fact.version, fact.session)))}"]
+        case f.Said():
+            return [shown(line.rstrip()[:_LINE]) for line in fact.text.strip().split("\n")]
+        case f.Used():
+            return [f"> {_flat(f'{fact.tool} {fact.what}')}"]
+        case f.Answered():
+            return [f"{'<' if fact.ok else '< failed:'} {_flat(fact.text)}"]
+        case f.Spent():
+            cost = "" if fact.cost_usd is None else f", ${fact.cost_usd:.4f}"
+            what = "in all" if fact.total else "tokens"
+            return [f"{what}: {fact.fresh:,} in, {fact.cached:,} cached, {fact.output:,} out{cost}"]
+        case f.Window():
+            return [f"context: {fact.used:,} of {fact.size or '?'}"]
+        case f.Compacted():
+            return ["the conversation was shortened"]
+        case f.Limited():
+            wait = f", again in {fact.retry_s:g} s" if fact.retry_s is not None else ""
+            return [f"limited ({fact.trouble}): {_flat(fact.text)}{wait}"]
+        case f.Asked():
+            return [f"asks: {_flat(fact.text)}"]
+        case f.Told():
+            return [f"was told: {_flat(fact.text)}"]
+        case f.Denied():
+            return [f"not permitted: {_flat(f'{fact.tool} {fact.what}')}"]
+        case f.Finished():
+            how = str(fact.trouble) if fact.trouble else "well"
+            return [f"finished: {_flat(f'{how} {fact.text}')}"]
+    return []
+
+
+def _flat(text: str) -> str:
+    return shown(" ".join(text.split())[:_LINE])

@@ -1,0 +1,163 @@
+"""Keeps the roles of one repository running: starts each as a process of its own, starts it again.
+
+The roles need no more than that: each remembers nothing, and only one of each can run. A role that
+ends is started again after a rest that doubles while it keeps ending soon. They end with their
+supervisor, however that ends (`die_with_parent`, see `interfaces/supervised`).
+"""
+
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+import msgspec
+from msgspec import Struct
+
+from corral.core.errors import NotFound, Refused
+from corral.roles import signals
+from corral.roles.locks import only_one, taken
+from corral.world import keys
+from corral.world.processes import table
+
+ROLE = "supervisor"
+_RECORD = "up.json"
+_FIRST_REST_S, _LONGEST_REST_S = 0.5, 60.0
+_HEALTHY_S = 30.0  # who ran for so long starts again without a rest
+_GRACE_S = 20.0
+
+Say = Callable[[str], None]
+
+
+class _Up(Struct, frozen=True):
+    pid: int
+    start: int
+    boot: str
+
+
+class _Child:
+    def __init__(self, name: str, argv: Sequence[str]) -> None:
+        self.name = name
+        self.argv = list(argv)
+        self.process: subprocess.Popen[bytes] | None = None
+        self.pidfd = -1
+        self.began_at = 0.0
+        self.rest_s = 0.0
+        self.due_at = 0.0
+
+    def start(self) -> None:
+        self.began_at = time.monotonic()
+        self.process = subprocess.Popen(self.argv, stdin=subprocess.DEVNULL)
+        self.pidfd = os.pidfd_open(self.process.pid)
+
+    def ended(self) -> int:
+        """Note the end of the process, and when it is to be started again; return its code."""
+        assert self.process is not None
+        code = self.process.wait()
+        os.close(self.pidfd)
+        self.process, self.pidfd = None, -1
+        if time.monotonic() - self.began_at >= _HEALTHY_S:
+            self.rest_s = 0.0
+        self.rest_s = min(_LONGEST_REST_S, max(_FIRST_REST_S, 2 * self.rest_s))
+        self.due_at = time.monotonic() + self.rest_s
+        return code
+
+
+class Supervisor:
+    def __init__(self, folder: str, roles: Mapping[str, Sequence[str]], say: Say) -> None:
+        """`roles` are the programs by name; `say` tells a person what happens."""
+        self._folder = folder
+        self._children = [_Child(name, argv) for name, argv in roles.items()]
+        self._say = say
+        self._bell, self._rung = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        self._stopping = False
+
+    def run(self) -> None:
+        """Keep the roles running until asked to stop; refuse if another does that already."""
+        try:
+            lock = only_one(self._folder, ROLE)
+        except Refused as refusal:
+            raise Refused(
+                "corral up runs for this repository already; nothing was changed",
+                "corral down stops it",
+                code="already_up",
+            ) from refusal
+        try:
+            with signals.heeded(self.stop):
+                self._publish()
+                self._loop()
+        finally:
+            self._end_all()
+            os.close(lock)
+
+    def stop(self) -> None:
+        """Have all roles ended soon, and the supervisor with them."""
+        self._stopping = True
+        os.write(self._rung, b"!")
+
+    def _publish(self) -> None:
+        own = table.look(os.getpid())
+        record = _Up(os.getpid(), own.start if own else 0, table.boot_id())
+        keys.write(f"{self._folder}/{_RECORD}", msgspec.json.encode(record).decode())
+
+    def _loop(self) -> None:
+        while not self._stopping:
+            now = time.monotonic()
+            for child in self._children:
+                if child.process is None and child.due_at <= now:
+                    child.start()
+            self._wait([c.due_at for c in self._children if c.process is None])
+            for child in self._children:
+                if child.process is not None and child.process.poll() is not None:
+                    code = child.ended()
+                    if not self._stopping:
+                        rest = f"is started again in {child.rest_s:g} s"
+                        self._say(f"the {child.name} has ended (exit {code}), and {rest}")
+
+    def _wait(self, due: list[float]) -> None:
+        poll = select.poll()
+        poll.register(self._bell, select.POLLIN)
+        for child in self._children:
+            if child.pidfd >= 0:
+                poll.register(child.pidfd, select.POLLIN)
+        timeout = None if not due else max(0.0, min(due) - time.monotonic()) * 1000 + 1
+        poll.poll(timeout)
+
+    def _end_all(self) -> None:
+        """Ask all to end, and end who does not; sessions go on without the witness."""
+        running = [child.process for child in self._children if child.process is not None]
+        for process in running:
+            process.terminate()
+        deadline = time.monotonic() + _GRACE_S
+        for process in running:
+            try:
+                process.wait(max(0.1, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def is_up(folder: str) -> bool:
+    return taken(folder, ROLE)
+
+
+def stop(folder: str) -> None:
+    """Ask the supervisor of a repository to end, and wait until it has."""
+    content = keys.read(f"{folder}/{_RECORD}") if is_up(folder) else ""
+    found = msgspec.json.decode(content, type=_Up) if content else None
+    process = table.look(found.pid) if found else None
+    if found is None or process is None or not table.is_running(found.pid, found.start, found.boot):
+        raise NotFound("corral up does not run for this repository", "corral up", code="not_up")
+    table.send(process, signal.SIGTERM)
+    deadline = time.monotonic() + 2 * _GRACE_S
+    while table.is_running(found.pid, found.start, found.boot):
+        if time.monotonic() > deadline:
+            raise Refused(f"the supervisor (process {found.pid}) does not end", code="not_down")
+        time.sleep(0.05)
+
+
+def program(*words: str) -> list[str]:
+    """Return how a command of Corral is run as the child of this process."""
+    return [sys.executable, "-m", "corral.interfaces.supervised", str(os.getpid()), *words]

@@ -1,0 +1,304 @@
+"""Watch the engines that run: read their facts, record what others need, step in by the watchdog.
+
+What is remembered here is read again from the output by the next witness. The log gets few events,
+each bounded: the conversation once, spending once in a while and exactly at the end, limits when
+they are news, questions, and every reaction.
+"""
+
+import os
+from os.path import join
+
+from corral.core import money, session_rules, watchdog
+from corral.core.bill import Bill
+from corral.core.config import Config
+from corral.core.facts import PASSING
+from corral.core.ids import SessionId
+from corral.core.money import Sums
+from corral.core.profiles import budgets_of
+from corral.core.state import Session, State, Task
+from corral.core.stream import Stream
+from corral.core.verdict import LastWord, Verdict
+from corral.core.watchdog import Loop, Seen, Step
+from corral.roles.engaging import Engaging
+from corral.roles.files import Room
+from corral.roles.log import Log
+from corral.roles.reading import Reading
+from corral.world.clock import Clock
+from corral.world.engines import inbox
+from corral.world.trees import Tree, Trees
+
+_RECORD_MS = 60_000  # between two records of what was spent
+_CHECK_MS = 5_000  # between two looks at budgets, if the session itself has spent nothing
+_COMPACTIONS = 5  # that are recorded
+_SAID = 900
+
+
+class Watcher:
+    def __init__(
+        self,
+        log: Log,
+        config: Config,
+        engaging: Engaging,
+        trees: Trees,
+        clock: Clock,
+        *,
+        folder: str,
+    ) -> None:
+        self._log = log
+        self._config = config
+        self._engaging = engaging
+        self._trees = trees
+        self._clock = clock
+        self._folder = folder
+        self._budgets = budgets_of(config)
+        self._readings: dict[SessionId, Reading] = {}
+        self._loops: dict[SessionId, Loop] = {}
+        self._noted: dict[SessionId, tuple[int, int]] = {}  # limits and compactions told so far
+        self._recorded: dict[SessionId, int] = {}
+        self._checked: dict[SessionId, tuple[Bill | None, int]] = {}
+
+    def follows(self, session: Session, task: Task) -> bool:
+        return self._engaging.recipe(session.profile, task) is not None
+
+    def look(self, session: Session, task: Task, folder: str) -> Step | None:
+        """Take in what has come; return the step that ends the session, if one is needed."""
+        now = self._clock()
+        reading = self._reading(session, task, folder)
+        reading.advance(now)
+        stream = reading.stream
+        self._record(session, stream, now)
+        self._question(session, stream)
+        if reading.unread:
+            text = f"{session.profile} prints lines that are not understood: see its output"
+            self._log.alert("unread", session.id, text)
+        over = self._over(session, task, stream, now)
+        seen = Seen(
+            now=now,
+            fact_at=max(reading.fact_at, session.started_at),
+            limited_at=reading.limited_at,
+            asked_at=reading.asked_at,
+            over=over,
+        )
+        bounds = self._engaging.bounds(session.profile)
+        return watchdog.step(stream, seen, bounds) or self._loop(session, stream)
+
+    def last_word(self, session: Session, task: Task, folder: str) -> LastWord | None:
+        """Take in all that an engine said until its end, record it, and return its last word.
+
+        None: it is a command of the user's that said nothing about its end.
+        """
+        now = self._clock()
+        stream = self._reading(session, task, folder).finish(now)
+        self._engage(session, stream)
+        self._spend(session, stream)
+        self._note(session, stream)
+        end = stream.finished
+        if end is not None and end.trouble in PASSING:
+            trouble, said = str(end.trouble), end.text
+            self._log.record(
+                lambda state, at: session_rules.limited(
+                    state,
+                    session.id,
+                    trouble,
+                    _line(said),
+                    reset_at=end.reset_at,
+                    retry_s=end.retry_s,
+                    now=at,
+                    final=True,
+                )
+            )
+        if end is None and self._engaging.ends_by_code(session.profile):
+            return None
+        return LastWord(
+            said=end is not None,
+            trouble=end.trouble if end else None,
+            text=_line(end.text) if end else "",
+            asked=_line(stream.asked.text) if stream.asked else "",
+            denied=stream.denied,
+        )
+
+    def summary(self, session: Session, task: Task, folder: str) -> Stream:
+        """Return what one launch of a session, which is over, was about."""
+        return self._reading(session, task, folder).finish(self._clock())
+
+    def due_at(self, session: Session) -> int:
+        """Return when to look at a session again although nothing is heard of it."""
+        reading = self._readings.get(session.id)
+        now = self._clock()
+        if reading is None or reading.more:
+            return now
+        seen = Seen(
+            now=now,
+            fact_at=max(reading.fact_at, session.started_at),
+            limited_at=reading.limited_at,
+            asked_at=reading.asked_at,
+        )
+        return watchdog.due_at(reading.stream, seen, self._engaging.bounds(session.profile))
+
+    def forget(self, session: SessionId) -> None:
+        reading = self._readings.pop(session, None)
+        if reading is not None:
+            reading.close()
+        for known in (self._loops, self._noted, self._recorded, self._checked):
+            known.pop(session, None)
+
+    def _reading(self, session: Session, task: Task, folder: str) -> Reading:
+        known = self._readings.get(session.id)
+        if known is None or known.folder != folder:
+            if known is not None:
+                known.close()
+                self._noted[session.id] = (0, 0)
+            self._loops.pop(session.id, None)
+            tree = self._tree(session.id)
+            prompt = Room(self._folder, session.id).prompt(session.launches)
+            job = self._engaging.job(session, task, tree.path if tree else "", prompt)
+            reader = self._engaging.reader(session.profile, job)
+            known = Reading(folder, reader, self._config.budget.prices, self._clock())
+            self._readings[session.id] = known
+        return known
+
+    def _tree(self, session: SessionId) -> Tree | None:
+        return next((tree for tree in self._trees.list() if tree.name == session), None)
+
+    def _over(self, session: Session, task: Task, stream: Stream, now: int) -> str:
+        """Say which budget is used up; asked when something was spent, and now and then."""
+        bill, at = self._checked.get(session.id, (None, 0))
+        fresh = bill == stream.bill and now - at < _CHECK_MS
+        if fresh or not self._budgets.any(session.profile):
+            return ""
+        self._checked[session.id] = (stream.bill, now)
+        state = self._log.look()
+        sums = Sums(state, now, self._bills(state))
+        found = money.over(sums, task, session.profile, self._budgets)
+        return found.text if found else ""
+
+    def _bills(self, state: State) -> dict[SessionId, Bill]:
+        found = {}
+        for name, reading in list(self._readings.items()):
+            session = state.sessions.get(name)
+            if session is not None and session.live:
+                found[name] = session.bill_before + reading.stream.bill
+        return found
+
+    def _record(self, session: Session, stream: Stream, now: int) -> None:
+        self._engage(session, stream)
+        self._note(session, stream)
+        if now - self._recorded.get(session.id, session.started_at) >= _RECORD_MS:
+            self._recorded[session.id] = now
+            self._spend(session, stream)
+        recipe = self._engaging.recipe(session.profile)
+        tells = recipe is not None and recipe.cost  # perhaps only at its end
+        if stream.bill.unpriced and not tells and self._budgets.any(session.profile):
+            self._log.alert(
+                "unpriced",
+                session.id,
+                f"nobody knows what {stream.model or 'its model'} costs, so no budget can stop it:"
+                " set budget.prices",
+            )
+
+    def _engage(self, session: Session, stream: Stream) -> None:
+        new = (stream.thread or session.thread, stream.model or session.model)
+        if new != (session.thread, session.model):
+            self._log.record(
+                lambda state, _: session_rules.engaged(
+                    state, session.id, stream.thread, stream.model, stream.version
+                )
+            )
+
+    def _spend(self, session: Session, stream: Stream) -> None:
+        bill = session.bill_before + stream.bill
+        turns = session.turns_before + stream.turns
+        if (bill, turns) != (session.bill, session.turns):
+            model = stream.model or session.model
+            self._log.record(
+                lambda state, _: session_rules.spent(state, session.id, bill, turns, model)
+            )
+
+    def _note(self, session: Session, stream: Stream) -> None:
+        """Record limits that were met, and that the conversation was shortened."""
+        told = (0, 0)
+        if session.id not in self._noted and (session.thread or session.model):
+            told = (stream.limits, stream.compacted)  # by the witness before this one
+        limits, compactions = self._noted.get(session.id, told)
+        self._noted[session.id] = (stream.limits, stream.compacted)
+        limit = stream.last_limit
+        if stream.limits > limits and limit is not None and limit.trouble in PASSING:
+            self._log.record(
+                lambda state, at: session_rules.limited(
+                    state,
+                    session.id,
+                    str(limit.trouble),
+                    _line(limit.text),
+                    reset_at=limit.reset_at,
+                    retry_s=limit.retry_s,
+                    now=at,
+                )
+            )
+        if compactions < stream.compacted <= _COMPACTIONS:
+            self._react(session, "window", "compacted", "the engine shortened its conversation")
+
+    def _question(self, session: Session, stream: Stream) -> None:
+        """Answer a question by policy, or tell a person once and wait."""
+        if stream.asked is None:
+            if session.asked:
+                self._log.over("asked", session.id)
+            return
+        asked, options = _line(stream.asked.text), tuple(map(_line, stream.asked.options))
+        if session.asked == asked:
+            return
+        self._log.record(lambda state, _: session_rules.asked(state, session.id, asked, options))
+        answer = self._engaging.profile(session.profile).answers
+        room = Room(self._folder, session.id).path
+        if answer and inbox.reader_of(room):
+            inbox.send(room, answer, answers=stream.asked.call, by="policy")
+            self._react(session, "asked", "answered", answer)
+        elif not answer:
+            self._log.alert("asked", session.id, f"it asks: {asked}")
+
+    def _loop(self, session: Session, stream: Stream) -> Step | None:
+        bounds = self._engaging.bounds(session.profile)
+        if not watchdog.suspicious(stream, bounds):
+            self._loops.pop(session.id, None)
+            return None
+        found = watchdog.watch_loop(
+            self._loops.get(session.id, Loop()),
+            stream.repeats,
+            self._fingerprint(session.id),
+            bounds,
+        )
+        self._loops[session.id] = found.loop
+        if not (found.alarm or found.stop):
+            return None
+        last = stream.calls[-1]
+        text = _line(f"{last.tool} {last.what}: {stream.repeats} times in a row, nothing changed")
+        if found.stop:
+            return Step(Verdict.LOOPING, text)
+        self._log.alert("looping", session.id, text)
+        self._react(session, "looping", "alerted", text)
+        return None
+
+    def _fingerprint(self, session: SessionId) -> str:
+        """Return something that changes whenever the tree does."""
+        tree = self._tree(session)
+        if tree is None:
+            return "-"
+        facts = self._trees.facts(tree)
+        parts = [str(facts.branch_commit)]
+        for path in facts.dirty:
+            try:
+                status = os.lstat(join(tree.path, path))
+                parts.append(f"{path} {status.st_mtime_ns} {status.st_size}")
+            except OSError:
+                parts.append(path)
+        return "\n".join(parts)
+
+    def _react(self, session: Session, cause: str, action: str, text: str) -> None:
+        self._log.record(
+            lambda state, _: session_rules.react(state, session.id, cause, action, _line(text))
+        )
+
+
+def _line(text: str) -> str:
+    """Make what an engine said fit for the log: one line, bounded, nothing a terminal obeys."""
+    flat = " ".join(text.split())
+    return "".join(c if c.isprintable() else "?" for c in flat)[:_SAID]

@@ -1,0 +1,1 @@
+"""The coding agents that Corral can drive, as data: see `recipe`."""

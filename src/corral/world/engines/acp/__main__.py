@@ -1,0 +1,68 @@
+"""`python -m corral.world.engines.acp`: be the program of one session. See `orders.AcpOrder`."""
+
+import logging
+import signal
+import sys
+
+from corral.core.errors import BadInput
+from corral.core.facts import Finished, Trouble
+from corral.world.engines.inbox import Inbox
+from corral.world.engines.orders import AcpOrder, received
+from corral.world.engines.telling import remark, tell
+
+_NO_START = 2
+
+
+def main() -> int:
+    try:
+        order = received()
+        if not isinstance(order, AcpOrder) or not order.argv:
+            raise BadInput("this is no order for an agent")
+    except BadInput as error:
+        return _refuse(str(error))
+    early: list[int] = []
+    signal.signal(signal.SIGTERM, lambda number, _: early.append(number))
+    first = sys.stdin.read()
+    # At once, so that text can be sent from now on: what follows takes a second.
+    inbox = Inbox(order.room, "acp")
+    try:
+        return _run(order, inbox, first, early)
+    finally:
+        inbox.close()
+
+
+def _run(order: AcpOrder, inbox: Inbox, first: str, early: list[int]) -> int:
+    import asyncio
+
+    try:
+        from corral.world.engines.acp.runner import Runner
+    except ModuleNotFoundError as error:
+        if error.name not in ("acp", "pydantic"):
+            raise
+        return _refuse(
+            "the Agent Client Protocol needs a package that is not installed:"
+            " pip install 'corral[acp]'"
+        )
+    logging.basicConfig(handlers=[_Remarks()], level=logging.WARNING)
+
+    async def session() -> int:
+        return await Runner(order, inbox).run(first, early)
+
+    return asyncio.run(session())
+
+
+def _refuse(words: str) -> int:
+    tell(Finished(trouble=Trouble.OTHER, text=words))
+    return _NO_START
+
+
+class _Remarks(logging.Handler):
+    """The SDK tells of what it could not handle with whole stack traces; one line will do."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        cause = record.exc_info[1] if record.exc_info else None
+        remark(f"{record.getMessage()}{f': {cause}' if cause else ''}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,113 @@
+"""The agent's process, and the connection to it."""
+
+import asyncio
+import os
+import time
+from collections import deque
+from contextlib import suppress
+
+from acp.connection import Connection
+
+from corral.world.engines.acp.client import Client
+from corral.world.engines.acp.wire import Wire
+from corral.world.engines.orders import AcpOrder
+from corral.world.engines.telling import remark
+from corral.world.processes import ending
+
+_LAST_LINES = 5
+_LINE = 4000
+
+
+class Agent:
+    def __init__(self, process: asyncio.subprocess.Process, client: Client, stop_s: float) -> None:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        self._process = process
+        self._stop_s = stop_s
+        self._words: deque[str] = deque(maxlen=_LAST_LINES)
+        self.wire = Wire(process.stdout, process.stdin, self._aside)
+        self.connection = Connection(client.handle, self.wire)
+        self._errors = asyncio.ensure_future(self._read_errors())
+
+    @classmethod
+    async def start(cls, order: AcpOrder, client: Client) -> "Agent":
+        process = await asyncio.create_subprocess_exec(
+            *order.argv,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        return cls(process, client, order.stop_s)
+
+    @property
+    def is_over(self) -> bool:
+        return self._process.returncode is not None
+
+    async def ended(self) -> None:
+        """Wait until the process is over."""
+        await self._process.wait()
+
+    async def how_it_ended(self) -> str:
+        """Say how the process ended; it closed its output, so it should be over soon."""
+        try:
+            code = await asyncio.wait_for(self._process.wait(), self._stop_s)
+            await asyncio.wait({self._errors}, timeout=1)
+        except TimeoutError:
+            return "the agent closed its output"
+        if code < 0:
+            return f"the agent was ended by signal {-code}"
+        return f"the agent ended with exit code {code}"
+
+    def last_words(self) -> str:
+        return " / ".join(self._words)
+
+    async def end(self) -> None:
+        """End the agent and all that it started: ask, then kill.
+
+        Whoever detached itself and lost its parent is beyond our reach, but not beyond the shim's.
+        """
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self.connection.close(), self._stop_s)
+        # Most end when their input does; some only after a signal.
+        if not await self._is_gone():
+            ending.terminate(os.getpid())
+            await self._is_gone()
+        deadline = time.monotonic() + self._stop_s
+        while ending.kill(os.getpid()).signalled and time.monotonic() < deadline:
+            await asyncio.sleep(0.02)
+        await self._is_gone()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._drain(), self._stop_s)
+        self._errors.cancel()
+
+    async def _drain(self) -> None:
+        """Read what nobody will use, or the event loop complains about pipes left open."""
+        source = self._process.stdout
+        assert source is not None
+        while await source.read(65_536):
+            pass
+        await self._errors
+
+    async def _is_gone(self) -> bool:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._process.wait(), self._stop_s)
+        return self.is_over
+
+    async def _read_errors(self) -> None:
+        """Pass on what the agent writes beside the protocol, as whole lines."""
+        source = self._process.stderr
+        assert source is not None
+        held = b""
+        while part := await source.read(65_536):
+            *lines, held = (held + part).split(b"\n")
+            for line in lines:
+                self._aside(line.decode("utf-8", "replace"))
+            if len(held) > _LINE:
+                self._aside(held.decode("utf-8", "replace"))
+                held = b""
+        self._aside(held.decode("utf-8", "replace"))
+
+    def _aside(self, line: str) -> None:
+        if line.strip():
+            self._words.append(line.strip()[:300])
+            remark(line)

@@ -1,0 +1,185 @@
+"""The agents that speak the Agent Client Protocol, as data.
+
+An engine that speaks it itself is started with other arguments; for some there is an adapter, a
+program of its own. What the engine needs otherwise (a private home, its files, where its model is)
+comes from its recipe, which stays the one place for that.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+from msgspec import Struct, field
+
+from corral.core.errors import NotFound
+from corral.world.engines.orders import AcpOrder, McpServer, Policy
+from corral.world.engines.recipe import Job, Mcp, Permission, Prepared, dumped, versioned
+
+_KEY = "CORRAL_ENGINE_KEY"  # as the recipe of codex has it
+
+
+def _no_variables(job: Job) -> dict[str, str]:
+    return {}
+
+
+class AcpAgent(Struct, frozen=True, kw_only=True):
+    type: str  # of the engine
+    install: str
+    args: tuple[str, ...] = ()
+    adapter: str = ""  # the program, where the engine does not speak the protocol itself
+    auth: str = ""  # how to log in before the first session, where it wants that
+    modes: dict[Policy, str] = field(default_factory=dict)  # that go with a policy
+    model_flag: str = ""  # where the model has to be named on the command line
+    mcp_programs: bool = True  # takes MCP servers that are programs, too
+    variables: Callable[[Job], dict[str, str]] = _no_variables
+    meta: dict[str, Any] = field(default_factory=dict)
+
+
+def _opencode(job: Job) -> dict[str, str]:
+    # It asks for nothing that its configuration allows or denies; the policy is to decide.
+    asked = ("edit", "bash", "webfetch", "external_directory")
+    return {"OPENCODE_PERMISSION": dumped(dict.fromkeys(asked, "ask"))}
+
+
+def _claude(job: Job) -> dict[str, str]:
+    return {"CLAUDE_CODE_EXECUTABLE": job.program[0]}
+
+
+def _codex(job: Job) -> dict[str, str]:
+    config: dict[str, Any] = {
+        "check_for_update_on_startup": False,
+        "analytics": {"enabled": False},
+        "feedback": {"enabled": False},
+    }
+    variables = {"CODEX_PATH": job.program[0]}
+    if job.base_url:
+        provider = {
+            "name": "corral",
+            "base_url": versioned(job.base_url),
+            "wire_api": "responses",
+            "stream_idle_timeout_ms": job.idle_s * 1000,
+            "stream_max_retries": 1,
+            "request_max_retries": 1,
+            **({"env_key": _KEY} if job.key else {}),
+        }
+        config |= {"model_provider": "corral", "model_providers": {"corral": provider}}
+        variables["MODEL_PROVIDER"] = "corral"
+    if job.model:
+        config["model"] = job.model
+    return variables | {"CODEX_CONFIG": dumped(config)}
+
+
+AGENTS: dict[str, AcpAgent] = {
+    agent.type: agent
+    for agent in (
+        AcpAgent(
+            type="opencode",
+            args=("acp",),
+            variables=_opencode,
+            install="npm install -g opencode-ai",
+        ),
+        AcpAgent(
+            type="gemini",
+            args=("--acp", "--skip-trust"),
+            model_flag="--model",
+            install="npm install -g @google/gemini-cli",
+        ),
+        AcpAgent(
+            type="copilot",
+            args=("--acp", "--no-auto-update", "--disable-builtin-mcps"),
+            mcp_programs=False,
+            install="npm install -g @github/copilot",
+        ),
+        AcpAgent(
+            type="claude-code",
+            adapter="claude-agent-acp",
+            variables=_claude,
+            # By default it would run what the settings of the repository name, unasked.
+            meta={"claudeCode": {"options": {"settingSources": ["user"], "strictMcpConfig": True}}},
+            install="npm install -g @agentclientprotocol/claude-agent-acp",
+        ),
+        AcpAgent(
+            type="codex",
+            adapter="codex-acp",
+            # It asks little: what it may do is up to its own sandbox.
+            modes={
+                Policy.ALLOW: "agent-full-access",
+                Policy.ALLOW_EDITS: "agent",
+                Policy.ASK: "read-only",
+                Policy.DENY: "read-only",
+            },
+            variables=_codex,
+            install="npm install -g @agentclientprotocol/codex-acp",
+        ),
+        # Known to speak it, without a recipe of their own yet.
+        AcpAgent(type="kimi", args=("acp",), install="npm install -g @moonshot-ai/kimi-code"),
+        AcpAgent(type="qwen", args=("--acp",), install="npm install -g @qwen-code/qwen-code"),
+    )
+}
+
+
+def find(type: str) -> AcpAgent:
+    if type not in AGENTS:
+        raise NotFound(
+            f"engine {type!r} does not speak the Agent Client Protocol",
+            f"transport acp is for {', '.join(AGENTS)}",
+        )
+    return AGENTS[type]
+
+
+def prepare(
+    type: str,
+    job: Job,
+    recipe: Callable[[Job], Prepared],
+    *,
+    room: str,
+    policy: Policy | None = None,
+    adapter: str = "",
+) -> tuple[AcpOrder, Prepared]:
+    """Return the order for a job, and what has to be there before it is carried out.
+
+    Of the result, `argv` is the runner's business; `env`, `keys`, `files` and `folders` are to be
+    seen to as for any engine. `adapter` is the path of an adapter that is not on PATH.
+    """
+    agent = find(type)
+    policy = policy or _POLICY[job.permission]
+    # The servers go through the protocol; the recipe would write them down for the engine, too.
+    prepared = recipe(msgspec.structs.replace(job, mcp=None))
+    argv = [adapter or agent.adapter] if agent.adapter else list(job.program)
+    argv += agent.args
+    argv += [agent.model_flag, job.model] if agent.model_flag and job.model else []
+    order = AcpOrder(
+        room=room,
+        argv=(*argv, *job.args),
+        resume=job.resume,
+        auth=agent.auth,
+        mode=agent.modes.get(policy, ""),
+        model="" if agent.model_flag or job.base_url else job.model,
+        policy=policy,
+        allow=job.allow if job.permission is Permission.EDIT else (),
+        mcp=(_server(job.mcp, agent),) if job.mcp else (),
+        meta=agent.meta,
+        turn_s=max(job.idle_s * 2, 60),
+    )
+    keys = dict(prepared.keys)
+    if job.mcp and job.mcp.token:
+        keys[job.mcp.token] = job.mcp.token
+    env = prepared.env | agent.variables(job)
+    return order, msgspec.structs.replace(prepared, argv=list(order.argv), env=env, keys=keys)
+
+
+_POLICY = {
+    Permission.READ: Policy.DENY,
+    Permission.EDIT: Policy.ALLOW_EDITS,
+    Permission.ALL: Policy.ALLOW,
+}
+
+
+def _server(mcp: Mcp, agent: AcpAgent) -> McpServer:
+    if not mcp.url and not agent.mcp_programs:
+        raise NotFound(
+            f"{agent.type} takes no MCP server that is a program over this protocol",
+            "serve it over HTTP",
+        )
+    head = {"Authorization": f"Bearer ${{{mcp.token}}}"} if mcp.token else {}
+    return McpServer(mcp.name, url=mcp.url, headers=head, argv=mcp.command)

@@ -1,0 +1,176 @@
+"""Claude Code, headless: one JSON object for each line of its output."""
+
+from typing import Any
+
+from corral.core.facts import (
+    Answered,
+    Began,
+    Compacted,
+    Denied,
+    Fact,
+    Finished,
+    Limited,
+    Said,
+    Spent,
+    Trouble,
+    Used,
+)
+from corral.world.engines.reading import JsonReader, bounded, failed, less, paths_of, what_of
+from corral.world.engines.recipe import (
+    Job,
+    Permission,
+    Prepared,
+    Recipe,
+    Stream,
+    dumped,
+    keys_for,
+    private_home,
+)
+from corral.world.engines.troubles import trouble_of
+
+_LOOK = ("Read", "Grep", "Glob", "LS")
+
+
+def prepare(job: Job) -> Prepared:
+    argv = [*job.program, "-p", "--output-format", "stream-json", "--verbose"]
+    # Settings of the repository could run code of its own before anybody was asked.
+    argv += ["--setting-sources", "user", "--strict-mcp-config"]
+    argv += [*_permission(job), *(["--model", job.model] if job.model else [])]
+    argv += ["--resume", job.resume] if job.resume else []
+    argv += ["--session-id", job.new_id] if job.new_id and not job.resume else []
+    if job.mcp:
+        argv += ["--mcp-config", dumped({"mcpServers": {job.mcp.name: _server(job)}})]
+    env = {
+        **private_home(job),
+        "CLAUDE_CONFIG_DIR": f"{job.home}/.claude",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL": "1",
+        "DISABLE_AUTOUPDATER": "1",
+        "DISABLE_TELEMETRY": "1",
+        "DISABLE_ERROR_REPORTING": "1",
+        "ENABLE_TOOL_SEARCH": "false",  # else our own tools hide behind a search
+        "CLAUDE_CODE_MAX_RETRIES": "1",
+        "API_TIMEOUT_MS": str(job.idle_s * 1000),
+        "CLAUDE_ENABLE_BYTE_WATCHDOG": "1",
+        "CLAUDE_BYTE_STREAM_IDLE_TIMEOUT_MS": str(job.idle_s * 1000),
+    }
+    if job.base_url:
+        env["ANTHROPIC_BASE_URL"] = job.base_url
+    if job.permission is Permission.ALL and job.as_root:
+        env["IS_SANDBOX"] = "1"
+    return Prepared(
+        argv=[*argv, *job.args],
+        env=env,
+        keys=keys_for(job, "ANTHROPIC_API_KEY"),
+        stdin=job.prompt_file,
+    )
+
+
+def _permission(job: Job) -> list[str]:
+    own = [f"mcp__{job.mcp.name}"] if job.mcp else []
+    match job.permission:
+        case Permission.ALL:
+            return ["--permission-mode", "bypassPermissions"]
+        case Permission.EDIT:
+            allowed = [*_LOOK, *(f"Bash({name} *)" for name in job.allow), *own]
+            return ["--permission-mode", "acceptEdits", "--allowedTools", ",".join(allowed)]
+        case Permission.READ:
+            return ["--permission-mode", "dontAsk", "--allowedTools", ",".join([*_LOOK, *own])]
+
+
+def _server(job: Job) -> dict[str, Any]:
+    assert job.mcp is not None
+    if not job.mcp.url:
+        return {"command": job.mcp.command[0], "args": list(job.mcp.command[1:])}
+    head = {"Authorization": f"Bearer ${{{job.mcp.token}}}"} if job.mcp.token else {}
+    return {"type": "http", "url": job.mcp.url, "headers": head}
+
+
+class ClaudeReader(JsonReader):
+    def event(self, event: dict[str, Any], stream: Stream) -> list[Fact]:
+        match event.get("type"), event.get("subtype"):
+            case "system", "init":
+                return [
+                    Began(
+                        session=event.get("session_id", ""),
+                        model=event.get("model", ""),
+                        version=event.get("claude_code_version", ""),
+                    )
+                ]
+            case "system", "api_retry":
+                status, text = event.get("error_status"), bounded(event.get("error"))
+                wait = event.get("retry_delay_ms")
+                # Without a status no answer came at all.
+                trouble = trouble_of(status, text) if status else Trouble.NETWORK
+                return [Limited(trouble, retry_s=wait and wait / 1000, text=text)]
+            case "system", "compact_boundary":
+                return [Compacted()]
+            case "assistant", _:
+                return self._said(event["message"])
+            case "user", _:
+                return [
+                    Answered(
+                        call=part.get("tool_use_id", ""),
+                        ok=not part.get("is_error"),
+                        text=bounded(part.get("content")),
+                    )
+                    for part in event["message"]["content"]
+                    if isinstance(part, dict) and part.get("type") == "tool_result"
+                ]
+            case "result", _:
+                return self._over(event)
+        return []
+
+    def _said(self, message: dict[str, Any]) -> list[Fact]:
+        facts: list[Fact] = []
+        for part in message.get("content", []):
+            if part.get("type") == "text" and message.get("model") != "<synthetic>":
+                facts.append(Said(bounded(part["text"])))
+            elif part.get("type") == "tool_use":
+                given = part.get("input")
+                writes = part["name"] in ("Write", "Edit", "MultiEdit", "NotebookEdit")
+                facts.append(
+                    Used(
+                        part["name"],
+                        what_of(given),
+                        paths_of(given) if writes else (),
+                        part.get("id", ""),
+                    )
+                )
+        return facts
+
+    def _over(self, event: dict[str, Any]) -> list[Fact]:
+        facts: list[Fact] = [
+            Denied(denial.get("tool_name", ""), what_of(denial.get("tool_input")))
+            for denial in event.get("permission_denials") or ()
+        ]
+        models = event.get("modelUsage") or {}
+        spent = Spent(
+            fresh=sum(
+                one.get("inputTokens", 0) + one.get("cacheCreationInputTokens", 0)
+                for one in models.values()
+            ),
+            cached=sum(one.get("cacheReadInputTokens", 0) for one in models.values()),
+            output=sum(one.get("outputTokens", 0) for one in models.values()),
+            cost_usd=event.get("total_cost_usd"),
+            model=next(iter(models), ""),
+            total=True,
+        )
+        facts.append(less(spent, self.job.before))
+        text = bounded(event.get("result") or event.get("errors"))
+        reason = str(event.get("terminal_reason") or event.get("subtype") or "")
+        if not event.get("is_error"):
+            return [*facts, Finished(text=text)]
+        return [*facts, failed(f"{reason}: {text}", event.get("api_error_status"))]
+
+
+CLAUDE_CODE = Recipe(
+    type="claude-code",
+    program="claude",
+    prepare=prepare,
+    reader=ClaudeReader,
+    install="npm install -g @anthropic-ai/claude-code",
+    key="ANTHROPIC_API_KEY",
+    native="@anthropic-ai/claude-code-{system}-{cpu}/claude",
+    cost=True,
+)

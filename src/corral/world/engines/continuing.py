@@ -1,0 +1,159 @@
+"""Continue's `cn`, headless: its last words on stdout, errors on stderr, the rest in a file.
+
+It has no mode that allows some commands only: without `--auto` it withholds the tool that writes
+files, and runs every command all the same. Give it a sandbox from outside.
+"""
+
+import os
+from typing import Any
+
+from corral.core.facts import Began, Fact, Finished, Said, Spent, Used
+from corral.world.engines.reading import JsonReader, bounded, failed, less, stored
+from corral.world.engines.recipe import (
+    ENGINE_KEY,
+    Job,
+    Permission,
+    Prepared,
+    Recipe,
+    Stream,
+    dumped,
+    keys_for,
+    private_home,
+    versioned,
+)
+
+_MODEL = "gpt-4o"
+
+
+def prepare(job: Job) -> Prepared:
+    config = f"{job.home}/continue.yaml"
+    # Not "--verbose", although it would say when it tries again: it logs the key, too.
+    argv = [*job.program, "--format", "json", "--config", config]
+    argv += ["--readonly" if job.permission is Permission.READ else "--auto"]
+    argv += ["--resume"] if job.resume else []
+    env = {
+        **private_home(job),
+        "CONTINUE_GLOBAL_DIR": _folder(job),
+        "CONTINUE_METRICS_ENABLED": "0",
+        "CONTINUE_CLI_ENABLE_TELEMETRY": "0",
+        "CONTINUE_API_BASE": "http://127.0.0.1:9/",  # nothing there: it asks home at every start
+    }
+    return Prepared(
+        # Any word after "-p" that it does not know counts as the prompt, and stdin is not read.
+        argv=[*argv, *job.args, "-p"],
+        env=env,
+        keys=keys_for(job, ENGINE_KEY),
+        # Every JSON is YAML.
+        files={config: dumped(_config(job))},
+        folders=(_folder(job),),
+        stdin=job.prompt_file,
+    )
+
+
+def _folder(job: Job) -> str:
+    return f"{job.home}/.continue"
+
+
+def _config(job: Job) -> dict[str, Any]:
+    provider, _, name = (job.model or _MODEL).rpartition("/")
+    model: dict[str, Any] = {
+        "name": name,
+        "provider": provider or "openai",
+        "model": name,
+        "roles": ["chat", "edit", "apply"],
+        "capabilities": ["tool_use"],
+    }
+    if job.base_url:
+        model["apiBase"] = versioned(job.base_url)
+    if job.key:
+        model["apiKey"] = f"${{{{ secrets.{ENGINE_KEY} }}}}"
+    config: dict[str, Any] = {
+        "name": "corral",
+        "version": "1.0.0",
+        "schema": "v1",
+        "models": [model],
+    }
+    if job.mcp:
+        config["mcpServers"] = [_server(job)]
+    return config
+
+
+def _server(job: Job) -> dict[str, Any]:
+    assert job.mcp is not None
+    if not job.mcp.url:
+        command = {"command": job.mcp.command[0], "args": list(job.mcp.command[1:])}
+        return {"name": job.mcp.name, **command}
+    server: dict[str, Any] = {
+        "name": job.mcp.name,
+        "type": "streamable-http",
+        "url": job.mcp.url,
+    }
+    if job.mcp.token:
+        head = {"Authorization": f"Bearer ${{{{ secrets.{job.mcp.token} }}}}"}
+        server["requestOptions"] = {"headers": head}
+    return server
+
+
+class ContinueReader(JsonReader):
+    """Knows little while it runs: what was done and used is read from the file at the end."""
+
+    def event(self, event: dict[str, Any], stream: Stream) -> list[Fact]:
+        if event.get("status") == "error":
+            return [failed(bounded(event.get("message")))]
+        if "response" in event:
+            return [Said(bounded(event["response"])), Finished()]
+        return []
+
+    def late(self) -> list[Fact]:
+        name, record = _newest(self.job)
+        if not name:
+            return []
+        messages = [item.get("message", {}) for item in record.get("history", [])]
+        used = [message["usage"] for message in messages if message.get("usage")]
+        cached = sum(
+            (one.get("prompt_tokens_details") or {}).get("cached_tokens", 0) for one in used
+        )
+        spent = Spent(
+            fresh=sum(one.get("prompt_tokens", 0) for one in used) - cached,
+            cached=cached,
+            output=sum(one.get("completion_tokens", 0) for one in used),
+            model=self.job.model or _MODEL,
+            total=True,
+        )
+        asked = max((n for n, one in enumerate(messages) if one.get("role") == "user"), default=0)
+        calls = [call for one in messages[asked:] for call in one.get("toolCalls") or ()]
+        return [
+            Began(session=name, model=self.job.model or _MODEL),
+            *(_used(call) for call in calls),
+            less(spent, self.job.before),
+        ]
+
+
+def _used(call: dict[str, Any]) -> Used:
+    function = call.get("function", {})
+    given = bounded(function.get("arguments"), 400)
+    return Used(function.get("name", ""), given, (), call.get("id", ""))
+
+
+def _newest(job: Job) -> tuple[str, dict[str, Any]]:
+    """Return the name and the record of the last conversation."""
+    folder = f"{_folder(job)}/sessions"
+    try:
+        found = [entry for entry in os.scandir(folder) if entry.name != "sessions.json"]
+    except FileNotFoundError:
+        return "", {}
+    if not found:
+        return "", {}
+    newest = max(found, key=lambda entry: entry.stat().st_mtime_ns)
+    return newest.name.removesuffix(".json"), stored(newest.path)
+
+
+CONTINUE = Recipe(
+    type="continue",
+    program="cn",
+    prepare=prepare,
+    reader=ContinueReader,
+    install="npm install -g @continuedev/cli",
+    key="OPENAI_API_KEY",
+    resumes_killed=False,
+)

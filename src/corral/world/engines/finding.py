@@ -1,0 +1,43 @@
+"""Where an engine's program is."""
+
+import os
+import platform
+import shutil
+from collections.abc import Mapping
+from os.path import dirname, isfile, join, realpath
+
+from corral.core.errors import NotFound
+from corral.world.engines.recipe import Recipe
+
+_CPU = {"x86_64": "x64", "aarch64": "arm64"}
+
+
+def program(
+    recipe: Recipe, command: tuple[str, ...], environ: Mapping[str, str]
+) -> tuple[str, ...]:
+    """Return how to start an engine: what the profile says, else what is on PATH.
+
+    npm's wrapper starts the real program as a child that outlives it, so where the two lie side by
+    side the real one is taken.
+    """
+    name = command[0] if command else recipe.program
+    found = shutil.which(name, path=environ.get("PATH", os.defpath)) if name else None
+    if found is None:
+        raise NotFound(f"there is no program {name!r} for {recipe.type}", recipe.install)
+    return (_native(recipe, found) or found, *command[1:])
+
+
+def _native(recipe: Recipe, found: str) -> str | None:
+    if not recipe.native:
+        return None
+    machine = platform.machine()
+    below = recipe.native.format(
+        system=platform.system().lower(), cpu=_CPU.get(machine, machine), machine=machine
+    )
+    folder = dirname(realpath(found))
+    while folder != dirname(folder):
+        beside = join(folder, "node_modules", below)
+        if isfile(beside) and os.access(beside, os.X_OK):
+            return beside
+        folder = dirname(folder)
+    return None

@@ -1,0 +1,17 @@
+"""Writes what an engine wants to find before it starts."""
+
+import os
+from os.path import dirname
+
+from corral.world.engines.recipe import Prepared
+
+
+def lay(prepared: Prepared, home: str) -> None:
+    """Make the private home and what belongs into it; nobody else may read it."""
+    for folder in (home, f"{home}/tmp", *prepared.folders, *map(dirname, prepared.files)):
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+    for path, text in prepared.files.items():
+        opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+        with open(opened, "w", encoding="utf-8") as file:
+            os.fchmod(file.fileno(), 0o600)  # it may have been there, with other rights
+            file.write(text)

@@ -1,0 +1,108 @@
+"""What a runner is told, and how to start one.
+
+A runner is the program of a session: the witness starts it through the shim like any other, with
+the first text on its standard input, and reads facts from its output. It gets its order through
+the environment, since an order may hold a token and everybody can read a command line; it takes the
+variable away before it starts the agent.
+"""
+
+import os
+import sys
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from corral.core.errors import BadInput
+
+VARIABLE = "CORRAL_RUNNER"
+
+
+class Policy(StrEnum):
+    """How the agent's questions for permission are answered."""
+
+    ALLOW = "allow"
+    ALLOW_EDITS = "allow-edits"  # reading, changing files of the working tree, and `allow`
+    DENY = "deny"
+    ASK = "ask"  # a person, through the inbox; denied when nobody answers in time
+
+
+class McpServer(Struct, frozen=True, omit_defaults=True):
+    """An MCP server for the agent: over HTTP if it has a `url`, else a program.
+
+    In the values of `headers` and `env`, `$NAME` stands for a variable of the runner.
+    """
+
+    name: str
+    url: str = ""
+    headers: dict[str, str] = {}
+    argv: tuple[str, ...] = ()
+    env: dict[str, str] = {}
+
+
+class AcpOrder(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="acp"):
+    """A session with an agent that speaks the Agent Client Protocol.
+
+    The exit code: 0 the last turn ended well; 1 the agent told of trouble; 2 it could not be
+    started; 3 it crashed, or broke the protocol; 4 a bound was passed; 143 stopped.
+    """
+
+    room: str
+    argv: tuple[str, ...]
+    resume: str = ""  # the agent's own name of the session to go on with
+    auth: str = ""  # the method to authenticate by, where the agent wants that first
+    mode: str = ""
+    model: str = ""
+    policy: Policy = Policy.ASK
+    allow: tuple[str, ...] = ()  # programs that may be run by themselves, with `allow-edits`
+    mcp: tuple[McpServer, ...] = ()
+    meta: dict[str, Any] = {}  # for the agent alone, when the conversation begins
+    start_s: float = 60  # for each call before the first turn
+    turn_s: float = 900  # of silence within a turn
+    answer_s: float = 600  # for a person's answer
+    stop_s: float = 5  # between cancelling, closing, terminating and killing
+    linger_s: float = 0  # how long to wait for further text after a turn; 0 ends the session
+
+
+class TmuxOrder(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="tmux"):
+    """A session with an interactive program, on a terminal that people can sit down at.
+
+    The exit code is the program's own (128 + the signal that ended it); 2 it could not be started;
+    143 stopped.
+    """
+
+    room: str
+    argv: tuple[str, ...]
+    columns: int = 200
+    rows: int = 50
+    history: int = 20_000  # lines
+    ready_s: float = 60  # until the program's first screen stands still
+    proof_s: float = 20  # until a text is proved to have arrived
+    clear: str = ""  # a key that empties the program's input line, like C-u
+    # Whose transcript proves delivery: `claude`, in its CLAUDE_CONFIG_DIR; empty: the screen.
+    record: str = ""
+
+
+Order = AcpOrder | TmuxOrder
+
+
+def runner_argv(order: Order) -> tuple[list[str], dict[str, str]]:
+    """Return the command of a runner, and the variables that it needs beyond the agent's own.
+
+    Use them as `Launch.argv` and as a part of `Launch.env`, with the session's tree as `cwd` and
+    the first text (the brief) as `stdin`. The rest of `env` reaches the agent as it is.
+    """
+    kind = "acp" if isinstance(order, AcpOrder) else "tmux"
+    # Isolated: neither the session's tree nor its variables can put a module in our way.
+    argv = [sys.executable, "-I", "-X", "utf8", "-m", f"corral.world.engines.{kind}"]
+    return argv, {VARIABLE: msgspec.json.encode(order).decode()}
+
+
+def received() -> Order:
+    """Return the order of this runner, and take it out of what its agent will see."""
+    try:
+        order: Order = msgspec.json.decode(os.environ.pop(VARIABLE, ""), type=Order)
+        return order
+    except msgspec.DecodeError as error:
+        raise BadInput(f"{VARIABLE} holds no order: {error}") from error

@@ -1,0 +1,148 @@
+"""What readers share: lines of JSON, bounded texts, and a last word that always comes."""
+
+import re
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from corral.core.facts import Answered, Fact, Finished, Limited, Said, Spent, Used
+from corral.world.engines.recipe import Job, Stream
+from corral.world.engines.troubles import reset_of, retry_of, status_in, trouble_of
+
+_TEXT = 8_000
+_SHORT = 400
+_KEPT_ERRORS = 20
+# What programs say on stderr is mostly chatter.
+_BAD = re.compile(
+    r"error|fail|cannot|can't|could not|invalid|refus|denied|unable|not found|required|unknown"
+    r"|missing|exceeded|\bno \w",
+    re.IGNORECASE,
+)
+
+
+class JsonReader:
+    """Reads a stream of JSON objects; everything else is kept in case nothing better is said."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.ended = False
+        self.limited: Limited | None = None  # the last one, if nothing went well since
+        self.loose: list[str] = []
+
+    def feed(self, line: bytes, stream: Stream) -> list[Fact]:
+        text = line.strip()
+        event = _object(text)
+        if event is not None:
+            facts = self.event(event, stream)
+        else:
+            facts = self.words(text.decode(errors="replace"), stream) if text else []
+        for fact in facts:
+            if isinstance(fact, Limited):
+                self.limited = fact
+            elif isinstance(fact, Said | Used | Answered | Spent):
+                self.limited = None
+            self.ended = self.ended or isinstance(fact, Finished)
+        return facts
+
+    def event(self, event: dict[str, Any], stream: Stream) -> list[Fact]:
+        raise NotImplementedError
+
+    def words(self, text: str, stream: Stream) -> list[Fact]:
+        """Take a line that is no object; by default what stderr says is kept for the end."""
+        if stream == "err":
+            self.keep(text)
+        return []
+
+    def keep(self, text: str) -> None:
+        if _BAD.search(text) and not text.lower().lstrip("[").startswith("warn"):
+            self.loose = [*self.loose[1 - _KEPT_ERRORS :], text[:_TEXT]]
+
+    def finish(self) -> list[Fact]:
+        return [*self.late(), *([] if self.ended else self.unended())]
+
+    def late(self) -> list[Fact]:
+        """Return what the engine left in files."""
+        return []
+
+    def unended(self) -> list[Fact]:
+        """Return the end of a run that did not announce it; nothing if there is no reason."""
+        if self.limited:
+            found = self.limited
+            return [Finished(found.trouble, found.text, None, found.retry_s, found.reset_at)]
+        return [failed("\n".join(self.loose))] if self.loose else []
+
+
+def _object(text: bytes) -> dict[str, Any] | None:
+    if not text.startswith(b"{"):
+        return None
+    try:
+        found = msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def less(spent: Spent, before: Spent | None) -> Spent:
+    """Return what is left of a whole conversation's figures without its earlier runs."""
+    if before is None:
+        return spent
+    cost = spent.cost_usd
+    return replace(
+        spent,
+        fresh=max(0, spent.fresh - before.fresh),
+        cached=max(0, spent.cached - before.cached),
+        output=max(0, spent.output - before.output),
+        cost_usd=cost if cost is None else max(0.0, cost - (before.cost_usd or 0.0)),
+    )
+
+
+def stored(path: str) -> dict[str, Any]:
+    """Return the object in a file that an engine wrote; empty if it wrote none, or half of one."""
+    try:
+        with open(path, "rb") as file:
+            return _object(file.read().strip()) or {}
+    except OSError:
+        return {}
+
+
+def failed(text: str, status: int | None = None, *, retry_s: float | None = None) -> Finished:
+    status = status if status is not None else status_in(text)
+    return Finished(
+        trouble=trouble_of(status, text),
+        text=bounded(text),
+        status=status,
+        retry_s=retry_s if retry_s is not None else retry_of(text),
+        reset_at=reset_of(text),
+    )
+
+
+def bounded(text: object, most: int = _TEXT) -> str:
+    said = text if isinstance(text, str) else "" if text is None else _flat(text)
+    return said if len(said) <= most else f"{said[:most]}…"
+
+
+def what_of(arguments: Any) -> str:
+    """Return what tells two calls of one tool apart: a command, a path, or all of it."""
+    if isinstance(arguments, dict):
+        for key in ("command", "cmd", "file_path", "filePath", "filepath", "path", "query"):
+            if isinstance(arguments.get(key), str):
+                return bounded(arguments[key], _SHORT)
+    return bounded(arguments, _SHORT)
+
+
+def paths_of(arguments: Any) -> tuple[str, ...]:
+    keys = ("file_path", "filePath", "filepath", "path")
+    if not isinstance(arguments, dict):
+        return ()
+    return tuple(str(arguments[key]) for key in keys if isinstance(arguments.get(key), str))
+
+
+def _flat(value: Any) -> str:
+    if isinstance(value, list):
+        parts = [part.get("text", "") if isinstance(part, dict) else str(part) for part in value]
+        return "\n".join(str(part) for part in parts)
+    try:
+        return msgspec.json.encode(value).decode()
+    except TypeError:
+        return str(value)

@@ -1,0 +1,35 @@
+"""What a runner prints: facts as JSON lines, and remarks that can never be taken for one.
+
+The shim gives standard output and standard error one file, so both go through here, as whole lines.
+"""
+
+import os
+
+import msgspec
+
+from corral.core.facts import Fact
+
+_LONGEST = 2000
+
+
+def tell(fact: Fact) -> None:
+    """Print a fact."""
+    _print(msgspec.json.encode(fact) + b"\n")
+
+
+def remark(text: str) -> None:
+    """Print words that are no fact: what the program wrote beside its protocol."""
+    shown = "".join(c if c.isprintable() else " " for c in text)[:_LONGEST].rstrip()
+    if shown:
+        _print(b"# " + shown.encode("utf-8", "replace") + b"\n")
+
+
+def shortened(text: str, most: int = _LONGEST) -> str:
+    """Return a text that is short enough for a fact."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _print(line: bytes) -> None:
+    rest = memoryview(line)
+    while rest:
+        rest = rest[os.write(1, rest) :]

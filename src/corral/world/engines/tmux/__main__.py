@@ -1,0 +1,32 @@
+"""`python -m corral.world.engines.tmux`: be the program of one session. See `orders.TmuxOrder`."""
+
+import sys
+from shutil import which
+
+from corral.core.errors import BadInput, CorralError, NotFound
+from corral.core.facts import Finished, Trouble
+from corral.world.engines.inbox import Inbox
+from corral.world.engines.orders import TmuxOrder, received
+from corral.world.engines.telling import tell
+from corral.world.engines.tmux.runner import NO_START, Runner
+
+
+def main() -> int:
+    try:
+        order = received()
+        if not isinstance(order, TmuxOrder) or not order.argv:
+            raise BadInput("this is no order for an interactive program")
+        if which(order.argv[0]) is None:
+            raise NotFound(f"{order.argv[0]}: there is no such program")
+        inbox = Inbox(order.room, "tmux")
+        try:
+            return Runner(order, inbox).run(sys.stdin.read())
+        finally:
+            inbox.close()
+    except CorralError as error:
+        tell(Finished(trouble=Trouble.OTHER, text=str(error)))
+        return NO_START
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,153 @@
+"""The life of one session with an interactive program: start, pass on text, wait for its end."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+
+from corral.core.facts import Began, Finished, Told, Trouble
+from corral.world.engines.inbox import Inbox, Message, Proof
+from corral.world.engines.orders import TmuxOrder
+from corral.world.engines.telling import remark, shortened, tell
+from corral.world.engines.tmux import claude
+from corral.world.engines.tmux.proof import Record, times_on_screen
+from corral.world.engines.tmux.server import Server, Tmux
+from corral.world.watch import Watch
+
+NO_START, STOPPED = 2, 143
+_LOOK_AGAIN_S = 60.0
+_PAUSE_S = 0.1
+_STILL_S = 0.6  # that a screen has to stand still to count as ready
+_ECHO_S = 3.0  # for a pasted text to show up, before it is sent off
+_LAST_LINES = 30
+
+
+def _record(whose: str) -> Record | None:
+    """Return a program's own record, where it has one that we can read."""
+    home = os.environ.get("CLAUDE_CONFIG_DIR", "")
+    if whose != "claude" or not home:
+        return None
+    claude.seed(home, os.getcwd(), os.environ.get("ANTHROPIC_API_KEY", ""))
+    return claude.Transcript(home)
+
+
+class Runner:
+    def __init__(self, order: TmuxOrder, inbox: Inbox) -> None:
+        self._order = order
+        self._inbox = inbox
+        self._record = _record(order.record)
+        self._stopping = False
+        self._watch = Watch()
+        self._watch.add_complete(inbox.folder)
+
+    def run(self, first: str) -> int:
+        """Run the session to its end; return the exit code."""
+        signal.signal(signal.SIGTERM, self._on_stop)
+        texts = self._undelivered()
+        try:
+            server = Server(self._order, os.getcwd(), os.environ)
+        except Tmux as error:
+            tell(Finished(trouble=Trouble.OTHER, text=str(error)))
+            return NO_START
+        try:
+            threading.Thread(target=self._await_end, args=[server], daemon=True).start()
+            tell(Began())
+            self._talk(server, first, texts)
+        finally:
+            server.end()
+        code, finished = self._outcome(server.code())
+        tell(finished)
+        return code
+
+    def _undelivered(self) -> list[Message]:
+        """Return what a runner before us took, and the program's record does not have."""
+        texts = []
+        for message in self._inbox.doubtful():
+            if self._record is not None and self._record.has(message.text):
+                self._inbox.done(message, Proof.RECORD)
+            else:
+                texts.append(message)
+        return texts
+
+    def _talk(self, server: Server, first: str, texts: list[Message]) -> None:
+        """Pass on text until the program ends, or we are stopped."""
+        try:
+            self._await_stillness(server)
+            if first.strip() and not self._stopping:
+                self._hand_over(server, first)
+            while not self._stopping and not server.is_over():
+                message = texts.pop(0) if texts else self._inbox.take()
+                if message is None:
+                    self._watch.wait(_LOOK_AGAIN_S)
+                else:
+                    self._inbox.done(message, self._hand_over(server, message.text))
+            for line in [line for line in server.screen() if line][-_LAST_LINES:]:
+                remark(line)
+        except Tmux as error:
+            if not server.is_over():
+                raise
+            # The program, or its server, went away in the middle; what was not done stays.
+            remark(str(error))
+
+    def _hand_over(self, server: Server, text: str) -> Proof:
+        """Type a text, send it off, and find out whether it arrived."""
+        before = times_on_screen(text, server.screen())
+        if self._record is not None:
+            self._record.mark()
+
+        def is_shown() -> bool:
+            return times_on_screen(text, server.screen()) > before
+
+        server.paste(text)
+        # Some programs take an Enter that follows too soon for a part of what was pasted.
+        shown = self._await(is_shown, _ECHO_S)
+        server.press("Enter")
+        if self._record is None:
+            shown = shown or self._await(is_shown, self._order.proof_s)
+            proof = Proof.SCREEN if shown else Proof.NONE
+        else:
+            record = self._record
+            arrived = self._await(lambda: record.has(text), self._order.proof_s)
+            proof = Proof.RECORD if arrived else Proof.NONE
+        tell(Told(text=shortened(text, 200), proof=proof))
+        return proof
+
+    def _await_stillness(self, server: Server) -> None:
+        """Wait until the program has drawn its first screen."""
+        seen: list[str] = []
+        since = time.monotonic()
+
+        def is_still() -> bool:
+            nonlocal seen, since
+            now = server.screen()
+            if now != seen or not any(now):
+                seen, since = now, time.monotonic()
+            return time.monotonic() - since > _STILL_S
+
+        self._await(is_still, self._order.ready_s)
+
+    def _await(self, condition: Callable[[], bool], limit_s: float) -> bool:
+        deadline = time.monotonic() + limit_s
+        while not (true := condition()) and time.monotonic() < deadline and not self._stopping:
+            time.sleep(_PAUSE_S)
+        return true
+
+    def _await_end(self, server: Server) -> None:
+        server.wait()
+        self._watch.ring()
+
+    def _outcome(self, code: int | None) -> tuple[int, Finished]:
+        if self._stopping:
+            return STOPPED, Finished(trouble=Trouble.OTHER, text="stopped")
+        if code is None:
+            words = "the program's window was closed"
+            return 128 + signal.SIGHUP, Finished(trouble=Trouble.OTHER, text=words)
+        if code:
+            words = f"the program ended with exit code {code}"
+            return code, Finished(trouble=Trouble.OTHER, text=words)
+        return 0, Finished()
+
+    def _on_stop(self, *_: object) -> None:
+        self._stopping = True
+        self._watch.ring()

@@ -1,0 +1,55 @@
+"""The agents as people use them, on a terminal: what is different from their headless recipe."""
+
+from collections.abc import Callable
+
+import msgspec
+from msgspec import Struct
+
+from corral.world.engines.orders import TmuxOrder
+from corral.world.engines.recipe import Job, Permission, Prepared
+
+
+def _plain(job: Job) -> tuple[str, ...]:
+    return ()
+
+
+class TmuxAgent(Struct, frozen=True, kw_only=True):
+    args: Callable[[Job], tuple[str, ...]] = _plain
+    record: str = ""
+    clear: str = ""
+
+
+def _claude(job: Job) -> tuple[str, ...]:
+    modes = {
+        Permission.READ: "plan",
+        Permission.EDIT: "acceptEdits",
+        Permission.ALL: "bypassPermissions",
+    }
+    args = ("--setting-sources", "user", "--permission-mode", modes[job.permission])
+    model = ("--model", job.model) if job.model else ()
+    return (*args, *model, *(("--resume", job.resume) if job.resume else ()))
+
+
+AGENTS: dict[str, TmuxAgent] = {
+    # Escape puts the last prompt back into the input line, so that is emptied first.
+    "claude-code": TmuxAgent(args=_claude, record="claude", clear="C-u"),
+}
+
+
+def prepare(
+    type: str, job: Job, recipe: Callable[[Job], Prepared], *, room: str
+) -> tuple[TmuxOrder, Prepared]:
+    """Return the order for a job on a terminal, and what has to be there before: see `acp_agents`.
+
+    Any engine can be used so; one that is not in the table is started with `job.args` alone.
+    """
+    agent = AGENTS.get(type, TmuxAgent())
+    prepared = recipe(job)
+    order = TmuxOrder(
+        room=room,
+        argv=(*job.program, *agent.args(job), *job.args),
+        record=agent.record,
+        clear=agent.clear,
+    )
+    env = {name: value for name, value in prepared.env.items() if name not in ("TERM", "NO_COLOR")}
+    return order, msgspec.structs.replace(prepared, argv=list(order.argv), env=env)

@@ -1,0 +1,54 @@
+"""Programs that print facts themselves, one JSON object on a line: users' own, and our runners.
+
+    {"fact":"began","session":"s-1","model":"m"}
+    {"fact":"spent","fresh":1200,"output":80,"cost_usd":0.004}
+    {"fact":"finished"}
+
+A line that is no fact says nothing. A program that ends without `finished` broke off.
+"""
+
+import msgspec
+
+from corral.core.facts import AnyFact, Fact
+from corral.world.engines.recipe import Job, Prepared, Recipe, Stream, private_home
+
+_DECODER: msgspec.json.Decoder[AnyFact] = msgspec.json.Decoder(AnyFact)
+
+
+class FactsReader:
+    def __init__(self, job: Job) -> None:
+        self.job = job
+
+    def feed(self, line: bytes, stream: Stream) -> list[Fact]:
+        if stream != "out" or not line.lstrip().startswith(b"{"):
+            return []
+        try:
+            return [_DECODER.decode(line)]
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return []  # an object of its own, or a line that was cut: no fact
+
+    def finish(self) -> list[Fact]:
+        return []
+
+
+def _prepare(job: Job) -> Prepared:
+    given = {
+        "CORRAL_MODEL": job.model,
+        "CORRAL_RESUME": job.resume,
+        "CORRAL_BASE_URL": job.base_url,
+    }
+    return Prepared(
+        argv=[*job.program, *job.args],
+        env=private_home(job) | {name: value for name, value in given.items() if value},
+        stdin=job.prompt_file,
+    )
+
+
+TOLD = Recipe(
+    type="command",
+    program="",
+    prepare=_prepare,
+    reader=FactsReader,
+    install="put it on PATH, or give its path as the first word of `command`",
+    commits=True,
+)

@@ -1,0 +1,157 @@
+"""R20, R24: what each verdict leads to is one table: attempts, rests, people, resumption."""
+
+import pytest
+
+from corral.core import commands as c
+from corral.core import events as e
+from corral.core import session_rules
+from corral.core.backoff import Patience
+from corral.core.bill import Bill
+from corral.core.governor import Accounts
+from corral.core.ids import SessionId
+from corral.core.slots import Limits
+from corral.core.state import TaskState
+from corral.core.verdict import AFTER, Again, Judgement, Verdict, after
+from tests.core.board import Board
+
+LIMITS = Limits(9, accounts=Accounts(of={"default": "acc"}))
+EXPECTED: dict[Verdict, type[e.Event]] = {
+    Verdict.STOPPED: e.TaskFailed,
+    Verdict.OVER_BUDGET: e.TaskFailed,
+    Verdict.WRONG_MODEL: e.TaskFailed,
+    Verdict.NEEDS_ANSWER: e.TaskBlocked,
+    Verdict.LIMITED: e.TaskParked,
+    Verdict.REFUSED: e.TaskParked,
+    Verdict.UPSTREAM: e.TaskParked,
+    Verdict.HANDED_OVER: e.TaskParked,
+}
+
+
+class Yard(Board):
+    def __init__(self) -> None:
+        super().__init__()
+        self.name = self.task()
+
+    def start(self, profile: str = "default") -> SessionId:
+        self.record(
+            session_rules.start(
+                self.state,
+                self.name,
+                profile=profile,
+                pool="",
+                base="a" * 40,
+                limits=LIMITS,
+                ttl_s=10**6,
+                wall_s=0,
+                now=self.now,
+            )
+        )
+        return self.get(self.name).session
+
+    def end(self, session: SessionId, verdict: Verdict) -> e.Event:
+        decided = session_rules.end(
+            self.state,
+            session,
+            Judgement(verdict, "why"),
+            commit="",
+            code=1,
+            signal=None,
+            patience=Patience(3, 30, 3600),
+            now=self.now,
+        )
+        return self.record(decided)[-1]
+
+
+@pytest.mark.parametrize("verdict", sorted(set(Verdict) - {Verdict.PROVED}))
+def test_each_verdict_leads_to_what_the_table_says(verdict: Verdict) -> None:
+    yard = Yard()
+    event = yard.end(yard.start(), verdict)
+    assert event.type == EXPECTED.get(verdict, e.TaskDelayed).type
+    task = yard.get(yard.name)
+    uses_up = task.failures == 1 or task.state is TaskState.FAILED
+    assert uses_up == after(verdict).counts
+
+
+@pytest.mark.parametrize("verdict", sorted(v for v in AFTER if AFTER[v].most))
+def test_what_uses_up_no_attempt_does_so_only_so_often(verdict: Verdict) -> None:
+    yard = Yard()
+    for number in range(after(verdict).most + 1):
+        assert yard.get(yard.name).failures == 0, number
+        yard.wait(100_000)
+        yard.end(yard.start(), verdict)
+    assert yard.get(yard.name).failures == 1
+
+
+def test_who_needs_a_person_says_so_and_nothing_is_tried_again_for_ever() -> None:
+    for verdict, then in AFTER.items():
+        if then.again in (Again.NEVER, Again.BLOCKED) and verdict is not Verdict.PROVED:
+            assert then.person, verdict
+        assert then.counts or then.most or then.again in (Again.NEVER, Again.BLOCKED), verdict
+        assert then.relaunches <= 3, verdict
+
+
+@pytest.mark.parametrize(
+    ("verdict", "profile", "resumed"),
+    [
+        (Verdict.LIMITED, "default", "th-1"),
+        (Verdict.CRASHED, "default", "th-1"),
+        (Verdict.LIMITED, "other", ""),
+        (Verdict.CHECKS_FAILED, "default", ""),
+        (Verdict.LOOPING, "default", ""),
+        (Verdict.OVERFLOW, "default", ""),
+    ],
+)
+def test_the_next_session_goes_on_with_the_conversation_where_that_makes_sense(
+    verdict: Verdict, profile: str, resumed: str
+) -> None:
+    yard = Yard()
+    session = yard.start()
+    yard.record(session_rules.engaged(yard.state, session, "th-1", "m", "1"))
+    assert session_rules.engaged(yard.state, session, "th-1", "m", "1") == []
+    yard.end(session, verdict)
+    yard.wait(100_000)
+    second = yard.state.sessions[yard.start(profile)]
+    assert second.resume == resumed
+    assert second.account == ("acc" if profile == "default" else "")
+
+
+def test_a_new_brief_is_not_kept_from_the_engine_by_going_on() -> None:
+    yard = Yard()
+    session = yard.start()
+    yard.record(session_rules.engaged(yard.state, session, "th-1", "m", "1"))
+    yard.end(session, Verdict.LIMITED)
+    yard.do(c.EditTask(task=yard.name, brief="Do something else."))
+    yard.wait(100_000)
+    assert yard.state.sessions[yard.start()].resume == ""
+
+
+def test_a_conversations_figures_go_with_it_until_it_starts_over() -> None:
+    yard = Yard()
+    session = yard.start()
+    yard.record(session_rules.engaged(yard.state, session, "th-1", "m", "1"))
+    used = Bill(fresh=10, nano_usd=5)
+    yard.record(session_rules.spent(yard.state, session, used, 1, "m"))
+    yard.record(session_rules.react(yard.state, session, "hung", "resume", ""))
+    assert yard.state.sessions[session].talk == used
+    yard.record(session_rules.spent(yard.state, session, used + used, 2, "m"))
+    yard.end(session, Verdict.LIMITED)
+    yard.wait(100_000)
+    second = yard.start()
+    assert yard.state.sessions[second].talk == used + used
+    yard.record(session_rules.react(yard.state, second, "lost_thread", "afresh", ""))
+    found = yard.state.sessions[second]
+    assert (found.talk, found.conversation, found.launches) == (Bill(), "", 1)
+
+
+def test_a_relaunch_clears_the_stop_that_led_to_it() -> None:
+    yard = Yard()
+    session = yard.start()
+    yard.record(session_rules.ask_stop(yard.state, session, Verdict.HUNG, "silent"))
+    yard.record(session_rules.asked(yard.state, session, "May I?", ()))
+    assert session_rules.asked(yard.state, session, "May I?", ()) == []
+    yard.record(session_rules.react(yard.state, session, "hung", "restart", "silent"))
+    found = yard.state.sessions[session]
+    assert (found.stop, found.asked, found.fresh, found.launches) == ("", "", True, 2)
+    yard.record(session_rules.react(yard.state, session, "asked", "answered", "yes"))
+    assert yard.state.sessions[session].launches == 2
+    assert yard.state.sessions[session].reactions == ("hung: restart", "asked: answered")

@@ -1,0 +1,43 @@
+"""I8: many engines that talk much cost the witness no memory."""
+
+from pathlib import Path
+
+from tests.e2e.engines.ranch import CONFIG, DONE, WORK, Ranch, began, script
+
+SESSIONS = 20
+# Ten megabytes: lines of 500 bytes, in blocks, so that the test and not the shell is measured.
+TALK = """\
+line='{"fact":"said","text":"'$(head -c 480 /dev/zero | tr '\\0' x)'"}'
+for n in $(seq 21); do echo "$line"; done > "$HOME/block"
+for n in $(seq 1000); do cat "$HOME/block"; done
+"""
+
+
+def test_twenty_sessions_that_stream_ten_megabytes_each_leave_memory_flat(ranch: Ranch) -> None:
+    ranch.configure(CONFIG.replace("total = 50", f"total = {SESSIONS}"))
+    go = ranch.path.parent / "go"
+    run = script(began(), f"until test -e {go}; do sleep 0.1; done", TALK, WORK, DONE)
+    tasks = [ranch.script(run) for _ in range(SESSIONS)]
+    with ranch.witness() as witness:
+        ranch.until(lambda: len(ranch.of_type("session.engaged")) == SESSIONS, 60)
+        before = _resident_mb(witness.pid)
+        go.touch()
+        ranch.until(lambda: all(s["verdict"] for s in ranch.sessions()), 120)
+        peak = _peak_mb(witness.pid)
+    assert {ranch.verdict(task) for task in tasks} == {"proved"}
+    moved = sum((ranch.run_of(f"{task}.1") / "output").stat().st_size for task in tasks)
+    assert moved > SESSIONS * 10_000_000
+    assert peak - before < 60, f"{before} MB before, {peak} MB at most"
+
+
+def _resident_mb(pid: int) -> int:
+    return _status(pid, "VmRSS:")
+
+
+def _peak_mb(pid: int) -> int:
+    return _status(pid, "VmHWM:")
+
+
+def _status(pid: int, name: str) -> int:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(name)) // 1024

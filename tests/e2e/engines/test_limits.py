@@ -1,0 +1,100 @@
+"""R22, R23: a limit is a pause: no attempt is used up, all come back, and not all at once."""
+
+import pytest
+
+from tests.e2e.engines.ranch import CONFIG, DONE, WORK, Ranch, began, fact, first, script
+
+LIMITS = [
+    {"trouble": "rate", "text": "429 too many requests", "retry_s": 1},
+    {"trouble": "overload", "text": "529 overloaded", "retry_s": 1},
+]
+
+
+@pytest.mark.parametrize("limit", LIMITS, ids=lambda limit: str(limit["trouble"]))
+def test_a_limit_parks_the_task_and_its_conversation_goes_on(
+    ranch: Ranch, limit: dict[str, object]
+) -> None:
+    task = ranch.script(
+        script(
+            first(began(), "echo half > half.txt"),
+            f'test "$CORRAL_RESUME" = th-1 || {{ {fact("finished", **limit)}; exit 1; }}',
+            'test "$(cat half.txt)" = half || exit 9',
+            WORK,
+            DONE,
+        )
+    )
+    ranch.configure(CONFIG + "commit = true\n")
+    ranch.once()
+    assert ranch.verdicts() == ["limited", "proved"], ranch.detail(task)
+    assert ranch.task(task)["state"] == "review"
+    (parked,) = ranch.of_type("task.parked")
+    (met,) = ranch.of_type("session.limited")
+    assert met["data"]["trouble"] == limit["trouble"]
+    assert parked["data"]["until_at"] >= met["data"]["until_at"] >= met["at"] + 1000
+    assert ranch.of_type("task.delayed") == []
+    said = ranch.git("log", "--format=%s", f"main..{ranch.task(task)['commit']}")
+    assert said.split("\n") == ["work", "Unfinished: work"]
+
+
+def test_an_engine_that_waits_for_hours_is_ended_and_its_task_parked(ranch: Ranch) -> None:
+    ranch.configure(CONFIG + '[engine.spare]\ntype = "command"\noutput = "facts"\n')
+    task = ranch.script(script(began(), fact("limited", trouble="rate", retry_s=3600), "sleep 60"))
+    with ranch.witness():
+        assert ranch.until_ended(task) == "limited"
+        said = ranch.here("why", task, code=0).out
+        assert "no attempt was used up" in said
+        other = ranch.script(WORK)
+        ranch.until(lambda: "'command:default' is limited (rate)" in ranch.here("why", other).out)
+        # Another account is not touched by it.
+        free = ranch.script(script(WORK, DONE), "--engine", "spare")
+        ranch.until(lambda: ranch.task(free)["state"] == "review")
+    assert ranch.leftovers() == []
+
+
+def test_another_profile_stands_in_while_the_account_is_limited(ranch: Ranch) -> None:
+    spare = '[engine.spare]\ntype = "command"\noutput = "facts"\n'
+    ranch.configure(CONFIG + f'fallback = "spare"\n{spare}')
+    limited = fact("finished", trouble="quota", text="usage limit", retry_s=3600)
+    first_one = ranch.script(script(f"test -e {ranch.path}/full || {{ {limited}; exit 0; }}"))
+    with ranch.witness():
+        assert ranch.until_ended(first_one) == "limited"
+        task = ranch.script(script(WORK, DONE))
+        ranch.until(lambda: ranch.task(task)["state"] == "review")
+    assert ranch.session(f"{task}.1")["profile"] == "spare"
+
+
+# A fake account: five folders that a session has to get hold of; who gets none is refused.
+SHARED = """\
+for n in 1 2 3 4 5; do mkdir "$POOL/$n" 2>/dev/null && got=$n && break; done
+if [ -z "$got" ]; then
+  echo '{"fact":"finished","trouble":"rate","text":"429: five at once","retry_s":1}'; exit 1
+fi
+sleep 0.7
+rmdir "$POOL/$got"
+"""
+
+
+def test_twenty_tasks_on_an_account_that_bears_five_settle_near_five_and_are_all_proved(
+    ranch: Ranch,
+) -> None:
+    pool = ranch.path.parent / "pool"
+    pool.mkdir()
+    run = script(began(), f"POOL={pool}", SHARED, WORK, DONE)
+    tasks = [ranch.script(run) for _ in range(20)]
+    ranch.once()
+    assert {ranch.task(task)["state"] for task in tasks} == {"review"}
+    assert ranch.of_type("task.delayed") == []
+    started = [e["at"] for e in ranch.of_type("session.started")]
+    limited = [e["at"] for e in ranch.of_type("session.limited")]
+    ended = {e["data"]["session"]: e["at"] for e in ranch.of_type("session.ended")}
+    # The first burst teaches how many it bears; after it there are few refusals.
+    burst = [at for at in limited if at <= limited[0] + 3000]
+    assert len(limited) - len(burst) <= 6, (limited, started)
+    assert len(started) <= 20 + len(limited)
+    begun = [e for e in ranch.of_type("session.started") if e["at"] > burst[-1]]
+    later = begun[len(begun) // 2 :]
+    most = max(sum(o["at"] <= e["at"] < ended[o["data"]["session"]] for o in later) for e in later)
+    assert most <= 8, most
+    # Resumption is spread out: those who were refused together do not come back together.
+    back = [e["data"]["until_at"] for e in ranch.of_type("task.parked")]
+    assert len(set(back)) > len(back) // 2

@@ -1,0 +1,122 @@
+"""R19, R24, I8: what hangs, loops, asks or fills up is noticed; every reaction is bounded."""
+
+import signal
+
+from tests.e2e.engines.ranch import CONFIG, DONE, WORK, Ranch, began, fact, first, script
+
+
+def test_a_silent_model_is_ended_after_its_bound_and_resumed(ranch: Ranch) -> None:
+    ranch.configure(CONFIG + "turn_s = 1\n")
+    task = ranch.script(
+        script(first(began(), "sleep 60"), 'test "$CORRAL_RESUME" = th-1 || exit 9', WORK, DONE)
+    )
+    ranch.once()
+    assert ranch.verdicts() == ["proved"], ranch.detail(task)
+    assert ranch.reactions() == [("hung", "resume")]
+    assert ranch.leftovers() == []
+
+
+def test_a_model_that_stays_silent_costs_an_attempt_and_says_so(ranch: Ranch) -> None:
+    ranch.configure(CONFIG + "turn_s = 1\n")
+    task = ranch.script(script(began(), "sleep 60"))
+    ranch.once()
+    assert (ranch.verdict(task), ranch.task(task)["state"]) == ("hung", "failed")
+    assert "nothing came from its model" in ranch.detail(task)
+    assert ranch.reactions() == [("hung", "resume")]
+
+
+def test_the_same_call_again_and_again_is_alarmed_about_and_then_ended(ranch: Ranch) -> None:
+    ranch.configure(CONFIG.replace("grace_s = 1", "grace_s = 1\nloop = 6"))
+    call = fact("used", tool="bash", what="make test")
+    task = ranch.script(script(began(), f"while :; do {call}; sleep 0.1; done"))
+    ranch.once()
+    assert ranch.verdict(task) == "looping"
+    assert "bash make test" in ranch.detail(task)
+    assert ranch.reactions() == [("looping", "alerted")]
+    assert ranch.alerts() == {}, "it is over, and the verdict says the rest"
+
+
+def test_the_same_call_with_changes_in_between_is_no_loop(ranch: Ranch) -> None:
+    ranch.configure(CONFIG.replace("grace_s = 1", "grace_s = 1\nloop = 6"))
+    call = fact("used", tool="bash", what="make test")
+    each = f"{call}; echo $n > n.txt; sleep 0.05"
+    task = ranch.script(script(began(), f"for n in $(seq 40); do {each}; done", WORK, DONE))
+    ranch.once()
+    assert ranch.verdict(task) == "proved", ranch.detail(task)
+
+
+def test_a_full_context_is_handed_over_to_a_fresh_conversation(ranch: Ranch) -> None:
+    task = ranch.script(
+        script(
+            first(
+                began(),
+                fact("said", text="two of three are done"),
+                fact("window", used=95, size=100),
+                "sleep 60",
+            ),
+            'test -z "$CORRAL_RESUME" || exit 9',
+            WORK,
+            DONE,
+        )
+    )
+    ranch.once()
+    assert ranch.verdicts() == ["proved"], ranch.detail(task)
+    assert ranch.reactions() == [("handed_over", "restart")]
+    assert "two of three are done" in (ranch.room(f"{task}.1") / "brief-2.md").read_text()
+
+
+def test_a_question_is_answered_by_policy_or_given_to_a_person(ranch: Ranch) -> None:
+    asks = fact("asked", text="Tabs or spaces?")
+    run = script(first(began(), asks, DONE, "exit 0"), 'grep -q "Use tabs" || exit 9', WORK, DONE)
+    ranch.configure(CONFIG + 'answers = "Use tabs."\n')
+    answered = ranch.script(run)
+    ranch.once()
+    assert ranch.verdicts() == ["proved"], ranch.detail(answered)
+    assert ranch.reactions() == [("needs_answer", "resume")]
+    ranch.configure(CONFIG)
+    asked = ranch.script(script(began(), asks, DONE))
+    ranch.once()
+    assert (ranch.verdict(asked), ranch.task(asked)["state"]) == ("needs_answer", "blocked")
+    assert ranch.task(asked)["reason"] == "needs_answer: Tabs or spaces?"
+
+
+def test_a_live_question_is_an_alert_and_waits_for_so_long_only(ranch: Ranch) -> None:
+    ranch.configure(CONFIG.replace("grace_s = 1", "grace_s = 1\nanswer_s = 2"))
+    task = ranch.script(script(began(), fact("asked", text="May I?"), "sleep 60"))
+    with ranch.witness():
+        ranch.until(lambda: ranch.alerts().get("asked") == f"{task}.1")
+        assert ranch.until_ended(task) == "needs_answer"
+    assert ranch.task(task)["state"] == "blocked"
+    assert ranch.alerts() == {}
+
+
+def test_a_model_that_is_not_the_required_one_is_ended(ranch: Ranch) -> None:
+    ranch.configure(CONFIG + '[budget]\nrequire_model = ["big-*"]\n')
+    task = ranch.script(script(began(model="small-1"), "sleep 60"))
+    ranch.once()
+    assert (ranch.verdict(task), ranch.task(task)["state"]) == ("wrong_model", "failed")
+
+
+def test_a_new_witness_comes_to_the_same_figures(ranch: Ranch) -> None:
+    spend = fact("spent", fresh=10, output=1, cost_usd=0.001)
+    go = ranch.path.parent / "go"
+    run = script(
+        began(),
+        fact("limited", trouble="rate", retry_s=1),
+        f"{spend}; {spend}",
+        f"until test -e {go}; do sleep 0.05; done",
+        spend,
+        WORK,
+        DONE,
+    )
+    task = ranch.script(run)
+    with ranch.witness() as witness:
+        ranch.until(lambda: ranch.of_type("session.engaged"))
+        witness.send_signal(signal.SIGKILL)
+        witness.wait()
+    go.touch()
+    ranch.once()
+    assert ranch.verdict(task) == "proved"
+    assert (ranch.spent()["fresh"], ranch.spent()["cost_usd"]) == (30, 0.003)
+    assert len(ranch.of_type("session.engaged")) == 1
+    assert len(ranch.of_type("session.limited")) == 1, "what was told is not told again"

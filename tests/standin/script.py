@@ -1,0 +1,104 @@
+"""What the stand-in is told to do, read from the prompt itself.
+
+    PLAN [{"op":"write","path":"a.py","content":"x = 1\\n"}, {"op":"say","text":"done"}]
+    WRITE path <<<content>>>   EDIT path <<<old>>> <<<new>>>   READ path
+    RUN <<<command>>>          CALL tool <<<json>>>            SAY <<<text>>>
+
+A step of a PLAN that is a list becomes tool calls in parallel. `"delay": seconds` on a step makes
+the model slow. The script is found again in every request, so nothing has to be remembered.
+"""
+
+import json
+import re
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+
+class Step(Struct, frozen=True):
+    op: str
+    path: str = ""
+    content: str = ""
+    old: str = ""
+    new: str = ""
+    cmd: str = ""
+    tool: str = ""
+    args: dict[str, Any] = {}
+    text: str = ""
+    delay: float = 0.0
+
+
+Turn = tuple[Step, ...]  # calls that are made at once
+
+_WORD = re.compile(
+    r"^[ \t>]*(?:"
+    r"WRITE (?P<write>\S+) <<<(?P<content>.*?)>>>"
+    r"|EDIT (?P<edit>\S+) <<<(?P<old>.*?)>>> <<<(?P<new>.*?)>>>"
+    r"|READ (?P<read>\S+)"
+    r"|RUN <<<(?P<cmd>.*?)>>>"
+    r"|CALL (?P<tool>\S+)(?: <<<(?P<args>.*?)>>>)?"
+    r"|SAY <<<(?P<text>.*?)>>>)",
+    re.MULTILINE | re.DOTALL,
+)
+_PLAN = re.compile(r"\bPLAN (?=\[)")
+
+
+def script_in(text: str) -> list[Turn]:
+    """Return the steps that a text asks for; empty if it holds no script."""
+    for found in reversed(list(_PLAN.finditer(text))):
+        try:
+            plan, _ = json.JSONDecoder().raw_decode(text, found.end())
+        except json.JSONDecodeError:
+            continue
+        return [
+            tuple(
+                msgspec.convert(one, Step) for one in (turn if isinstance(turn, list) else [turn])
+            )
+            for turn in plan
+        ]
+    return [(_step(found),) for found in _WORD.finditer(text)]
+
+
+def _step(found: re.Match[str]) -> Step:
+    said = {key: value for key, value in found.groupdict().items() if value is not None}
+    for op in ("write", "edit", "read"):
+        if op in said:
+            return Step(
+                op,
+                path=said[op],
+                content=said.get("content", ""),
+                old=said.get("old", ""),
+                new=said.get("new", ""),
+            )
+    if "cmd" in said:
+        return Step("run", cmd=said["cmd"])
+    if "tool" in said:
+        return Step("call", tool=said["tool"], args=json.loads(said.get("args", "{}")))
+    return Step("say", text=said["text"])
+
+
+class Due(Struct, frozen=True):
+    """What is to be answered now: words, then calls; no calls end the turn."""
+
+    text: str
+    calls: Turn = ()
+    delay: float = 0.0
+
+
+def due(script: list[Turn], results: int) -> Due:
+    """Return what comes after so many results of tools."""
+    words: list[str] = []
+    delay = 0.0
+    for turn in script:
+        calls = tuple(step for step in turn if step.op != "say")
+        if calls and results >= len(calls):
+            results -= len(calls)
+            words.clear()
+            delay = 0.0
+            continue
+        words += [step.text for step in turn if step.op == "say"]
+        delay += max(step.delay for step in turn)
+        if calls:
+            return Due("\n".join(words), calls, delay)
+    return Due("\n".join(words) or "Done.", (), delay)

@@ -1,0 +1,89 @@
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from corral.core.errors import BadInput
+from corral.world.engines import inbox
+from corral.world.engines.inbox import Inbox, Proof
+
+
+def test_texts_are_taken_in_order_and_once(tmp_path: Path) -> None:
+    room = str(tmp_path)
+    assert [inbox.send(room, text, by="ada") for text in ("one", "two")] == [1, 2]
+    reader = Inbox(room, "acp")
+    first, second = reader.take(), reader.take()
+    assert first is not None
+    assert second is not None
+    assert (first.text, first.by, second.text, reader.take()) == ("one", "ada", "two", None)
+    assert inbox.receipt(room, 1) is None
+    reader.done(first, Proof.RECORD)
+    assert inbox.receipt(room, 1) is Proof.RECORD
+
+
+def test_a_number_is_never_used_again(tmp_path: Path) -> None:
+    room = str(tmp_path)
+    reader = Inbox(room, "acp")
+    for expected in (1, 2, 3):
+        assert inbox.send(room, "x") == expected
+        message = reader.take()
+        assert message is not None
+        if expected != 2:
+            reader.done(message, Proof.NONE)
+
+
+def test_what_was_taken_by_a_killed_runner_is_in_doubt_until_it_is_done(tmp_path: Path) -> None:
+    room = str(tmp_path)
+    for text in ("delivered", "in doubt", "new"):
+        inbox.send(room, text)
+    killed = Inbox(room, "acp")
+    delivered = killed.take()
+    assert delivered is not None
+    assert killed.take() is not None
+    killed.done(delivered, Proof.RECORD)
+    # Killed within `done`: both files are there.
+    (tmp_path / "inbox/taken/001.json").write_bytes((tmp_path / "inbox/done/001.json").read_bytes())
+
+    after = Inbox(room, "acp")
+    assert [message.text for message in after.doubtful()] == ["in doubt"]
+    assert [message.text for message in after.doubtful()] == ["in doubt"]
+    new = after.take()
+    assert new is not None
+    assert new.text == "new"
+
+
+def test_many_writers_get_numbers_of_their_own(tmp_path: Path) -> None:
+    room = str(tmp_path)
+    reader = Inbox(room, "acp")
+    with ThreadPoolExecutor(8) as pool:
+        numbers = list(pool.map(lambda n: inbox.send(room, f"text {n}"), range(80)))
+    assert sorted(numbers) == list(range(1, 81))
+    taken = []
+    while (message := reader.take()) is not None:
+        reader.done(message, Proof.RECORD)
+        taken.append(message.text)
+    assert sorted(taken) == sorted(f"text {n}" for n in range(80))
+
+
+def test_what_cannot_be_sent_or_read(tmp_path: Path) -> None:
+    room = str(tmp_path)
+    with pytest.raises(BadInput, match="no text"):
+        inbox.send(room, " \n")
+    with pytest.raises(BadInput, match="longer than 1 MB"):
+        inbox.send(room, "x" * (1 << 20) + "x")
+    reader = Inbox(room, "acp")
+    (tmp_path / "inbox/001.json").write_text("not one of ours")
+    inbox.send(room, "fine")
+    message = reader.take()
+    assert message is not None
+    assert message.text == "fine"
+    assert (tmp_path / "inbox/done/unreadable-001.json").exists()
+
+
+def test_who_reads(tmp_path: Path) -> None:
+    room = str(tmp_path)
+    assert inbox.reader_of(room) == ""
+    reader = Inbox(room, "tmux")
+    assert inbox.reader_of(room) == "tmux"
+    reader.close()
+    assert inbox.reader_of(room) == ""

@@ -1,0 +1,32 @@
+"""Claude Code as people use it: on a terminal, told things through the inbox."""
+
+from pathlib import Path
+
+from corral.core.facts import Told
+from corral.world.engines import inbox, registry, tmux_agents
+from corral.world.engines.inbox import Proof
+from corral.world.engines.laying import lay
+from corral.world.engines.tmux import server
+from tests.standin.server import StandIn
+from tests.world.engines.runners import until
+from tests.world.engines.test_acp_agents import TURN_S, Ranch, place, standin
+
+__all__ = ["place", "standin"]  # fixtures
+
+
+def test_claude_on_a_terminal(tmp_path: Path, place: Path, standin: StandIn) -> None:
+    ranch = Ranch("claude-code", tmp_path, place, standin)
+    order, prepared = tmux_agents.prepare(
+        "claude-code", ranch.job, registry.find("claude-code").prepare, room=str(tmp_path)
+    )
+    lay(prepared, ranch.job.home)
+    with ranch.running(order, prepared, "WRITE a.py <<<x = 1>>>") as runner:
+        (told,) = until(runner.saw(Told), TURN_S)
+        assert told.proof == "record", server.capture(str(tmp_path), 60)
+        until((ranch.tree / "a.py").exists, TURN_S)
+        number = inbox.send(str(tmp_path), "Now say this:\nSAY <<<fine weather>>>")
+        until(lambda: inbox.receipt(str(tmp_path), number), TURN_S)
+        assert inbox.receipt(str(tmp_path), number) is Proof.RECORD
+        until(lambda: "fine weather" in "\n".join(server.capture(str(tmp_path), 60)), TURN_S)
+        inbox.send(str(tmp_path), "/exit")
+        assert runner.end() == 0, runner.lines
