@@ -16,7 +16,7 @@ from corral.core.errors import CorralError
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.queue.model import Cancel, Land, Policy, Rerun, SendBack, Start
 from corral.core.queue.parts import Kind
-from corral.core.queue.planning import plan
+from corral.core.queue.planning import plan, wake_at
 from corral.core.queue.timing import check_slots, deadline_s
 from corral.core.queue_fold import trunk_of
 from corral.core.queue_rules import GREEN, REFINERY
@@ -47,6 +47,7 @@ _SOON_S = 0.2  # something is just ending
 _LOOK_S = 15.0  # checks run: a shim that was killed makes no event
 _LONGEST_S = 60.0
 _MOST_ROUNDS = 1000
+_UNKNOWN: frozenset[frozenset[str]] = frozenset()  # which changes conflict, where it is the same
 _TIDY_AT = 50  # pins of runs; fewer wait until nothing is checked
 _FEW = 4  # lost runs in a row that `--once` waits for the end of
 
@@ -98,12 +99,12 @@ class Refinery:
 
     def _loop(self, *, once: bool) -> None:
         while not self._stopping.is_set():
-            before = self._log.look().seq
+            before, since = self._log.look().seq, self._clock()
             soon = self._round()
             state = self._log.look()
             if once and not soon and state.seq == before and not self._goes_on(state):
                 return
-            self._watch.wait(_SOON_S if soon else self._patience_s(state))
+            self._watch.wait(_SOON_S if soon else self._patience_s(state, since))
             if not self._stopping.is_set():
                 self._watch.wait(_REST_S)
 
@@ -116,10 +117,16 @@ class Refinery:
             0 < queue_rules.rest(state, convoy).lost <= _FEW for convoy in _unpaused(state)
         )
 
-    def _patience_s(self, state: State) -> float:
-        """Return how long nothing has to be looked at, unless something happens."""
-        rests = [queue_rules.rest(state, convoy).until for convoy in _unpaused(state)]
-        left = [(until - self._clock()) / 1000 for until in rests if until]
+    def _patience_s(self, state: State, since: int) -> float:
+        """Return how long nothing has to be looked at, unless something happens.
+
+        What was due before the last look has been done, or waits for something else.
+        """
+        due = [check.due_at for check in state.checks.values() if check.live and check.external]
+        for convoy in _unpaused(state):
+            due.append(queue_rules.rest(state, convoy).until)
+            due.append(wake_at(queue_of(state, convoy, _UNKNOWN), self._policy) or 0)
+        left = [(at - self._clock()) / 1000 for at in due if at >= since]
         return max(_SOON_S, min([_LOOK_S if _busy(state) else _LONGEST_S, *left]))
 
     def _round(self) -> bool:

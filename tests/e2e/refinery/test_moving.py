@@ -1,4 +1,4 @@
-"""I4, I5: branches and the trunk move under the queue; only what was handed in and checked lands."""
+"""I4, I5: branches and the trunk move; only what was handed in and checked lands."""
 
 from pathlib import Path
 

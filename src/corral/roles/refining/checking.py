@@ -152,7 +152,7 @@ class Checking:
         )
 
     def _wait_for_report(self, check: Check) -> None:
-        if self._clock() > check.started_at + check.deadline_s * 1000:
+        if self._clock() > check.due_at:
             said = f"nobody reported on it within {check.deadline_s} s"
             self._end(check, TIMED_OUT, detail=said)
 
