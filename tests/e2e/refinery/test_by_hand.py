@@ -1,6 +1,8 @@
 """R31, R32: what a person can ask of the queue, each explained; other people's CI; no checks."""
 
+import os
 import subprocess
+import time
 from pathlib import Path
 
 from tests.e2e.corral_command import CORRAL, Answer, assert_one_sentence
@@ -91,3 +93,32 @@ def test_a_second_refinery_is_refused_in_one_sentence(tmp_path: Path) -> None:
         refused = second()
         assert_one_sentence(refused)
         assert "another refinery runs" in refused.err
+
+
+def test_a_refinery_with_nothing_to_do_does_nothing(tmp_path: Path) -> None:
+    yard = make_yard(tmp_path / "project", "true\n")
+    task = yard.hand_in({"file-1": "x\n"})
+    with yard.refinery() as process:
+        yard.until(lambda: yard.states()[task] == "done")
+        stat = Path(f"/proc/{process.pid}/stat")
+        used: list[tuple[int, ...]] = [(-1, -1)]
+
+        def settled() -> bool:
+            time.sleep(0.5)
+            used.append(spent(stat))
+            return used[-1] == used[-2]
+
+        yard.until(settled)
+        began = time.monotonic()
+        before = spent(stat)
+        time.sleep(4)
+        own, children = (b - a for a, b in zip(before, spent(stat), strict=True))
+        taken = time.monotonic() - began
+        assert children == 0  # no process was started and waited for
+        assert own / os.sysconf("SC_CLK_TCK") < 0.01 * taken
+
+
+def spent(stat: Path) -> tuple[int, ...]:
+    """Return the time that a process has used, and that its children have, in ticks."""
+    words = stat.read_text().rpartition(")")[2].split()
+    return int(words[11]) + int(words[12]), int(words[13]) + int(words[14])

@@ -6,6 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from corral.core.events import TaskEdited
+from corral.core.ids import TaskId
+from corral.roles.log import Log
+from corral.store.sqlite import SqliteStore
 from tests.e2e.refinery.yard import TRUNK, Yard, make_yard
 
 
@@ -45,6 +49,12 @@ def test_each_convoy_lands_in_its_own_way(tmp_path: Path, strategy: str) -> None
     assert yard.git("rev-parse", f"{trunk}^{{tree}}") == yard.git("rev-parse", f"{commit}^{{tree}}")
 
 
+def needs(yard: Yard, task: str, need: str) -> None:
+    """Let work need another one after it was handed in; no command does that."""
+    event = TaskEdited(task=TaskId(task), needs=(TaskId(need),))
+    Log(SqliteStore(yard.folder), "test").record(lambda state, now: [event])
+
+
 @pytest.mark.parametrize("order", ["needed first", "needing first"])
 def test_work_lands_with_or_after_what_it_needs(tmp_path: Path, order: str) -> None:
     yard = make_yard(tmp_path / "project", "test ! -e b || test -e a\n", "slots = 1\n")
@@ -56,7 +66,7 @@ def test_work_lands_with_or_after_what_it_needs(tmp_path: Path, order: str) -> N
     works = [(below, base), (above, top)]
     for task, commit in works if order == "needed first" else works[::-1]:
         yard.submit(task, commit)
-    yard.here("task", "edit", above, "--need", below, code=0)
+    needs(yard, above, below)
     yard.once()
     assert [e["data"]["task"] for e in yard.events("task.landed")] == [below, above]
     assert yard.git("show", f"{TRUNK}:a") == "2"
@@ -67,7 +77,7 @@ def test_work_whose_need_is_not_handed_in_waits_and_says_so(tmp_path: Path) -> N
     yard = make_yard(tmp_path / "project", "true\n", "slots = 1\n")
     need = yard.add("need")
     task = yard.hand_in({"file": "x\n"})
-    yard.here("task", "edit", task, "--need", need, code=0)
+    needs(yard, task, need)
     yard.once(30)  # and it ends
     assert yard.states()[task] == "review"
     assert f"waits for {need}, which it needs" in yard.why(task)
