@@ -18,12 +18,14 @@ from corral.core.graph import find_task
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.queue_fold import trunk_of
 from corral.core.queue_state import Change, Check
-from corral.core.queueing import outdated
+from corral.core.queueing import counts, outdated
 from corral.core.state import State, Task, TaskState
 
 Decision = Sequence[e.Event]
 
 REFINERY = "refinery"
+FINISH = "finish"  # the kind of a check run of a trunk merged into its base
+REGENERATE = "regenerate"  # the kind of a run that makes files anew that are in conflict
 GREEN, RED, TIMED_OUT, CANCELLED, LOST = "green", "red", "timed_out", "cancelled", "lost"
 _PATHS = 500
 _DETAIL = 2000
@@ -117,7 +119,7 @@ def start_check(
 ) -> Decision:
     """Announce a check run, unless what it was made for has changed."""
     fits = all(state.changes.get(change.task) == change for change in members)
-    moved = kind != "finish" and trunk_of(state, convoy).tip != tip
+    moved = kind != FINISH and trunk_of(state, convoy).tip != tip
     if run != next_run(state) or moved or not fits:
         return []
     if slot and any(check.live and check.slot == slot for check in state.checks.values()):
@@ -210,6 +212,7 @@ def begin_landing(state: State, run: str) -> Decision:
     trunk = trunk_of(state, check.convoy)
     problem = (
         (check.result != GREEN and f"{run} is not green")
+        or (not counts(check) and f"{run} has not checked what would land")
         or (check.tip != trunk.tip and f"{run} stands on another commit than the trunk")
         or (trunk.landing is not None and f"the landing of {trunk.landing.run} has begun already")
         or (paused(state, check.convoy) and "the queue is paused")

@@ -10,6 +10,8 @@ import os
 import threading
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from corral.core import queue_rules, text
 from corral.core.config import Config
 from corral.core.errors import CorralError
@@ -19,7 +21,7 @@ from corral.core.queue.parts import Kind
 from corral.core.queue.planning import plan, wake_at
 from corral.core.queue.timing import check_slots, deadline_s
 from corral.core.queue_fold import trunk_of
-from corral.core.queue_rules import GREEN, REFINERY
+from corral.core.queue_rules import FINISH, GREEN, REFINERY, REGENERATE
 from corral.core.queue_state import Change, Check
 from corral.core.queueing import outdated, queue_of
 from corral.core.state import State
@@ -28,9 +30,10 @@ from corral.roles.locks import only_one
 from corral.roles.log import Log
 from corral.roles.refining.admission import Admission
 from corral.roles.refining.checking import Checking
-from corral.roles.refining.finishing import FINISH, Finishing
+from corral.roles.refining.finishing import Finishing
 from corral.roles.refining.landing import Landings
 from corral.roles.refining.pins import Pins
+from corral.roles.refining.regenerating import Regenerating, last_run
 from corral.roles.refining.stacks import Misfit, Stack, Stacks
 from corral.roles.steps import described
 from corral.roles.trunks import Trunks
@@ -66,7 +69,15 @@ class Refinery:
         self._trunks = Trunks(self._log, repository, keep)
         view = self._trunks.view
         self._stacks = Stacks(view, config.refinery)
-        self._checking = Checking(self._log, repository, config, self._watch, clock)
+        self._regenerating = Regenerating(self._stacks, config.refinery.regenerate)
+        self._checking = Checking(
+            self._log,
+            repository,
+            config,
+            self._watch,
+            regenerating=self._regenerating,
+            clock=clock,
+        )
         self._landings = Landings(self._log, view, self._stacks)
         self._admission = Admission(self._log, self._stacks.objects, keep, config.refinery.returns)
         self._pins = Pins(view, SPEC)
@@ -159,21 +170,29 @@ class Refinery:
         for _ in range(_MOST_ROUNDS):
             self._trunks.at(convoy)  # a push may come at any time
             self._drop_outdated(convoy)
-            self._return_conflicts(convoy)
-            if not self._carry_out(convoy):
+            held = self._return_conflicts(convoy)
+            if not self._carry_out(convoy, held):
                 break
         self._finishing.finish(convoy)
         return self._checking.tend(self._log.look())
 
     def _drop_outdated(self, convoy: ConvoyId) -> None:
-        """Give up the runs of work that was taken back and handed in anew."""
+        """Give up the runs of work that was taken back, or make files for another trunk."""
         state = self._log.look()
+        tip = trunk_of(state, convoy).tip
         for check in state.checks.values():
-            if check.live and check.convoy == convoy and outdated(state, check):
+            if not check.live or check.convoy != convoy:
+                continue
+            if outdated(state, check):
                 self._checking.cancel(check, "member-left")
+            elif _makes(check) and (check.tip != tip or check.members[0] not in state.changes):
+                self._checking.cancel(check, "stale")
 
-    def _return_conflicts(self, convoy: ConvoyId) -> None:
-        """Send back what does not fit on the trunk as it is: no check is needed to know that."""
+    def _return_conflicts(self, convoy: ConvoyId) -> set[str]:
+        """Send back what does not fit on the trunk as it is: no check is needed to know that.
+
+        Return the changes whose conflict a command may still solve: they wait for that.
+        """
         state = self._log.look()
         tip = trunk_of(state, convoy).tip
         changes = [change for change in state.changes.values() if change.convoy == convoy]
@@ -183,8 +202,25 @@ class Refinery:
             for change in changes
             if change.task not in stacked and not queue_rules.missing(state, change.task)
         ]
+        held = {task for check in state.checks.values() if _makes(check) for task in check.members}
         for conflict in self._stacks.conflicts_with(state, tip, asked):
-            self._return_conflict(state, conflict, tip)
+            if self._regenerates(conflict):
+                held.add(conflict.change.task)
+            else:
+                self._return_conflict(state, conflict, tip)
+        return {str(task) for task in held}
+
+    def _regenerates(self, conflict: Misfit) -> bool:
+        """Say whether a command is to make what is in conflict; start it if there is room."""
+        state, change = self._log.look(), conflict.change
+        stack = self._regenerating.prepared(conflict)
+        if stack is None or last_run(state, stack) is not None:
+            return False
+        if self._free(state, change.convoy) and not queue_rules.paused(state, change.convoy):
+            key = checks.key(self._regenerating.commands_for(conflict.merged))
+            slot = _free_slot(state)
+            self._record(state, change.convoy, [change], stack, REGENERATE, key=key, slot=slot)
+        return True
 
     def _return_conflict(self, state: State, conflict: Misfit, tip: str) -> None:
         paths = conflict.paths
@@ -195,13 +231,15 @@ class Refinery:
             said += f", with {' and '.join(beside)}"
         self._send_back(conflict.change, "conflict", said, beside=beside, paths=paths)
 
-    def _carry_out(self, convoy: ConvoyId) -> bool:
+    def _carry_out(self, convoy: ConvoyId, held: set[str]) -> bool:
         """Carry out one plan; say whether another has to be made at once."""
         state = self._log.look()
         if queue_rules.paused(state, convoy):
             return False
         changes = [change for change in state.changes.values() if change.convoy == convoy]
         queue = queue_of(state, convoy, self._stacks.clashes(changes))
+        entries = tuple(entry for entry in queue.entries if entry.task not in held)
+        queue = replace(queue, entries=entries)
         again = False
         for action in plan(queue, self._free(state, convoy), self._clock(), self._policy):
             match action:
@@ -266,7 +304,32 @@ class Refinery:
         commands = self._checking.commands(state, convoy, [change.task for change in changes])
         key = checks.key(commands)
         known = "" if fresh else _known_green(state, stack.tree, key)
-        slot = 0 if known or not commands or self._config.external else _free_slot(state)
+        external = self._config.external and not known and bool(commands)
+        slot = 0 if known or not commands or external else _free_slot(state)
+        self._record(state, convoy, changes, stack, kind, key=key, slot=slot, external=external)
+        if run not in self._log.look().checks:
+            return True  # something has changed meanwhile
+        if known:
+            self._green(run, f"the same tree was green in {known}", cached=known)
+        elif not commands:
+            why = "none are given" if self._config.require_ci else "none are required"
+            self._green(run, f"it was not checked: {why}", cached=run)
+        return bool(known or not commands)
+
+    def _record(
+        self,
+        state: State,
+        convoy: ConvoyId,
+        changes: Sequence[Change],
+        stack: Stack,
+        kind: str,
+        *,
+        key: str,
+        slot: int,
+        external: bool = False,
+    ) -> None:
+        """Pin what a run is about, and announce it."""
+        run = queue_rules.next_run(state)
         self._pins.hold({run: stack.commit})
         self._log.record(
             lambda state, _: queue_rules.start_check(
@@ -282,17 +345,9 @@ class Refinery:
                 kind=kind,
                 slot=slot,
                 deadline_s=self._deadline_s(state, convoy),
-                external=self._config.external and not known and bool(commands),
+                external=external,
             )
         )
-        if run not in self._log.look().checks:
-            return True  # something has changed meanwhile
-        if known:
-            self._green(run, f"the same tree was green in {known}", cached=known)
-        elif not commands:
-            why = "none are given" if self._config.require_ci else "none are required"
-            self._green(run, f"it was not checked: {why}", cached=run)
-        return bool(known or not commands)
 
     def _green(self, run: str, detail: str, *, cached: str) -> None:
         self._log.record(
@@ -347,6 +402,10 @@ class Refinery:
 
 def _busy(state: State) -> bool:
     return any(check.live for check in state.checks.values())
+
+
+def _makes(check: Check) -> bool:
+    return check.live and check.kind == REGENERATE
 
 
 def _unpaused(state: State) -> list[ConvoyId]:

@@ -39,6 +39,8 @@ class Admission:
                 forked.append((task, commit, fork))
         if not forked:
             return
+        for task, commit, _ in forked:
+            self._keep_former(task, commit)
         self._pins.hold({task.id: commit for task, commit, _ in forked})
         changed = changed_paths(self._view, [(fork, commit) for _, commit, fork in forked])
         for (task, commit, fork), one in zip(forked, changed, strict=True):
@@ -56,6 +58,13 @@ class Admission:
             if task is not None and not self._reaches(branch, commit):
                 self._keep.hold(task.session or task.id, branch, commit, "it has left the queue")
         self._pins.let_go(gone)
+
+    def _keep_former(self, task: Task, commit: str) -> None:
+        """Keep what an earlier attempt had handed in, if the new one was not built on it."""
+        former = self._pins.all().get(task.id)
+        if former and former != commit and not self._contains(commit, former):
+            branch = _branch(task.convoy, task.id)
+            self._keep.hold(task.session or task.id, branch, former, "it was handed in anew")
 
     def _queue(self, task: Task, commit: str, fork: str, changed: Changed) -> None:
         paths = sorted(changed.all)

@@ -12,10 +12,11 @@ from corral.core import queue_rules
 from corral.core.config import Config
 from corral.core.errors import CorralError, Refused
 from corral.core.ids import ConvoyId, TaskId
-from corral.core.queue_rules import CANCELLED, GREEN, LOST, RED, TIMED_OUT
+from corral.core.queue_rules import CANCELLED, GREEN, LOST, RED, REGENERATE, TIMED_OUT
 from corral.core.queue_state import Check
 from corral.core.state import State
 from corral.roles.log import Log
+from corral.roles.refining.regenerating import Regenerating
 from corral.world import checks
 from corral.world.checks import Outcome, Pool, Result, Runs
 from corral.world.clock import Clock
@@ -36,12 +37,20 @@ _SAID_LINES = 12
 
 class Checking:
     def __init__(
-        self, log: Log, repository: Repository, config: Config, watch: Watch, clock: Clock
+        self,
+        log: Log,
+        repository: Repository,
+        config: Config,
+        watch: Watch,
+        *,
+        regenerating: Regenerating,
+        clock: Clock,
     ) -> None:
         self._log = log
         self._config = config
         self._watch = watch
         self._clock = clock
+        self._regenerating = regenerating
         self._pool = Pool(
             repository, place=config.trees.folder or None, keep=config.refinery.caches
         )
@@ -104,7 +113,10 @@ class Checking:
         return checks.tail(folder, lines) if os.path.isdir(folder) else []
 
     def _start(self, state: State, check: Check) -> bool:
-        commands = self.commands(state, check.convoy, check.members)
+        if check.kind == REGENERATE:
+            commands = self._regenerating.commands(state, check)
+        else:
+            commands = self.commands(state, check.convoy, check.members)
         if checks.key(commands) != check.key:
             self._end(check, CANCELLED, detail="the checks were changed")
             return True
@@ -139,17 +151,26 @@ class Checking:
             return
         self._watch.drop(folder)
         result = LOST if ended.disk_full else _RESULTS[ended.result]
+        told = "" if result == GREEN else _told(ended)
+        if result == GREEN and check.kind == REGENERATE:
+            told = self._take(check)
+            result = RED if told else GREEN
         if result == LOST:
-            self._log.alert(
-                CANNOT_CHECK, check.convoy, f"{check.run} came to nothing: {_told(ended)}"
-            )
+            self._log.alert(CANNOT_CHECK, check.convoy, f"{check.run} came to nothing: {told}")
         self._end(
             check,
             result,
             command=ended.command,
-            detail="" if result == GREEN else _told(ended),
+            detail=told,
             took_ms=int(ended.wall_s * 1000),
         )
+
+    def _take(self, check: Check) -> str:
+        """Take over the files that a run has made, while its tree is as it left it."""
+        run = checks.read_run(self._runs.folder(check.run))
+        if run is None:
+            return "what it was asked to do is gone"
+        return self._regenerating.take(self._log.look(), check, run.tree)
 
     def _wait_for_report(self, check: Check) -> None:
         if self._clock() > check.due_at:

@@ -24,7 +24,6 @@ from corral.world.git.refs import SAFE
 from corral.world.git.tree import read_branch
 from corral.world.git.view import View, scrubbed
 
-FINISH = "finish"  # the kind of a check run of a trunk merged into its base
 _GIT_S = 120
 _IN_THE_MIDDLE = ("rebase-merge", "rebase-apply", "MERGE_HEAD", "CHERRY_PICK_HEAD", "BISECT_LOG")
 
@@ -134,7 +133,7 @@ class Finishing:
 
 def _last(state: State, convoy: ConvoyId, base: str, trunk: str) -> Check | None:
     """Return the newest run of this trunk merged into this base."""
-    wanted = (convoy, FINISH, base, trunk)
+    wanted = (convoy, queue_rules.FINISH, base, trunk)
     return next(
         (
             check
