@@ -43,6 +43,11 @@ class Engine(_Section, frozen=True):
     budget_usd: float = 0.0  # for one task; 0: no limit
 
 
+class Regenerate(_Section, frozen=True):
+    paths: tuple[str, ...]  # patterns as in .gitattributes
+    command: str
+
+
 class Refinery(_Section, frozen=True):
     strategy: str = "squash"
     require_ci: bool = True  # false: work lands unchecked, and the report says so
@@ -54,6 +59,7 @@ class Refinery(_Section, frozen=True):
     returns: int = 3  # so often work comes back before a person is needed
     caches: tuple[str, ...] = ()  # ignored files that stay in the check trees between runs
     union: tuple[str, ...] = ()  # where both sides of a conflict are kept
+    regenerate: tuple[Regenerate, ...] = ()  # files in conflict that a command makes anew
     finish: str = "leave"  # of a landed convoy: leave, merge, fast-forward or pull-request
 
 
@@ -208,6 +214,8 @@ def _check(config: Config, reader: "_Reader") -> None:
         raise reader.bad(
             ("trees", "port_range"), "port_range is a first and a last port, and holds all ports"
         )
+    if any(not rule.paths or not rule.command.strip() for rule in config.refinery.regenerate):
+        raise reader.bad(("refinery", "regenerate"), "regenerate needs paths and a command")
     if config.slots.reserve >= config.slots.total:
         raise reader.bad(("slots", "reserve"), "reserve must be less than total")
     for name in ("task_usd", "convoy_usd", "day_usd"):

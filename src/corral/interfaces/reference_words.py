@@ -122,6 +122,8 @@ SETTINGS = {
     "refinery.returns": "so often work comes back before a person is needed",
     "refinery.caches": "ignored paths that stay in the check trees from run to run",
     "refinery.union": "patterns of files in which both sides of a conflict are kept",
+    "refinery.regenerate[].paths": "patterns of files that a command makes anew in a conflict",
+    "refinery.regenerate[].command": "that command; it finds the trunk's side of the files",
     "refinery.finish": "of a landed convoy: leave, merge, fast-forward or pull-request",
     "server.port": "the port; 0: 5173, or another if that is taken",
     "server.bind": "the address to listen on; other than loop-back only with TLS",

@@ -20,6 +20,9 @@ _ATTEMPTS = 20
 _QUIET_ATTEMPTS = 2  # with nobody collecting, as far as can be seen
 
 
+_PASSING = ("refs/corral/queue/", "refs/corral/spec/")
+
+
 class Keep:
     def __init__(
         self,
@@ -70,7 +73,10 @@ class Keep:
             return self._store(tree, record, taken, desk)
 
     def hold(self, session: str, branch: str, commit: str, reason: str) -> Kept | None:
-        """Keep one commit that its branch is about to leave, unless another ref has it."""
+        """Keep one commit that its branch is about to leave, unless another ref has it.
+
+        Those of the merge queue do not count: they come and go.
+        """
         return self._for_good(lambda: self._hold(session, branch, commit, reason))
 
     def _for_good(self, keep: Callable[[], Kept | None]) -> Kept | None:
@@ -103,8 +109,9 @@ class Keep:
         return True
 
     def _hold(self, session: str, branch: str, commit: str, reason: str) -> Kept | None:
-        refs = self._raw.run("for-each-ref", "--format=%(refname)", "--contains", commit)
-        if set(refs.decode("utf-8", "replace").splitlines()) - {f"refs/heads/{branch}"}:
+        said = self._raw.run("for-each-ref", "--format=%(refname)", "--contains", commit)
+        refs = said.decode("utf-8", "replace").splitlines()
+        if any(ref != f"refs/heads/{branch}" and not ref.startswith(_PASSING) for ref in refs):
             return None
         record = Record(
             session=session,
