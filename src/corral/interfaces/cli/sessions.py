@@ -28,7 +28,9 @@ def witness(context: Context, options: Options) -> None:
 
 
 def listed(context: Context, options: Options) -> None:
-    sessions = list(context.store.state().sessions.values())
+    state = context.store.state()
+    # As on the board: which of two tasks was tried again first is chance.
+    sessions = sorted(state.sessions.values(), key=lambda one: state.tasks[one.task].order)
     now = context.now()
     context.answer(
         [session_view(session) for session in sessions],
