@@ -4,6 +4,7 @@ from msgspec import Struct
 
 from corral.core import queue_rules
 from corral.core.ids import ConvoyId, TaskId
+from corral.core.overlaps import OverlapView, overlap_views
 from corral.core.queue_fold import trunk_of
 from corral.core.queue_state import Check
 from corral.core.state import State, Task
@@ -58,6 +59,7 @@ class QueueView(Struct, frozen=True):
     trunks: list[TrunkView]
     flaky: dict[str, int]
     paused: str
+    overlaps: list[OverlapView]
 
 
 def queue_view(state: State, ended: int = 10) -> QueueView:
@@ -70,6 +72,7 @@ def queue_view(state: State, ended: int = 10) -> QueueView:
         trunks=[trunk_view(state, convoy) for convoy in state.trunks],
         flaky=dict(state.flakes),
         paused=state.held,
+        overlaps=overlap_views(state),
     )
 
 

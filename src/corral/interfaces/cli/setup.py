@@ -80,7 +80,12 @@ CONFIG = """\
 # tls_cert = ""
 # tls_key = ""
 
-[refinery]                   # for the merge queue, which comes in a later version
+[radar]                      # conflicts that are coming, seen while sessions work
+# enabled = true
+# hold = false               # a task that would run into one waits until it is over
+# every_s = 5                # so often at most, a session's files are looked at
+
+[refinery]                   # for the merge queue: corral refinery run
 # strategy = "squash"        # rebase, squash or merge; a convoy may say otherwise
 # require_ci = true
 # checks = ["make test"]     # each must exit 0 on the merged result before it lands
