@@ -29,10 +29,10 @@ def witness(context: Context, options: Options) -> None:
 
 def listed(context: Context, options: Options) -> None:
     state = context.store.state()
+    now = context.now()
     # As on the board: which of two tasks was tried again first is chance.
     sessions = sorted(state.sessions.values(), key=lambda one: state.tasks[one.task].order)
-    asking = messages.asking(state)
-    now = context.now()
+    asking = messages.asking(state, now)
     context.answer(
         [session_view(session) for session in sessions],
         lambda: _sessions(sessions, now, asking) if sessions else "no session yet",
