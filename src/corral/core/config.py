@@ -108,6 +108,12 @@ class Trees(_Section, frozen=True):
     port_range: tuple[int, int] = (20_000, 29_999)
 
 
+class Radar(_Section, frozen=True):
+    enabled: bool = True  # coming conflicts are looked for while sessions work
+    hold: bool = False  # a task that would run into one is not started until it is over
+    every_s: int = 5  # so often at most, a session's files are looked at
+
+
 class Server(_Section, frozen=True):
     port: int = 0  # 0: 5173, or another if that is taken
     bind: str = "127.0.0.1"
@@ -125,6 +131,7 @@ class Config(_Section, frozen=True):
     trees: Trees = Trees()
     budget: Budget = Budget()
     server: Server = Server()
+    radar: Radar = Radar()
 
 
 Keys = tuple[str, ...]
@@ -161,6 +168,7 @@ _SECTIONS: dict[str, type[_Section]] = {
     "trees": Trees,
     "budget": Budget,
     "server": Server,
+    "radar": Radar,
 }
 
 
@@ -197,6 +205,7 @@ def _check(config: Config, reader: "_Reader") -> None:
         ("trees", "keep_days"): (config.trees.keep_days, 1, 3650),
         ("trees", "ports"): (config.trees.ports, 0, 100),
         ("server", "port"): (config.server.port, 0, 65_535),
+        ("radar", "every_s"): (config.radar.every_s, 1, 3600),
     }
     for keys, (value, least, most) in bounds.items():
         if not least <= value <= most:

@@ -80,6 +80,11 @@ CONFIG = """\
 # tls_cert = ""
 # tls_key = ""
 
+[radar]                      # conflicts that are coming, seen while sessions work
+# enabled = true
+# hold = false               # a task that would run into one waits until it is over
+# every_s = 5                # so often at most, a session's files are looked at
+
 [refinery]
 # strategy = "squash"        # rebase, squash or merge; a convoy may say otherwise
 # require_ci = true          # false: work lands without checks, and the log says so
