@@ -1,4 +1,4 @@
-"""`corral run PLAN`: from a plan to a landed convoy, with a screen or without."""
+"""`corral run PLAN|GOAL`: from a plan, or a goal, to a landed convoy, with a screen or without."""
 
 import gc
 import os
@@ -8,9 +8,10 @@ from os.path import isfile, join
 import msgspec
 from msgspec.structs import replace
 
+from corral.core import mayor_rules
 from corral.core.codec import Record, decode, event_of, mirrored
 from corral.core.commands import ApplyPlan
-from corral.core.errors import BadInput, NotFound
+from corral.core.errors import NotFound
 from corral.core.ids import ConvoyId
 from corral.core.plan.apply import Outcome, outcome
 from corral.core.profiles import limits_of
@@ -21,6 +22,7 @@ from corral.interfaces.cli.junit import junit
 from corral.interfaces.cli.output import fancy, paint
 from corral.interfaces.cli.parser import Options
 from corral.interfaces.cli.progress import Progress, sentence
+from corral.interfaces.cli.replanning import replanner
 from corral.store.port import perform
 from corral.store.sqlite import SqliteStore
 
@@ -41,8 +43,12 @@ def _convoy(context: Context, options: Options) -> ConvoyId:
     if not isfile(name) and name != "-":
         if ConvoyId(name) in context.store.state().convoys:
             return ConvoyId(name)
+        if len(name.split()) > 1:
+            from corral.interfaces.cli import mayor
+
+            return mayor.planned(context, name.strip(), options)
         raise NotFound(
-            f"{name!r} is neither a file with a plan nor a convoy",
+            f"{name!r} is neither a file with a plan nor a convoy, and too short to be a goal",
             "corral plan check FILE, or corral convoy list",
         )
     examined = plans.examined(context, name, options.format or "")
@@ -51,7 +57,7 @@ def _convoy(context: Context, options: Options) -> ConvoyId:
         base = context.repository.branch()
         plan = replace(plan, convoy=replace(plan.convoy, base=base))
     if not options.yes and not options.headless:
-        _ask(plans.drawn(examined))
+        plans.confirm(plans.drawn(examined), "Run this?", "corral run PLAN --yes")
     done: Outcome = perform(
         context.writable,
         ApplyPlan(plan=plan),
@@ -59,16 +65,6 @@ def _convoy(context: Context, options: Options) -> ConvoyId:
         lambda state, stored: outcome(state, plan, [event_of(decode(s.line)) for s in stored]),
     )
     return done.convoy
-
-
-def _ask(plan: str) -> None:
-    if not sys.stdin.isatty():
-        raise BadInput("there is nobody to ask", "corral run PLAN --yes, or --headless")
-    output.say(plan)
-    sys.stdout.write("Run this? [y/N] ")
-    sys.stdout.flush()
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise BadInput("nothing was started", "corral run PLAN --yes")
 
 
 class _Run:
@@ -81,6 +77,13 @@ class _Run:
         self._junit = options.junit or os.path.splitext(self._summary)[0] + ".xml"
         self._screen = Progress(convoy) if fancy() and not options.headless else None
         self._seen = 0
+        self._replanner = replanner(
+            context,
+            convoy,
+            self._say,
+            asked=options.replan or "",
+            yes=options.yes or options.headless,
+        )
 
     def follow(self) -> int:
         from corral.roles.whole import Roles, interrupt
@@ -94,6 +97,8 @@ class _Run:
         except KeyboardInterrupt:
             self._say("stopping; the sessions are ended without using up an attempt")
         finally:
+            if self._replanner is not None:
+                self._replanner.stop()
             roles.stop()
         if found is not None:
             return self._end(found, None)
@@ -104,11 +109,24 @@ class _Run:
     def _until_over(self) -> Outlook:
         while True:
             seq = self._store.state().seq
+            before = self._replans()
             found = self._outlook()
             self._show(found)
-            if found.standing is not Standing.RUNNING:
-                return found
+            # Not at work before the look and not after it: what was seen is what there is.
+            if found.standing is not Standing.RUNNING and not before and not self._replans():
+                return self._with_proposal(found)
             self._store.wait(seq, _LOOK_S)
+
+    def _replans(self) -> bool:
+        return self._replanner is not None and self._replanner.busy(self._store.state())
+
+    def _with_proposal(self, found: Outlook) -> Outlook:
+        """Let a changed plan that waits for approval count as what a person is needed for."""
+        mayor = mayor_rules.of_convoy(self._store.state(), self._convoy)
+        if mayor is None or not mayor.pending or found.standing is Standing.LANDED:
+            return found
+        self._say(f"{mayor.id} proposes to change the plan: corral mayor approve")
+        return replace(found, standing=Standing.NEEDS_PERSON)
 
     def _outlook(self) -> Outlook:
         return outlook(self._store.state(), self._convoy, self._limits, self._context.now())
