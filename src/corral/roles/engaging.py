@@ -124,7 +124,7 @@ class Engaging:
             permission=_PERMISSION.get(profile.permission, Permission.EDIT),
             as_root=os.geteuid() == 0,
             idle_s=profile.turn_s,
-            shared_cache=join(self._folder, "cache", profile.type),
+            unpacked=join(self._folder, "cache", profile.type),
             files=(*task.inputs, *(p for p in task.paths if not _GLOB & set(p))),
         )
 

@@ -80,7 +80,7 @@ class Launcher:
             job = self.engaging.job(session, task, tree.path, prompt, resume=resume)
             prepared = self.engaging.prepared(session, task, job)
             lay(prepared, job.home)
-            os.makedirs(job.shared_cache, mode=0o700, exist_ok=True)
+            os.makedirs(job.unpacked, mode=0o700, exist_ok=True)
             argv, stdin = prepared.argv, prepared.stdin or os.devnull
             env |= environment(prepared, os.environ)
         processes.start(
