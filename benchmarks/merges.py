@@ -24,9 +24,11 @@ _PAIRS = 16  # of branches that change the same file
 
 def run(folder: Path, *, quick: bool) -> list[Figure]:
     files, branches, rounds = (500, 20, 1) if quick else (5000, 200, 5)
-    repo, tip, changes = _repository(folder / "project", files, branches)
+    repo, tips, changes = _repository(folder / "project", files, branches, 2 * (rounds + 1))
     view = View(str(repo / ".git"))
     numbers = count()
+    fresh = iter(tips)  # one for each time, so that no tree of the merges is there before
+    tip = next(fresh)
     found = interleaved(
         {
             "one by one": lambda: _rate(lambda: _one_by_one(view, tip, changes, next(numbers))),
@@ -34,6 +36,10 @@ def run(folder: Path, *, quick: bool) -> list[Figure]:
             "together": lambda: _rate(lambda: _together(view, tip, changes, next(numbers))),
             "git merge-tree": lambda: _rate(lambda: _plain(repo, tip, changes)),
             "git merge-tree --stdin": lambda: _rate(lambda: _plain_together(repo, tip, changes)),
+            "first": lambda: _rate(lambda: _together(view, next(fresh), changes, 0)),
+            "git merge-tree --stdin, first": lambda: _rate(
+                lambda: _plain_together(repo, next(fresh), changes)
+            ),
             "a stack": lambda: _rate(lambda: _stack(view, tip, changes, next(numbers))),
         },
         rounds,
@@ -59,6 +65,11 @@ def run(folder: Path, *, quick: bool) -> list[Figure]:
             unit=unit,
             target=targets[1],
         ),
+        compared(
+            *(found, "first", "git merge-tree --stdin, first"),
+            what=f"squash {what}, together, trees new",
+            unit=unit,
+        ),
         *_radar(view, repo, changes, quick=quick),
     ]
 
@@ -82,7 +93,7 @@ def _rebase(view: View, tip: str, changes: list[Change], number: int) -> int:
 
 
 def _stack(view: View, tip: str, changes: list[Change], number: int) -> int:
-    part = changes[_PAIRS * 2 :][:40]
+    part = changes[::2][:40]  # one of each pair
     with Merger(view) as merger:
         made = Candidates(merger).make(tip, part, Strategy.SQUASH, _stamp(number))
     if not isinstance(made, Candidate):
@@ -160,15 +171,17 @@ def _stamp(number: int) -> Stamp:
     return Stamp(f"R{number}", _WHO, 1_700_000_000 + number)
 
 
-def _repository(folder: Path, files: int, branches: int) -> tuple[Path, str, list[Change]]:
-    """Write a first commit, the branches from it, and a tip that went on in another file."""
+def _repository(
+    folder: Path, files: int, branches: int, tips: int
+) -> tuple[Path, list[str], list[Change]]:
+    """Write a first commit, the branches from it, and tips that went on in another file."""
     folder.mkdir()
     _git(folder, "init", "--quiet", "--initial-branch=main")
     stream = [b"commit refs/heads/main\nmark :1\n", _head("first")]
     for number in range(files):
         stream.append(_file(_path(number), f"line of file {number}\n" * 60))
     mark = 1
-    tips = []
+    ends = []
     shared = files - 1
     for branch in range(branches):
         for step in range(3):
@@ -180,15 +193,17 @@ def _repository(folder: Path, files: int, branches: int) -> tuple[Path, str, lis
             if step == 0 and branch < 2 * _PAIRS:
                 own = shared - branch // 2
             stream.append(_file(_path(own), f"changed by {branch}\n" * 60))
-        tips.append(mark)
-    stream.append(f"commit refs/heads/main\nmark :{mark + 1}\n".encode() + _head("more"))
-    stream.append(b"from :1\n" + _file("landed.txt", "landed\n"))
+        ends.append(mark)
+    landed = range(mark + 1, mark + 2 + tips)
+    for number in landed:
+        stream.append(f"commit refs/heads/t{number}\nmark :{number}\n".encode() + _head("more"))
+        stream.append(b"from :1\n" + _file("landed.txt", f"landed {number}\n"))
     marks = folder / ".git" / "marks"
     _git(folder, "fast-import", "--quiet", f"--export-marks={marks}", stdin=b"".join(stream))
     pairs = (line.split() for line in marks.read_text().splitlines())
     oids = {int(name[1:]): oid for name, oid in pairs}
-    changes = [Change(f"B-{n}", oids[one], oids[1], f"Branch {n}") for n, one in enumerate(tips)]
-    return folder, oids[mark + 1], changes
+    changes = [Change(f"B-{n}", oids[one], oids[1], f"Branch {n}") for n, one in enumerate(ends)]
+    return folder, [oids[number] for number in landed], changes
 
 
 def _path(number: int) -> str:

@@ -4,7 +4,10 @@
 the whole tables. Here is what has a target.
 """
 
+import random
+import time
 from pathlib import Path
+from statistics import median
 
 from benchmarks.queue_simulation import (
     GRID,
@@ -16,6 +19,8 @@ from benchmarks.queue_simulation import (
 )
 from benchmarks.queue_world import Load
 from benchmarks.report import Figure, Target
+from corral.core.queue.model import Entry, Learned, Policy, Queue
+from corral.core.queue.planning import plan
 
 _LIGHT = [load for load in GRID if load.branches == 50][4::9]
 QUICK = (*_LIGHT, Load(200, 4, 0.02, 0.0, 0.02), Load(200, 2, 0.02, 0.05, 0.0))
@@ -45,6 +50,7 @@ def run(folder: Path, *, quick: bool) -> list[Figure]:
     busy, serial = typical["lanes+", _BUSY].mean, typical["serial", _BUSY].mean
     return [
         *figures,
+        _planning(),
         Figure(
             what="lanes+: 50 branches, 2 slots, p=.05 q=.01 f=.02",
             value=busy,
@@ -67,3 +73,38 @@ def run(folder: Path, *, quick: bool) -> list[Figure]:
             target=Target("value", "<=", 0),
         ),
     ]
+
+
+def _planning() -> Figure:
+    """Measure one plan: 200 changes wait, 300 landed since they forked, 4 slots are free."""
+    chance = random.Random(1)
+    entries = [
+        Entry(
+            task=f"A-{number}",
+            commit=f"c{number}",
+            order=number,
+            queued_at=0,
+            paths=frozenset(chance.sample([f"src/{file}.py" for file in range(60)], 4)),
+        )
+        for number in range(500)
+    ]
+    waiting = entries[300:]
+    tasks = [entry.task for entry in waiting]
+    pairs = [frozenset((chance.choice(tasks), chance.choice(tasks))) for _ in range(400)]
+    queue = Queue(
+        entries=tuple(waiting),
+        tip="t300",
+        learned=Learned().after_landed(entries[:300], "t300"),
+        conflicts=frozenset(pair for pair in pairs if len(pair) == 2),
+    )
+    took = []
+    for _ in range(30):
+        start = time.process_time()
+        plan(queue, 4, 600_000, Policy(hunt_cost=0.25, refresh=False))
+        took.append(time.process_time() - start)
+    return Figure(
+        what="a plan of 200 changes, 4 free slots",
+        value=1000 * median(took),
+        unit="ms CPU",
+        target=Target("value", "<=", 5),
+    )

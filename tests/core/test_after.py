@@ -2,9 +2,11 @@
 
 import pytest
 
+from corral.core import commands as c
 from corral.core import events as e
 from corral.core import session_rules
 from corral.core.backoff import Patience
+from corral.core.bill import Bill
 from corral.core.governor import Accounts
 from corral.core.ids import SessionId
 from corral.core.slots import Limits
@@ -111,6 +113,34 @@ def test_the_next_session_goes_on_with_the_conversation_where_that_makes_sense(
     second = yard.state.sessions[yard.start(profile)]
     assert second.resume == resumed
     assert second.account == ("acc" if profile == "default" else "")
+
+
+def test_a_new_brief_is_not_kept_from_the_engine_by_going_on() -> None:
+    yard = Yard()
+    session = yard.start()
+    yard.record(session_rules.engaged(yard.state, session, "th-1", "m", "1"))
+    yard.end(session, Verdict.LIMITED)
+    yard.do(c.EditTask(task=yard.name, brief="Do something else."))
+    yard.wait(100_000)
+    assert yard.state.sessions[yard.start()].resume == ""
+
+
+def test_a_conversations_figures_go_with_it_until_it_starts_over() -> None:
+    yard = Yard()
+    session = yard.start()
+    yard.record(session_rules.engaged(yard.state, session, "th-1", "m", "1"))
+    used = Bill(fresh=10, nano_usd=5)
+    yard.record(session_rules.spent(yard.state, session, used, 1, "m"))
+    yard.record(session_rules.react(yard.state, session, "hung", "resume", ""))
+    assert yard.state.sessions[session].talk == used
+    yard.record(session_rules.spent(yard.state, session, used + used, 2, "m"))
+    yard.end(session, Verdict.LIMITED)
+    yard.wait(100_000)
+    second = yard.start()
+    assert yard.state.sessions[second].talk == used + used
+    yard.record(session_rules.react(yard.state, second, "lost_thread", "afresh", ""))
+    found = yard.state.sessions[second]
+    assert (found.talk, found.conversation, found.launches) == (Bill(), "", 1)
 
 
 def test_a_relaunch_clears_the_stop_that_led_to_it() -> None:

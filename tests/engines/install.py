@@ -14,9 +14,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -39,6 +40,9 @@ SCRIPTS = {
     "codex-acp": "@agentclientprotocol/codex-acp/dist/index.js",
 }
 COMMANDS = (*NATIVE, *SCRIPTS, "aider")
+
+GIVEN_UP = threading.Event()  # when one part has failed, the others would be for nothing
+RUNNING: set["subprocess.Popen[str]"] = set()
 
 
 class Failed(Exception):
@@ -91,7 +95,12 @@ def fill(new: Path, npm: str, python: str) -> None:
             pool.submit(timed, "from npm", lambda: from_npm(new, npm)),
             pool.submit(timed, "aider", lambda: aider(new, python)),
         ]
-        for part in parts:
+        done, unfinished = wait(parts, return_when=FIRST_EXCEPTION)
+        if unfinished:
+            GIVEN_UP.set()
+            for process in list(RUNNING):
+                process.terminate()
+        for part in (*done, *parts):
             part.result()
     link(new)
     timed("each says its version", lambda: check(new))
@@ -136,11 +145,8 @@ def check(new: Path) -> None:
 
 
 def find_npm() -> str:
-    if shutil.which("npm") is None and shutil.which("apt-get") and os.getuid() == 0:
-        say("Installing npm ...")
-        env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-        run(["apt-get", "update", "-qq"], env=env)
-        run(["apt-get", "install", "-y", "-qq", "nodejs", "npm"], env=env)
+    if shutil.which("npm") is None:
+        from_debian("nodejs", "npm")
     found = shutil.which("npm")
     if found is None:
         raise Failed("npm is needed: please install Node.js with npm (Debian: nodejs npm).")
@@ -148,13 +154,32 @@ def find_npm() -> str:
 
 
 def find_python() -> str:
+    found = fitting_python()
+    if found is None:
+        from_debian("python3-venv")
+        found = fitting_python()
+    if found is None:
+        raise Failed("aider needs Python 3.10 to 3.12 with venv: please install one.")
+    return found
+
+
+def fitting_python() -> str | None:
     """Find a Python that aider can run on; it lags behind by a version or two."""
+    asked = "import sys, ensurepip; sys.exit(not (3, 10) <= sys.version_info < (3, 13))"
     for name in (sys.executable, "python3.12", "python3.11", "python3.10"):
-        asked = "import sys, ensurepip; sys.exit(not (3, 10) <= sys.version_info < (3, 13))"
         path = shutil.which(name)
         if path and subprocess.call([path, "-c", asked], stderr=subprocess.DEVNULL) == 0:
             return path
-    raise Failed("aider needs Python 3.10 to 3.12 with venv: please install one.")
+    return None
+
+
+def from_debian(*packages: str) -> None:
+    """Install what is missing, where that can be done without asking anybody."""
+    if shutil.which("apt-get") and os.getuid() == 0:
+        say(f"Installing {' '.join(packages)} ...")
+        env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+        run(["apt-get", "update", "-qq"], env=env)
+        run(["apt-get", "install", "-y", "-qq", *packages], env=env)
 
 
 def need_space(root: Path) -> None:
@@ -164,17 +189,22 @@ def need_space(root: Path) -> None:
 
 
 def run(argv: list[str], cwd: Path | str = "/", env: dict[str, str] | None = None) -> None:
-    done = subprocess.run(
+    if GIVEN_UP.is_set():
+        raise Failed("given up, because another part failed")
+    process = subprocess.Popen(
         argv,
         cwd=cwd,
         env=env,
         stdin=subprocess.DEVNULL,
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         text=True,
-        check=False,
     )
-    if done.returncode:
-        last = "\n".join((done.stdout + done.stderr).splitlines()[-15:])
+    RUNNING.add(process)
+    output, _ = process.communicate()
+    RUNNING.discard(process)
+    if process.returncode:
+        last = "\n".join(output.splitlines()[-15:])
         raise Failed(f"{' '.join(argv[:4])} failed:\n{last}")
 
 

@@ -7,7 +7,7 @@ from corral.core import governor
 from corral.core.bill import Bill
 from corral.core.state import Account, Entry, Session, State
 
-RESUME, RESTART = "resume", "restart"
+RESUME, RESTART, AFRESH = "resume", "restart", "afresh"
 DAY_MS = 86_400_000
 _DAYS = 40  # of which the state knows what was spent; the log knows of all
 _REACTIONS = 10
@@ -49,18 +49,14 @@ def _enter(state: State, session: Session, model: str, new: Bill) -> None:
 
 def limited(state: State, event: e.SessionLimited, seq: int, at: int) -> None:
     account = state.accounts.get(event.account) or Account(event.account)
-    others = [
-        session
-        for session in state.sessions.values()
-        if session.live and session.account == event.account and not session.limited
-    ]
+    live = [s for s in state.sessions.values() if s.live and s.account == event.account]
     state.accounts[event.account] = governor.cut(
         account,
-        still_fine=sum(session.id != event.session for session in others),
+        still_fine=sum(s.id != event.session and not s.limited for s in live),
+        running=len(live),
         until_at=event.until_at,
         at=at,
-        trouble=event.trouble,
-        text=event.text,
+        why=(event.trouble, event.text),
     )
     session = state.sessions[event.session]
     state.sessions[event.session] = replace(session, limited=True)
@@ -81,12 +77,15 @@ def reacted(state: State, event: e.SessionReacted, seq: int, at: int) -> None:
             launches=session.launches + 1,
             relaunched=(*session.relaunched, event.cause),
             fresh=event.action == RESTART,
+            talk=session.talked if event.action == RESUME else Bill(),
             bill_before=session.bill,
             turns_before=session.turns,
             stop="",
             detail="",
             asked="",
         )
+    elif event.action == AFRESH:
+        session = replace(session, fresh=True, talk=Bill())
     state.sessions[event.session] = session
 
 

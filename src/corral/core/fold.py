@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from corral.core import engine_fold as engine
 from corral.core import events as e
+from corral.core.bill import Bill
 from corral.core.ids import TaskId
 from corral.core.queue_fold import QUEUE_APPLY, left
 from corral.core.state import Alert, Chore, Claim, Convoy, Session, State, Task, TaskState
@@ -192,7 +193,7 @@ def _alert_cleared(state: State, event: e.AlertCleared, seq: int, at: int) -> No
 
 
 def _session_started(state: State, event: e.SessionStarted, seq: int, at: int) -> None:
-    state.sessions.pop(state.tasks[event.task].session, None)
+    last = state.sessions.pop(state.tasks[event.task].session, None)
     _change(state, event.task, session=event.session)
     state.sessions[event.session] = Session(
         id=event.session,
@@ -209,6 +210,7 @@ def _session_started(state: State, event: e.SessionStarted, seq: int, at: int) -
         trunk=event.trunk or event.base,
         account=event.account,
         resume=event.resume,
+        talk=last.talked if last and event.resume else Bill(),
     )
 
 

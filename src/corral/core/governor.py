@@ -1,8 +1,8 @@
 """The governor: how many sessions an account bears, learned from the limits that were met.
 
 An account is an engine and its key: whatever limits one of its sessions limits all. Nothing is
-known of it until a limit is met. Then as many may run as were still fine at that moment (the
-decrease), and one more for each round that goes well (the increase); long quiet makes it forget.
+known of it until a limit is met. Then a fifth fewer may run, and no more than were still fine (the
+decrease); one more for each round that goes well (the increase); long quiet makes it forget.
 All of it is folded from the log: a witness that was just started knows the same. Times are spread
 by the session's name, so that a fleet that was limited together does not come back together.
 """
@@ -19,6 +19,7 @@ from corral.core.state import Account, State, Task
 REFUSED = "account_refused"  # the kind of alert that holds an account until a person clears it
 _FORGET_MS = 600_000  # so long without a limit, and twice as many may run
 _MOST = 10_000.0
+_KEPT = 0.8  # of those that run, when a limit is met
 _CAREFUL = 4  # times as long, from the number on that was too many
 _FIRST_S = 5.0  # the rest after a limit that does not say how long it lasts; doubled each time
 _LONGEST_S = 3600.0
@@ -34,19 +35,24 @@ class Accounts(Struct, frozen=True):
 
 
 def cut(
-    account: Account, *, still_fine: int, until_at: int, at: int, trouble: str, text: str
+    account: Account, *, still_fine: int, running: int, until_at: int, at: int, why: tuple[str, str]
 ) -> Account:
-    """Return an account after a limit was met while so many others were still fine."""
-    fewer = max(1.0, min(account.allowed or _MOST, float(still_fine)))
+    """Return an account after a limit was met: how many ran, and how many of them were still fine.
+
+    All limits until it is free again are one round, which takes away its fifth only once.
+    """
+    known = min(account.allowed or _MOST, float(max(1, running)))
+    new_round = at >= account.until_at
+    fewer = max(1.0, min(known * (_KEPT if new_round else 1), float(still_fine)))
     return replace(
         account,
         allowed=fewer,
-        ceiling=fewer + 1,
+        ceiling=max(fewer + 1, known if new_round else 0),
         until_at=max(account.until_at, until_at),
         limited_at=at,
-        strikes=account.strikes + (at >= account.until_at),
-        trouble=trouble,
-        text=text,
+        strikes=account.strikes + new_round,
+        trouble=why[0],
+        text=why[1],
     )
 
 

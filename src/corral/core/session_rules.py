@@ -102,6 +102,8 @@ def _conversation(state: State, task: Task, profile: str) -> str:
     last = state.sessions.get(task.session)
     if last is None or not last.verdict or last.profile != profile or last.verdict not in _KNOWN:
         return ""
+    if task.brief_seq > int(last.token):
+        return ""  # it was told something else since: the conversation does not know that
     returned = state.returned.get(task.id)
     if returned is not None and last.verdict == Verdict.PROVED:
         # What came back from the queue goes to who made it, then to somebody fresh.

@@ -118,6 +118,7 @@ class Session(Struct, frozen=True, array_like=True, gc=False):
     model: str = ""
     bill: Bill = Bill()
     bill_before: Bill = Bill()  # of the launches before the newest one
+    talk: Bill = Bill()  # of the conversation that the newest launch goes on with, before it
     turns: int = 0
     turns_before: int = 0
     limited: bool = False
@@ -125,11 +126,23 @@ class Session(Struct, frozen=True, array_like=True, gc=False):
     launches: int = 1  # of its program, in all
     reactions: tuple[str, ...] = ()  # what was done about it, and why, the last ones
     relaunched: tuple[str, ...] = ()  # the cause of each launch but the first
-    fresh: bool = False  # the newest launch does not go on with the conversation
+    fresh: bool = False  # the newest launch does not go on with a conversation
 
     @property
     def live(self) -> bool:
         return not self.ended_at
+
+    @property
+    def conversation(self) -> str:
+        """The conversation that the newest launch goes on with; empty: a new one."""
+        if self.fresh:
+            return ""
+        return self.thread if self.launches > 1 else self.resume
+
+    @property
+    def talked(self) -> Bill:
+        """What the conversation of the newest launch has used by now."""
+        return self.talk + (self.bill - self.bill_before)
 
 
 class Alert(Struct, frozen=True, array_like=True, gc=False):

@@ -73,6 +73,7 @@ AFTER: dict[Verdict, After] = {
     Verdict.STOPPED: After(again=Again.NEVER, person=True),
     Verdict.CRASHED: After(relaunches=1, goes_on=True),
     Verdict.SILENT: After(goes_on=True),
+    Verdict.TIMED_OUT: After(goes_on=True),
     Verdict.LIMITED: After(counts=False, again=Again.FREE, goes_on=True, most=200),
     Verdict.REFUSED: After(counts=False, again=Again.FREE, person=True, most=20),
     Verdict.UPSTREAM: After(counts=False, goes_on=True, most=5),
@@ -82,7 +83,7 @@ AFTER: dict[Verdict, After] = {
     Verdict.LOST_THREAD: After(relaunches=1, fresh=True),
     Verdict.LOOPING: After(),
     Verdict.NEEDS_ANSWER: After(counts=False, again=Again.BLOCKED, person=True, relaunches=1),
-    Verdict.OVER_BUDGET: After(again=Again.NEVER, person=True),
+    Verdict.OVER_BUDGET: After(again=Again.NEVER, person=True, goes_on=True),
     Verdict.WRONG_MODEL: After(again=Again.NEVER, person=True),
     Verdict.INTERRUPTED: After(counts=False, again=Again.NOW, goes_on=True, most=1000),
 }

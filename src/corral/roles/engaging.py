@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from corral.core.config import Config, Engine
 from corral.core.errors import NotFound
+from corral.core.facts import Spent
 from corral.core.ids import SessionId
 from corral.core.state import Session, Task
 from corral.core.watchdog import Bounds, model_allowed
@@ -77,8 +78,9 @@ class Engaging:
         return plain and profile.transport == "cli"
 
     def resumes(self, name: str) -> bool:
+        """Say whether a conversation can go on: one that does so only after a good end cannot."""
         recipe = self.recipe(name)
-        return recipe is not None and recipe.resumes
+        return recipe is not None and recipe.resumes and recipe.resumes_killed
 
     def check(self, name: str, task: Task) -> None:
         """Refuse a session that could only fail: a name, a variable, a model that is not there."""
@@ -98,7 +100,7 @@ class Engaging:
                 " which budget.require_model does not allow"
             )
 
-    def job(self, session: Session, task: Task, tree: str, prompt: str, *, resume: str) -> Job:
+    def job(self, session: Session, task: Task, tree: str, prompt: str) -> Job:
         """Return the job of a session's newest launch; the same whenever it is asked."""
         profile = self.profile(session.profile)
         recipe = self.recipe(session.profile, task)
@@ -108,6 +110,9 @@ class Engaging:
         if not program:
             raise NotFound(f"the engine {session.profile!r} has no command")
         key = profile.env[0] if profile.env else ""
+        resume = session.conversation if self.resumes(session.profile) else ""
+        spent = session.talk
+        before = Spent(spent.fresh, spent.cached, spent.output, spent.usd) if resume else None
         named = f"{self._folder} {session.id} {session.launches}"
         return Job(
             session=session.id,
@@ -117,6 +122,7 @@ class Engaging:
             prompt_file=prompt,
             model=profile.model,
             resume=resume,
+            before=before,
             new_id=str(uuid5(NAMESPACE_URL, named)),
             base_url=profile.base_url,
             key=key,
@@ -124,7 +130,7 @@ class Engaging:
             permission=_PERMISSION.get(profile.permission, Permission.EDIT),
             as_root=os.geteuid() == 0,
             idle_s=profile.turn_s,
-            unpacked=join(self._folder, "cache", profile.type),
+            unpacked=join(self._folder, "unpacked", profile.type),
             files=(*task.inputs, *(p for p in task.paths if not _GLOB & set(p))),
         )
 

@@ -4,13 +4,16 @@ import os
 import threading
 from os.path import isfile, join
 
+from corral.core import session_rules
 from corral.core.brief import Sources, compose, go_on
 from corral.core.codec import decode, event_of
 from corral.core.config import Config, Engine
+from corral.core.engine_fold import AFRESH
 from corral.core.errors import NotFound
 from corral.core.ids import SessionId
 from corral.core.session_rules import port_leases
 from corral.core.state import Session, Task
+from corral.core.verdict import Verdict
 from corral.roles.engaging import Engaging
 from corral.roles.files import Room, launched
 from corral.roles.log import Log
@@ -69,15 +72,15 @@ class Launcher:
         os.makedirs(room.path, mode=0o700, exist_ok=True)
         prompt = room.prompt(session.launches)
         recipe = self.engaging.recipe(session.profile, task)
-        resume = self._resumes(session) if recipe is not None else ""
-        self._write(prompt, self._told(session, task, resume, done))
+        session = self._with_home(session)
+        self._write(prompt, self._told(session, task, done))
         argv: list[str]
         env, stdin = self._environment(session, room), prompt
         env |= self.engaging.passed_on(session.profile)
         if recipe is None:
             argv = self.argv(task, session.profile)
         else:
-            job = self.engaging.job(session, task, tree.path, prompt, resume=resume)
+            job = self.engaging.job(session, task, tree.path, prompt)
             prepared = self.engaging.prepared(session, task, job)
             lay(prepared, job.home)
             os.makedirs(job.unpacked, mode=0o700, exist_ok=True)
@@ -99,24 +102,26 @@ class Launcher:
             ),
         )
 
-    def _resumes(self, session: Session) -> str:
-        """Return the conversation that a launch goes on with; empty: a new one."""
-        if not self.engaging.resumes(session.profile):
-            return ""
-        if session.launches > 1:
-            return "" if session.fresh else session.thread
-        if session.resume and self.engaging.carry_home(session):
-            return session.resume
-        return ""
+    def _with_home(self, session: Session) -> Session:
+        """Bring the home of the session before, if its conversation goes on; it may be gone."""
+        if session.launches > 1 or not session.conversation:
+            return session
+        if self.engaging.carry_home(session):
+            return session
+        text = "the home with the conversation is gone"
+        self._log.record(
+            lambda state, _: session_rules.react(state, session.id, "lost_thread", AFRESH, text)
+        )
+        return self._log.look().sessions.get(session.id, session)
 
-    def _told(self, session: Session, task: Task, resume: str, done: str) -> str:
-        if resume:
-            why = session.reactions[-1] if session.launches > 1 else self._before(task)
-            answer = ""
-            if session.relaunched and session.relaunched[-1] == "needs_answer":
-                answer = self.engaging.profile(session.profile).answers
-            return go_on(task, session.id, why, answer)
-        return compose(task, session.id, session.branch, self._sources(task, done))
+    def _told(self, session: Session, task: Task, done: str) -> str:
+        if not session.conversation or not self.engaging.resumes(session.profile):
+            return compose(task, session.id, session.branch, self._sources(task, done))
+        why = session.reactions[-1] if session.launches > 1 else self._before(task)
+        answer = ""
+        if session.relaunched and session.relaunched[-1] == Verdict.NEEDS_ANSWER:
+            answer = self.engaging.profile(session.profile).answers
+        return go_on(task, session.id, why, answer)
 
     def _wall_s(self, session: Session) -> float | None:
         """Return how long a launch may take: what is left of the session's time."""

@@ -46,7 +46,7 @@ def _read(
         if launch is None or engaging.recipe(session.profile, task) is None:
             return None
         prompt = room.prompt(session.launches)
-        job = engaging.job(session, task, "", prompt, resume="")
+        job = engaging.job(session, task, "", prompt)
         reader = engaging.reader(session.profile, job)
     except CorralError:
         return None  # its profile is not what it was: the output is shown as it is

@@ -105,6 +105,7 @@ class Steps:
         word = self._last_word(session, task)
         session = self._log.look().sessions.get(session.id, session)
         judgement = self._judge.by_end(session, exit_, word)
+        unfinished = judgement is not None
         tree = self._find(session.id)
         if judgement is None and tree is None:
             judgement = Judgement(Verdict.CRASHED, "its working tree is not known any more")
@@ -112,9 +113,10 @@ class Steps:
             judgement, commit = self._judge.by_work(session, task, tree, word)
         assert judgement is not None
         if word is not None and tree is not None and tree.exists:
+            # What the checks leave behind after the work was judged is nobody's work.
             if self._relaunch(session, task, judgement):
                 return
-            if after(judgement.verdict).goes_on:
+            if unfinished:
                 self._judge.keep_unfinished(session, task, tree)
         with self._turns[session.task]:
             self._end(session, judgement, exit_, commit)

@@ -28,6 +28,7 @@ from corral.world.engines import inbox
 from corral.world.trees import Tree, Trees
 
 _RECORD_MS = 60_000  # between two records of what was spent
+_CHECK_MS = 5_000  # between two looks at budgets, if the session itself has spent nothing
 _COMPACTIONS = 5  # that are recorded
 _SAID = 900
 
@@ -54,6 +55,7 @@ class Watcher:
         self._loops: dict[SessionId, Loop] = {}
         self._noted: dict[SessionId, tuple[int, int]] = {}  # limits and compactions told so far
         self._recorded: dict[SessionId, int] = {}
+        self._checked: dict[SessionId, tuple[Bill | None, int]] = {}
 
     def follows(self, session: Session, task: Task) -> bool:
         return self._engaging.recipe(session.profile, task) is not None
@@ -69,17 +71,13 @@ class Watcher:
         if reading.unread:
             text = f"{session.profile} prints lines that are not understood: see its output"
             self._log.alert("unread", session.id, text)
-        over = None
-        if self._budgets.any(session.profile):
-            state = self._log.look()
-            sums = Sums(state, now, self._bills(state))
-            over = money.over(sums, task, session.profile, self._budgets)
+        over = self._over(session, task, stream, now)
         seen = Seen(
             now=now,
             fact_at=max(reading.fact_at, session.started_at),
             limited_at=reading.limited_at,
             asked_at=reading.asked_at,
-            over=over.text if over else "",
+            over=over,
         )
         bounds = self._engaging.bounds(session.profile)
         return watchdog.step(stream, seen, bounds) or self._loop(session, stream)
@@ -141,7 +139,7 @@ class Watcher:
         reading = self._readings.pop(session, None)
         if reading is not None:
             reading.close()
-        for known in (self._loops, self._noted, self._recorded):
+        for known in (self._loops, self._noted, self._recorded, self._checked):
             known.pop(session, None)
 
     def _reading(self, session: Session, task: Task, folder: str) -> Reading:
@@ -153,7 +151,7 @@ class Watcher:
             self._noted.pop(session.id, None)
             tree = self._tree(session.id)
             prompt = Room(self._folder, session.id).prompt(session.launches)
-            job = self._engaging.job(session, task, tree.path if tree else "", prompt, resume="")
+            job = self._engaging.job(session, task, tree.path if tree else "", prompt)
             reader = self._engaging.reader(session.profile, job)
             known = Reading(folder, reader, self._config.budget.prices, self._clock())
             self._readings[session.id] = known
@@ -161,6 +159,18 @@ class Watcher:
 
     def _tree(self, session: SessionId) -> Tree | None:
         return next((tree for tree in self._trees.list() if tree.name == session), None)
+
+    def _over(self, session: Session, task: Task, stream: Stream, now: int) -> str:
+        """Say which budget is used up; asked when something was spent, and now and then."""
+        bill, at = self._checked.get(session.id, (None, 0))
+        fresh = bill == stream.bill and now - at < _CHECK_MS
+        if fresh or not self._budgets.any(session.profile):
+            return ""
+        self._checked[session.id] = (stream.bill, now)
+        state = self._log.look()
+        sums = Sums(state, now, self._bills(state))
+        found = money.over(sums, task, session.profile, self._budgets)
+        return found.text if found else ""
 
     def _bills(self, state: State) -> dict[SessionId, Bill]:
         found = {}
@@ -176,8 +186,9 @@ class Watcher:
         if now - self._recorded.get(session.id, session.started_at) >= _RECORD_MS:
             self._recorded[session.id] = now
             self._spend(session, stream)
-        unknown = stream.bill.unpriced and self._budgets.any(session.profile)
-        if unknown:
+        recipe = self._engaging.recipe(session.profile)
+        tells = recipe is not None and recipe.cost  # perhaps only at its end
+        if stream.bill.unpriced and not tells and self._budgets.any(session.profile):
             self._log.alert(
                 "unpriced",
                 session.id,

@@ -198,6 +198,10 @@ def test_stopping_cancels_the_turn_and_leaves_nobody(tmp_path: Path) -> None:
         assert runner.stop() == 143
     assert runner.text() == "waitinggiven up"
     assert runner.finished.text == "stopped"
+    with running(scripted(tmp_path), "patient", tmp_path / "tree") as runner:
+        until(lambda: inbox.reader_of(str(tmp_path)))  # long before it starts the agent
+        assert runner.stop() == 143
+    assert runner.finished.text == "stopped"
 
 
 def test_whatever_becomes_of_the_runner_nobody_is_left(sessions: Sessions) -> None:

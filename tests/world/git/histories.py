@@ -9,6 +9,8 @@ from msgspec import Struct
 _LINES = [f"line {number} of a file that is long enough to be found again" for number in range(40)]
 _ATTRIBUTES = (
     b"*.union merge=union\n",
+    b"* merge=union\n",
+    b"*.txt merge=union\n[attr]mine -merge\na/** mine\n",
     b"*.bin binary\n*.txt text\n",
     b"*.crlf text eol=crlf\n",
     b"*.txt -merge\n",

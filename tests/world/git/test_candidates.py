@@ -220,6 +220,21 @@ def test_made_again_it_is_the_same_and_a_longer_stack_costs_what_is_new(
             assert not assert_landing(merger, tip, longer, entries)
 
 
+def test_what_was_collected_is_made_again(repo: Path, view: View) -> None:
+    changes = [branch(repo, f"AF-{n}", "main", (f"d/f{n}", "1\n"), ("g", "1\n")) for n in (1, 2)]
+    tip = commit_file(repo, "d/other", "1\n")
+    for strategy in Strategy:
+        with Merger(view) as merger:
+            candidates = Candidates(merger)
+            first = candidates.make(tip, changes, strategy, STAMP)
+            git(repo, "gc", "--quiet", "--prune=now")
+            assert isinstance(first, Candidate)
+            assert view.commits(first.commit) == [None]
+            assert candidates.make(tip, changes, strategy, STAMP) == first
+        git(repo, "branch", "--quiet", f"made-{strategy}", first.commit)
+    git(repo, "fsck", "--connectivity-only")
+
+
 def test_each_by_itself_is_the_same_as_one_after_the_other(repo: Path, view: View) -> None:
     changes = [branch(repo, f"AF-{n}", "main", (f"f{n % 4}", f"{n}\n")) for n in range(6)]
     changes.append(branch(repo, "AF-9", "AF-1", ("h", "1\n")))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from corral.world.git.candidates import Candidate, Candidates, Change, Strategy
+from corral.world.git.candidates import Candidate, Candidates, Change, Conflict, Strategy
 from corral.world.git.conflicts import conflict_state, other_side
 from corral.world.git.merging import Merger
 from corral.world.git.resolving import RESOLVED, Resolutions
@@ -97,7 +97,10 @@ def test_a_conflict_is_resolved_as_it_was_before(repo: Path, view: View) -> None
         known = Resolutions(merger)
         plain = merger.merge(tip, first.commit, first.fork)
         assert known.apply(plain) == plain
+        candidates = Candidates(merger, resolve=known.apply)
+        assert isinstance(candidates.make(tip, [first], Strategy.MERGE, STAMP), Conflict)
         assert known.remember(plain, resolved) == ("part0/file0.txt",)
+        assert isinstance(candidates.make(tip, [first], Strategy.MERGE, STAMP), Candidate)
     git(repo, "gc", "--quiet", "--prune=now")
     # The same contents in another place, with something else around it.
     second = branch(repo, "AF-2", first.commit, ("unrelated", "1\n"))

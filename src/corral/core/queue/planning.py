@@ -63,11 +63,9 @@ def plan(queue: Queue, free_slots: int, now: int, policy: Policy) -> list[Action
             free -= 1
         if _base_is_red(queue):
             return actions  # whatever is checked on a red target is red: nothing to learn
-    return (
-        actions
-        if free <= 0
-        else [*actions, *_filled(queue, entries, going, doubted, free, now, policy)]
-    )
+    if free > 0:
+        actions += _filled(queue, entries, going, doubted, free=free, now=now, policy=policy)
+    return actions
 
 
 def _filled(
@@ -75,6 +73,7 @@ def _filled(
     entries: tuple[Entry, ...],
     going: list[Run],
     doubted: dict[str, str],
+    *,
     free: int,
     now: int,
     policy: Policy,
@@ -178,7 +177,7 @@ def _cancelled(queue: Queue, entries: Iterable[Entry]) -> Iterable[Cancel]:
             yield Cancel(run.id, "member-left")
         elif run.kind is Kind.HUNT and not _hunted(queue, run.members):
             yield Cancel(run.id, "moot")
-        elif run.kind is Kind.LAND and run.tip != queue.tip:
+        elif run.kind in (Kind.LAND, Kind.BASE) and run.tip != queue.tip:
             yield Cancel(run.id, "stale")
         elif len(members) > 1 and any(red <= members for red in failed):
             yield Cancel(run.id, "contains-red")

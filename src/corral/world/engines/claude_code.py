@@ -23,6 +23,7 @@ from corral.world.engines.recipe import (
     Recipe,
     Stream,
     dumped,
+    keys_for,
     private_home,
 )
 from corral.world.engines.troubles import trouble_of
@@ -57,10 +58,12 @@ def prepare(job: Job) -> Prepared:
         env["ANTHROPIC_BASE_URL"] = job.base_url
     if job.permission is Permission.ALL and job.as_root:
         env["IS_SANDBOX"] = "1"
-    keys = {"ANTHROPIC_API_KEY": job.key} if job.key else {}
-    if job.mcp and job.mcp.token:
-        keys[job.mcp.token] = job.mcp.token
-    return Prepared(argv=[*argv, *job.args], env=env, keys=keys, stdin=job.prompt_file)
+    return Prepared(
+        argv=[*argv, *job.args],
+        env=env,
+        keys=keys_for(job, "ANTHROPIC_API_KEY"),
+        stdin=job.prompt_file,
+    )
 
 
 def _permission(job: Job) -> list[str]:

@@ -5,12 +5,14 @@ from typing import Any
 from corral.core.facts import Answered, Began, Fact, Finished, Limited, Said, Spent, Used
 from corral.world.engines.reading import JsonReader, bounded, failed, less
 from corral.world.engines.recipe import (
+    ENGINE_KEY,
     Job,
     Permission,
     Prepared,
     Recipe,
     Stream,
     dumped,
+    keys_for,
     private_home,
     versioned,
 )
@@ -21,7 +23,6 @@ _SANDBOX = {
     Permission.EDIT: ["--sandbox", "workspace-write"],
     Permission.ALL: ["--dangerously-bypass-approvals-and-sandbox"],
 }
-_OUR_KEY = "CORRAL_ENGINE_KEY"
 
 
 def prepare(job: Job) -> Prepared:
@@ -32,22 +33,22 @@ def prepare(job: Job) -> Prepared:
         "analytics.enabled": "false",
         "feedback.enabled": "false",
     }
-    keys = {"CODEX_API_KEY": job.key} if job.key else {}
     if job.base_url:
         settings["model_provider"] = '"corral"'
         settings["model_providers.corral"] = _provider(job)
-        keys = {_OUR_KEY: job.key} if job.key else {}
     if job.mcp:
         settings[f"mcp_servers.{job.mcp.name}"] = _server(job)
-        if job.mcp.token:
-            keys[job.mcp.token] = job.mcp.token
     for name, value in settings.items():
         argv += ["-c", f"{name}={value}"]
     argv += ["--model", job.model] if job.model else []
     argv += [*job.args, *(["resume", job.resume] if job.resume else []), "-"]
     env = {**private_home(job), "CODEX_HOME": f"{job.home}/.codex"}
     return Prepared(
-        argv=argv, env=env, keys=keys, folders=(f"{job.home}/.codex",), stdin=job.prompt_file
+        argv=argv,
+        env=env,
+        keys=keys_for(job, ENGINE_KEY if job.base_url else "CODEX_API_KEY"),
+        folders=(f"{job.home}/.codex",),
+        stdin=job.prompt_file,
     )
 
 
@@ -59,7 +60,7 @@ def _provider(job: Job) -> str:
         stream_idle_timeout_ms=job.idle_s * 1000,
         stream_max_retries=1,
         request_max_retries=1,
-        **({"env_key": _OUR_KEY} if job.key else {}),
+        **({"env_key": ENGINE_KEY} if job.key else {}),
     )
 
 

@@ -1,46 +1,39 @@
 """An engine that the user describes: any command, with the brief on stdin or in a file.
 
-In its arguments `{prompt}`, `{model}`, `{home}`, `{tree}`, `{session}` and `{resume}` stand for
-what they say; each argument stays one argument. Its output is read as JSON lines where it has
-facts of ours in them, else as words.
+In its arguments `{prompt}`, `{model}`, `{home}`, `{tree}`, `{session}`, `{resume}` and `{mcp}`
+stand for what they say; each argument stays one argument. Its output is read as JSON lines where
+it has facts of ours in them, else as words.
 """
 
+import re
 from typing import Any
 
 import msgspec
 
 from corral.core.facts import AnyFact, Fact, Finished, Said
 from corral.world.engines.reading import JsonReader, bounded
-from corral.world.engines.recipe import Job, Prepared, Recipe, Stream
-
-_STANDS_FOR = {
-    "{prompt}": "prompt_file",
-    "{model}": "model",
-    "{home}": "home",
-    "{tree}": "tree",
-    "{session}": "session",
-    "{resume}": "resume",
-}
+from corral.world.engines.recipe import Job, Prepared, Recipe, Stream, keys_for
 
 
 def prepare(job: Job) -> Prepared:
+    known = {
+        "prompt": job.prompt_file,
+        "model": job.model,
+        "home": job.home,
+        "tree": job.tree,
+        "session": job.session,
+        "resume": job.resume,
+        "mcp": job.mcp.url if job.mcp else "",
+    }
+    words = (*job.program, *job.args)
     return Prepared(
-        argv=[_filled(word, job) for word in (*job.program, *job.args)],
-        env={
-            "CORRAL_MODEL": job.model,
-            "CORRAL_HOME": job.home,
-            "CORRAL_RESUME": job.resume,
-            **({"CORRAL_MCP": job.mcp.url} if job.mcp and job.mcp.url else {}),
-        },
-        keys={job.key: job.key} if job.key else {},
+        argv=[_SIGN.sub(lambda sign: known[sign.group(1)], word) for word in words],
+        keys=keys_for(job, job.key),
         stdin=job.prompt_file,
     )
 
 
-def _filled(word: str, job: Job) -> str:
-    for sign, name in _STANDS_FOR.items():
-        word = word.replace(sign, str(getattr(job, name)))
-    return word
+_SIGN = re.compile(r"\{(prompt|model|home|tree|session|resume|mcp)\}")
 
 
 class CommandReader(JsonReader):

@@ -10,17 +10,18 @@ from typing import Any
 from corral.core.facts import Began, Fact, Finished, Said, Spent, Used
 from corral.world.engines.reading import JsonReader, bounded, failed, less, stored
 from corral.world.engines.recipe import (
+    ENGINE_KEY,
     Job,
     Permission,
     Prepared,
     Recipe,
     Stream,
     dumped,
+    keys_for,
     private_home,
     versioned,
 )
 
-_OUR_KEY = "CORRAL_ENGINE_KEY"
 _MODEL = "gpt-4o"
 
 
@@ -37,14 +38,11 @@ def prepare(job: Job) -> Prepared:
         "CONTINUE_CLI_ENABLE_TELEMETRY": "0",
         "CONTINUE_API_BASE": "http://127.0.0.1:9/",  # nothing there: it asks home at every start
     }
-    keys = {_OUR_KEY: job.key} if job.key else {}
-    if job.mcp and job.mcp.token:
-        keys[job.mcp.token] = job.mcp.token
     return Prepared(
         # Any word after "-p" that it does not know counts as the prompt, and stdin is not read.
         argv=[*argv, *job.args, "-p"],
         env=env,
-        keys=keys,
+        keys=keys_for(job, ENGINE_KEY),
         # Every JSON is YAML.
         files={config: dumped(_config(job))},
         folders=(_folder(job),),
@@ -68,7 +66,7 @@ def _config(job: Job) -> dict[str, Any]:
     if job.base_url:
         model["apiBase"] = versioned(job.base_url)
     if job.key:
-        model["apiKey"] = f"${{{{ secrets.{_OUR_KEY} }}}}"
+        model["apiKey"] = f"${{{{ secrets.{ENGINE_KEY} }}}}"
     config: dict[str, Any] = {
         "name": "corral",
         "version": "1.0.0",

@@ -22,6 +22,7 @@ from corral.world.engines.recipe import (
     Recipe,
     Stream,
     dumped,
+    keys_for,
     private_home,
     versioned,
 )
@@ -39,7 +40,6 @@ def prepare(job: Job) -> Prepared:
     env = {**private_home(job), "COPILOT_HOME": f"{job.home}/.copilot"}
     if job.unpacked:  # else it unpacks 235 MB into each home
         env["COPILOT_PKG_CACHE_HOME"] = job.unpacked
-    keys = {"COPILOT_GITHUB_TOKEN": job.key} if job.key else {}
     if job.base_url:
         env |= {
             "COPILOT_OFFLINE": "true",
@@ -47,14 +47,12 @@ def prepare(job: Job) -> Prepared:
             "COPILOT_PROVIDER_BASE_URL": versioned(job.base_url),
             "COPILOT_MODEL": job.model or _MODEL,
         }
-        keys = {"COPILOT_PROVIDER_API_KEY": job.key} if job.key else {}
     elif job.model:
         argv += ["--model", job.model]
     if job.mcp:
         server = dumped({"mcpServers": {job.mcp.name: _server(job)}})
         argv += ["--additional-mcp-config", server]
-        if job.mcp.token:
-            keys[job.mcp.token] = job.mcp.token
+    keys = keys_for(job, "COPILOT_PROVIDER_API_KEY" if job.base_url else "COPILOT_GITHUB_TOKEN")
     return Prepared(argv=[*argv, *job.args], env=env, keys=keys, stdin=job.prompt_file)
 
 

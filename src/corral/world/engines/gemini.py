@@ -12,6 +12,7 @@ from corral.world.engines.recipe import (
     Recipe,
     Stream,
     dumped,
+    keys_for,
     private_home,
 )
 from corral.world.engines.troubles import retry_of, status_in, trouble_of
@@ -42,13 +43,10 @@ def prepare(job: Job) -> Prepared:
     }
     if job.base_url:
         env["GOOGLE_GEMINI_BASE_URL"] = job.base_url
-    keys = {"GEMINI_API_KEY": job.key} if job.key else {}
-    if job.mcp and job.mcp.token:
-        keys[job.mcp.token] = job.mcp.token
     return Prepared(
         argv=[*argv, *job.args],
         env=env,
-        keys=keys,
+        keys=keys_for(job, "GEMINI_API_KEY"),
         files={
             f"{job.home}/.gemini/settings.json": dumped(_settings(job)),
             policy: "".join(_RULE.format(name=dumped(name)) for name in job.allow),

@@ -17,19 +17,20 @@ from corral.core.facts import (
 )
 from corral.world.engines.reading import JsonReader, bounded, failed, paths_of, what_of
 from corral.world.engines.recipe import (
+    ENGINE_KEY,
     Job,
     Permission,
     Prepared,
     Recipe,
     Stream,
     dumped,
+    keys_for,
     private_home,
     versioned,
 )
 from corral.world.engines.troubles import trouble_of
 
 _LOGGED = re.compile(r'error\.error="(.*)"')
-_OUR_KEY = "CORRAL_ENGINE_KEY"
 _MODEL = "gpt-4o"
 
 
@@ -61,9 +62,7 @@ def prepare(job: Job) -> Prepared:
         "OPENCODE_PURE": "1",
         "npm_config_registry": "http://127.0.0.1:9/",  # nothing there: it looks for plugins
     }
-    keys = {_OUR_KEY if job.base_url else job.key: job.key} if job.key else {}
-    if job.mcp and job.mcp.token:
-        keys[job.mcp.token] = job.mcp.token
+    keys = keys_for(job, ENGINE_KEY if job.base_url else job.key)
     return Prepared(argv=argv, env=env, keys=keys, stdin=job.prompt_file)
 
 
@@ -81,7 +80,7 @@ def _config(job: Job, model: str) -> dict[str, Any]:
             "timeout": job.idle_s * 1000,
         }
         if job.key:
-            options["apiKey"] = f"{{env:{_OUR_KEY}}}"
+            options["apiKey"] = f"{{env:{ENGINE_KEY}}}"
         provider = {
             "npm": "@ai-sdk/openai-compatible",
             "options": options,

@@ -17,11 +17,15 @@ from msgspec import Struct, field
 
 from corral.core.facts import Fact, Spent
 
+ENGINE_KEY = "CORRAL_ENGINE_KEY"  # for engines that can be told where their key is
 Stream = Literal["out", "err"]
 
 
 class Permission(StrEnum):
-    """What an engine may do without being asked."""
+    """What an engine may do without being asked.
+
+    This guards against accidents. It is no sandbox: who may run git can run anything by it.
+    """
 
     READ = "read"  # look, change nothing
     EDIT = "edit"  # change files of its tree, run git and what the profile allows
@@ -52,7 +56,10 @@ class Job(Struct, frozen=True, kw_only=True):
     base_url: str = ""  # of the model's server; empty: the engine's own
     key: str = ""  # the name of our variable that holds the API key
     args: tuple[str, ...] = ()
-    allow: tuple[str, ...] = ("git",)  # programs that the engine may run, with Permission.EDIT
+    allow: tuple[str, ...] = (
+        "git",
+        "corral",
+    )  # programs that the engine may run, with Permission.EDIT
     permission: Permission = Permission.EDIT
     as_root: bool = False
     idle_s: int = 300  # how long the model may be silent
@@ -106,6 +113,14 @@ def environment(prepared: Prepared, ours: Mapping[str, str]) -> dict[str, str]:
     """Return the variables of a program, secrets included. Never write this down."""
     found = {theirs: ours[name] for theirs, name in prepared.keys.items() if name in ours}
     return {**prepared.env, **found}
+
+
+def keys_for(job: Job, theirs: str) -> dict[str, str]:
+    """Return which variables of the engine get our key, and the token of our tools."""
+    keys = {theirs: job.key} if job.key else {}
+    if job.mcp and job.mcp.token:
+        keys[job.mcp.token] = job.mcp.token
+    return keys
 
 
 def private_home(job: Job) -> dict[str, str]:

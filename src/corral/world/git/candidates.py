@@ -168,7 +168,7 @@ class Candidates:
         `tree` is what the stack holds without it.
         """
         key = _key(tip, stack, strategy)
-        plan = self._plans.get(key)
+        plan = self._remembered(key)
         if plan is None:
             piece = stack[-1]
             self._refuse_foreign(tip, piece)
@@ -178,7 +178,8 @@ class Candidates:
                 plan = self._joined(piece.change, self._merger.join(_sides(tip, tree, stack)))
             else:
                 plan = ()
-            self._remember(key, plan)
+            if not isinstance(plan, Broken):
+                self._remember(key, plan)
         if strategy is Strategy.SQUASH and isinstance(plan, tuple) and plan:
             return plan if plan[-1].tree != tree else ()
         return plan
@@ -274,6 +275,14 @@ class Candidates:
                     f"{piece.change.task} has no commit in common with the target",
                     "make its changes on a branch that starts at the target",
                 )
+
+    def _remembered(self, key: tuple[object, ...]) -> Plan | None:
+        plan = self._plans.get(key)
+        if isinstance(plan, Broken):
+            del self._plans[key]  # somebody may resolve it before it is asked about again
+        elif plan and None in self._merger.objects.kinds([step.tree for step in plan]):
+            return None  # no ref holds the trees, so git may have collected them
+        return plan
 
     def _remember(self, key: tuple[object, ...], plan: Plan) -> None:
         if len(self._plans) >= _REMEMBERED:

@@ -139,9 +139,10 @@ class Merger:
         for number, sides in enumerate(many):
             folder = self._attributes.folder(self._tree(sides))
             groups.setdefault(folder, []).append(number)
+        ours = {side: self._ours(side) for side in {_our_side(sides) for sides in many}}
         found: dict[int, Merged] = {}
         for folder, numbers in groups.items():
-            lines = [f"{self._ours(many[n])} {many[n].theirs}\n" for n in numbers]
+            lines = [f"{ours[_our_side(many[n])]} {many[n].theirs}\n" for n in numbers]
             said = self.view.run(
                 *("merge-tree", "--write-tree", "-z", "--stdin", "--allow-unrelated-histories"),
                 worktree=folder,
@@ -175,7 +176,7 @@ class Merger:
 
     def _stand_in(self, tree: str, parents: tuple[str, ...]) -> str:
         found = self._stand_ins.get((tree, parents))
-        if found:
+        if found and self.objects.kinds([found]) == ["commit"]:  # git may have collected it
             return found
         lines = [f"tree {tree}", *(f"parent {parent}" for parent in parents)]
         head = "\n".join(lines).encode()
@@ -193,6 +194,10 @@ def merge(view: View, ours: str, theirs: str, base: str | None) -> Merged:
     """Merge two commits with an explicit base."""
     with Merger(view) as merger:
         return merger.merge(ours, theirs, base)
+
+
+def _our_side(sides: Sides) -> Sides:
+    return Sides(sides.ours, "", sides.known, sides.tree)
 
 
 def _read_one(said: bytes) -> Merged:

@@ -20,7 +20,6 @@ from corral.world.git.refs import GitFailed
 from corral.world.git.view import View
 
 TREE = b"40000"
-GITLINK = b"160000"
 _AT_ONCE = 500  # so that all questions fit into a pipe while nobody reads the answers
 _REMEMBERED = 20_000
 _MANY = 64  # one file for each is slow, and a pack for a few would make too many packs
@@ -80,13 +79,8 @@ class Objects:
 
         A name may be whatever git understands, without a line end.
         """
-        if self._reader is None:
-            self._reader = self.view.talk("cat-file", "--batch")
         for start in range(0, len(names), _AT_ONCE):
-            part = names[start : start + _AT_ONCE]
-            _tell(self._reader, (os.fsencode(name) for name in part))
-            answers = [self._answer(self._reader) for _ in part]
-            yield from answers
+            yield from self._answers(names[start : start + _AT_ONCE])
 
     def content(self, name: str, kind: str) -> bytes:
         """Return one object of a certain kind."""
@@ -131,32 +125,57 @@ class Objects:
         if self._writer is None or self._drafts is None:
             self._drafts = tempfile.TemporaryDirectory(prefix="corral-commits-")
             self._writer = self.view.talk("hash-object", "-t", "commit", "-w", "--stdin-paths")
-        drafts = [join(self._drafts.name, str(number)) for number in range(len(contents))]
+        try:
+            return self._written(self._writer, self._drafts.name, contents)
+        except BaseException:
+            _end(self._writer)
+            self._writer = None
+            self._drafts.cleanup()
+            self._drafts = None
+            raise
+
+    def _written(
+        self, writer: subprocess.Popen[bytes], folder: str, contents: Sequence[bytes]
+    ) -> list[str]:
+        drafts = [join(folder, str(number)) for number in range(len(contents))]
         for draft, content in zip(drafts, contents, strict=True):
             with open(draft, "wb") as file:
                 file.write(content)
-        _tell(self._writer, (os.fsencode(draft) for draft in drafts))
-        oids = [_stdout(self._writer).readline().strip().decode() for _ in drafts]
+        _tell(writer, (os.fsencode(draft) for draft in drafts))
+        oids = [_stdout(writer).readline().strip().decode() for _ in drafts]
         if "" in oids:
             raise GitFailed("git refused to write a commit")
         return oids
 
-    def write_blob(self, content: bytes) -> str:
-        said = self.view.run("hash-object", "-w", "--no-filters", "--stdin", stdin=content)
-        return said.decode().strip()
+    def _answers(self, names: Sequence[str]) -> list[tuple[str, str, bytes] | None]:
+        if self._reader is None:
+            self._reader = self.view.talk("cat-file", "--batch")
+        try:
+            _tell(self._reader, (os.fsencode(name) for name in names))
+            return [_answer(_stdout(self._reader)) for _ in names]
+        except BaseException:
+            # What was not read would be taken for the answer to the next question.
+            _end(self._reader)
+            self._reader = None
+            raise
 
-    def _answer(self, reader: subprocess.Popen[bytes]) -> tuple[str, str, bytes] | None:
-        pipe = _stdout(reader)
-        header = pipe.readline()
-        if not header:
-            raise GitFailed("git cat-file ended before it had answered")
-        oid, _, rest = header.rstrip(b"\n").rpartition(b" ")[0].rpartition(b" ")
-        size = header.rpartition(b" ")[2].strip()
-        if not size.isdigit() or not oid:
-            return None  # missing, or a name that means several things
-        content = pipe.read(int(size))
-        pipe.read(1)
-        return oid.decode(), rest.decode(), content
+
+def _answer(pipe: IO[bytes]) -> tuple[str, str, bytes] | None:
+    header = pipe.readline()
+    if not header:
+        raise GitFailed("git cat-file ended before it had answered")
+    about, _, size = header.strip().rpartition(b" ")
+    oid, _, kind = about.rpartition(b" ")
+    if not size.isdigit() or not oid:
+        return None  # missing, or a name that means several things
+    content = pipe.read(int(size))
+    pipe.read(1)
+    return oid.decode(), kind.decode(), content
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.communicate()
 
 
 def commit_id(content: bytes) -> str:

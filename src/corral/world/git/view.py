@@ -236,8 +236,10 @@ def start(
     stdin: bytes | IO[bytes],
     held: Sequence[int] = (),
 ) -> subprocess.CompletedProcess[bytes]:
-    given: dict[str, bytes | IO[bytes]]
+    given: dict[str, bytes | IO[bytes] | int]
     given = {"input": stdin} if isinstance(stdin, bytes) else {"stdin": stdin}
+    if stdin == b"":
+        given = {"stdin": subprocess.DEVNULL}
     try:
         return subprocess.run(  # type: ignore[call-overload, no-any-return]  # one of two keywords
             command,

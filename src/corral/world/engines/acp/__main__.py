@@ -1,6 +1,7 @@
 """`python -m corral.world.engines.acp`: be the program of one session. See `orders.AcpOrder`."""
 
 import logging
+import signal
 import sys
 
 from corral.core.errors import BadInput
@@ -19,16 +20,18 @@ def main() -> int:
             raise BadInput("this is no order for an agent")
     except BadInput as error:
         return _refuse(str(error))
+    early: list[int] = []
+    signal.signal(signal.SIGTERM, lambda number, _: early.append(number))
     first = sys.stdin.read()
     # At once, so that text can be sent from now on: what follows takes a second.
     inbox = Inbox(order.room, "acp")
     try:
-        return _run(order, inbox, first)
+        return _run(order, inbox, first, early)
     finally:
         inbox.close()
 
 
-def _run(order: AcpOrder, inbox: Inbox, first: str) -> int:
+def _run(order: AcpOrder, inbox: Inbox, first: str, early: list[int]) -> int:
     import asyncio
 
     try:
@@ -43,7 +46,7 @@ def _run(order: AcpOrder, inbox: Inbox, first: str) -> int:
     logging.basicConfig(handlers=[_Remarks()], level=logging.WARNING)
 
     async def session() -> int:
-        return await Runner(order, inbox).run(first)
+        return await Runner(order, inbox).run(first, early)
 
     return asyncio.run(session())
 

@@ -8,6 +8,7 @@ import asyncio
 import os
 import signal
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -54,14 +55,18 @@ class Runner:
         self._session = ""
         self._waiting: list[Message] = []  # for the next turns
 
-    async def run(self, first: str) -> int:
-        """Run the session to its end; return the exit code."""
+    async def run(self, first: str, early: Sequence[int]) -> int:
+        """Run the session to its end; return the exit code. `early`: signals before this."""
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGTERM, self._stopping.set)
+        if early:
+            self._stopping.set()
         doubtful = self._inbox.doubtful()
         agent: Agent | None = None
         listener = Listener(self._inbox.folder, lambda: loop.call_soon_threadsafe(self._mail.set))
         try:
+            if early:
+                raise _Over(STOPPED, Finished())
             agent = await self._start()
             await self._open(agent, doubtful)
             over = await self._talk(agent, first)

@@ -17,7 +17,7 @@ from corral.world.engines.troubles import status_in, trouble_of
 _SAID_AT_ONCE = 4000
 # Copilot tells in words, between the model's, that it tries again.
 _RETRYING = re.compile(r"\s*(?:Info|Warning): .{0,200}\bretrying\b", re.IGNORECASE | re.DOTALL)
-_CALLS = 1000  # that are remembered while they run
+_CALLS = 1000  # that are remembered
 _WRITES = ("edit", "delete", "move")
 _COMMANDS = ("command", "cmd", "script")
 _PATCHES = ("patchText", "patch", "input")
@@ -32,6 +32,7 @@ class Call(Struct):
     what: str = ""
     paths: tuple[str, ...] = ()
     told: bool = False
+    over: bool = False
 
     @property
     def writes(self) -> bool:
@@ -89,10 +90,11 @@ class Updates:
         call.what = _what(update) or call.what
         call.paths = _paths(update) or call.paths
         over = update.status in ("completed", "failed")
-        if update.raw_input or call.paths or over:
+        # While it is pending, some agents do not tell all of its input yet.
+        if over or ((update.raw_input or call.paths) and update.status != "pending"):
             self.tell_call(update.tool_call_id, call)
-        if over:
-            self._calls.pop(update.tool_call_id, None)
+        if over and not call.over:
+            call.over = True
             ok = update.status == "completed"
             tell(Answered(call=update.tool_call_id, ok=ok, text=shortened(_answer(update))))
         return call

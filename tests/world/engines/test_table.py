@@ -1,0 +1,195 @@
+"""What holds for every entry of the engine table, without its program."""
+
+import os
+import stat
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from corral.core.config import Engine
+from corral.core.errors import NotFound
+from corral.core.facts import Began, Fact, Finished, Limited, Said, Spent, Trouble
+from corral.world.engines.finding import program
+from corral.world.engines.laying import lay
+from corral.world.engines.probing import probe
+from corral.world.engines.recipe import Job, Mcp, Permission, environment
+from corral.world.engines.registry import ENGINES, find
+from corral.world.engines.troubles import reset_of, retry_of, status_in, trouble_of
+
+AGENTS = tuple(name for name in ENGINES if name != "command")
+
+
+def job(tmp_path: Path, **changes: Any) -> Job:
+    (tmp_path / "brief").write_text("Do it.")
+    return Job(
+        **{
+            "session": "AF-1.1",
+            "program": ("/bin/agent",),
+            "tree": str(tmp_path / "tree"),
+            "home": str(tmp_path / "home"),
+            "prompt_file": str(tmp_path / "brief"),
+            "base_url": "http://127.0.0.1:1",
+            "key": "MY_KEY",
+            "new_id": "11111111-2222-3333-4444-555555555555",
+            **changes,
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("status", "text", "trouble"),
+    [
+        (429, "Too many requests", Trouble.RATE),
+        (429, "You exceeded your current quota", Trouble.QUOTA),
+        (400, "This model's maximum context length is 200000 tokens", Trouble.OVERFLOW),
+        (400, "prompt is too long: 250000 tokens", Trouble.OVERFLOW),
+        (400, "no such parameter", Trouble.REQUEST),
+        (401, "whatever", Trouble.AUTH),
+        (529, "Overloaded", Trouble.OVERLOAD),
+        (503, "", Trouble.OVERLOAD),
+        (500, "rate limit", Trouble.NETWORK),
+        (None, "Claude usage limit reached|1794787846", Trouble.QUOTA),
+        (None, "fetch failed: ECONNREFUSED", Trouble.NETWORK),
+        (None, "No conversation found with session ID: 1", Trouble.SESSION),
+        (None, "Segmentation fault", Trouble.OTHER),
+    ],
+)
+def test_what_went_wrong(status: int | None, text: str, trouble: Trouble) -> None:
+    assert trouble_of(status, text) is trouble
+
+
+def test_figures_in_words() -> None:
+    assert retry_of("Rate limited. Please try again in 20s.") == 20
+    assert retry_of("retry after 1.5 minutes") == 90
+    assert retry_of("Retrying in 250ms") == 0.25
+    assert retry_of("please wait 2 hours") == 7200
+    assert retry_of("try again later") is None
+    assert reset_of("Claude usage limit reached|1794787846") == 1_794_787_846_000
+    assert reset_of("limit reached") is None
+    assert status_in("unexpected status 401 Unauthorized") == 401
+    assert status_in("401 Incorrect API key") == 401
+    assert status_in("a file of 500 lines") is None
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_lines_that_nobody_expected_are_no_error(name: str, tmp_path: Path) -> None:
+    reader = find(name).reader(job(tmp_path))
+    facts: list[Fact] = []
+    for line in (b"", b"\xff\xfe", b"{", b"{}", b"[1]", b"null", b'{"type": 7}', b"x" * 100_000):
+        facts += [*reader.feed(line, "out"), *reader.feed(line, "err")]
+    facts += reader.finish()
+    assert not any(isinstance(fact, Finished) and fact.trouble is None for fact in facts)
+
+
+@pytest.mark.parametrize("permission", Permission)
+@pytest.mark.parametrize("name", AGENTS)
+def test_secrets_are_named_and_not_known(name: str, permission: Permission, tmp_path: Path) -> None:
+    mcp = Mcp(url="http://127.0.0.1:2/mcp", token="MY_TOKEN")
+    prepared = find(name).prepare(job(tmp_path, permission=permission, mcp=mcp))
+    ours = {"MY_KEY": "the secret", "MY_TOKEN": "the token", "OTHER": "not for engines"}
+    env = environment(prepared, ours)
+    assert "the secret" in env.values()
+    assert ("the token" in env.values()) == find(name).mcp
+    assert "not for engines" not in env.values()
+    assert env["HOME"] == str(tmp_path / "home")
+    assert all(Path(path).is_relative_to(tmp_path / "home") for path in prepared.files)
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_the_mode_of_looking_only_differs(name: str, tmp_path: Path) -> None:
+    said = {
+        str(find(name).prepare(job(tmp_path, permission=permission)))
+        for permission in (Permission.READ, Permission.EDIT)
+    }
+    assert len(said) == 2
+
+
+def test_files_are_for_us_only(tmp_path: Path) -> None:
+    given = job(tmp_path)
+    prepared = find("gemini").prepare(given)
+    home = tmp_path / "home" / ".gemini"
+    home.mkdir(parents=True)
+    (home / "settings.json").write_text("old")
+    (home / "settings.json").chmod(0o666)
+    lay(prepared, given.home)
+    assert stat.S_IMODE((home / "settings.json").stat().st_mode) == 0o600
+    assert "telemetry" in (home / "settings.json").read_text()
+
+
+def test_a_link_in_the_way_is_not_followed(tmp_path: Path) -> None:
+    given = job(tmp_path)
+    (tmp_path / "home" / ".gemini").mkdir(parents=True)
+    (tmp_path / "mine").write_text("mine")
+    (tmp_path / "home" / ".gemini" / "settings.json").symlink_to(tmp_path / "mine")
+    with pytest.raises(OSError, match="symbolic links"):
+        lay(find("gemini").prepare(given), given.home)
+    assert (tmp_path / "mine").read_text() == "mine"
+
+
+def test_a_command_of_ones_own(tmp_path: Path) -> None:
+    given = job(
+        tmp_path, program=("my-agent", "--in", "{tree}"), model="m; rm -rf /", args=("{model}",)
+    )
+    prepared = find("command").prepare(given)
+    assert prepared.argv == ["my-agent", "--in", given.tree, "m; rm -rf /"]
+    reader = find("command").reader(given)
+    assert reader.feed(b'{"fact": "spent", "fresh": 3, "output": 4}', "out") == [
+        Spent(fresh=3, output=4)
+    ]
+    assert reader.feed(b"hello", "out") == [Said("hello")]
+    assert reader.feed(b'{"fact": "limited", "trouble": "rate"}', "out") == [Limited(Trouble.RATE)]
+    assert reader.finish() == [Finished(Trouble.RATE)]
+
+
+def test_a_run_that_was_stopped_while_it_waited_says_why(tmp_path: Path) -> None:
+    reader = find("claude-code").reader(job(tmp_path))
+    (began,) = reader.feed(b'{"type":"system","subtype":"init","session_id":"s"}', "out")
+    assert began == Began(session="s")
+    reader.feed(
+        b'{"type":"system","subtype":"api_retry","error_status":429,"error":"rate_limit"}', "out"
+    )
+    assert [fact.trouble for fact in reader.finish() if isinstance(fact, Finished)] == [
+        Trouble.RATE
+    ]
+
+
+def script(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!{sys.executable}\n{text}\n")
+    path.chmod(0o755)
+    return path
+
+
+def test_the_program_itself_is_taken_instead_of_its_wrapper(tmp_path: Path) -> None:
+    cpu = {"x86_64": "x64", "aarch64": "arm64"}.get(os.uname().machine, os.uname().machine)
+    modules = tmp_path / "lib" / "node_modules"
+    native = script(modules / f"@github/copilot-linux-{cpu}" / "copilot", "")
+    wrapper = script(modules / "@github" / "copilot" / "index.js", "")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "copilot").symlink_to(wrapper)
+    environ = {"PATH": str(tmp_path / "bin")}
+    assert program(find("copilot"), (), environ) == (str(native),)
+    native.unlink()
+    assert program(find("copilot"), (), environ) == (str(tmp_path / "bin" / "copilot"),)
+    mine = str(script(tmp_path / "mine", ""))
+    assert program(find("copilot"), (mine, "--fast"), environ) == (mine, "--fast")
+    with pytest.raises(NotFound, match="no program 'gemini'"):
+        program(find("gemini"), (), environ)
+
+
+def test_probing(tmp_path: Path) -> None:
+    environ = {"PATH": str(tmp_path)}
+    missing = probe(Engine(type="claude-code"), environ)
+    assert not missing.installed
+    assert "npm install" in missing.advice
+    script(tmp_path / "claude", "print('2.1.5 (Claude Code)')")
+    found = probe(Engine(type="claude-code"), environ)
+    assert (found.starts, found.version, found.answers) == (True, "2.1.5", None)
+    script(tmp_path / "claude", "raise SystemExit('broken')")
+    broken = probe(Engine(type="claude-code"), environ)
+    assert broken.starts is False
+    assert broken.advice
+    with pytest.raises(NotFound, match="no engine of type 'clod'"):
+        probe(Engine(type="clod"), environ)
