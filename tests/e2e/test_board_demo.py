@@ -18,8 +18,8 @@ import pytest
 from corral.core import events as e
 from corral.core.codec import Record, decode, encode
 from corral.core.ids import ConvoyId, TaskId, Token
-from corral.interfaces.cli.demo import proof
-from corral.interfaces.cli.demo.board import Plan, plan
+from corral.interfaces.cli.board_demo import proof
+from corral.interfaces.cli.board_demo.board import Plan, plan
 from corral.interfaces.cli.output import width
 from tests.e2e.corral_command import CORRAL
 
