@@ -28,7 +28,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test engines lint types layers format reference bench env lock clean need-git
+.PHONY: help demo test engines histories lint types layers format reference bench env lock clean need-git
 
 help: ## list what make can do
 	@echo 'usage: make TARGET'
@@ -38,8 +38,11 @@ help: ## list what make can do
 demo: $(RUNTIME) ## see Corral at work
 	@$(BIN)/corral demo
 
-test: lint types layers ## run every check and test
-	@$(BIN)/python -m pytest
+test: lint types layers engines histories ## run every check and test
+	@CORRAL_NEED_ENGINES=1 $(BIN)/python -m pytest
+
+histories: ## fetch histories of public projects that tests merge, once for all clones
+	@"$(PYTHON)" tests/world/git/fetch_histories.py
 
 engines: ## install the coding agents that tests drive, once for all clones
 	@"$(PYTHON)" tests/engines/install.py

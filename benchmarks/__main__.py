@@ -13,7 +13,18 @@ from benchmarks.report import Figure, as_json, markdown, table
 # Not /tmp: on many machines it is memory, and an fsync costs nothing there.
 _BUILD = Path(__file__).parents[1] / "build"
 
-NAMES = ("append", "replay", "startup", "follow", "claims", "trees", "merges", "sessions", "queue")
+NAMES = (
+    "append",
+    "replay",
+    "startup",
+    "follow",
+    "claims",
+    "trees",
+    "merges",
+    "sessions",
+    "queue",
+    "server",
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -11,11 +11,13 @@ import pytest
 
 from corral.core import commands as c
 from corral.core import events as e
+from corral.core import session_rules
 from corral.core.codec import encode
 from corral.core.errors import CorralError
 from corral.core.fold import apply
 from corral.core.ids import TaskId, Token
 from corral.core.rules import decide
+from corral.core.slots import Limits
 from corral.core.state import State, Task, TaskState
 
 Ev = TypeVar("Ev", bound=e.Event)
@@ -108,6 +110,21 @@ _WAYS: dict[TaskState, Callable[[TaskId, Token], list[c.Command]]] = {
     TaskState.FAILED: lambda task, token: [c.FailTask(task=task, token=token)],
     TaskState.CANCELLED: lambda task, token: [c.CancelTask(task=task)],
 }
+
+
+def started(state: State, task: TaskId, now: int) -> Sequence[e.Event]:
+    """Return what gives a task to a new session, as the witness does."""
+    return session_rules.start(
+        state,
+        task,
+        profile="default",
+        pool="",
+        base="0" * 40,
+        limits=Limits(100),
+        ttl_s=TTL_S,
+        wall_s=600,
+        now=now,
+    )
 
 
 def encoded(state: State) -> bytes:

@@ -28,6 +28,7 @@ from corral.core.events import (
     ChoreDone,
     Event,
     LogCreated,
+    MessageSent,
     SessionAsked,
     SessionEnded,
     SessionEngaged,
@@ -43,6 +44,7 @@ from corral.core.events import (
     TaskEdited,
     TaskParked,
     TaskRecurred,
+    WorkPaused,
 )
 from corral.core.ids import ConvoyId, SessionId, TaskId, Token
 from corral.core.queue_events import (
@@ -70,6 +72,7 @@ AF_1_1 = SessionId("AF-1.1")
 # The name, the required fields and the optional fields of every type of event: what is in a log
 # that somebody has. A field may be added with a default; anything else needs a new type.
 KNOWN = {
+    "alert.acknowledged": "alert by",
     "alert.cleared": "alert",
     "alert.raised": "alert kind subject text",
     "change.queued": "task commit fork ?paths ?many",
@@ -87,6 +90,10 @@ KNOWN = {
     "lease.released": "resource token",
     "lease.renewed": "resource token expires_at",
     "log.created": "log format",
+    "message.acknowledged": "message",
+    "message.delivered": "message reader",
+    "message.expired": "message",
+    "message.sent": "message sender to text expires_at ?question ?reply_to",
     "queue.paused": "?convoy ?reason",
     "queue.resumed": "?convoy",
     "session.asked": "session text ?options",
@@ -120,6 +127,8 @@ KNOWN = {
     "task.submitted": "task token ?commit",
     "task.unblocked": "task",
     "trunk.moved": "convoy new ?old ?who",
+    "work.paused": "?convoy ?by ?reason",
+    "work.resumed": "?convoy",
 }
 
 GOLDEN = [
@@ -397,6 +406,25 @@ GOLDEN = [
         b'"data":{"convoy":"auth-fix","how":"merged","base":"main","commit":"' + b"c" * 40 + b'",'
         b'"note":"n"}}',
     ),
+    (
+        MessageSent(
+            message="m-14",
+            sender="AF-1.1",
+            to="people",
+            text="Which?",
+            expires_at=1700000040000,
+            question=True,
+            reply_to="m-9",
+        ),
+        b'{"seq":33,"at":1700000000000,"actor":"corral","type":"message.sent",'
+        b'"data":{"message":"m-14","sender":"AF-1.1","to":"people","text":"Which?",'
+        b'"expires_at":1700000040000,"question":true,"reply_to":"m-9"}}',
+    ),
+    (
+        WorkPaused(by="ana", reason="night"),
+        b'{"seq":34,"at":1700000000000,"actor":"corral","type":"work.paused",'
+        b'"data":{"by":"ana","reason":"night"}}',
+    ),
 ]
 
 # The chain's hash after so many golden lines. Add lines and a hash below; never change one.
@@ -406,6 +434,7 @@ HEADS = {
     15: "f4bc253ddc5a46e4b55d81e3a1c41a950c4af56b470187f8f376e374f1770d81",
     22: "2a96b6c84c7ed685add675e4b99b54523b5ee4b31f4dc3809aef27382a49fcd9",
     32: "9d8aef608e89b99f002e62e083ede63e2695efb4cbe2850dd3346b4d37e9e12c",
+    34: "254136702880be20b4027f4ed14b279b7286c85680d273d3a79b0af5c3862490",
 }
 
 
@@ -472,6 +501,14 @@ def test_anybody_can_check_the_chain_with_a_sha256_and_a_loop() -> None:
 def test_the_chain_depends_on_every_line_and_on_their_order() -> None:
     heads = {chain(chain(GENESIS, a), b) for a, b in ((b"a", b"b"), (b"b", b"a"), (b"a", b"c"))}
     assert len(heads) == 3
+
+
+def test_a_key_stands_at_the_end_of_the_line_and_nowhere_else() -> None:
+    event, line = GOLDEN[0]
+    keyed = encode(1, 1_700_000_000_000, "corral", event, "abcdefgh/0123456789ab")
+    assert keyed == line[:-1] + b',"key":"abcdefgh/0123456789ab"}'
+    assert decode(keyed).key == "abcdefgh/0123456789ab"
+    assert decode(line).key == ""
 
 
 def test_fields_that_have_their_default_are_not_stored() -> None:

@@ -15,7 +15,7 @@ from corral.core.errors import BadInput, NotFound
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.queue_events import CheckStarted
 from corral.core.state import TaskState
-from tests.core.board import Board
+from tests.core.board import Board, started
 from tests.core.plan.plans import plan, task
 
 HOSTILE = {
@@ -59,7 +59,18 @@ def prepared(name: str) -> tuple[Board, dict[str, Any]]:
     if name.startswith("lease ") and move != "acquire":
         board.do(c.AcquireLease(resource="port:1"))
         fine["token"] = str(board.state.seq)
-    if move == "clear":
+    if name.startswith("session "):
+        board.task()
+        board.record(started(board.state, TaskId("AF-2"), board.now))
+        fine["session"] = "AF-2.1"
+    if name.startswith("message "):
+        fine |= {"to": "people", "message": f"m-{board.state.seq + 1}"}
+    if name == "message ack":
+        board.do(c.SendMessage(to="people", text="t"))
+        board.do(c.ReadMessages())
+    if name == "convoy resume":
+        board.do(c.PauseWork())
+    if move in ("clear", "acknowledge") and name.startswith("alert "):
         board.do(c.RaiseAlert(subject="s", text="t"))
         fine["alert"] = f"alert-{board.state.seq}"
     if move == "resume":

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from corral.core.graph import doomed, unmet
+from corral.core.offers import Ordered
 from corral.core.recurrence import outlook, recurs
 from corral.core.state import Claim, State, Task, TaskState
 
@@ -71,12 +72,28 @@ def offers(state: State, now: int, claimer: str = "") -> Iterator[Task]:
 
 def next_offer(state: State, now: int, claimer: str) -> Task | None:
     """Return the task to take next: one for this claimer by name first, then the most urgent, then
-    the oldest."""
-    return min(
-        offers(state, now, claimer),
-        key=lambda task: (not task.assignee, -task.priority, task.order),
-        default=None,
-    )
+    the oldest.
+
+    What cannot be better than the best so far is passed over before the costly question whether it
+    is ready. Tasks stand in the order in which they were added.
+    """
+    if isinstance(state.tasks, Ordered):
+        return state.tasks.best(state, now, claimer, ready)
+    todo, doing = TaskState.TODO, TaskState.DOING
+    best: Task | None = None
+    for task in state.tasks.values():
+        if task.state is not todo and (
+            task.state is not doing or task.claim is None or task.claim.expires_at > now
+        ):
+            continue
+        if best is not None:
+            if not task.assignee and (best.assignee or task.priority <= best.priority):
+                continue
+            if best.assignee and task.priority <= best.priority:
+                continue
+        if ready(state, task, now, claimer):
+            best = task
+    return best
 
 
 def column(state: State, task: Task) -> str:

@@ -5,6 +5,8 @@ A record's line is the exact text that is stored, mirrored and hashed:
     {"seq":7,"at":1700000000000,"actor":"ana","type":"task.claimed","data":{…}}
     hash(7) = sha256(hash(6) + line(7)),  hash(0) = 32 zero bytes
 
+An event that ends what a request with a key asked for has that key, as `"key":"…"` at the end.
+
 So anybody can check a log with `sha256` and a loop. A record of a type that this version does not
 know is refused by the fold, and with it the log, until Corral is upgraded: nothing is guessed.
 """
@@ -23,7 +25,7 @@ FORMAT = 1
 GENESIS = bytes(32)
 
 
-class Record(Struct, frozen=True, gc=False):
+class Record(Struct, frozen=True, gc=False, omit_defaults=True):
     """An event with its place in the log."""
 
     seq: int
@@ -31,6 +33,7 @@ class Record(Struct, frozen=True, gc=False):
     actor: str
     type: str
     data: Raw
+    key: str = ""  # see `requests`
 
 
 class Stored(NamedTuple):
@@ -67,9 +70,9 @@ def _load_sha256() -> Callable[[bytes], Any]:
     return sha256
 
 
-def encode(seq: int, at: int, actor: str, event: Event) -> bytes:
+def encode(seq: int, at: int, actor: str, event: Event, key: str = "") -> bytes:
     """Return the line of an event."""
-    return _encode(Record(seq, at, actor, event.type, Raw(_encode(event))))
+    return _encode(Record(seq, at, actor, event.type, Raw(_encode(event)), key))
 
 
 def event_of(record: Record) -> Event:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from msgspec import Meta, Struct
 
-from corral.core.ids import ConvoyId, TaskId, Token
+from corral.core.ids import ConvoyId, SessionId, TaskId, Token
 from corral.core.plan.schema import Plan
 from corral.core.text import CLAIM_TTL_S
 
@@ -282,3 +282,66 @@ class ReportCheck(Command, frozen=True, kw_only=True):
     result: A[str, _about("green or red")]
     detail: A[str, _about("what failed, or where to read it")] = ""
     commit: A[str, _about("the commit that was checked; must be the run's")] = ""
+
+
+class AcknowledgeAlert(Command, frozen=True, kw_only=True):
+    """Say that an alert was seen and somebody is at it; it stays open until it is cleared."""
+
+    name = "alert acknowledge"
+    alert: A[str, _about("the alert, like alert-7")]
+
+
+class PauseWork(Command, frozen=True, kw_only=True):
+    """Start no new sessions for a convoy, or at all; those that run go on."""
+
+    name = "convoy pause"
+    convoy: A[ConvoyId, _about("the convoy; left out: everything")] = ConvoyId("")
+    reason: Reason = ""
+
+
+class ResumeWork(Command, frozen=True, kw_only=True):
+    """Start sessions again, for a convoy or for everything that was paused as a whole."""
+
+    name = "convoy resume"
+    convoy: A[ConvoyId, _about("the convoy; left out: everything")] = ConvoyId("")
+
+
+class StopSession(Command, frozen=True, kw_only=True):
+    """End a session and all that it started; the witness sees to it."""
+
+    name = "session stop"
+    session: A[SessionId, _about("the session, like AF-1.1")]
+    reason: Reason = "stopped by hand"
+
+
+class ReportProgress(Command, frozen=True, kw_only=True):
+    """Say in one line where a session is."""
+
+    name = "session report"
+    session: A[SessionId, _about("the session, like AF-1.1")]
+    text: A[str, _about("where it is, in one line")]
+    outputs: A[int | None, _about("how many things it has made so far")] = None
+
+
+class SendMessage(Command, frozen=True, kw_only=True):
+    """Send a message; it is delivered once, at the other's next turn."""
+
+    name = "message send"
+    to: A[str, _about("a session (AF-1.1), a task (AF-1), role:NAME, or people")]
+    text: A[str, _about("what to say")]
+    question: A[bool, _about("you wait for an answer, and are seen as waiting")] = False
+    reply_to: A[str, _about("the message that this answers, like m-7")] = ""
+    ttl_s: A[int, _about("seconds until it is given up if nobody takes it")] = 86_400
+
+
+class ReadMessages(Command, frozen=True, kw_only=True):
+    """Take the messages that wait for you: each is delivered once."""
+
+    name = "message read"
+
+
+class AcknowledgeMessage(Command, frozen=True, kw_only=True):
+    """Say that a message which you took was understood; it is over then."""
+
+    name = "message ack"
+    message: A[str, _about("the message, like m-7")]

@@ -102,6 +102,14 @@ class Trees(_Section, frozen=True):
     port_range: tuple[int, int] = (20_000, 29_999)
 
 
+class Server(_Section, frozen=True):
+    port: int = 0  # 0: 5173, or another if that is taken
+    bind: str = "127.0.0.1"
+    hosts: tuple[str, ...] = ()  # more names under which it is reached
+    tls_cert: str = ""
+    tls_key: str = ""
+
+
 class Config(_Section, frozen=True):
     board: Board = Board()
     engine: dict[str, Engine] = field(default_factory=dict)
@@ -110,6 +118,7 @@ class Config(_Section, frozen=True):
     watch: Watch = Watch()
     trees: Trees = Trees()
     budget: Budget = Budget()
+    server: Server = Server()
 
 
 Keys = tuple[str, ...]
@@ -145,6 +154,7 @@ _SECTIONS: dict[str, type[_Section]] = {
     "watch": Watch,
     "trees": Trees,
     "budget": Budget,
+    "server": Server,
 }
 
 
@@ -180,6 +190,7 @@ def _check(config: Config, reader: "_Reader") -> None:
         ("trees", "setup_s"): (config.trees.setup_s, 1, 86_400),
         ("trees", "keep_days"): (config.trees.keep_days, 1, 3650),
         ("trees", "ports"): (config.trees.ports, 0, 100),
+        ("server", "port"): (config.server.port, 0, 65_535),
     }
     for keys, (value, least, most) in bounds.items():
         if not least <= value <= most:

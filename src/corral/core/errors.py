@@ -6,6 +6,10 @@
     │   ├── NotARepository
     │   └── NotInitialised
     ├── Refused           exit 3, HTTP 409   understood, but a rule forbids it now
+    │   ├── AlreadyDone
+    │   ├── NoToken       exit 3, HTTP 401   who asks is not known, or not any more
+    │   ├── NotYours      exit 3, HTTP 403   known, but this is not theirs to do or to see
+    │   └── TooMany       exit 3, HTTP 429   too much at once; later it may be done
     ├── NotFound          exit 4, HTTP 404   no such thing
     └── Failed            exit 1, HTTP 503   the machine or the log could not do it
         ├── LogDamaged
@@ -53,6 +57,31 @@ class Refused(CorralError):
     code = "refused"
     exit_code = 3
     http_status = 409
+
+
+class AlreadyDone(Refused):
+    """A request with this key was carried out before; `seq` is the last event of it."""
+
+    code = "already_done"
+
+    def __init__(self, seq: int) -> None:
+        super().__init__(f"this was done before, up to event {seq}; nothing was changed")
+        self.seq = seq
+
+
+class NoToken(Refused):
+    code = "no_token"
+    http_status = 401
+
+
+class NotYours(Refused):
+    code = "not_yours"
+    http_status = 403
+
+
+class TooMany(Refused):
+    code = "too_many"
+    http_status = 429
 
 
 class NotFound(CorralError):

@@ -390,3 +390,62 @@ class ChoreDone(Event, frozen=True, kw_only=True):
     chore: str
     found: int = 0
     done: int = 0
+
+
+class AlertAcknowledged(Event, frozen=True, kw_only=True):
+    """Somebody has seen an alert and is at it; it stays open."""
+
+    type = "alert.acknowledged"
+    alert: str
+    by: str
+
+
+class WorkPaused(Event, frozen=True, kw_only=True):
+    """No new sessions are started for a convoy, or at all; those that run go on."""
+
+    type = "work.paused"
+    convoy: ConvoyId = ConvoyId("")
+    by: str = ""
+    reason: str = ""
+
+
+class WorkResumed(Event, frozen=True, kw_only=True):
+    """Sessions are started again."""
+
+    type = "work.resumed"
+    convoy: ConvoyId = ConvoyId("")
+
+
+class MessageSent(Event, frozen=True, kw_only=True):
+    """A message is on its way to a session, a task, a role or people, until `expires_at`."""
+
+    type = "message.sent"
+    message: str
+    sender: str
+    to: str
+    text: str
+    expires_at: int
+    question: bool = False
+    reply_to: str = ""
+
+
+class MessageDelivered(Event, frozen=True, kw_only=True):
+    """A message was given to `reader`, which happens once."""
+
+    type = "message.delivered"
+    message: str
+    reader: str
+
+
+class MessageAcknowledged(Event, frozen=True, kw_only=True):
+    """The reader of a message says that it was understood."""
+
+    type = "message.acknowledged"
+    message: str
+
+
+class MessageExpired(Event, frozen=True, kw_only=True):
+    """Nobody has taken a message in time, or answered a question."""
+
+    type = "message.expired"
+    message: str

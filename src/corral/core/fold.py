@@ -15,7 +15,18 @@ from corral.core import events as e
 from corral.core.bill import Bill
 from corral.core.ids import TaskId
 from corral.core.queue_fold import QUEUE_APPLY, left
-from corral.core.state import Alert, Chore, Claim, Convoy, Session, State, Task, TaskState
+from corral.core.state import (
+    Alert,
+    Chore,
+    Claim,
+    Convoy,
+    Message,
+    Pause,
+    Session,
+    State,
+    Task,
+    TaskState,
+)
 
 Apply = Callable[[State, Any, int, int], None]
 
@@ -251,6 +262,55 @@ def _chore_done(state: State, event: e.ChoreDone, seq: int, at: int) -> None:
     state.chores[event.chore] = Chore(event.chore, at, event.found, event.done)
 
 
+def _alert_acknowledged(state: State, event: e.AlertAcknowledged, seq: int, at: int) -> None:
+    state.alerts[event.alert] = replace(state.alerts[event.alert], seen_by=event.by)
+
+
+def _work_paused(state: State, event: e.WorkPaused, seq: int, at: int) -> None:
+    state.paused[event.convoy] = Pause(event.by, event.reason, at)
+
+
+def _work_resumed(state: State, event: e.WorkResumed, seq: int, at: int) -> None:
+    state.paused.pop(event.convoy, None)
+
+
+def _message_sent(state: State, event: e.MessageSent, seq: int, at: int) -> None:
+    asked = state.messages.get(event.reply_to)
+    if asked is not None and asked.question:
+        _keep(state, replace(asked, question=False))
+    state.messages[event.message] = Message(
+        id=event.message,
+        sender=event.sender,
+        to=event.to,
+        text=event.text,
+        sent_at=at,
+        expires_at=event.expires_at,
+        question=event.question,
+        reply_to=event.reply_to,
+    )
+
+
+def _message_delivered(state: State, event: e.MessageDelivered, seq: int, at: int) -> None:
+    found = state.messages[event.message]
+    _keep(state, replace(found, reader=event.reader, read_at=at))
+
+
+def _message_acknowledged(state: State, event: e.MessageAcknowledged, seq: int, at: int) -> None:
+    _keep(state, replace(state.messages[event.message], acknowledged=True))
+
+
+def _message_expired(state: State, event: e.MessageExpired, seq: int, at: int) -> None:
+    state.messages.pop(event.message, None)
+
+
+def _keep(state: State, message: Message) -> None:
+    """Keep a message as long as something about it is open."""
+    if message.acknowledged and not message.question:
+        state.messages.pop(message.id, None)
+    else:
+        state.messages[message.id] = message
+
+
 def _move(
     board: State, task: TaskId, to: TaskState, at: int, reason: str = "", **changes: Any
 ) -> None:
@@ -304,5 +364,12 @@ _APPLY: dict[type[e.Event], Apply] = {
     e.SessionAsked: engine.asked,
     e.SessionReacted: engine.reacted,
     e.ChoreDone: _chore_done,
+    e.AlertAcknowledged: _alert_acknowledged,
+    e.WorkPaused: _work_paused,
+    e.WorkResumed: _work_resumed,
+    e.MessageSent: _message_sent,
+    e.MessageDelivered: _message_delivered,
+    e.MessageAcknowledged: _message_acknowledged,
+    e.MessageExpired: _message_expired,
     **QUEUE_APPLY,
 }

@@ -194,7 +194,7 @@ def _queue_resumed(state: State, event: q.QueueResumed, seq: int, at: int) -> No
 
 def _pause(state: State, convoy: ConvoyId, reason: str) -> None:
     if not convoy:
-        state.paused = reason
+        state.held = reason
     else:
         state.trunks[convoy] = replace(trunk_of(state, convoy), paused=reason)
 

@@ -200,7 +200,7 @@ def begin_landing(state: State, run: str) -> Decision:
 
 def paused(state: State, convoy: ConvoyId) -> str:
     """Return why nothing of a convoy lands now, if that is so."""
-    return state.paused or trunk_of(state, convoy).paused
+    return state.held or trunk_of(state, convoy).paused
 
 
 def end_landing(state: State, convoy: ConvoyId, run: str, problem: str = "") -> Decision:
@@ -267,7 +267,7 @@ def pause(state: State, command: c.PauseQueue, actor: str, now: int) -> Decision
 def resume(state: State, command: c.ResumeQueue, actor: str, now: int) -> Decision:
     if command.convoy:
         _convoy(state, command.convoy)
-    paused = trunk_of(state, command.convoy).paused if command.convoy else state.paused
+    paused = trunk_of(state, command.convoy).paused if command.convoy else state.held
     if not paused:
         name = command.convoy or "the queue"
         raise Refused(f"{name} is not paused; nothing was changed", code="not_paused")

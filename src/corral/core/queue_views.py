@@ -69,7 +69,7 @@ def queue_view(state: State, ended: int = 10) -> QueueView:
         checks=[check_view(check) for check in (*over[len(over) - min(ended, len(over)) :], *live)],
         trunks=[trunk_view(state, convoy) for convoy in state.trunks],
         flaky=dict(state.flakes),
-        paused=state.paused,
+        paused=state.held,
     )
 
 

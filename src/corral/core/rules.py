@@ -9,12 +9,13 @@ from typing import Any, TypeVar
 
 from corral.core import commands as c
 from corral.core import events as e
-from corral.core import family, ids, leases, queue_rules, recurrence, text
+from corral.core import family, ids, leases, messages, queue_rules, recurrence, steering, text
 from corral.core.claims import next_offer, obstacles
 from corral.core.errors import BadInput, NotFound, Refused
 from corral.core.graph import cycle, find_task
 from corral.core.ids import ConvoyId, TaskId, Token
 from corral.core.moves import Fence, check
+from corral.core.redaction import without_secrets
 from corral.core.state import Claim, Convoy, State, Task
 
 V = TypeVar("V")
@@ -25,7 +26,8 @@ STRATEGIES = ("", "rebase", "squash", "merge")
 
 
 def decide(state: State, command: c.Command, actor: str, now: int) -> Decision:
-    return _RULES[type(command)](state, command, text.line(actor, "the name", text.NAME), now)
+    name = text.line(actor, "the name", text.NAME)
+    return _RULES[type(command)](state, without_secrets(command), name, now)
 
 
 def find_convoy(state: State, convoy: str) -> Convoy:
@@ -415,4 +417,6 @@ _RULES: dict[type[c.Command], Rule] = {
     c.RaiseAlert: _raise_alert,
     c.ClearAlert: _clear_alert,
     **queue_rules.RULES,
+    **steering.RULES,
+    **messages.RULES,
 }

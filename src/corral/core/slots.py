@@ -36,6 +36,7 @@ class Taken:
         self._state = state
         self._sums: Sums | None = None
         self.total = 0
+        self._paused = state.paused
         self.pools: dict[str, int] = {}
         self.accounts: dict[str, int] = {}
         for session in live:
@@ -48,6 +49,15 @@ class Taken:
 
     def obstacle(self, task: Task, pool: str, limits: Limits) -> Obstacle | None:
         """Return what keeps a task from having a slot now."""
+        pause = self._paused.get("") or self._paused.get(task.convoy)
+        if pause is not None:
+            because = f": {pause.reason}" if pause.reason else ""
+            which = "" if "" in self._paused else f" --convoy {task.convoy}"
+            return Obstacle(
+                "paused",
+                f"{task.id} waits: {pause.by} has paused the starting of sessions{because}",
+                f"corral convoy resume{which}",
+            )
         room = limits.total if task.urgent else limits.total - limits.reserve
         if self.total >= room:
             kept = "" if task.urgent else f", with {limits.reserve} kept for urgent tasks"

@@ -151,6 +151,31 @@ class Alert(Struct, frozen=True, array_like=True, gc=False):
     subject: str
     text: str
     raised_at: int
+    seen_by: str = ""
+
+
+class Pause(Struct, frozen=True, array_like=True, gc=False):
+    """No sessions are started, since when and by whom."""
+
+    by: str
+    reason: str
+    since_at: int
+
+
+class Message(Struct, frozen=True, array_like=True, gc=False):
+    """A message that is not over: not read, not acknowledged, or a question without an answer."""
+
+    id: str
+    sender: str
+    to: str
+    text: str
+    sent_at: int
+    expires_at: int
+    question: bool = False  # the sender waits for an answer
+    reply_to: str = ""
+    reader: str = ""
+    read_at: int = 0
+    acknowledged: bool = False
 
 
 class Account(Struct, frozen=True, array_like=True, gc=False):
@@ -185,6 +210,14 @@ class Chore(Struct, frozen=True, array_like=True, gc=False):
     done: int
 
 
+class Answered(Struct, frozen=True, array_like=True, gc=False):
+    """A request with a key that was carried out: its last event, and a digest of what it asked."""
+
+    seq: int
+    at: int
+    digest: str
+
+
 class State(Struct):
     """The fold of the log up to and with event `seq`, whose chain hash is `head`."""
 
@@ -203,7 +236,10 @@ class State(Struct):
     returned: dict[TaskId, Returned] = field(default_factory=dict)
     flakes: dict[str, int] = field(default_factory=dict)  # by command: same tree, two answers
     runs: int = 0  # check runs so far; they are named by it
-    paused: str = ""  # why nothing lands, if all queues are paused
+    held: str = ""  # why nothing lands, if all queues are paused
     accounts: dict[str, Account] = field(default_factory=dict)
     ledger: dict[str, Entry] = field(default_factory=dict)
     days: dict[int, Bill] = field(default_factory=dict)  # spent, by day since 1970 in UTC
+    paused: dict[str, Pause] = field(default_factory=dict)  # by convoy; "" is everything
+    messages: dict[str, Message] = field(default_factory=dict)
+    requests: dict[str, Answered] = field(default_factory=dict)  # by actor and key, oldest first

@@ -12,7 +12,7 @@ from corral.core.bill import Bill
 from corral.core.claims import column
 from corral.core.ids import ConvoyId, SessionId, TaskId
 from corral.core.queue_views import CheckView, check_view
-from corral.core.state import Claim, Convoy, Session, State, Task, TaskState
+from corral.core.state import Claim, Convoy, Message, Session, State, Task, TaskState
 
 COLUMNS = ("backlog", "todo", "doing", "blocked", "review", "done", "failed", "cancelled")
 
@@ -128,6 +128,28 @@ class AlertView(Struct, frozen=True):
     subject: str
     text: str
     raised_at: int
+    seen_by: str
+
+
+class PauseView(Struct, frozen=True):
+    convoy: str  # empty: everything
+    by: str
+    reason: str
+    since_at: int
+
+
+class MessageView(Struct, frozen=True):
+    id: str
+    sender: str
+    to: str
+    text: str
+    sent_at: int
+    expires_at: int
+    question: bool  # the sender waits for an answer
+    reply_to: str
+    reader: str
+    read_at: int
+    acknowledged: bool
 
 
 class Status(Struct, frozen=True):
@@ -140,6 +162,8 @@ class Status(Struct, frozen=True):
     leases: list[LeaseView]
     alerts: list[AlertView]
     spent: SpentView
+    paused: list[PauseView]
+    messages: list[MessageView]
 
 
 def claim_view(claim: Claim | None) -> ClaimView | None:
@@ -247,7 +271,22 @@ def spent_view(bill: Bill) -> SpentView:
 
 
 def alert_views(state: State) -> list[AlertView]:
-    return [AlertView(a.id, a.kind, a.subject, a.text, a.raised_at) for a in state.alerts.values()]
+    return [
+        AlertView(a.id, a.kind, a.subject, a.text, a.raised_at, a.seen_by)
+        for a in state.alerts.values()
+    ]
+
+
+def pause_views(state: State) -> list[PauseView]:
+    return [PauseView(convoy, p.by, p.reason, p.since_at) for convoy, p in state.paused.items()]
+
+
+def message_view(message: Message) -> MessageView:
+    return MessageView(*(getattr(message, name) for name in MessageView.__struct_fields__))
+
+
+def message_views(state: State) -> list[MessageView]:
+    return [message_view(message) for message in state.messages.values()]
 
 
 def status(state: State) -> Status:
@@ -263,4 +302,6 @@ def status(state: State) -> Status:
         leases=[lease_view(resource, lease) for resource, lease in state.leases.items()],
         alerts=alert_views(state),
         spent=spent_view(sum((entry.bill for entry in state.ledger.values()), Bill())),
+        paused=pause_views(state),
+        messages=message_views(state),
     )

@@ -82,6 +82,8 @@ def _summary(state: State, task: Task, now: int, found: list[Obstacle]) -> str:
         return f"came back from the queue and is ready for another attempt ({task.reason})"
     if task.claim is not None and task.claim.lapsed(now):
         return f"was held by {task.claim.holder}, whose claim has lapsed: anyone can take it over"
+    if found and found[0].code == "paused":
+        return "is ready, and waits until work is resumed"
     if found and found[0].code in ("no_slot", "pool_full"):
         return "is ready, and waits for a slot"
     if found and found[0].code == "account_limited":

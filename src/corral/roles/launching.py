@@ -5,6 +5,7 @@ import threading
 from os.path import isfile, join
 
 from corral.core import session_rules
+from corral.core.access import session_key
 from corral.core.brief import Sources, compose, go_on
 from corral.core.codec import decode, event_of
 from corral.core.config import Config, Engine
@@ -18,7 +19,7 @@ from corral.roles.engaging import Engaging
 from corral.roles.files import Room, launched
 from corral.roles.log import Log
 from corral.roles.mending import Mender
-from corral.world import processes
+from corral.world import keys, processes, serving
 from corral.world.clock import now
 from corral.world.engines.laying import lay
 from corral.world.engines.recipe import environment
@@ -92,7 +93,7 @@ class Launcher:
                 session=session.id,
                 argv=argv,
                 cwd=tree.path,
-                env=env | {"CORRAL_TOKEN": session.token, "CORRAL_BRIEF": prompt},
+                env=env | self._access(session) | {"CORRAL_BRIEF": prompt},
                 folder=room.next("run"),
                 stdin=stdin,
                 wall_s=self._wall_s(session),
@@ -200,6 +201,14 @@ class Launcher:
             "CORRAL_BRIEF": room.brief,
             "CORRAL_RUN": self._repository.git_dir,
         }
+
+    def _access(self, session: Session) -> dict[str, str]:
+        """Return what a session shows: to the rules its token, to the server a key of its own."""
+        folder = self._repository.folder
+        key = session_key(keys.secret(folder), self._log.look().log, session)
+        server = serving.published(folder)
+        url = {"CORRAL_URL": server.url} if server else {}
+        return {"CORRAL_TOKEN": session.token, "CORRAL_KEY": key, **url}
 
     def _asked(self, task: Task) -> str:
         """Return the brief that a task was given."""

@@ -19,8 +19,7 @@ from msgspec import Struct
 from corral.core.errors import NotFound, Refused
 from corral.roles import signals
 from corral.roles.locks import only_one, taken
-from corral.world.git.tree import read_plain
-from corral.world.git.view import put
+from corral.world import keys
 from corral.world.processes import table
 
 ROLE = "supervisor"
@@ -101,7 +100,7 @@ class Supervisor:
     def _publish(self) -> None:
         own = table.look(os.getpid())
         record = _Up(os.getpid(), own.start if own else 0, table.boot_id())
-        put(f"{self._folder}/{_RECORD}", msgspec.json.encode(record).decode())
+        keys.write(f"{self._folder}/{_RECORD}", msgspec.json.encode(record).decode())
 
     def _loop(self) -> None:
         while not self._stopping:
@@ -146,7 +145,7 @@ def is_up(folder: str) -> bool:
 
 def stop(folder: str) -> None:
     """Ask the supervisor of a repository to end, and wait until it has."""
-    content = read_plain(f"{folder}/{_RECORD}") if is_up(folder) else b""
+    content = keys.read(f"{folder}/{_RECORD}") if is_up(folder) else ""
     found = msgspec.json.decode(content, type=_Up) if content else None
     process = table.look(found.pid) if found else None
     if found is None or process is None or not table.is_running(found.pid, found.start, found.boot):

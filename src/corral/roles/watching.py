@@ -147,8 +147,8 @@ class Watcher:
         if known is None or known.folder != folder:
             if known is not None:
                 known.close()
+                self._noted[session.id] = (0, 0)
             self._loops.pop(session.id, None)
-            self._noted.pop(session.id, None)
             tree = self._tree(session.id)
             prompt = Room(self._folder, session.id).prompt(session.launches)
             job = self._engaging.job(session, task, tree.path if tree else "", prompt)
@@ -216,7 +216,10 @@ class Watcher:
 
     def _note(self, session: Session, stream: Stream) -> None:
         """Record limits that were met, and that the conversation was shortened."""
-        limits, compactions = self._noted.get(session.id, (0, 0))
+        told = (0, 0)
+        if session.id not in self._noted and (session.thread or session.model):
+            told = (stream.limits, stream.compacted)  # by the witness before this one
+        limits, compactions = self._noted.get(session.id, told)
         self._noted[session.id] = (stream.limits, stream.compacted)
         limit = stream.last_limit
         if stream.limits > limits and limit is not None and limit.trouble in PASSING:

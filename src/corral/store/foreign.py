@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from corral.core import text
-from corral.core.codec import FORMAT, decode, event_of
+from corral.core.codec import FORMAT, Record, decode, event_of
 from corral.core.errors import BadInput, LogTooNew, Refused
 from corral.core.events import Event, LogCreated
 from corral.core.graph import cycle
@@ -25,24 +25,26 @@ def extend(state: State, records: Iterable[Row]) -> State:
     """Fold foreign records into a state; raise for the first that must not be let in."""
     for row in records:
         record = decode(row[1])
-        _check(state, record.seq, record.actor, event_of(record))
+        _check(state, record, event_of(record))
         replay_over(state, [row])
     return state
 
 
-def _check(state: State, seq: int, actor: str, event: Event) -> None:
+def _check(state: State, record: Record, event: Event) -> None:
     if isinstance(event, LogCreated) and event.format != FORMAT:
         raise LogTooNew(
             f"that log has the format {event.format}, and this Corral knows {FORMAT}",
             "upgrade Corral",
         )
     try:
-        text.line(actor, "the actor", text.NAME)
+        text.line(record.actor, "the actor", text.NAME)
+        text.bounded(record.key, "its key", text.NAME)
         _check_text(event)
         _check_needs(state, event)
     except BadInput as error:
         raise Refused(
-            f"event {seq} of that log is not acceptable: {error.message}; nothing was taken in",
+            f"event {record.seq} of that log is not acceptable: {error.message};"
+            " nothing was taken in",
             code="foreign_event",
         ) from error
 

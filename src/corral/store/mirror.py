@@ -65,10 +65,11 @@ class Mirror:
         except (KeyError, ValueError) as error:
             raise GitFailed(f"{ref} is not a mirror of a log", f"git show {ref}") from error
 
-    def flush(self, *, wait: bool) -> int | None:
+    def flush(self, *, wait: bool, again: bool = True) -> int | None:
         """Mirror what is not mirrored yet; return the last event mirrored.
 
-        Without `wait`, None if another process is at it: it looks again before it leaves.
+        Without `wait`, None if another process is at it: it looks again before it leaves. Who will
+        come back anyway need not look `again`.
         """
         while True:
             with _exclusive(self._lock, wait) as mine:
@@ -76,7 +77,7 @@ class Mirror:
                     return None
                 last = self._flush()
                 self._pace.note(last)
-            if self._store.state().seq == last:
+            if not again or self._store.state().seq == last:
                 return last
 
     def _flush(self) -> int:

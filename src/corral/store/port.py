@@ -7,8 +7,9 @@ function decide, append its events, all or nothing. When it returns, the events 
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
+from corral.core import requests
 from corral.core.codec import FORMAT, Stored, chain, encode
-from corral.core.errors import CorralError
+from corral.core.errors import AlreadyDone, CorralError
 from corral.core.events import Event, LogCreated
 from corral.core.fold import apply
 from corral.core.state import State
@@ -22,14 +23,18 @@ Answer = Callable[[State, Sequence[Stored]], T]
 
 
 class Request(Generic[T]):
-    """One decision that waits for its turn, and what to tell the one who asked."""
+    """One decision that waits for its turn, and what to tell the one who asked.
 
-    __slots__ = ("actor", "answer", "decide")
+    With a key (`core/requests`) it is carried out once, however often it is asked.
+    """
 
-    def __init__(self, actor: str, decide: Decide, answer: Answer[T]) -> None:
+    __slots__ = ("actor", "answer", "decide", "key")
+
+    def __init__(self, actor: str, decide: Decide, answer: Answer[T], key: str = "") -> None:
         self.actor = actor
         self.decide = decide
         self.answer = answer
+        self.key = key
 
 
 class Store(Protocol):
@@ -72,13 +77,15 @@ def follow(store: Store, after: int = 0) -> Iterator[Stored]:
         store.wait(after)
 
 
-def perform(store: Store, command: "Command", actor: str, answer: Answer[T]) -> T:
-    """Carry out a command by the rules."""
+def perform(store: Store, command: "Command", actor: str, answer: Answer[T], key: str = "") -> T:
+    """Carry out a command by the rules; one that was done before by its key is answered again."""
     from corral.core.rules import decide
 
-    return store.transaction(
-        Request(actor, lambda state, now: decide(state, command, actor, now), answer)
-    )
+    request = Request(actor, lambda state, now: decide(state, command, actor, now), answer, key)
+    try:
+        return store.transaction(request)
+    except AlreadyDone as done:
+        return answer(store.state(), list(store.read(done.seq - 1, 1)))
 
 
 def attempt(state: State, request: Request[T], now: int, log: str) -> tuple[list[Stored], Any]:
@@ -87,6 +94,8 @@ def attempt(state: State, request: Request[T], now: int, log: str) -> tuple[list
     A refusal changes nothing. If anything else is raised, the state must be thrown away.
     """
     try:
+        if request.key:
+            requests.refuse_again(state, request.actor, request.key)
         events = request.decide(state, now)
     except CorralError as refusal:
         return [], refusal
@@ -95,14 +104,19 @@ def attempt(state: State, request: Request[T], now: int, log: str) -> tuple[list
         stored.append(_append(state, LogCreated(log=log, format=FORMAT), "corral", now))
         # The first decision was made on an empty log; numbers it handed out are one too low.
         events = request.decide(state, now)
-    stored.extend(_append(state, event, request.actor, now) for event in events)
+    last = len(events) - 1
+    for number, event in enumerate(events):
+        key = request.key if number == last else ""
+        stored.append(_append(state, event, request.actor, now, key))
     return stored, request.answer(state, stored)
 
 
-def _append(state: State, event: Event, actor: str, now: int) -> Stored:
+def _append(state: State, event: Event, actor: str, now: int, key: str = "") -> Stored:
     seq = state.seq + 1
-    line = encode(seq, now, actor, event)
+    line = encode(seq, now, actor, event, key)
     head = chain(state.head, line)
     apply(state, event, seq, now)
+    if key:
+        requests.remember(state, actor, key, seq, now)
     state.head = head
     return Stored(seq, line, head)

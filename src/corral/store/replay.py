@@ -7,6 +7,7 @@ from msgspec import MsgspecError
 from corral.core.codec import chain, decode, event_of
 from corral.core.errors import LogDamaged
 from corral.core.fold import apply
+from corral.core.requests import remember
 from corral.core.state import State
 
 Row = tuple[int, bytes, bytes]
@@ -30,6 +31,8 @@ def extend(state: State, records: Iterable[Row]) -> State:
             if record.seq != seq:
                 raise LogDamaged(seq, f"says that it is event {record.seq}")
             apply(state, event_of(record), seq, record.at)
+            if record.key:
+                remember(state, record.actor, record.key, seq, record.at)
             state.head = head
     except (MsgspecError, KeyError, TypeError, ValueError) as error:
         raise LogDamaged(seq, f"does not fit the events before it ({error})") from error

@@ -111,6 +111,12 @@ class SqliteStore:
         with self._reading() as connection:
             return State() if connection is None else self._current(connection)
 
+    def detached(self) -> State:
+        """Return the state, to keep and to carry on; the store makes itself another if asked."""
+        with self._mine:
+            state, self._state = self.state(), None
+            return state
+
     def read(self, after: int = 0, limit: int | None = None) -> Iterator[Stored]:
         left = limit
         while left is None or left > 0:

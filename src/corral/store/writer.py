@@ -6,7 +6,7 @@ about 32 events instead of one.
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
@@ -18,14 +18,15 @@ T = TypeVar("T")
 _MOST = 512  # requests in one commit: bounds how long the first of them waits
 
 
-class _Pending:
-    __slots__ = ("answer", "done", "request")
+Told = Callable[[Any], None]
 
-    def __init__(self, request: Request[Any]) -> None:
+
+class _Pending:
+    __slots__ = ("request", "told")
+
+    def __init__(self, request: Request[Any], told: Told) -> None:
         self.request = request
-        self.answer: Any = None
-        self.done = threading.Lock()
-        self.done.acquire()
+        self.told = told
 
 
 class Writer:
@@ -42,15 +43,29 @@ class Writer:
         self._thread.start()
 
     def transaction(self, request: Request[T]) -> T:
-        pending = _Pending(request)
+        done = threading.Lock()
+        done.acquire()
+        answers: list[Any] = []
+
+        def told(answer: Any) -> None:
+            answers.append(answer)
+            done.release()
+
+        self.submit(request, told)
+        done.acquire()
+        if isinstance(answers[0], BaseException):
+            raise answers[0]
+        return answers[0]  # type: ignore[no-any-return]  # each request is answered with its T
+
+    def submit(self, request: Request[Any], told: Told) -> None:
+        """Ask without waiting: `told` gets the answer or the error, in the writer's thread.
+
+        It must be short and must not raise: others wait for their answers behind it.
+        """
         with self._door:
             if not self._open:
                 raise Failed("the writer is closed; nothing was changed")
-            self._queue.put(pending)
-        pending.done.acquire()
-        if isinstance(pending.answer, BaseException):
-            raise pending.answer
-        return pending.answer  # type: ignore[no-any-return]  # each request is answered with its T
+            self._queue.put(_Pending(request, told))
 
     def close(self) -> None:
         """Finish what was asked before, then stop."""
@@ -63,8 +78,7 @@ class Writer:
         while True:
             batch = self._take()
             for pending, answer in zip(batch, self._answers(batch), strict=True):
-                pending.answer = answer
-                pending.done.release()
+                pending.told(answer)
             self._expected = min(len(batch) + self._queue.qsize(), _MOST)
             if not self._open and self._queue.empty():
                 return

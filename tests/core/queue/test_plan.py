@@ -91,7 +91,7 @@ def drop_needing(world: Yard) -> None:
 
 
 @pytest.mark.parametrize("name", POLICIES)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(seed=st.integers(0, 10**9))
 def test_whatever_happens_only_green_stacks_land_and_all_are_settled(name: str, seed: int) -> None:
     world = drawn(seed, POLICIES[name])

@@ -1,9 +1,11 @@
 """A farm whose agents are engines: small programs that print facts, like a runner does."""
 
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
+from tests.e2e.corral_command import CORRAL, Answer
 from tests.e2e.witness.farm import QUIET, WORK, Farm, make_farm
 
 ENGINE = """\
@@ -36,6 +38,28 @@ def first(*commands: str) -> str:
 
 
 class Ranch(Farm):
+    def patient(self, seconds: float, *words: str) -> Answer:
+        """Run a command that may take a while."""
+        done = subprocess.run(
+            [CORRAL, *words],
+            cwd=self.path,
+            env=self.env,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=seconds,
+            check=False,
+        )
+        return Answer(done.returncode, done.stdout, done.stderr)
+
+    def most_at_once(self) -> int:
+        """Return how many sessions ran at the same time, at most."""
+        lines = self.here("log", "--json").out.splitlines()
+        running = most = 0
+        for kind in (json.loads(line)["type"] for line in lines):
+            running += (kind == "session.started") - (kind == "session.ended")
+            most = max(most, running)
+        return most
+
     def reactions(self) -> list[tuple[str, str]]:
         return [(e["data"]["cause"], e["data"]["action"]) for e in self.of_type("session.reacted")]
 

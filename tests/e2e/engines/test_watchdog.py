@@ -101,7 +101,13 @@ def test_a_new_witness_comes_to_the_same_figures(ranch: Ranch) -> None:
     spend = fact("spent", fresh=10, output=1, cost_usd=0.001)
     go = ranch.path.parent / "go"
     run = script(
-        began(), f"{spend}; {spend}", f"until test -e {go}; do sleep 0.05; done", spend, WORK, DONE
+        began(),
+        fact("limited", trouble="rate", retry_s=1),
+        f"{spend}; {spend}",
+        f"until test -e {go}; do sleep 0.05; done",
+        spend,
+        WORK,
+        DONE,
     )
     task = ranch.script(run)
     with ranch.witness() as witness:
@@ -113,3 +119,4 @@ def test_a_new_witness_comes_to_the_same_figures(ranch: Ranch) -> None:
     assert ranch.verdict(task) == "proved"
     assert (ranch.spent()["fresh"], ranch.spent()["cost_usd"]) == (30, 0.003)
     assert len(ranch.of_type("session.engaged")) == 1
+    assert len(ranch.of_type("session.limited")) == 1, "what was told is not told again"

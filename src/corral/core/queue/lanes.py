@@ -166,6 +166,9 @@ class Lanes:
             half = self._safer_half(focus)
             if half:
                 return half
+        cleared = self._cleared()
+        if cleared:
+            return cleared
         if urgent:
             line = {*urgent, *self._waiting(self._probed)}
             first = self._gathered(sorted(line), 0, max(len(urgent), self._share(free)))
@@ -180,6 +183,22 @@ class Lanes:
         return self._gathered(self._waiting(self._probed), 0, self._share(free)) or self._gathered(
             self._waiting(0), 0, self._share(free)
         )
+
+    def _cleared(self) -> list[int]:
+        """Return what a hunt left of a red stack when it found a clash: the part below it.
+
+        Nothing is added to it, so that each red landing run leads to a smaller one.
+        """
+        for failure in self._queue.learned.failed:
+            if failure.apart and self._odds.known(failure.members) is not None:
+                found, below = [], 0
+                for i in (self._odds.number[task] for task in failure.members[:-1]):
+                    if not self._out >> i & 1 and self._odds.fits(i, below):
+                        found.append(i)
+                        below |= 1 << i
+                if found:
+                    return found
+        return []
 
     def _safer_half(self, focus: list[int]) -> list[int]:
         """Return at most half of a failed stack: the part whose (weight x chance) is best.

@@ -51,7 +51,9 @@ class Policy(Struct, frozen=True):
     base_after: int = 3  # so many blamed in a row: check the target itself before the next one
     base_again_s: int = 600  # a red target is checked again after this long
     overtaken: int = 60  # a change that so many newer ones overtook leads the next landing run
-    refresh: bool = True  # send back what has probably gone stale, before it takes a slot
+    # Send back what has probably gone stale, before it takes a slot. Faster, but each counts as an
+    # attempt: where much conflicts, more changes run out of attempts.
+    refresh: bool = False
     refresh_at: float = 0.35
     hunt_cost: float = 1.0  # the check that failed, as a part of all checks; worth it up to a half
 

@@ -1,17 +1,12 @@
 """The commands that change the board: one function for all of them, and a sentence for each."""
 
 import os
-from collections.abc import Callable, Sequence
 from typing import Any
 
-from corral.core import queue_rules, views
-from corral.core.codec import Stored, decode, event_of
 from corral.core.commands import COMMANDS, Command
 from corral.core.errors import BadInput
-from corral.core.ids import TaskId
-from corral.core.queue_views import check_view
-from corral.core.state import State
 from corral.core.text import shown as safe
+from corral.interfaces.answers import answer_of, fields
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.fields import filled
 from corral.interfaces.cli.output import moment
@@ -22,90 +17,58 @@ from corral.store.port import perform
 def operate(context: Context, options: Options) -> None:
     """Carry out one command of the core and show what was stored."""
     name = options.command
-    store = context.writable
     command = filled(name, options, _defaults(context, name, options))
     if name == "task claim" and bool(options.task) == bool(options.next):
         raise BadInput("name one task, or use --next", "corral task claim --next")
-    data = perform(store, command, context.actor, _answer_of(name))
-    context.answer(data, lambda: _sentence(name, command, data))
+    data = perform_anywhere(context, command)
+    context.answer(data, lambda: _sentence(name, command, _decoded(data)))
+
+
+def perform_anywhere(context: Context, command: Command) -> Any:
+    """Carry out a command through the server if one runs, and else on the log; once in any case."""
+    from corral.interfaces.cli import remote
+
+    key = ""
+    if context.served:
+        key = os.urandom(12).hex()
+        try:
+            data = remote.ask(context.repository.folder, command, context.actor, key)
+            if data is not None:
+                context.wrote = True
+                return data
+            key = ""  # nobody was there to take it
+        except remote.Unanswered:
+            pass
+    from corral.core.requests import keyed
+
+    store = context.writable
+    return perform(store, command, context.actor, answer_of(command.name), keyed(key, command))
+
+
+def _decoded(data: Any) -> dict[str, Any]:
+    import msgspec
+
+    decoded: dict[str, Any] = msgspec.json.decode(data) if isinstance(data, msgspec.Raw) else data
+    return decoded
 
 
 def _defaults(context: Context, name: str, options: Options) -> dict[str, Any]:
-    fields = COMMANDS[name].__struct_fields__
+    known = COMMANDS[name].__struct_fields__
     extra: dict[str, Any] = {}
-    if "brief" in fields and options.brief_file:
+    if "brief" in known and options.brief_file:
         if options.brief is not None:
             raise BadInput("give --brief or --brief-file, not both")
         extra["brief"] = context.read_text(options.brief_file)
     own = os.environ.get("CORRAL_TASK", "").upper()
-    if "token" in fields and own and own == (getattr(options, "task", "") or "").upper():
+    if "token" in known and own and own == (getattr(options, "task", "") or "").upper():
         extra["token"] = os.environ.get("CORRAL_TOKEN")
     if name == "task add" and own:
         extra["parent"] = own  # what a session adds is below its own task
-    if "ttl_s" in fields:
+    if "ttl_s" in known and name.startswith(("task ", "lease ")):
         extra["ttl_s"] = context.config.board.claim_ttl_s
     if name == "convoy create":
         extra["base"] = context.repository.branch()
     return extra
-
-
-def _answer_of(name: str) -> Callable[[State, Sequence[Stored]], dict[str, Any]]:
-    kind = name.split(maxsplit=1)[0]
-
-    def answer(state: State, stored: Sequence[Stored]) -> dict[str, Any]:
-        """Show the thing as it is now, from the last event about it."""
-        if not stored:
-            return {"unchanged": True}
-        event: Any = event_of(decode(stored[-1].line))
-        data: dict[str, Any] = _SHOWN[kind](state, event)
-        if getattr(event, "expires_at", None):
-            data |= {"token": event.token, "expires_at": event.expires_at}
-        return data | {"seq": stored[-1].seq}
-
-    return answer
-
-
-def _convoy(state: State, event: Any) -> dict[str, Any]:
-    convoy = state.convoys[event.convoy]
-    return _fields(views.convoy_view(convoy, dict.fromkeys(views.COLUMNS, 0)))
-
-
-def _task(state: State, event: Any) -> dict[str, Any]:
-    return _fields(views.task_view(state, state.tasks[TaskId(event.task)]))
-
-
-def _lease(state: State, event: Any) -> dict[str, Any]:
-    lease = state.leases.get(event.resource)
-    if lease is None:
-        return {"resource": event.resource}
-    return _fields(views.lease_view(event.resource, lease))
-
-
-def _alert(state: State, event: Any) -> dict[str, Any]:
-    alert = state.alerts.get(event.alert)
-    return _fields(alert) if alert else {"id": event.alert}
-
-
-def _queue(state: State, event: Any) -> dict[str, Any]:
-    if getattr(event, "task", ""):
-        return _task(state, event)
-    if getattr(event, "run", ""):
-        return _fields(check_view(state.checks[event.run]))
-    name = event.convoy or "everything"
-    return {"id": name, "paused": queue_rules.paused(state, event.convoy)}
-
-
-_SHOWN: dict[str, Callable[[State, Any], dict[str, Any]]] = {
-    "convoy": _convoy,
-    "task": _task,
-    "lease": _lease,
-    "alert": _alert,
-    "queue": _queue,
-}
-
-
-def _fields(value: Any) -> dict[str, Any]:
-    return {name: getattr(value, name) for name in value.__struct_fields__}
 
 
 _SENTENCES = {
@@ -135,6 +98,12 @@ _SENTENCES = {
     "queue eject": "{id} was taken out of the queue; its work is kept",
     "queue prioritise": "{id} has the priority {priority} now",
     "queue report": "{run} is {result}",
+    "alert acknowledge": "{id} is seen to by {seen_by}",
+    "convoy pause": "no new sessions are started for {what}; corral convoy resume ends that",
+    "convoy resume": "sessions are started again for {what}",
+    "session report": "noted for {id}",
+    "message send": "{id} is on its way to {to}",
+    "message ack": "{id} is over",
 }
 
 
@@ -142,9 +111,22 @@ def _sentence(name: str, command: Command, data: dict[str, Any]) -> str:
     import shlex
 
     if "unchanged" in data:
-        return "nothing to do: such an alert is open already"
+        return "nothing to do: it is so already"
+    if name == "message read":
+        return _letters(data["messages"])
     until = moment(data["expires_at"]) if "expires_at" in data else ""
     shown = {key: safe(value) if isinstance(value, str) else value for key, value in data.items()}
     who = safe(getattr(command, "to", "")) or "anyone"
     quoted = shlex.quote(shown.get("resource", ""))
-    return _SENTENCES[name].format(until=until, who=who, quoted=quoted, **shown)
+    what = shown.get("convoy") or "anything"
+    return _SENTENCES[name].format(until=until, who=who, quoted=quoted, what=what, **shown)
+
+
+def _letters(messages: list[Any]) -> str:
+    read = [m if isinstance(m, dict) else fields(m) for m in messages]
+    lines = []
+    for message in read:
+        asks = " asks" if message["question"] else ""
+        lines.append(f"{message['id']} {message['sender']}{asks}:")
+        lines += [f"  {safe(line)}" for line in message["text"].splitlines()]
+    return "\n".join(lines) or "no messages"

@@ -68,6 +68,27 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
             ),
         ),
     ),
+    "Server": (
+        Entry(
+            "up",
+            "run the server, the witness, the refinery and the deacon together",
+            "up:up",
+            (
+                Option("-d", "in the background: answer once the server does", "flag"),
+                Option("--systemd", "print a unit for systemd instead", "flag"),
+                Option("--port", "the port (default: 5173, or another if taken)", "number", 0),
+            ),
+        ),
+        Entry("down", "stop what corral up runs", "up:down"),
+        Entry(
+            "serve",
+            "run the server alone",
+            "serve:serve",
+            (Option("--port", "the port (default: 5173, or another if taken)", "number", 0),),
+        ),
+        Entry("mcp", "the tools for agents over a pipe, for engines that want that", "mcp:bridge"),
+        Entry("link", "a link that opens the browser, once", "serve:link"),
+    ),
     "See": (
         Entry(
             "status",
@@ -91,6 +112,8 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
     ),
     "Convoys and tasks": (
         Entry("convoy create", "", _BOARD),
+        Entry("convoy pause", "", _BOARD),
+        Entry("convoy resume", "", _BOARD),
         Entry("convoy list", "the convoys", "look:convoy_list"),
         Entry(
             "convoy show", "one convoy", "look:convoy_show", (Option("convoy", "the convoy's id"),)
@@ -180,6 +203,7 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
                 Option("--reason", "why, in one line", default="stopped by hand"),
             ),
         ),
+        Entry("session report", "", _BOARD),
         Entry(
             "session attach",
             "see what a session prints, live, until it ends; or sit down at its terminal",
@@ -268,8 +292,15 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
         Entry("lease release", "", _BOARD),
         Entry("lease list", "who holds what, and until when", "look:lease_list"),
         Entry("alert raise", "", _BOARD),
+        Entry("alert acknowledge", "", _BOARD),
         Entry("alert clear", "", _BOARD),
         Entry("alert list", "what needs a person's eye", "look:alert_list"),
+    ),
+    "Messages": (
+        Entry("message send", "", _BOARD),
+        Entry("message read", "", _BOARD),
+        Entry("message ack", "", _BOARD),
+        Entry("message list", "the messages that are not over", "look:message_list"),
     ),
     "The log": (
         Entry("log verify", "check every event against its hash", "history:verify"),

@@ -57,7 +57,7 @@ class Context:
     def log(self) -> SqliteStore:
         """The log, whether or not the repository was initialised."""
         if self._opened is None:
-            self._opened = SqliteStore(self.repository.folder, anchor=self._mirrored)
+            self._opened = SqliteStore(self.repository.folder, anchor=self.mirrored)
         return self._opened
 
     def close(self) -> None:
@@ -72,6 +72,11 @@ class Context:
             self._must_begin_here()
         _ = self.config
         return log
+
+    @property
+    def served(self) -> bool:
+        """Whether a server has left its socket here; it may be dead."""
+        return os.path.exists(f"{self.repository.folder}/run/server.sock")
 
     @property
     def writable(self) -> SqliteStore:
@@ -126,7 +131,7 @@ class Context:
         if self.repository.config_file() is None:
             raise NotInitialised("Corral is not set up in this repository yet", "corral init")
 
-    def _mirrored(self) -> Mark | None:
+    def mirrored(self) -> Mark | None:
         """Say how far the mirror is: the log cannot be shorter."""
         if not self.repository.has_ref("refs/corral/log"):
             return None

@@ -21,6 +21,7 @@ _FLAGS = {
     "assignee": "--for",
 }
 _POSITIONAL = {"title", "task", "text", "resource", "subject", "alert", "check", "result"}
+_POSITIONAL |= {"session", "message", "to"}
 _OPTIONAL_POSITIONAL = {
     ("task claim", "task"),
     ("queue pause", "convoy"),

@@ -148,6 +148,22 @@ def alert_list(context: Context, options: Options) -> None:
     context.answer(found, human)
 
 
+def message_list(context: Context, options: Options) -> None:
+    found = views.message_views(context.store.state())
+
+    def human() -> str:
+        rows = [(m.id, m.sender, m.to, _fate(m), m.text.partition("\n")[0]) for m in found]
+        return table(rows, ("message", "from", "to", "", "text")) if found else "no messages"
+
+    context.answer(found, human)
+
+
+def _fate(message: views.MessageView) -> str:
+    if message.question and message.reader:
+        return f"{message.reader} owes an answer"
+    return f"taken by {message.reader}" if message.reader else "waits"
+
+
 def why(context: Context, options: Options) -> None:
     state = context.store.state()
     task = find_task(state, options.task)

@@ -38,7 +38,7 @@ def parse(entry: Entry, words: list[str]) -> Options | None:
             return None
         flag, equals, inline = word.partition("=")
         option = by_flag.get(flag)
-        if option is None or not flag.startswith("--"):
+        if option is None:
             raise _bad(entry, f"there is no option {printable(flag)}")
         _set(entry, values, option, [inline] if equals else rest, by_flag)
     _place(entry, values, [o for o in options if not o.flag.startswith("-")], loose)

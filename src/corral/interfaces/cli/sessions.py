@@ -3,7 +3,7 @@
 import gc
 from typing import TYPE_CHECKING
 
-from corral.core import session_rules
+from corral.core import messages, session_rules
 from corral.core.state import Session
 from corral.core.text import line, shown
 from corral.core.verdict import Verdict
@@ -28,19 +28,26 @@ def witness(context: Context, options: Options) -> None:
 
 
 def listed(context: Context, options: Options) -> None:
-    sessions = list(context.store.state().sessions.values())
+    state = context.store.state()
+    sessions, asking = list(state.sessions.values()), messages.asking(state)
     now = context.now()
     context.answer(
         [session_view(session) for session in sessions],
-        lambda: _sessions(sessions, now) if sessions else "no session yet",
+        lambda: _sessions(sessions, now, asking) if sessions else "no session yet",
     )
 
 
-def _sessions(sessions: list[Session], now: int) -> str:
+def _doing(session: Session, asking: dict[str, str]) -> str:
+    if session.stop:
+        return "stopping"
+    return f"waits ({asking[session.id]})" if session.id in asking else "running"
+
+
+def _sessions(sessions: list[Session], now: int, asking: dict[str, str]) -> str:
     rows = [
         (
             session.id,
-            session.verdict or ("stopping" if session.stop else "running"),
+            session.verdict or _doing(session, asking),
             span((session.ended_at or now) - session.started_at),
             session.profile,
             session.detail or session.progress,

@@ -73,6 +73,13 @@ CONFIG = """\
 # ports = 0                  # leased for each session: CORRAL_PORT_1, CORRAL_PORT_2, …
 # port_range = [20000, 29999]
 
+[server]
+# port = 0                   # 0: 5173, or another if that is taken
+# bind = "127.0.0.1"         # another address only with TLS
+# hosts = []                 # more names under which it is reached, like "build.example"
+# tls_cert = ""
+# tls_key = ""
+
 [refinery]                   # for the merge queue, which comes in a later version
 # strategy = "squash"        # rebase, squash or merge; a convoy may say otherwise
 # require_ci = true

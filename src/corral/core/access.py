@@ -1,0 +1,157 @@
+"""Who may do what, through the server: people everything, a session what is its own.
+
+A session proves who it is with a key that is derived from its claim, so nothing secret is in the
+log, and the key is worth nothing once the claim has ended:
+
+    corral_s_SESSION_MAC      MAC = HMAC-SHA-256(secret of the repository, log, session, token)
+
+What is a session's own: its task, the tasks below it, its leases and its inbox. `bound` fills in
+what follows from that, `permit` refuses the rest, inside the transaction that carries it out.
+"""
+
+import hmac
+from collections.abc import Iterator
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from corral.core import commands as c
+from corral.core.errors import NotFound, NoToken, NotYours
+from corral.core.ids import SessionId, TaskId, Token
+from corral.core.leases import resource_name
+from corral.core.state import Session, State, Task
+
+SESSION_PREFIX = "corral_s_"
+PERSON_PREFIX = "corral_p_"
+
+
+class Principal(Struct, frozen=True):
+    """Who asks: a person by any name, or a session, under the token of its claim."""
+
+    name: str
+    session: SessionId = SessionId("")
+    token: Token = Token("")
+
+
+# What a session may do with its own task, and with those below it.
+_OWN = {"renew", "submit", "fail", "block", "comment", "hand-off"}
+_BELOW = _OWN | {"edit", "claim", "unblock", "retry", "cancel"}
+# What needs no task: the rules look at who asks, or `permit` does.
+_FREE = {"lease acquire", "alert raise", "message send", "message read", "message ack"}
+
+
+def session_key(secret: bytes, log: str, session: Session) -> str:
+    """Return the key by which a session is known, for as long as it has its claim."""
+    told = f"{log}\n{session.id}\n{session.token}".encode()
+    return f"{SESSION_PREFIX}{session.id}_{hmac.digest(secret, told, 'sha256').hex()[:40]}"
+
+
+def session_of(state: State, secret: bytes, key: str) -> Principal:
+    """Return the session whose key this is; NoToken if it is nobody's, or has lost its claim."""
+    name = key.removeprefix(SESSION_PREFIX).rpartition("_")[0]
+    session = state.sessions.get(SessionId(name))
+    if session is None or not hmac.compare_digest(
+        session_key(secret, state.log, session).encode(), key.encode("utf-8", "replace")
+    ):
+        raise NoToken("this token is nobody's", "corral link, or the file .git/corral/token")
+    principal = Principal(session.id, session.id, session.token)
+    still_holds(state, principal)
+    return principal
+
+
+def still_holds(state: State, who: Principal) -> Task:
+    """Return the task that a session works on; NoToken if it was taken away or is over."""
+    session = state.sessions.get(who.session)
+    task = state.tasks[session.task] if session else None
+    if session is None or task is None or not session.live or session.token != who.token:
+        raise NoToken(f"the session {who.session} has ended, and its token with it")
+    if task.claim is None or task.claim.token != who.token:
+        raise NoToken(f"{who.session} does not hold {task.id} any more: its token has ended")
+    return task
+
+
+def is_below(state: State, task: Task, root: TaskId) -> bool:
+    return any(above.id == root for above in _above(state, task))
+
+
+def visible(state: State, who: Principal, task: str) -> bool:
+    """Say whether a task is one's own to see: people see all, a session its own and those below."""
+    if not who.session:
+        return True
+    session, found = state.sessions.get(who.session), state.tasks.get(TaskId(task))
+    if session is None or found is None:
+        return False
+    return found.id == session.task or is_below(state, found, session.task)
+
+
+def bound(state: State, who: Principal, command: c.Command) -> c.Command:
+    """Fill in what follows from who asks: a session adds below itself and shows its own token."""
+    if not who.session:
+        return command
+    own = still_holds(state, who)
+    if isinstance(command, c.AddTask):
+        parent = command.parent or own.id
+        return replace(command, parent=parent, convoy=command.convoy or own.convoy)
+    if getattr(command, "token", None) == "" and getattr(command, "task", "").upper() == own.id:
+        return replace(command, token=who.token)
+    return command
+
+
+def permit(state: State, who: Principal, command: c.Command) -> None:
+    """Refuse what is not the asker's to do."""
+    if not who.session:
+        return
+    own = still_holds(state, who)
+    kind, _, verb = command.name.partition(" ")
+    if isinstance(command, c.AddTask):
+        _must_be_in(state, own, command.parent, "add tasks below")
+        if command.urgent and not own.urgent:
+            raise NotYours(f"{who.name} is not urgent, so what it adds is not; nothing was changed")
+    elif kind == "task":
+        _permit_task(state, own, verb, getattr(command, "task", None))
+    elif command.name in ("lease renew", "lease release"):
+        lease = state.leases.get(resource_name(getattr(command, "resource", "")))
+        if lease is not None and lease.holder != who.session:
+            raise NotYours(f"the lease is {lease.holder}'s; nothing was changed")
+    elif isinstance(command, c.ReportProgress):
+        if command.session != who.session:
+            raise NotYours("a session reports for itself; nothing was changed")
+    elif isinstance(command, c.StopSession):
+        found = state.sessions.get(command.session)
+        if found is None or not is_below(state, state.tasks[found.task], own.id):
+            raise NotYours(f"only sessions below {own.id} can be stopped; nothing was changed")
+    elif command.name not in _FREE:
+        raise NotYours(f"a session may not do {command.name!r}; nothing was changed")
+
+
+def _permit_task(state: State, own: Task, verb: str, task: str | None) -> None:
+    if task is None:
+        raise NotYours(
+            f"a session claims by name, below {own.id}; nothing was changed", "name the task"
+        )
+    found = _must_be_in(state, own, task, verb)
+    if verb not in (_OWN if found.id == own.id else _BELOW):
+        raise NotYours(f"a session may not {verb} {found.id}; nothing was changed")
+
+
+def _must_be_in(state: State, own: Task, name: str, verb: str) -> Task:
+    """Return a task that is the session's own or below it; of others it is not even said that
+    they exist."""
+    found = state.tasks.get(TaskId(name.upper()))
+    if found is not None and (found.id == own.id or is_below(state, found, own.id)):
+        return found
+    raise NotYours(f"one may {verb} {own.id} and what is below it only; nothing was changed")
+
+
+def seen(state: State, who: Principal, task: str) -> Task:
+    """Return a task that is one's own to see; NotFound for every other."""
+    found = state.tasks.get(TaskId(task.upper()))
+    if found is None or not visible(state, who, found.id):
+        raise NotFound(f"there is no task {task[:80]!r}", "GET /api/tasks")
+    return found
+
+
+def _above(state: State, task: Task) -> Iterator[Task]:
+    while task.parent:
+        task = state.tasks[task.parent]
+        yield task

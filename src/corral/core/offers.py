@@ -1,0 +1,104 @@
+"""The next task to offer, without a walk over the whole board: for a server, which is asked often.
+
+`index` puts a dictionary in the place of the state's tasks that also keeps them in order of their
+rank. It is the same dictionary to everybody else; one that was not indexed is walked over
+(`claims.next_offer`), and both must give the same answer. What is in the heaps may be out of date
+and is checked against the task when it comes up: a task that cannot be had then is put where it is
+looked for again when that changes.
+"""
+
+from collections.abc import Callable
+from heapq import heapify, heappop, heappush
+
+from corral.core.ids import TaskId
+from corral.core.state import State, Task, TaskState
+
+Ready = Callable[[State, Task, int, str], bool]
+_Ranked = tuple[int, int, TaskId]
+_Timed = tuple[int, TaskId]
+
+
+def index(state: State) -> None:
+    """Have the tasks of a state kept in order from now on."""
+    if not isinstance(state.tasks, Ordered):
+        state.tasks = Ordered(state.tasks)
+
+
+class Ordered(dict[TaskId, Task]):
+    def __init__(self, tasks: dict[TaskId, Task]) -> None:
+        super().__init__(tasks)
+        self._ranked: list[_Ranked] = []  # what may be had by anybody, the best first
+        self._reserved: dict[str, set[TaskId]] = {}  # what is for one claimer
+        self._timed: list[_Timed] = []  # what may be had from a time on: lapsed claims, rests
+        self._needing: dict[TaskId, list[TaskId]] = {}  # what waits for a task to land
+        for task in tasks.values():
+            self._file(task)
+        heapify(self._ranked)
+        heapify(self._timed)
+
+    def __setitem__(self, name: TaskId, task: Task) -> None:
+        super().__setitem__(name, task)
+        self._file(task, sift=True)
+        if task.state is TaskState.DONE:
+            for waiting in self._needing.pop(name, ()):
+                self._file(self[waiting], sift=True)
+
+    def best(self, state: State, now: int, claimer: str, ready: Ready) -> Task | None:
+        """Return the task to take next; `ready` says whether one can be had."""
+        while self._timed and self._timed[0][0] <= now:
+            _, name = heappop(self._timed)
+            self._file(self[name], sift=True, now=now)
+        own = [task for name in self._reserved.pop(claimer, ()) if (task := self[name]).assignee]
+        for task in own:
+            self._reserved.setdefault(task.assignee, set()).add(task.id)
+        mine = (t for t in own if t.assignee == claimer and ready(state, t, now, claimer))
+        best = min(mine, key=_rank, default=None)
+        if best is not None:
+            return best
+        while self._ranked:
+            task = self[self._ranked[0][2]]
+            if not task.assignee and _rank(task) == self._ranked[0]:
+                if ready(state, task, now, claimer):
+                    return task
+                self._put_off(task, now)
+            heappop(self._ranked)
+        return None
+
+    def _file(self, task: Task, *, sift: bool = False, now: int = 0) -> None:
+        """Put a task where it will be found."""
+        if task.assignee:
+            self._reserved.setdefault(task.assignee, set()).add(task.id)
+        if task.state is TaskState.DOING and task.claim is not None:
+            if task.claim.expires_at > now:
+                self._push(self._timed, (task.claim.expires_at, task.id), sift)
+                return
+        elif task.state is not TaskState.TODO:
+            return
+        if not task.assignee:
+            self._push(self._ranked, _rank(task), sift)
+
+    def _put_off(self, task: Task, now: int) -> None:
+        """Put a task that came up but cannot be had now where its time will come."""
+        if task.state not in (TaskState.TODO, TaskState.DOING):
+            return
+        if task.state is TaskState.DOING and task.claim and task.claim.expires_at > now:
+            return  # it is among the timed
+        if task.not_before_at > now:
+            heappush(self._timed, (task.not_before_at, task.id))
+            return
+        for need in task.needs:
+            found = self.get(need)
+            if found is None or found.state is not TaskState.DONE:
+                self._needing.setdefault(need, []).append(task.id)
+                return
+
+    @staticmethod
+    def _push(heap: "list[_Ranked] | list[_Timed]", entry: "_Ranked | _Timed", sift: bool) -> None:
+        if sift:
+            heappush(heap, entry)  # type: ignore[misc]  # each heap has its own kind
+        else:
+            heap.append(entry)  # type: ignore[arg-type]
+
+
+def _rank(task: Task) -> _Ranked:
+    return -task.priority, task.order, task.id

@@ -1,0 +1,66 @@
+"""Requests with a key: asked any number of times, carried out once.
+
+Who asks makes up a key and sends it with the request. It is stored with the last event that the
+request led to, so it is there if and only if the request was carried out, whoever dies when:
+
+    "key":"KEY/DIGEST"
+
+The digest is that of the command: a key that comes with another command is a mistake, and refused.
+Keys are remembered for a while, which is part of the state.
+"""
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from corral.core.errors import AlreadyDone, BadInput, Refused
+from corral.core.state import Answered, State
+from corral.core.text import printable
+
+if TYPE_CHECKING:
+    from corral.core.commands import Command
+
+REMEMBERED_MS = 600_000
+REMEMBERED = 10_000
+_SHORTEST, _LONGEST = 8, 64
+
+
+def keyed(key: str, command: "Command") -> str:
+    """Return the key as it is stored, for a command; nothing stays nothing."""
+    if not key:
+        return ""
+    plain = key.replace("-", "").replace("_", "")
+    if not _SHORTEST <= len(key) <= _LONGEST or not (plain.isascii() and plain.isalnum()):
+        raise BadInput(
+            f"the idempotency key {printable(key)!r} is bad",
+            f"use {_SHORTEST} to {_LONGEST} letters, digits, - and _",
+        )
+    from hashlib import sha256
+
+    asked = f"{command.name}\n".encode() + msgspec.json.encode(command)
+    return f"{key}/{sha256(asked).hexdigest()[:12]}"
+
+
+def refuse_again(state: State, actor: str, stored: str) -> None:
+    """Raise AlreadyDone for what was carried out before, and refuse a key that is used anew."""
+    key, _, digest = stored.partition("/")
+    earlier = state.requests.get(f"{actor}/{key}")
+    if earlier is None:
+        return
+    if earlier.digest != digest:
+        raise Refused(
+            f"the idempotency key {key} was used for something else, at event {earlier.seq};"
+            " nothing was changed",
+            "make a new key for each request",
+            code="key_reused",
+        )
+    raise AlreadyDone(earlier.seq)
+
+
+def remember(state: State, actor: str, stored: str, seq: int, at: int) -> None:
+    """Part of the fold: note a key, and forget those that are too old."""
+    key, _, digest = stored.partition("/")
+    known = state.requests
+    known[f"{actor}/{key}"] = Answered(seq, at, digest)
+    while len(known) > REMEMBERED or next(iter(known.values())).at < at - REMEMBERED_MS:
+        del known[next(iter(known))]

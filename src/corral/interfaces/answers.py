@@ -1,0 +1,106 @@
+"""What a command answers with, on every interface: the thing as it is now, from its last event."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from corral.core import queue_rules, views
+from corral.core.codec import Stored, decode, event_of
+from corral.core.events import TaskAdded, TaskEdited, WorkPaused, WorkResumed
+from corral.core.ids import TaskId
+from corral.core.queue_views import check_view
+from corral.core.state import State
+
+Answer = Callable[[State, Sequence[Stored]], dict[str, Any]]
+
+
+def answer_of(name: str) -> Answer:
+    kind = name.split(maxsplit=1)[0]
+
+    def answer(state: State, stored: Sequence[Stored]) -> dict[str, Any]:
+        if name == "message read":
+            return _taken(state, stored)
+        if not stored:
+            return {"unchanged": True}
+        if kind == "plan":
+            return _plan(state, stored)
+        event: Any = event_of(decode(stored[-1].line))
+        data: dict[str, Any] = _SHOWN[kind](state, event)
+        if getattr(event, "expires_at", None) and hasattr(event, "token"):
+            data |= {"token": event.token, "expires_at": event.expires_at}
+        return data | {"seq": stored[-1].seq}
+
+    return answer
+
+
+def _taken(state: State, stored: Sequence[Stored]) -> dict[str, Any]:
+    """Return the messages that one reading has delivered; its last event is enough to know it."""
+    if not stored:
+        return {"messages": []}
+    record = decode(stored[-1].line)
+    reader = getattr(event_of(record), "reader", "")
+    found = [m for m in state.messages.values() if (m.reader, m.read_at) == (reader, record.at)]
+    return {"messages": [views.message_view(m) for m in found], "seq": record.seq}
+
+
+def _convoy(state: State, event: Any) -> dict[str, Any]:
+    if isinstance(event, WorkPaused | WorkResumed):
+        return {"convoy": event.convoy, "paused": isinstance(event, WorkPaused)}
+    convoy = state.convoys[event.convoy]
+    return fields(views.convoy_view(convoy, dict.fromkeys(views.COLUMNS, 0)))
+
+
+def _task(state: State, event: Any) -> dict[str, Any]:
+    return fields(views.task_view(state, state.tasks[TaskId(event.task)]))
+
+
+def _lease(state: State, event: Any) -> dict[str, Any]:
+    lease = state.leases.get(event.resource)
+    if lease is None:
+        return {"resource": event.resource}
+    return fields(views.lease_view(event.resource, lease))
+
+
+def _alert(state: State, event: Any) -> dict[str, Any]:
+    alert = state.alerts.get(event.alert)
+    return fields(alert) if alert else {"id": event.alert}
+
+
+def _session(state: State, event: Any) -> dict[str, Any]:
+    return fields(views.session_view(state.sessions[event.session]))
+
+
+def _message(state: State, event: Any) -> dict[str, Any]:
+    message = state.messages.get(event.message)
+    return fields(views.message_view(message)) if message else {"id": event.message}
+
+
+def _queue(state: State, event: Any) -> dict[str, Any]:
+    if getattr(event, "task", ""):
+        return _task(state, event)
+    if getattr(event, "run", ""):
+        return fields(check_view(state.checks[event.run]))
+    name = event.convoy or "everything"
+    return {"id": name, "paused": queue_rules.paused(state, event.convoy)}
+
+
+def _plan(state: State, stored: Sequence[Stored]) -> dict[str, Any]:
+    """Name what a plan has made or changed."""
+    events = [event_of(decode(one.line)) for one in stored]
+    tasks = [str(event.task) for event in events if isinstance(event, TaskAdded | TaskEdited)]
+    convoy = state.tasks[TaskId(tasks[0])].convoy if tasks else ""
+    return {"convoy": convoy, "tasks": list(dict.fromkeys(tasks)), "seq": stored[-1].seq}
+
+
+_SHOWN: dict[str, Callable[[State, Any], dict[str, Any]]] = {
+    "convoy": _convoy,
+    "task": _task,
+    "lease": _lease,
+    "alert": _alert,
+    "session": _session,
+    "message": _message,
+    "queue": _queue,
+}
+
+
+def fields(value: Any) -> dict[str, Any]:
+    return {name: getattr(value, name) for name in value.__struct_fields__}

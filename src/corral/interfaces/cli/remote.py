@@ -1,0 +1,151 @@
+"""Have the server carry out a command, if one runs: faster, and in one line with all others.
+
+Spoken by hand over the socket in the git directory, because `http.client` takes as long to load as
+a whole command. The request has a key. So if the server dies before it has answered, the command
+is carried out on the log with the same key: then it was done once, whoever did it.
+"""
+
+import os
+import time
+from _socket import AF_UNIX, SOCK_STREAM, socket  # the module around it costs 3 ms
+from typing import Any
+
+import msgspec
+from msgspec import Raw, Struct
+
+from corral.core.commands import Command
+from corral.core.errors import BadInput, CorralError, Failed, NotFound, Refused
+
+_SOCKET = "run/server.sock"  # as in world/serving, which is not for every command to load
+_PATIENCE_S = 10.0
+_SHORT = 100  # bytes: a socket's name has 108 at most
+_KINDS: dict[int, type[CorralError]] = {400: BadInput, 404: NotFound, 500: CorralError, 503: Failed}
+
+
+class Unanswered(Exception):
+    """The server took the request and did not answer: it may or may not have been done."""
+
+
+class _Refusal(Struct):
+    code: str
+    message: str
+    hint: str
+
+
+class _Envelope(Struct):
+    ok: bool
+    data: Raw = Raw(b"null")
+    error: _Refusal | None = None
+
+
+def ask(folder: str, command: Command, actor: str, key: str) -> Raw | None:
+    """Return what the server answered, None if none runs; raise what it refused."""
+    path = f"/api/{command.name.replace(' ', '/')}"
+    return _ask(folder, path, msgspec.json.encode(command), actor, key)
+
+
+def post(folder: str, path: str, actor: str) -> Any:
+    """Ask the server for something that is no command; None if none runs."""
+    answer = _ask(folder, path, b"{}", actor, "")
+    return None if answer is None else msgspec.json.decode(answer)
+
+
+def forward(folder: str, path: str, body: bytes, actor: str) -> tuple[int, bytes] | None:
+    """Post something to the server and return status and body as they come; None if none runs."""
+    if not actor.isprintable():
+        raise BadInput("the name has a control character in it")
+    answer = _exchanged(folder, path, body, actor, "")
+    return None if answer is None else _parted(answer)
+
+
+def _ask(folder: str, path: str, body: bytes, actor: str, key: str) -> Raw | None:
+    if not actor.isprintable():
+        raise BadInput("the name has a control character in it")
+    answer = _exchanged(folder, path, body, actor, key)
+    return None if answer is None else _understood(answer)
+
+
+def _exchanged(folder: str, path: str, body: bytes, actor: str, key: str) -> bytes | None:
+    head = [
+        f"POST {path} HTTP/1.1",
+        "Host: corral.local",
+        f"Authorization: Bearer {_token(folder, actor)}",
+        f"Corral-Actor: {actor}",
+        "Content-Type: application/json",
+        "Accept: application/json, text/event-stream",
+        f"Content-Length: {len(body)}",
+        "Connection: close",
+        *([f"Idempotency-Key: {key}"] if key else []),
+    ]
+    line = _connected(folder)
+    if line is None:
+        return None
+    try:
+        line.sendall("\r\n".join([*head, "", ""]).encode() + body)
+        return _all(line)
+    except OSError as error:
+        raise Unanswered from error
+    finally:
+        line.close()
+
+
+def _connected(folder: str) -> socket | None:
+    path, opened = f"{folder}/{_SOCKET}", -1
+    line = socket(AF_UNIX, SOCK_STREAM)
+    line.settimeout(_PATIENCE_S)
+    try:
+        if len(path) > _SHORT:
+            opened = os.open(os.path.dirname(path), os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+            path = f"/proc/self/fd/{opened}/{os.path.basename(path)}"
+        line.connect(path)
+    except OSError:  # no socket, or nobody behind it: no server
+        line.close()
+        return None
+    finally:
+        if opened >= 0:
+            os.close(opened)
+    return line
+
+
+def _token(folder: str, actor: str) -> str:
+    """Return the key of the session that we are, or else the people's token."""
+    own = os.environ.get("CORRAL_KEY", "")
+    if own and actor == os.environ.get("CORRAL_SESSION"):
+        return own
+    from corral.world.keys import read
+
+    return read(f"{folder}/token")
+
+
+def _all(line: socket) -> bytes:
+    deadline = time.monotonic() + _PATIENCE_S
+    parts = []
+    while part := line.recv(1 << 16):
+        parts.append(part)
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        line.settimeout(left)
+    return b"".join(parts)
+
+
+def _parted(answer: bytes) -> tuple[int, bytes]:
+    """Return status and body of an answer that came whole."""
+    head, _, body = answer.partition(b"\r\n\r\n")
+    lines = head.lower().split(b"\r\n")
+    length = next((n[15:].strip() for n in lines if n.startswith(b"content-length:")), b"")
+    if length != str(len(body)).encode() or len(lines[0].split()) < 2:
+        raise Unanswered  # cut off
+    return int(lines[0].split()[1]), body
+
+
+def _understood(answer: bytes) -> Raw:
+    status, body = _parted(answer)
+    try:
+        envelope = msgspec.json.decode(body, type=_Envelope)
+    except msgspec.MsgspecError as error:
+        raise Unanswered from error
+    if envelope.error is not None:
+        said = envelope.error
+        raise _KINDS.get(status, Refused)(said.message, said.hint, code=said.code)
+    return envelope.data

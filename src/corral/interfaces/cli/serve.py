@@ -1,0 +1,46 @@
+"""`corral serve` and `corral link`."""
+
+import sys
+from typing import TYPE_CHECKING
+
+from corral.core.errors import NotFound
+from corral.core.text import number
+from corral.interfaces.cli.context import Context
+from corral.interfaces.cli.parser import Options
+
+if TYPE_CHECKING:
+    from corral.world.serving import Published
+
+_NOT_UP = NotFound("no server runs for this repository", "corral up", code="no_server")
+
+
+def serve(context: Context, options: Options) -> None:
+    from corral.interfaces.http.server import run
+
+    _ = context.store  # that there is a log, and that it is sound, is said here
+    port = number(options.port, "the port", 0, 65_535)
+
+    def ready(url: str) -> None:
+        context.answer({"url": url}, lambda: f"Corral serves {url} (corral link opens a browser)")
+        sys.stdout.flush()
+
+    run(context.repository, context.config, context.mirrored, port=port, ready=ready)
+
+
+def link(context: Context, options: Options) -> None:
+    from corral.interfaces.cli import remote
+
+    try:
+        found = remote.post(context.repository.folder, "/api/tickets", context.actor)
+    except remote.Unanswered:
+        found = None
+    if found is None:
+        raise _NOT_UP
+    context.answer(found, lambda: str(found["url"]))
+
+
+def server_of(context: Context) -> "Published | None":
+    """Return where the server of this repository is, if one runs."""
+    from corral.world.serving import published
+
+    return published(context.repository.folder)

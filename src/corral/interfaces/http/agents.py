@@ -1,0 +1,265 @@
+"""Tools for agents, over MCP: what they need to work together, in as few words as possible.
+
+The official SDK takes a second to load and much memory, so this module is imported when the first
+agent calls, and never by a command. The same guard has let the call in, and the same rules decide;
+each tool is one command, with what follows from the asker filled in.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+from contextvars import ContextVar
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec
+
+import msgspec
+from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.transport_security import TransportSecuritySettings
+
+from corral.core import commands as c
+from corral.core import views
+from corral.core.access import Principal, seen, still_holds
+from corral.core.codec import decode
+from corral.core.commands import Command
+from corral.core.errors import BadInput, CorralError
+from corral.core.ids import ConvoyId, TaskId, Token
+from corral.core.slots import Limits
+from corral.core.state import Task
+from corral.core.why import explain
+from corral.interfaces.http.api import Api
+from corral.interfaces.http.exchange import Receive, Scope, Send
+from corral.interfaces.http.pages import scoped
+
+INSTRUCTIONS = (
+    "Corral coordinates agents on one repository. Report progress now and then, read your inbox"
+    " between steps, take a lease before touching what is shared."
+)
+_SHOWN = ("id", "title", "state", "column", "holder", "reason")
+_LINES = 200  # tasks that a status lists
+
+P = ParamSpec("P")
+_caller: ContextVar[Principal] = ContextVar("caller")  # each request has its own
+
+
+def _told(
+    tool: Callable[Concatenate["Tools", P], Awaitable[Any]],
+) -> Callable[Concatenate["Tools", P], Coroutine[Any, Any, str]]:
+    """Answer in JSON; a refusal with what the agent can do about it."""
+
+    @wraps(tool)
+    async def told(self: "Tools", /, *given: P.args, **named: P.kwargs) -> str:
+        try:
+            found = await tool(self, *given, **named)
+        except CorralError as error:
+            hint = f" (try: {error.hint})" if error.hint else ""
+            raise ToolError(f"{error.code}: {error.message}{hint}") from error
+        return found if isinstance(found, str) else msgspec.json.encode(found).decode()
+
+    told.__annotations__ = {**tool.__annotations__, "return": str}
+    return told
+
+
+class Agents:
+    """The MCP endpoint, for as long as the server runs."""
+
+    def __init__(self, api: Api) -> None:
+        server: MCPServer[Any] = MCPServer("corral", instructions=INSTRUCTIONS, log_level="ERROR")
+        tools = Tools(api)
+        for tool in tools.all():
+            server.add_tool(tool, description=tool.__doc__, structured_output=False)
+        server.resource("corral://board", mime_type="application/json")(tools.status)
+        server.resource("corral://messages", mime_type="application/json")(tools.messages)
+        server.resource("corral://task/{task}", mime_type="application/json")(tools.task)
+        server.resource("corral://brief/{task}", mime_type="text/markdown")(tools.brief)
+        # Host and Origin were checked by our own guard; answers are plain JSON, no session is kept.
+        server.streamable_http_app(
+            stateless_http=True,
+            json_response=True,
+            transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+        )
+        self._manager = server.session_manager
+        self._ready = asyncio.Event()
+        self._running = asyncio.get_running_loop().create_task(self._run())
+
+    async def _run(self) -> None:
+        async with self._manager.run():
+            self._ready.set()
+            await asyncio.Event().wait()
+
+    async def serve(self, who: Principal, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._ready.wait()
+        _caller.set(who)
+        await self._manager.handle_request(scope, receive, send)
+
+    async def stop(self) -> None:
+        self._running.cancel()
+        await asyncio.gather(self._running, return_exceptions=True)
+
+
+class Tools:
+    """One method for each tool. Its docstring is what every agent pays for: keep it short."""
+
+    def __init__(self, api: Api) -> None:
+        self._api = api
+
+    def all(self) -> list[Callable[..., Awaitable[str]]]:
+        return [
+            *(self.claim, self.progress, self.message, self.inbox, self.hand_off, self.lease),
+            *(self.release, self.submit, self.add_task, self.why, self.status),
+        ]
+
+    @_told
+    async def claim(self, task: str = "") -> Any:
+        """Take a task, or the next ready one."""
+        ttl_s = self._api.config.board.claim_ttl_s
+        command = c.ClaimTask(task=TaskId(task) if task else None, ttl_s=ttl_s)
+        data = await self._do(command)
+        kept = ("id", "title", "paths", "accept", "token", "expires_at")
+        return {name: data[name] for name in kept} | {"brief": await self.brief(data["id"])}
+
+    @_told
+    async def progress(self, text: str, outputs: int | None = None, task: str = "") -> Any:
+        """Say where you are, in one line."""
+        who = _caller.get()
+        if who.session:
+            command: Command = c.ReportProgress(session=who.session, text=text, outputs=outputs)
+        elif task:
+            command = c.CommentTask(task=TaskId(task), text=text)
+        else:
+            raise BadInput("you are no session: name the task")
+        return {"seq": (await self._do(command))["seq"]}
+
+    @_told
+    async def message(self, to: str, text: str, question: bool = False, reply_to: str = "") -> Any:
+        """Send text to a session (AF-1.1), task (AF-1), role:NAME or people."""
+        command = c.SendMessage(to=to, text=text, question=question, reply_to=reply_to)
+        return {"id": (await self._do(command))["id"]}
+
+    @_told
+    async def inbox(self, ack: tuple[str, ...] = ()) -> Any:
+        """Your new messages. ack: ids you are done with."""
+        for message in ack:
+            await self._do(c.AcknowledgeMessage(message=message))
+        found: list[views.MessageView] = (await self._do(c.ReadMessages()))["messages"]
+        return [
+            {"id": m.id, "from": m.sender, "text": m.text}
+            | ({"asks": True} if m.question else {})
+            | ({"answers": m.reply_to} if m.reply_to else {})
+            for m in found
+        ]
+
+    @_told
+    async def hand_off(self, to: str = "", note: str = "", task: str = "", token: str = "") -> Any:
+        """Give your task to another, or to anyone."""
+        name = self._own(task)
+        command = c.HandOffTask(task=name, to=to, note=note, token=Token(token))
+        return _brief_task(await self._do(command))
+
+    @_told
+    async def lease(self, resource: str, ttl_s: int = 900) -> Any:
+        """Reserve file:GLOB, port:N or kind:name."""
+        data = await self._do(c.AcquireLease(resource=resource, ttl_s=ttl_s))
+        return {name: data[name] for name in ("resource", "token", "expires_at")}
+
+    @_told
+    async def release(self, resource: str, token: str) -> Any:
+        """Give a lease back."""
+        return await self._do(c.ReleaseLease(resource=resource, token=Token(token)))
+
+    @_told
+    async def submit(self, task: str = "", token: str = "", commit: str = "") -> Any:
+        """Hand in a task's work."""
+        name = self._own(task)
+        command = c.SubmitTask(task=name, token=Token(token), commit=commit)
+        return _brief_task(await self._do(command))
+
+    @_told
+    async def add_task(
+        self,
+        title: str,
+        brief: str = "",
+        *,
+        assignee: str = "",
+        role: str = "",
+        needs: tuple[str, ...] = (),
+        paths: tuple[str, ...] = (),
+        accept: tuple[str, ...] = (),
+        convoy: str = "",
+    ) -> Any:
+        """Post a task for another agent, a role or anyone; below yours if you have one."""
+        command = c.AddTask(
+            title=title,
+            brief=brief,
+            assignee=assignee,
+            role=role,
+            needs=tuple(map(TaskId, needs)),
+            paths=paths,
+            accept=accept,
+            convoy=ConvoyId(convoy),
+        )
+        return _brief_task(await self._do(command))
+
+    @_told
+    async def why(self, task: str = "") -> Any:
+        """Why a task does not go on."""
+        found = await self._seen(task)
+        state, config = self._api.feed.state, self._api.config
+        slots, engine = config.slots, config.engine.get(found.engine or "default")
+        limits = Limits(slots.total, slots.reserve, slots.pools)
+        told = explain(state, found, self._api.clock(), limits, engine.pool if engine else "")
+        return {"summary": told.summary, "obstacles": [o.text for o in told.obstacles]}
+
+    @_told
+    async def status(self) -> Any:
+        """The board."""
+        await self._api.caught_up()
+        shown = scoped(self._api.feed.state, _caller.get())
+        over = ("done", "cancelled")
+        lines = [line for line in shown.tasks if line.column not in over]
+        return {
+            "tasks": [_brief_task(msgspec.to_builtins(line)) for line in lines[:_LINES]],
+            "more": max(0, len(lines) - _LINES),
+            "done": sum(line.column in over for line in shown.tasks),
+        }
+
+    # Resources
+
+    @_told
+    async def messages(self) -> Any:
+        await self._api.caught_up()
+        return scoped(self._api.feed.state, _caller.get()).messages
+
+    @_told
+    async def task(self, task: str) -> Any:
+        view = views.task_view(self._api.feed.state, await self._seen(task))
+        return {**msgspec.to_builtins(view), "brief": await self.brief(task)}
+
+    @_told
+    async def brief(self, task: str) -> Any:
+        found = await self._seen(task)
+        if not found.brief_seq:
+            return ""
+        rows = await asyncio.to_thread(
+            lambda: list(self._api.feed.store.read(found.brief_seq - 1, 1))
+        )
+        return str(msgspec.json.decode(decode(rows[0].line).data)["brief"])
+
+    # Inside
+
+    async def _do(self, command: Command) -> dict[str, Any]:
+        return await self._api.perform(_caller.get(), command)
+
+    def _own(self, task: str) -> TaskId:
+        """Return the task that is meant: one's own, if none is named."""
+        who = _caller.get()
+        if task or not who.session:
+            return TaskId(task)
+        return still_holds(self._api.feed.state, who).id
+
+    async def _seen(self, task: str) -> Task:
+        await self._api.caught_up()
+        return seen(self._api.feed.state, _caller.get(), self._own(task))
+
+
+def _brief_task(data: dict[str, Any]) -> dict[str, Any]:
+    return {name: data[name] for name in _SHOWN if data.get(name)}

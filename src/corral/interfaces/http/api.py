@@ -1,0 +1,320 @@
+"""The operations behind the routes: commands go through one writer, views come from the feed."""
+
+import asyncio
+import sys
+import traceback
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec.structs import replace
+
+from corral.core import rules
+from corral.core.access import Principal, bound, permit
+from corral.core.commands import COMMANDS, ClaimTask, Command, CreateConvoy
+from corral.core.config import Config
+from corral.core.errors import AlreadyDone, BadInput, CorralError, NotYours
+from corral.core.events import Event
+from corral.core.offers import index
+from corral.core.requests import keyed
+from corral.core.state import State
+from corral.interfaces.answers import answer_of
+from corral.interfaces.http import pages
+from corral.interfaces.http.exchange import (
+    Call,
+    Receive,
+    Reply,
+    Scope,
+    Send,
+    answer,
+    asked,
+    failed,
+    in_words,
+    ok,
+)
+from corral.interfaces.http.feed import Feed
+from corral.interfaces.http.guard import LOGIN, Guard
+from corral.interfaces.http.routes import Route, Router
+from corral.interfaces.http.stream import EventsQuery, Streams
+from corral.store.port import Request
+from corral.store.writer import Writer
+from corral.world.clock import Clock, now
+from corral.world.repository import Repository
+
+if TYPE_CHECKING:
+    from corral.interfaces.http.agents import Agents
+
+MCP = "/mcp"
+_decoders: dict[str, Any] = {}
+
+
+class Api:
+    """What the handlers have at hand."""
+
+    def __init__(
+        self,
+        feed: Feed,
+        writer: Writer,
+        guard: Guard,
+        *,
+        repository: Repository,
+        config: Config,
+        url: str,
+        clock: Clock = now,
+    ) -> None:
+        self.feed = feed
+        self.writer = writer
+        self.repository = repository
+        self.config = config
+        self.guard = guard
+        self.url = url
+        self.clock = clock
+        self.streams = Streams(feed)
+        self.answered: dict[int, int] = {}  # by HTTP status
+        self._acknowledged = 0
+        self._status: tuple[int, bytes] = (-1, b"")
+
+    async def caught_up(self) -> None:
+        """Wait until views know all that this server has acknowledged."""
+        await self.feed.reach(self._acknowledged)
+
+    def status(self, who: Principal) -> bytes:
+        """Return the whole status in its envelope; what people see is made once for each event."""
+        if who.session:
+            return ok(pages.scoped(self.feed.state, who)).body
+        if self._status[0] != self.feed.state.seq:
+            self._status = (self.feed.state.seq, ok(pages.scoped(self.feed.state, who)).body)
+        return self._status[1]
+
+    async def perform(self, who: Principal, command: Command, key: str = "") -> dict[str, Any]:
+        """Carry out a command for somebody, through the one writer."""
+
+        def decide(state: State, at: int) -> "list[Event]":
+            if isinstance(command, ClaimTask):
+                index(state)
+            mine = bound(state, who, command)
+            permit(state, who, mine)
+            return list(rules.decide(state, mine, who.name, at))
+
+        answer = answer_of(command.name)
+        request = Request(who.name, decide, answer, keyed(key, command))
+        try:
+            data: dict[str, Any] = await self.ask(request)
+        except AlreadyDone as done:
+            await self.feed.reach(done.seq)
+            data = answer(self.feed.state, list(self.feed.store.read(done.seq - 1, 1)))
+        self._acknowledged = max(self._acknowledged, data.get("seq", 0))
+        return data
+
+    async def ask(self, request: Request[Any]) -> Any:
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Any] = loop.create_future()
+
+        def told(said: Any) -> None:
+            loop.call_soon_threadsafe(_settle, future, said)
+
+        self.writer.submit(request, told)
+        return await future
+
+
+def _settle(future: "asyncio.Future[Any]", said: Any) -> None:
+    if future.cancelled():
+        return
+    if isinstance(said, BaseException):
+        future.set_exception(said)
+    else:
+        future.set_result(said)
+
+
+async def command(api: Api, call: Call) -> Reply:
+    """Carry out the command that the address names."""
+    name = call.path.removeprefix("/api/").replace("/", " ")
+    body = await call.body()
+    if not body.strip():
+        body = b"{}"
+    decoder = _decoders.get(name) or _decoders.setdefault(
+        name, msgspec.json.Decoder(COMMANDS[name])
+    )
+    try:
+        wanted: Command = decoder.decode(body)
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+        raise BadInput(in_words(error)) from error
+    wanted = _with_defaults(api, wanted, body)
+    return ok(await api.perform(call.principal, wanted, call.header(b"idempotency-key")))
+
+
+def _with_defaults(api: Api, wanted: Command, body: bytes) -> Command:
+    """Fill in what the repository says, where the command says nothing."""
+    lapses = wanted.name.startswith(("task ", "lease ")) and "ttl_s" in wanted.__struct_fields__
+    if lapses and b'"ttl_s"' not in body:
+        wanted = replace(wanted, ttl_s=api.config.board.claim_ttl_s)
+    if isinstance(wanted, CreateConvoy) and b'"base"' not in body:
+        wanted = replace(wanted, base=api.repository.branch())
+    return wanted
+
+
+async def ticket(api: Api, call: Call) -> Reply:
+    await call.body()
+    return ok({"url": f"{api.url}{LOGIN}?ticket={api.guard.ticket()}"})
+
+
+class LoginQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    ticket: str
+
+
+async def login(api: Api, call: Call) -> Reply:
+    query: LoginQuery = asked(call, LoginQuery)
+    cookie = api.guard.cookie(api.guard.redeem(query.ticket))
+    return Reply(b"", 303, ((b"location", b"/"), (b"set-cookie", cookie)), b"text/plain")
+
+
+async def home(api: Api, call: Call) -> Reply:
+    page = f"Corral serves this repository here.\n\n{api.url}/api/status\n{api.url}/api/events\n"
+    return Reply(page.encode(), kind=b"text/plain; charset=utf-8")
+
+
+async def openapi(api: Api, call: Call) -> Reply:
+    from corral.interfaces.http.openapi import document
+
+    return Reply(document(ROUTER.routes))
+
+
+async def metrics(api: Api, call: Call) -> Reply:
+    from corral.interfaces.http.metrics import exposition
+
+    return Reply(exposition(api), kind=b"text/plain; version=0.0.4; charset=utf-8")
+
+
+async def _streamed(api: Api, call: Call) -> Reply:
+    raise AssertionError("streams are served by their own code")
+
+
+def _commands() -> list[Route]:
+    return [
+        Route(
+            method="POST",
+            path=f"/api/{name.replace(' ', '/')}",
+            summary=" ".join((kind.__doc__ or "").split()),
+            handler=command,
+            body=kind,
+        )
+        for name, kind in COMMANDS.items()
+    ]
+
+
+EVENTS = Route(
+    method="GET",
+    path="/api/events",
+    summary="the log as Server-Sent Events; Last-Event-ID goes on after an event",
+    handler=_streamed,
+    query=EventsQuery,
+    kind="text/event-stream",
+)
+
+ROUTER = Router(
+    [
+        *_commands(),
+        *pages.VIEWS,
+        EVENTS,
+        Route(
+            method="POST",
+            path="/api/tickets",
+            summary="a link that opens a browser, once",
+            handler=ticket,
+            people_only=True,
+        ),
+        Route(
+            method="GET",
+            path="/api/openapi.json",
+            summary="this document",
+            handler=openapi,
+            kind="application/json",
+        ),
+        Route(
+            method="GET",
+            path="/metrics",
+            summary="figures for Prometheus",
+            handler=metrics,
+            kind="text/plain",
+            people_only=True,
+        ),
+        Route(
+            method="GET",
+            path=LOGIN,
+            summary="change the ticket of a one-time link for a cookie",
+            handler=login,
+            query=LoginQuery,
+            kind="text/plain",
+        ),
+        Route(method="GET", path="/", summary="where to begin", handler=home, kind="text/plain"),
+    ]
+)
+
+
+class Application:
+    """The ASGI application: the guard, then the route, then the envelope."""
+
+    def __init__(self, api: Api) -> None:
+        self._api = api
+        self._agents: Agents | None = None
+        self._loading = asyncio.Lock()
+
+    async def stop(self) -> None:
+        if self._agents is not None:
+            await self._agents.stop()
+
+    async def _load_agents(self) -> "Agents":
+        """Import what agents need when the first of them calls, beside everything else."""
+        async with self._loading:
+            if self._agents is None:
+                module = await asyncio.to_thread(import_module, "corral.interfaces.http.agents")
+                self._agents = module.Agents(self._api)
+        return self._agents
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        call = Call(scope, receive)
+        started = False
+
+        async def sending(message: Any) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                status = message["status"]
+                self._api.answered[status] = self._api.answered.get(status, 0) + 1
+            await send(message)
+
+        try:
+            reply = await self._handle(call, sending)
+        except CorralError as error:
+            if not started:  # a body that is refused is not waited for either
+                await answer(sending, failed(error), close=error.http_status in (408, 413))
+            return
+        except Exception as error:  # a border: whoever asked is told, and the server goes on
+            traceback.print_exception(error, file=sys.stderr)
+            if started:
+                raise
+            reply = failed(CorralError("something unexpected happened", code="unexpected"))
+        if reply is not None:
+            await answer(sending, reply)
+
+    async def _handle(self, call: Call, send: Send) -> Reply | None:
+        api = self._api
+        api.guard.check_place(call)
+        if call.path != LOGIN:
+            call.principal = api.guard.identify(call, api.feed.state)
+        if call.path == MCP:
+            agents = self._agents or await self._load_agents()
+            await agents.serve(call.principal, call.scope, call.receive, send)
+            return None
+        route = ROUTER.find(call)
+        if route.people_only and call.principal.session:
+            raise NotYours("this is for people only")
+        api.guard.check_body(call)
+        if route is EVENTS:
+            await api.streams.serve(call, send)
+            return None
+        if route.method == "GET":
+            if route.query.__struct_fields__ == ():
+                asked(call, route.query)
+            await api.caught_up()
+        return await route.handler(api, call)

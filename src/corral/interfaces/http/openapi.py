@@ -1,0 +1,134 @@
+"""The OpenAPI document, made from the table of routes and the Structs that it names."""
+
+from collections.abc import Iterable
+from functools import cache
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from corral import __version__
+from corral.interfaces.http.routes import Route
+
+_REF = "#/components/schemas/{name}"
+_ERRORS = {
+    "400": "it cannot be understood, or is out of bounds",
+    "401": "no token, a wrong one, or one that has ended",
+    "403": "not yours to do or to see",
+    "404": "no such thing",
+    "408": "the body took too long to come",
+    "409": "understood, but a rule forbids it now",
+    "413": "the body is too large",
+    "415": "the body is not JSON",
+    "421": "the Host is not ours",
+    "429": "too much at once",
+    "503": "the machine or the log could not do it",
+}
+_ERROR = {
+    "type": "object",
+    "required": ["ok", "error"],
+    "properties": {
+        "ok": {"const": False},
+        "error": {
+            "type": "object",
+            "required": ["code", "message", "hint"],
+            "properties": {name: {"type": "string"} for name in ("code", "message", "hint")},
+        },
+    },
+}
+_KEY = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": False,
+    "description": "asked again with the same key, it is not done again",
+    "schema": {"type": "string", "pattern": "^[A-Za-z0-9_-]{8,64}$"},
+}
+
+
+@cache
+def document(routes: tuple[Route, ...]) -> bytes:
+    """Return the document as JSON."""
+    kinds: list[Any] = []
+    for route in routes:
+        kinds += [route.query, route.answer, *([route.body] if route.body else [])]
+    schemas, components = msgspec.json.schema_components(kinds, ref_template=_REF)
+    paths: dict[str, dict[str, Any]] = {}
+    for number, route in enumerate(routes):
+        at = sum(2 + (r.body is not None) for r in routes[:number])
+        body = schemas[at + 2] if route.body else None
+        operation = _operation(route, schemas[at + 1], body)
+        paths.setdefault(route.path, {})[route.method.lower()] = operation
+    return msgspec.json.encode(
+        {
+            "openapi": "3.1.0",
+            "info": {
+                "title": "Corral",
+                "version": __version__,
+                "description": "Run a herd of coding agents on one repository, safely.",
+            },
+            "security": [{"token": []}, {"cookie": []}],
+            "paths": paths,
+            "components": {
+                "schemas": components | {"Refusal": _ERROR},
+                "securitySchemes": {
+                    "token": {"type": "http", "scheme": "bearer"},
+                    "cookie": {"type": "apiKey", "in": "cookie", "name": "corral_LOG"},
+                },
+            },
+        }
+    )
+
+
+def _operation(route: Route, answer: Any, body: Any) -> dict[str, Any]:
+    operation: dict[str, Any] = {
+        "operationId": f"{route.method.lower()} {route.path}",
+        "summary": route.summary,
+        "parameters": [*_path_parameters(route), *_query_parameters(route.query)],
+        "responses": {**_good(route, answer), **_bad(route.method == "POST")},
+    }
+    if body is not None:
+        operation["parameters"].append(_KEY)
+        operation["requestBody"] = {
+            "required": True,
+            "content": {"application/json": {"schema": body}},
+        }
+    return operation
+
+
+def _good(route: Route, answer: Any) -> dict[str, Any]:
+    if route.path == "/login":
+        return {"303": {"description": "the cookie is set"}}
+    if route.kind == "text/event-stream":
+        content: dict[str, Any] = {route.kind: {"schema": {"type": "string"}}}
+    elif route.kind != "json":
+        content = {route.kind: {}}
+    else:
+        data = {"ok": {"const": True}, "data": answer}
+        schema = {"type": "object", "required": ["ok", "data"], "properties": data}
+        content = {"application/json": {"schema": schema}}
+    found: dict[str, Any] = {"200": {"description": "done", "content": content}}
+    if route.method == "GET":
+        found["304"] = {"description": "as it was, by If-None-Match"}
+    return found
+
+
+def _bad(writes: bool) -> dict[str, Any]:
+    content = {"application/json": {"schema": {"$ref": "#/components/schemas/Refusal"}}}
+    return {
+        status: {"description": text, "content": content}
+        for status, text in _ERRORS.items()
+        if writes or status not in ("408", "409", "413", "415")
+    }
+
+
+def _path_parameters(route: Route) -> Iterable[dict[str, Any]]:
+    for name in route.names:
+        schema = {"type": "string", "minLength": 1}
+        yield {"name": name, "in": "path", "required": True, "schema": schema}
+
+
+def _query_parameters(query: type[Struct]) -> Iterable[dict[str, Any]]:
+    known = msgspec.json.schema_components([query])[1].get(query.__name__, {})
+    for name, schema in known.get("properties", {}).items():
+        required = name in known.get("required", ())
+        yield {"name": name, "in": "query", "required": required, "schema": schema}

@@ -1,0 +1,306 @@
+"""What can be looked at over HTTP: one function for each view, on the state of one moment."""
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+from typing import Annotated as A
+
+import msgspec
+from msgspec import Meta, Raw, Struct
+
+from corral.core import access, views
+from corral.core.access import Principal, visible
+from corral.core.claims import ready
+from corral.core.codec import decode, mirrored
+from corral.core.errors import NotFound
+from corral.core.messages import inbox
+from corral.core.rules import find_convoy
+from corral.core.session_rules import find_session
+from corral.core.slots import Limits
+from corral.core.state import Session, State
+from corral.core.why import Explanation, explain
+from corral.interfaces.http.exchange import Call, Headers, Reply, asked, ok
+from corral.interfaces.http.routes import Route
+from corral.roles.files import Room
+from corral.roles.locks import taken
+
+if TYPE_CHECKING:
+    from corral.interfaces.http.api import Api
+
+ROLES = ("server", "witness", "refinery", "deacon")
+
+
+class TasksQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    state: A[str, Meta(description="only tasks in this column")] = ""
+    convoy: A[str, Meta(description="only tasks of this convoy")] = ""
+    ready: A[bool, Meta(description="only tasks that could be claimed now")] = False
+    after: A[str, Meta(description="go on after this task")] = ""
+    limit: A[int, Meta(ge=1, le=5000, description="so many at most")] = 1000
+
+
+class LogQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    after: A[int, Meta(ge=0, le=1 << 53, description="only events after this number")] = 0
+    limit: A[int, Meta(ge=1, le=1000, description="so many at most")] = 100
+
+
+class OutputQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    lines: A[int, Meta(ge=0, le=10_000, description="so many of the last")] = 100
+
+
+class TasksPage(Struct, frozen=True):
+    tasks: list[views.TaskLine]
+    next: str  # ask again with after=…; empty: that was all
+    seq: int
+
+
+class Comment(Struct, frozen=True):
+    seq: int
+    at: int
+    actor: str
+    task: str
+    text: str
+
+
+class TaskPage(views.TaskView, frozen=True, kw_only=True):
+    brief: str
+    comments: list[Comment]
+
+
+class ConvoyPage(Struct, frozen=True):
+    convoy: views.ConvoyView
+    tasks: list[views.TaskLine]
+
+
+class LogPage(Struct, frozen=True):
+    events: list[Raw]
+    seq: int  # the newest event there is
+
+
+class Output(Struct, frozen=True):
+    lines: list[str]
+
+
+class Job(Struct, frozen=True):
+    """A background job: when it last recorded that it ran, and what that came to."""
+
+    name: str
+    ran_at: int
+    found: int
+    done: int
+
+
+class Running(Struct, frozen=True):
+    name: str
+    runs: bool
+
+
+class Jobs(Struct, frozen=True):
+    roles: list[Running]
+    chores: list[Job]
+
+
+class WhoAmI(Struct, frozen=True):
+    name: str
+    session: str
+    task: str
+
+
+def scoped(state: State, who: Principal) -> views.Status:
+    """Return what there is to see for somebody."""
+    found = views.status(state)
+    if not who.session:
+        return found
+    own = access.still_holds(state, who)
+    box = inbox(state, who.session)
+    seen = {line.id for line in found.tasks if visible(state, who, line.id)}
+    return msgspec.structs.replace(
+        found,
+        convoys=[convoy for convoy in found.convoys if convoy.id == own.convoy],
+        tasks=[line for line in found.tasks if line.id in seen],
+        sessions=[session for session in found.sessions if session.task in seen],
+        queue=[task for task in found.queue if task in seen],
+        leases=[lease for lease in found.leases if lease.holder == who.session],
+        alerts=[a for a in found.alerts if a.subject in seen or a.subject == who.session],
+        messages=[m for m in found.messages if m.to in box or who.session in (m.sender, m.reader)],
+    )
+
+
+def marked(api: "Api", call: Call) -> Headers:
+    """Return the mark of what somebody sees at this event."""
+    state = api.feed.state
+    mark = f'"{state.log}-{state.seq}-{call.principal.session}"'.encode()
+    return ((b"etag", mark),)
+
+
+def unchanged(api: "Api", call: Call) -> Reply | None:
+    """Answer 304 if the client has just this already."""
+    headers = marked(api, call)
+    if call.headers.get(b"if-none-match") == headers[0][1]:
+        return Reply(b"", 304, headers)
+    return None
+
+
+async def status(api: "Api", call: Call) -> Reply:
+    return unchanged(api, call) or Reply(api.status(call.principal), headers=marked(api, call))
+
+
+async def convoys(api: "Api", call: Call) -> Reply:
+    reply = unchanged(api, call)
+    return reply or ok(scoped(api.feed.state, call.principal).convoys, marked(api, call))
+
+
+async def convoy(api: "Api", call: Call) -> Reply:
+    state = api.feed.state
+    found = find_convoy(state, call.params["convoy"])
+    shown = scoped(state, call.principal)
+    view = next((view for view in shown.convoys if view.id == found.id), None)
+    if view is None:
+        raise NotFound("there is no such convoy", "GET /api/convoys")
+    tasks = [line for line in shown.tasks if line.convoy == found.id]
+    return unchanged(api, call) or ok(ConvoyPage(view, tasks), marked(api, call))
+
+
+async def tasks(api: "Api", call: Call) -> Reply:
+    query: TasksQuery = asked(call, TasksQuery)
+    state, who, now = api.feed.state, call.principal, api.clock()
+    if query.convoy:
+        find_convoy(state, query.convoy)
+    after = access.seen(state, who, query.after).order if query.after else 0
+    found: list[views.TaskLine] = []
+    for task in state.tasks.values():
+        if (
+            task.order <= after
+            or (query.convoy and task.convoy != query.convoy)
+            or (query.ready and not ready(state, task, now))
+            or not visible(state, who, task.id)
+        ):
+            continue
+        line = views.task_line(state, task)
+        if query.state in ("", line.column):
+            found.append(line)
+        if len(found) > query.limit:
+            break
+    more = found[query.limit - 1].id if len(found) > query.limit else ""
+    return ok(TasksPage(found[: query.limit], more, state.seq))
+
+
+async def task(api: "Api", call: Call) -> Reply:
+    found = access.seen(api.feed.state, call.principal, call.params["task"])
+    view = views.task_view(api.feed.state, found)
+    reply = unchanged(api, call)
+    if reply is not None:
+        return reply
+    headers = marked(api, call)
+    numbers = [*([found.brief_seq] if found.brief_seq else []), *found.comments]
+    events = await asyncio.to_thread(_events, api, numbers)
+    brief = events.pop(0)["brief"] if found.brief_seq else ""
+    comments = [msgspec.convert(event, Comment) for event in events]
+    fields = {name: getattr(view, name) for name in view.__struct_fields__}
+    return ok(TaskPage(**fields, brief=brief, comments=comments), headers)
+
+
+def _events(api: "Api", numbers: list[int]) -> list[dict[str, Any]]:
+    found = []
+    for seq in numbers:
+        record = decode(next(api.feed.store.read(seq - 1, 1)).line)
+        data: dict[str, Any] = msgspec.json.decode(record.data)
+        found.append(data | {"seq": seq, "at": record.at, "actor": record.actor})
+    return found
+
+
+async def why(api: "Api", call: Call) -> Reply:
+    state = api.feed.state
+    found = access.seen(state, call.principal, call.params["task"])
+    slots, engine = api.config.slots, api.config.engine.get(found.engine or "default")
+    limits = Limits(slots.total, slots.reserve, slots.pools)
+    return ok(explain(state, found, api.clock(), limits, engine.pool if engine else ""))
+
+
+async def sessions(api: "Api", call: Call) -> Reply:
+    reply = unchanged(api, call)
+    return reply or ok(scoped(api.feed.state, call.principal).sessions, marked(api, call))
+
+
+async def session(api: "Api", call: Call) -> Reply:
+    found = _session(api, call)
+    return unchanged(api, call) or ok(views.session_view(found), marked(api, call))
+
+
+def _session(api: "Api", call: Call) -> Session:
+    found = find_session(api.feed.state, call.params["session"])
+    if not visible(api.feed.state, call.principal, found.task):
+        raise NotFound("there is no such session", "GET /api/sessions")
+    return found
+
+
+async def output(api: "Api", call: Call) -> Reply:
+    from corral.world import processes
+
+    query: OutputQuery = asked(call, OutputQuery)
+    # The name comes from the state, never from the address: no path can be smuggled in.
+    folder = Room(api.repository.folder, _session(api, call).id).launch()
+    if folder is None:
+        return ok(Output([]))
+    return ok(Output(await asyncio.to_thread(processes.tail, folder, query.lines)))
+
+
+async def leases(api: "Api", call: Call) -> Reply:
+    reply = unchanged(api, call)
+    return reply or ok(scoped(api.feed.state, call.principal).leases, marked(api, call))
+
+
+async def alerts(api: "Api", call: Call) -> Reply:
+    reply = unchanged(api, call)
+    return reply or ok(scoped(api.feed.state, call.principal).alerts, marked(api, call))
+
+
+async def messages(api: "Api", call: Call) -> Reply:
+    reply = unchanged(api, call)
+    return reply or ok(scoped(api.feed.state, call.principal).messages, marked(api, call))
+
+
+async def jobs(api: "Api", call: Call) -> Reply:
+    roles = [Running(role, taken(api.repository.folder, role)) for role in ROLES]
+    found = api.feed.state.chores.values()
+    return ok(Jobs(roles, [Job(c.name, c.ran_at, c.found, c.done) for c in found]))
+
+
+async def log(api: "Api", call: Call) -> Reply:
+    query: LogQuery = asked(call, LogQuery)
+    known = api.feed.state.seq
+    rows = await asyncio.to_thread(lambda: list(api.feed.store.read(query.after, query.limit)))
+    return ok(LogPage([Raw(mirrored(row)) for row in rows if row.seq <= known], known))
+
+
+async def whoami(api: "Api", call: Call) -> Reply:
+    who = call.principal
+    task = access.still_holds(api.feed.state, who).id if who.session else ""
+    return ok(WhoAmI(who.name, who.session, task))
+
+
+def _view(path: str, summary: str, handler: Any, answer: Any, **more: Any) -> Route:
+    return Route(method="GET", path=path, summary=summary, handler=handler, answer=answer, **more)
+
+
+VIEWS = (
+    _view("/api/status", "everything at a glance", status, views.Status),
+    _view("/api/convoys", "the convoys", convoys, list[views.ConvoyView]),
+    _view("/api/convoys/{convoy}", "one convoy and its tasks", convoy, ConvoyPage),
+    _view("/api/tasks", "the tasks, page by page", tasks, TasksPage, query=TasksQuery),
+    _view("/api/tasks/{task}", "one task, with its brief and comments", task, TaskPage),
+    _view("/api/tasks/{task}/why", "why a task is where it is", why, Explanation),
+    _view("/api/sessions", "the sessions", sessions, list[views.SessionView]),
+    _view("/api/sessions/{session}", "one session", session, views.SessionView),
+    _view(
+        "/api/sessions/{session}/output",
+        "the last lines that a session printed",
+        output,
+        Output,
+        query=OutputQuery,
+    ),
+    _view("/api/leases", "who holds what", leases, list[views.LeaseView]),
+    _view("/api/alerts", "what needs a person's eye", alerts, list[views.AlertView]),
+    _view("/api/messages", "messages that are not over", messages, list[views.MessageView]),
+    _view("/api/jobs", "what runs, and when each job last ran", jobs, Jobs, people_only=True),
+    _view("/api/log", "events, oldest first", log, LogPage, query=LogQuery, people_only=True),
+    _view("/api/whoami", "who the server thinks that you are", whoami, WhoAmI),
+)

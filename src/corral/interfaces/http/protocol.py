@@ -1,0 +1,72 @@
+"""HTTP on a connection, with the bounds that uvicorn leaves open.
+
+The head of a request must come whole within a time and a size, and there are so many connections
+and no more: who only opens connections, or dribbles bytes, holds up nobody.
+"""
+
+import asyncio
+from typing import Any
+
+import msgspec
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+
+HEAD_S = 10.0
+HEAD_BYTES = 65_536
+MOST = 4000
+
+
+class Protocol(HttpToolsProtocol):
+    def __init__(self, *arguments: Any, **more: Any) -> None:
+        super().__init__(*arguments, **more)
+        self._deadline: asyncio.TimerHandle | None = None
+        self._head_bytes = 0
+        self._in_head = True
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        if len(self.connections) > MOST:
+            self._refuse(503, "too_many", "too many connections")
+            return
+        self._deadline = self.loop.call_later(HEAD_S, self._too_slow)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self._in_head and not self.transport.is_closing():
+            self._head_bytes += len(data)
+            if self._head_bytes > HEAD_BYTES:
+                self._refuse(431, "too_large", "the head of the request is too long")
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._in_head, self._head_bytes = True, 0
+        if self._deadline is None:
+            self._deadline = self.loop.call_later(HEAD_S, self._too_slow)
+
+    def on_headers_complete(self) -> None:
+        self._in_head = False
+        self._stop_waiting()
+        super().on_headers_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        self._refuse(400, "bad_input", "this is not HTTP as we know it")
+
+    def _stop_waiting(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _too_slow(self) -> None:
+        self._deadline = None
+        if not self.transport.is_closing():
+            self._refuse(408, "too_slow", f"no request came within {HEAD_S:g} s")
+
+    def _refuse(self, status: int, code: str, message: str) -> None:
+        error = {"code": code, "message": message, "hint": ""}
+        body = msgspec.json.encode({"ok": False, "error": error})
+        head = b"content-type: application/json\r\nconnection: close\r\ncontent-length: %d\r\n\r\n"
+        self.transport.write(STATUS_LINE[status] + head % len(body) + body)
+        self.transport.close()

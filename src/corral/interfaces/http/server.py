@@ -1,0 +1,204 @@
+"""Run the server: one for a repository, on the loop-back address unless the configuration says so.
+
+It begins to listen before it says where, and takes that back before it ends. Behind the
+acknowledgement it mirrors the log, as commands do when no server runs.
+"""
+
+import asyncio
+import gc
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from socket import socket
+
+import uvicorn
+
+from corral.core.config import Config
+from corral.core.config import Server as Settings
+from corral.core.errors import CorralError, Refused
+from corral.interfaces.http.api import Api, Application
+from corral.interfaces.http.exchange import Receive, Scope, Send
+from corral.interfaces.http.feed import Feed
+from corral.interfaces.http.guard import Guard
+from corral.interfaces.http.protocol import Protocol
+from corral.roles.locks import only_one
+from corral.store.mirror import Mirror
+from corral.store.pace import Pace
+from corral.store.seal import Mark
+from corral.store.sqlite import SqliteStore
+from corral.store.writer import Writer
+from corral.world import keys, serving
+from corral.world.git import Git
+from corral.world.repository import Repository
+
+ROLE = "server"
+_LOOPBACK = ("127.0.0.1", "::1")
+_KEEP_ALIVE_S = 75
+_GRACE_S = 3
+_MIRROR_S = 1.0
+
+
+def check(config: Config) -> None:
+    """Refuse to be reached from elsewhere without encryption."""
+    if config.server.bind not in _LOOPBACK and not (
+        config.server.tls_cert and config.server.tls_key
+    ):
+        raise Refused(
+            f"[server] bind = {config.server.bind!r} can be reached from other machines, and"
+            " tokens would go over the network as they are; nothing was started",
+            "set tls_cert and tls_key in .corral/config.toml, or leave bind out",
+            code="not_encrypted",
+        )
+
+
+def run(
+    repository: Repository,
+    config: Config,
+    anchor: Callable[[], Mark | None],
+    *,
+    port: int = 0,
+    ready: Callable[[str], None] = lambda url: None,
+) -> None:
+    """Serve until asked to stop; `ready` is told the address once requests are answered."""
+    check(config)
+    lock = only_one(repository.folder, ROLE)
+    try:
+        settings = config.server
+        tcp = serving.listen_tcp(settings.bind, port or settings.port)
+        local = serving.listen_local(repository.folder)
+        place = _Place(repository, config, anchor, sockets=(tcp, local), ready=ready)
+        with suppress(KeyboardInterrupt):
+            place.run()
+    finally:
+        serving.withdraw(repository.folder)
+        os.close(lock)
+
+
+class _Place:
+    """The parts of a running server, made when the loop runs and taken apart when it ends."""
+
+    def __init__(
+        self,
+        repository: Repository,
+        config: Config,
+        anchor: Callable[[], Mark | None],
+        *,
+        sockets: tuple[socket, socket],
+        ready: Callable[[str], None],
+    ) -> None:
+        self._repository = repository
+        self._config = config
+        self._tcp, self._local = sockets
+        self._anchor = anchor
+        self._ready = ready
+        self._application: Application | None = None
+        self.port: int = self._tcp.getsockname()[1]
+        self.scheme = "https" if config.server.tls_cert else "http"
+        names = [*config.server.hosts, *_names(config.server.bind)]
+        self.hosts = [f"{name}:{self.port}" for name in names]
+        self.url = f"{self.scheme}://{self.hosts[0]}"
+
+    def run(self) -> None:
+        gc.enable()  # unlike commands, this stays
+        server = _Server(self, self._config.server, self._local)
+        server.run(sockets=[self._tcp])
+
+    async def start(self, fail: Callable[[], None]) -> None:
+        folder = self._repository.folder
+        token, secret = keys.token(folder), keys.secret(folder)
+        self._writing = SqliteStore(folder, anchor=self._anchor)
+        self._reading = SqliteStore(folder, anchor=self._anchor)
+        self._writer = Writer(self._writing)
+        self._feed = Feed(self._reading, fail)
+        guard = Guard(token, secret, self.hosts, self.scheme)
+        self.api = Api(
+            self._feed,
+            self._writer,
+            guard,
+            repository=self._repository,
+            config=self._config,
+            url=self.url,
+        )
+        self._application = Application(self.api)
+        self._mirroring = asyncio.get_running_loop().create_task(self._mirror())
+
+    def publish(self) -> None:
+        serving.publish(self._repository.folder, self.url, self.port, self._feed.state.log)
+        self._ready(self.url)
+
+    async def stop(self) -> None:
+        # Here, because the signal that asked for the end is raised again when this is over.
+        serving.withdraw(self._repository.folder)
+        self._mirroring.cancel()
+        if self._application is not None:
+            await self._application.stop()
+        self._feed.stop()
+        await asyncio.to_thread(self._writer.close)
+        self._writing.close()
+
+    async def _mirror(self) -> None:
+        """Mirror the log at the pace of commands, never in anybody's way."""
+        place = self._repository
+        mirror = Mirror(Git(place.git_dir, place.worktree), self._writing, place.folder)
+        pace = Pace(place.folder)
+        while True:
+            tick = self._feed.tick
+            with suppress(CorralError, OSError):  # the next event, or the next command, tries again
+                if pace.due(self._feed.state.seq, writing=True):
+                    await asyncio.to_thread(mirror.flush, wait=False, again=False)
+            await tick.wait()
+            await asyncio.sleep(_MIRROR_S)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and self._application is not None:
+            await self._application(scope, receive, send)
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, place: _Place, settings: Settings, local: socket) -> None:
+        super().__init__(
+            uvicorn.Config(
+                place,
+                http=Protocol,
+                ws="none",
+                lifespan="off",
+                log_level="error",
+                access_log=False,
+                server_header=False,
+                timeout_keep_alive=_KEEP_ALIVE_S,
+                timeout_graceful_shutdown=_GRACE_S,
+                ssl_certfile=settings.tls_cert or None,
+                ssl_keyfile=settings.tls_key or None,
+            )
+        )
+        self._place = place
+        self._local = local
+
+    async def startup(self, sockets: list[socket] | None = None) -> None:
+        await self._place.start(self._fail)
+        await super().startup(sockets)
+        loop = asyncio.get_running_loop()
+        protocol = partial(
+            Protocol,
+            config=self.config,
+            server_state=self.server_state,
+            app_state=self.lifespan.state,
+            _loop=loop,
+        )
+        self.servers.append(await loop.create_unix_server(protocol, sock=self._local))
+        self._place.publish()
+
+    async def shutdown(self, sockets: list[socket] | None = None) -> None:
+        self._place.api.streams.stop()
+        await super().shutdown(sockets)
+        await self._place.stop()
+
+    def _fail(self) -> None:
+        self.should_exit = True
+
+
+def _names(bind: str) -> list[str]:
+    if bind in ("127.0.0.1", "0.0.0.0", "::"):
+        return ["127.0.0.1", "localhost"]
+    return [f"[{bind}]" if ":" in bind else bind]

@@ -1,0 +1,72 @@
+"""Secrets in files that only their owner can read: the people's token, and what keys are made from.
+
+    corral/token      what people show to the server
+    corral/secret     sessions' keys and browsers' cookies are derived from it
+
+A file that others could read is not used: it is refused, with what helps.
+"""
+
+import os
+import stat
+from collections.abc import Callable
+from contextlib import suppress
+
+from corral.core.access import PERSON_PREFIX
+from corral.core.errors import Failed
+
+TOKEN, SECRET = "token", "secret"
+
+
+def token(folder: str) -> str:
+    """Return the people's token of a repository; it is made when first asked for."""
+    return _kept(f"{folder}/{TOKEN}", lambda: PERSON_PREFIX + os.urandom(24).hex())
+
+
+def secret(folder: str) -> bytes:
+    """Return what keys are derived from; it is made when first asked for."""
+    return bytes.fromhex(_kept(f"{folder}/{SECRET}", lambda: os.urandom(32).hex()))
+
+
+def read(path: str) -> str:
+    """Return a secret that is there; nothing if it is not."""
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        raise Failed(f"{path} cannot be read: {error.strerror}") from error
+    try:
+        found = os.fstat(file)
+        if stat.S_IMODE(found.st_mode) & 0o077 or found.st_uid != os.geteuid():
+            raise Failed(f"others can read {path}, so it is not used", f"chmod 600 {path}")
+        return os.read(file, 4096).decode("ascii", "replace").strip()
+    finally:
+        os.close(file)
+
+
+def write(path: str, text: str) -> None:
+    """Put a file in place that only its owner can read, whole or not at all."""
+    scratch = f"{path}.{os.urandom(6).hex()}"
+    file = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        os.write(file, text.encode())
+        os.fsync(file)
+    finally:
+        os.close(file)
+    os.replace(scratch, path)
+
+
+def _kept(path: str, make: Callable[[], str]) -> str:
+    found = read(path)
+    if found:
+        return found
+    scratch = f"{path}.{os.urandom(6).hex()}.new"
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    write(scratch, make())
+    try:
+        # Unlike a rename, a link does not take the place of what another has just made.
+        with suppress(FileExistsError):
+            os.link(scratch, path)
+    finally:
+        os.unlink(scratch)
+    return read(path)

@@ -1,0 +1,116 @@
+"""Where the server of a repository is: a socket in the git directory, and `corral/server.json`.
+
+The socket is for commands on this machine: a connection that is refused means that no server runs,
+with no doubt left. The file is for everybody else. It names the process by its pid and the tick at
+which it started, so that a stale one is recognised: a port that some other program has now is not
+sent a token.
+"""
+
+import os
+import socket
+from contextlib import suppress
+
+import msgspec
+from msgspec import Struct
+
+from corral.core.errors import Failed, Refused
+from corral.world import keys
+from corral.world.processes import table
+
+RECORD, FOLDER, SOCKET = "server.json", "run", "server.sock"
+PORT = 5173
+_MORE = 100  # ports to try after it
+
+
+class Published(Struct, frozen=True):
+    pid: int
+    start: int
+    boot: str
+    url: str
+    port: int
+    token_file: str
+    log: str
+
+
+def publish(folder: str, url: str, port: int, log: str) -> None:
+    """Say where this process serves."""
+    own = table.look(os.getpid())
+    record = Published(
+        pid=os.getpid(),
+        start=own.start if own else 0,
+        boot=table.boot_id(),
+        url=url,
+        port=port,
+        token_file=f"{folder}/{keys.TOKEN}",
+        log=log,
+    )
+    keys.write(f"{folder}/{RECORD}", msgspec.json.encode(record).decode())
+
+
+def withdraw(folder: str) -> None:
+    """Take back what this process has published."""
+    found = _read(folder)
+    if found is not None and found.pid == os.getpid():
+        for path in (f"{folder}/{RECORD}", f"{folder}/{FOLDER}/{SOCKET}"):
+            with suppress(FileNotFoundError):
+                os.unlink(path)
+
+
+def published(folder: str) -> Published | None:
+    """Return where the server is, if that very process still runs."""
+    found = _read(folder)
+    if found is None or not table.is_running(found.pid, found.start, found.boot):
+        return None
+    return found
+
+
+def _read(folder: str) -> Published | None:
+    try:
+        content = keys.read(f"{folder}/{RECORD}")
+        return msgspec.json.decode(content, type=Published) if content else None
+    except (Failed, msgspec.MsgspecError):
+        return None  # one that others can write, or half of one, says nothing
+
+
+def listen_tcp(bind: str, wanted: int) -> socket.socket:
+    """Listen on the wanted port; 0 means the usual one, or another if that is taken."""
+    family = socket.AF_INET6 if ":" in bind else socket.AF_INET
+    ports = [wanted] if wanted else [*range(PORT, PORT + _MORE), 0]
+    for port in ports:
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((bind, port))
+            listener.listen(1024)
+        except OSError as error:
+            listener.close()
+            if port == ports[-1]:
+                raise Refused(
+                    f"the port {port} of {bind} cannot be had: {error.strerror}",
+                    "use another --port, or none",
+                    code="port_taken",
+                ) from error
+        else:
+            listener.setblocking(False)
+            return listener
+    raise AssertionError("the last port either works or is refused")
+
+
+def listen_local(folder: str) -> socket.socket:
+    """Listen on the socket in the git directory; the caller holds the lock of the server."""
+    place = f"{folder}/{FOLDER}"
+    os.makedirs(place, mode=0o700, exist_ok=True)
+    os.chmod(place, 0o700)
+    with suppress(FileNotFoundError):
+        os.unlink(f"{place}/{SOCKET}")
+    # A socket's name has 108 bytes at most; through the open folder it is always short enough.
+    opened = os.open(place, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        listener.bind(f"/proc/self/fd/{opened}/{SOCKET}")
+    finally:
+        os.close(opened)
+    os.chmod(f"{place}/{SOCKET}", 0o600)
+    listener.listen(1024)
+    listener.setblocking(False)
+    return listener

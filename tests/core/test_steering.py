@@ -1,0 +1,74 @@
+"""R20, R22, I9: pause, resume, stop, report; a pause holds for the witness and says why."""
+
+import pytest
+
+from corral.core import commands as c
+from corral.core.errors import Refused
+from corral.core.ids import ConvoyId, TaskId
+from corral.core.slots import Limits, startable
+from corral.core.why import explain
+from tests.core.board import Board, started
+
+LIMITS = Limits(10)
+
+
+def starts(board: Board) -> list[str]:
+    return [task.id for task in startable(board.state, LIMITS, {}, board.now, "witness")]
+
+
+@pytest.fixture
+def board() -> Board:
+    board = Board()
+    board.do(c.CreateConvoy(title="Auth fix"))
+    board.do(c.CreateConvoy(title="Billing"))
+    for convoy in ("auth-fix", "billing"):
+        board.do(c.AddTask(title="T", convoy=ConvoyId(convoy)))
+    return board
+
+
+def test_a_paused_convoy_starts_nothing_and_says_why(board: Board) -> None:
+    assert starts(board) == ["AF-1", "BIL-1"]
+    board.do(c.PauseWork(convoy=ConvoyId("auth-fix"), reason="too hot"))
+    assert starts(board) == ["BIL-1"]
+    with pytest.raises(Refused) as refused:  # the rule asks the same question as the plan
+        started(board.state, TaskId("AF-1"), board.now)
+    assert refused.value.code == "paused"
+    found = explain(board.state, board.get("AF-1"), board.now, LIMITS)
+    assert found.summary == "AF-1 is ready, and waits until work is resumed"
+    assert "ana has paused the starting of sessions: too hot" in found.obstacles[0].text
+    assert found.obstacles[0].hint == "corral convoy resume --convoy auth-fix"
+    board.do(c.ClaimTask(task=TaskId("AF-1")), "bo")  # people may still work by hand
+
+
+def test_everything_can_be_paused_and_resumed(board: Board) -> None:
+    board.do(c.PauseWork())
+    board.do(c.PauseWork(convoy=ConvoyId("billing")))
+    assert starts(board) == []
+    assert board.refusal(c.PauseWork()).code == "already_paused"
+    board.do(c.ResumeWork())
+    assert starts(board) == ["AF-1"]
+    board.do(c.ResumeWork(convoy=ConvoyId("billing")))
+    assert board.refusal(c.ResumeWork()).code == "not_paused"
+    assert board.refusal(c.PauseWork(convoy=ConvoyId("nope"))).exit_code == 4
+    assert starts(board) == ["AF-1", "BIL-1"]
+
+
+def test_a_session_says_where_it_is_and_is_stopped(board: Board) -> None:
+    board.record(started(board.state, TaskId("AF-1"), board.now))
+    session = board.get("AF-1").session
+    board.do(c.ReportProgress(session=session, text="half", outputs=2), session)
+    board.do(c.ReportProgress(session=session, text="more"), session)
+    found = board.state.sessions[session]
+    assert (found.progress, found.outputs) == ("more", 2)
+    board.do(c.StopSession(session=session))
+    assert board.state.sessions[session].stop == "stopped"
+
+
+def test_an_alert_that_was_seen_stays_open(board: Board) -> None:
+    board.do(c.RaiseAlert(subject="AF-1", text="odd"))
+    (alert,) = board.state.alerts
+    board.do(c.AcknowledgeAlert(alert=alert), "bo")
+    assert board.do(c.AcknowledgeAlert(alert=alert), "bo") == []
+    assert board.state.alerts[alert].seen_by == "bo"
+    board.do(c.ClearAlert(alert=alert))
+    assert board.refusal(c.AcknowledgeAlert(alert=alert)).exit_code == 4

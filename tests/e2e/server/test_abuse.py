@@ -1,0 +1,167 @@
+"""Security: what is meant to break the server, or to get past it, is refused or survived."""
+
+import resource
+import socket
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from tests.e2e.corral_command import Board
+from tests.e2e.server.serving import PATIENCE_S, Served, serve
+
+IDLE = 1000
+
+
+@pytest.fixture
+def served(board: Board) -> Iterator[Served]:
+    board.add("One")
+    with serve(board) as server:
+        yield server
+
+
+def said(line: socket.socket) -> bytes:
+    """Return all that comes until the other side closes."""
+    parts = []
+    try:
+        while part := line.recv(65_536):
+            parts.append(part)
+    except ConnectionResetError:
+        pass
+    line.close()
+    return b"".join(parts)
+
+
+def test_paths_lead_nowhere_else(served: Served) -> None:
+    for path in (
+        "/../../../etc/passwd",
+        "/api/../../etc/passwd",
+        "/api/tasks/..%2f..%2f..%2fetc%2fpasswd",
+        "/api/sessions/..%2f..%2f..%2f/output",
+        "/api/sessions/%2e%2e/output",
+        "/api/tasks/%00",
+        "/api/tasks/AF-1%0d%0aSet-Cookie:%20x=1",
+        "//etc/passwd",
+        "/api//status",
+        "/API/status",
+        "/%ff%fe",
+    ):
+        answer = served.get(path)
+        assert answer.status == 404, (path, answer)
+        assert "set-cookie" not in answer.headers
+        assert b"root:" not in answer.body
+
+
+def test_headers_and_the_log_cannot_be_written_into(served: Served) -> None:
+    before = served.board.events()
+    for name in ("ana\x1b[2J", "x" * 101, "a\u202eb"):
+        told = {"Corral-Actor": name.encode().decode("latin-1")}
+        answer = served.post("/api/task/add", {"title": "T"}, headers=told)
+        assert answer.status == 400, (name, answer)
+    for field in ("title", "brief"):
+        body = {"title": "T", field: 'a\r\n{"seq":99}'}
+        assert served.post("/api/task/add", body).status == 400
+    assert served.board.events() == before
+    with served.raw() as line:
+        line.sendall(served.head("GET", "/api/status", "X-A: a\rb"))
+        assert line.recv(65_536).startswith(b"HTTP/1.1 400 ")
+
+
+def test_what_is_not_http_is_told_so(served: Served) -> None:
+    for nonsense in (b"\x16\x03\x01\x02\x00", b"GET\r\n\r\n", b"\x00" * 99, b"PRI * X\r\n"):
+        line = served.raw()
+        line.sendall(nonsense)
+        line.shutdown(socket.SHUT_WR)
+        answer = said(line)
+        assert answer == b"" or answer.startswith(b"HTTP/1.1 4"), (nonsense, answer)
+    two = (f"Host: 127.0.0.1:{served.port}", "Connection: close")
+    line = served.raw()
+    line.sendall(served.head("GET", "/api/status", *two))
+    assert said(line).startswith(b"HTTP/1.1 421 ")  # two Hosts: neither is believed
+
+
+def test_a_request_inside_a_request_is_not_carried_out(served: Served) -> None:
+    """Two lengths, or a length and chunks: who stands between could see another request."""
+    inner = served.head("POST", "/api/task/add", "Content-Length: 0")
+    lines = (
+        ("Content-Length: 4", "Transfer-Encoding: chunked"),
+        ("Content-Length: 0", f"Content-Length: {len(inner)}"),
+    )
+    for pair in lines:
+        line = served.raw()
+        head = served.head("POST", "/api/task/comment", "Content-Type: application/json", *pair)
+        line.sendall(head + b"0\r\n\r\n" + inner)
+        line.shutdown(socket.SHUT_WR)
+        assert b"HTTP/1.1 200" not in said(line), pair
+    assert len(served.board.data("task", "list")) == 1
+
+
+def test_large_things_are_refused_early(served: Served) -> None:
+    kind = "Content-Type: application/json"
+    line = served.raw()
+    line.sendall(served.head("POST", "/api/task/add", kind, "Content-Length: 99999999999"))
+    assert said(line).startswith(b"HTTP/1.1 413 ")
+
+    line = served.raw()
+    line.sendall(served.head("POST", "/api/task/add", kind, "Transfer-Encoding: chunked"))
+    try:
+        for _ in range(64):
+            line.sendall(b"10000\r\n" + b"x" * 65_536 + b"\r\n")
+    except OSError:
+        line.close()  # it did not wait for the end of it
+    else:
+        assert said(line).startswith(b"HTTP/1.1 413 ")
+
+    line = served.raw()
+    try:
+        line.sendall(served.head("GET", "/api/status")[:-2] + b"X-A: " + b"a" * (1 << 20))
+        assert said(line).startswith(b"HTTP/1.1 431 ")
+    except OSError:
+        line.close()
+    assert served.get("/api/tasks/" + "A" * 40_000).status == 404
+    assert served.get("/api/whoami").status == 200
+
+
+def test_who_dribbles_or_only_connects_holds_up_nobody(served: Served) -> None:
+    """A thousand idle connections, a head that comes byte by byte, a body that never comes."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 4096)), hard))
+    idle = [served.raw() for _ in range(IDLE)]
+    head = served.raw()
+    head.sendall(b"GET /api/status HTTP/1.1\r\n")
+    body = served.raw()
+    kind = "Content-Type: application/json"
+    body.sendall(served.head("POST", "/api/task/add", kind, "Content-Length: 20") + b'{"title"')
+    started = time.monotonic()
+    for _ in range(10):
+        assert served.get("/api/whoami").status == 200
+        head.sendall(b"X")
+    assert time.monotonic() - started < 10
+    assert said(body).startswith(b"HTTP/1.1 408 ")
+    deadline = time.monotonic() + PATIENCE_S
+    head.setblocking(False)
+    answer = b""
+    while b"\r\n\r\n" not in answer:  # it goes on dribbling, and is cut off all the same
+        assert time.monotonic() < deadline, "a head that never ends was waited for"
+        try:
+            answer += head.recv(4096)
+            head.send(b"X")
+        except BlockingIOError:
+            time.sleep(0.1)
+        except OSError:
+            break
+    head.close()
+    for line in idle:
+        line.settimeout(PATIENCE_S)
+        assert said(line)[:13] in (b"", b"HTTP/1.1 408 ")
+    assert served.get("/api/whoami").status == 200
+
+
+def test_a_session_that_asks_too_often_is_slowed_down(served: Served) -> None:
+    from tests.e2e.server.serving import start_session, wait_for
+
+    _, key = start_session(served.board, "AF-1")
+    wait_for(lambda: served.get("/api/whoami", token=key).status == 200, "the session is known")
+    found = {served.get("/api/whoami", token=key).status for _ in range(600)}
+    assert found == {200, 429}
+    assert served.get("/api/whoami").status == 200

@@ -1,0 +1,54 @@
+"""R12, I1, I3: many claimers over HTTP; the server is killed among them, and nothing is lost."""
+
+import threading
+from collections import Counter
+
+from corral.store.sqlite import SqliteStore
+from tests.e2e.corral_command import Board
+from tests.e2e.server.serving import Served, serve
+
+
+def claim_all(served: Served, name: str, claimed: list[tuple[str, str]], enough: int) -> None:
+    while len(claimed) < enough:
+        try:
+            answer = served.post("/api/task/claim", {}, headers={"Corral-Actor": name})
+        except OSError:
+            return  # the server was killed: what was not answered may or may not be
+        if answer.status != 200:
+            assert answer.error["code"] == "nothing_ready", answer
+            return
+        claimed.append((answer.data["id"], name))
+
+
+def together(served: Served, enough: int) -> list[tuple[str, str]]:
+    claimed: list[tuple[str, str]] = []
+    threads = [
+        threading.Thread(target=claim_all, args=(served, f"agent-{number}", claimed, enough))
+        for number in range(30)
+    ]
+    for thread in threads:
+        thread.start()
+    if enough < 1000:
+        while len(claimed) < enough:
+            assert any(thread.is_alive() for thread in threads)
+        served.kill()
+    for thread in threads:
+        thread.join()
+    return claimed
+
+
+def test_thirty_claimers_and_a_killed_server(board: Board) -> None:
+    for number in range(200):
+        board.add(f"Task {number}")
+    with serve(board) as served:
+        first = together(served, 80)
+    held = {
+        task.id: task.claim.holder
+        for task in SqliteStore(board.folder).verify().tasks.values()
+        if task.claim
+    }
+    assert set(first) <= set(held.items()), "an acknowledged claim is not in the log"
+    with serve(board) as again:
+        second = together(again, 1000)
+    assert set(Counter(task for task, _ in [*first, *second]).values()) == {1}
+    assert len(held) + len(second) == 200

@@ -1,0 +1,162 @@
+"""R39, I1: the command line finds the server by itself, and needs none: nothing lost or doubled."""
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from tests.e2e.corral_command import Board
+from tests.e2e.server.serving import PATIENCE_S, Served, serve
+
+FORBIDDEN = ("uvicorn", "mcp", "starlette", "pydantic", "asyncio", "http.client", "httptools")
+
+
+@contextmanager
+def between(served: Served, *, forward: bool) -> Iterator[None]:
+    """Stand before the server, take one request, and go away without an answer.
+
+    With `forward` the server has carried it out by then; else it never heard of it.
+    """
+    place = served.board.folder / "run" / "server.sock"
+    real = place.with_name("real.sock")
+    place.rename(real)
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(str(place))
+    listener.listen(1)
+    listener.settimeout(PATIENCE_S)
+    taken: list[bytes] = []
+
+    def take() -> None:
+        line, _ = listener.accept()
+        with line:
+            request = line.recv(1 << 20)
+            taken.append(request)
+            if forward:
+                with socket.socket(socket.AF_UNIX) as through:
+                    through.connect(str(real))
+                    through.sendall(request)
+                    while part := through.recv(1 << 16):
+                        taken.append(part)
+
+    thread = threading.Thread(target=take)
+    thread.start()
+    try:
+        yield
+        thread.join(PATIENCE_S)
+        assert taken
+        assert not forward or b'{"ok":true' in b"".join(taken)
+    finally:
+        listener.close()
+        place.unlink()
+        real.rename(place)
+
+
+def by_type(board: Board, kind: str) -> list[dict[str, object]]:
+    return [event for event in board.events() if event["type"] == kind]
+
+
+def test_a_command_goes_through_the_server_and_says_the_same(board: Board) -> None:
+    alone = board.corral("task", "add", "Alone").out
+    with serve(board) as served:
+        assert board.corral("task", "add", "Served").out == alone.replace("AF-1", "AF-2").replace(
+            "Alone", "Served"
+        )
+        before = served.get("/metrics").body
+        claimed = board.data("task", "claim", "AF-1", "--as", "ana")
+        assert claimed["claim"]["holder"] == "ana"
+        assert served.get("/metrics").body != before
+        refused = board.refused("task", "claim", "AF-1", "--as", "bo", code=3)
+        assert refused["code"] == "already_claimed"
+        assert board.refused("task", "show", "AF-9", code=4)["code"] == "not_found"
+        assert board.refused("task", "comment", "AF-9", "x", code=4)["code"] == "not_found"
+        bad = board.refused("task", "edit", "AF-2", "--priority", "-1", code=2)
+        assert bad["code"] == "bad_input"
+    assert "key" in board.events()[-1] or "key" in board.events()[-2]
+
+
+@pytest.mark.parametrize("forward", [True, False])
+def test_an_answer_that_never_comes_loses_and_doubles_nothing(board: Board, forward: bool) -> None:
+    with serve(board) as served:
+        with between(served, forward=forward):
+            added = board.data("task", "add", "Only once")
+        assert added["id"] == "AF-1"
+        with between(served, forward=forward):
+            claim = board.data("task", "claim", "--next", "--as", "ana")
+        assert (claim["id"], claim["claim"]["holder"]) == ("AF-1", "ana")
+        board.corral("task", "submit", "AF-1", "--token", claim["token"])
+    assert len(by_type(board, "task.added")) == 1
+    assert len(by_type(board, "task.claimed")) == 1
+    board.corral("log", "verify")
+
+
+def test_a_dead_server_is_not_waited_for(board: Board) -> None:
+    with serve(board) as served:
+        served.kill()
+        assert (board.folder / "run" / "server.sock").exists()
+        assert board.data("task", "add", "On the log")["id"] == "AF-1"
+        assert board.refused("link", code=4)["code"] == "no_server"
+    with serve(board) as again:
+        assert board.data("task", "add", "Through the next one")["id"] == "AF-2"
+        assert again.stop() in (0, -15)
+        assert not (board.folder / "run" / "server.sock").exists()
+        assert not (board.folder / "server.json").exists()
+
+
+def test_claimers_lose_nothing_when_the_server_is_killed_among_them(board: Board) -> None:
+    """Twelve processes claim, the server dies in the middle; what they were told is in the log."""
+    for number in range(24):
+        board.add(f"Task {number}")
+    with serve(board) as served:
+        claimers = [
+            board.started(
+                *("task", "claim", "--next", "--as", f"c{number}", "--json"),
+                stdout=subprocess.PIPE,
+            )
+            for number in range(12)
+        ]
+        served.kill()
+        outs = [claimer.communicate(timeout=PATIENCE_S)[0] for claimer in claimers]
+    assert all(claimer.returncode == 0 for claimer in claimers)
+    import json
+
+    answered = {(d["id"], d["token"]) for d in (json.loads(out)["data"] for out in outs)}
+    logged = {
+        (event["data"]["task"], event["data"]["token"])  # type: ignore[index]
+        for event in by_type(board, "task.claimed")
+    }
+    assert len(answered) == 12
+    assert answered == logged
+
+
+def test_a_folder_with_a_long_name_has_a_server_too(tmp_path: "os.PathLike[str]") -> None:
+    from pathlib import Path
+
+    from tests.e2e.corral_command import make_repository
+
+    deep = make_repository(Path(tmp_path) / ("long" * 20) / ("name" * 20))
+    deep.corral("init")
+    deep.corral("convoy", "create", "Auth fix")
+    with serve(deep) as served:
+        before = served.get("/metrics").body
+        assert deep.data("task", "add", "One")["id"] == "AF-1"
+        assert served.get("/metrics").body != before
+
+
+def test_commands_do_not_load_what_only_the_server_needs(board: Board) -> None:
+    with serve(board):
+        done = subprocess.run(
+            [sys.executable, "-X", "importtime", "-m", "corral", "task", "add", "One"],
+            cwd=board.path,
+            env=board.env,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "corral.interfaces.cli.remote" in loaded
+    assert not [name for name in loaded if name.split(".")[0] in FORBIDDEN or name in FORBIDDEN]
