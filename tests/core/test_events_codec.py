@@ -97,7 +97,7 @@ KNOWN = {
     "queue.paused": "?convoy ?reason",
     "queue.resumed": "?convoy",
     "session.asked": "session text ?options",
-    "session.ended": "session verdict ?detail ?commit ?code ?signal",
+    "session.ended": "session verdict ?detail ?commit ?code ?signal ?killed",
     "session.engaged": "session ?thread ?model ?version",
     "session.limited": "session account trouble until_at ?text",
     "session.progressed": "session text ?outputs",
@@ -425,6 +425,13 @@ GOLDEN = [
         b'{"seq":34,"at":1700000000000,"actor":"corral","type":"work.paused",'
         b'"data":{"by":"ana","reason":"night"}}',
     ),
+    (
+        SessionEnded(session=AF_1_1, verdict="proved", commit="b" * 40, code=0, killed=2),
+        b'{"seq":35,"at":1700000000000,"actor":"corral","type":"session.ended",'
+        b'"data":{"session":"AF-1.1","verdict":"proved","commit":"'
+        + b"b" * 40
+        + b'","code":0,"killed":2}}',
+    ),
 ]
 
 # The chain's hash after so many golden lines. Add lines and a hash below; never change one.
@@ -435,6 +442,7 @@ HEADS = {
     22: "2a96b6c84c7ed685add675e4b99b54523b5ee4b31f4dc3809aef27382a49fcd9",
     32: "9d8aef608e89b99f002e62e083ede63e2695efb4cbe2850dd3346b4d37e9e12c",
     34: "254136702880be20b4027f4ed14b279b7286c85680d273d3a79b0af5c3862490",
+    35: "f0b204fb3a33de61ebf10ff2bf2d40f0e5b5c0a367b0b83c1b4c1181d638b1bc",
 }
 
 
