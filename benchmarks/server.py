@@ -350,7 +350,7 @@ def _rest(folder: Path, seconds: float) -> list[Figure]:
             target=Target("value", "<", 1),
         ),
         Figure(
-            what="processes that it has started meanwhile",
+            what="child processes that it has at the end of that",
             value=float(children),
             unit="",
             target=Target("value", "<=", 0),

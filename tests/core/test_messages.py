@@ -87,14 +87,20 @@ def test_what_nobody_takes_in_time_is_given_up(board: Board) -> None:
 
 def test_who_asks_waits_until_it_is_answered(board: Board) -> None:
     question = sent(board, "people", "AF-1.1", question=True)
-    assert messages.asking(board.state) == {"AF-1.1": question}
+    assert messages.asking(board.state, board.now) == {"AF-1.1": question}
     assert taken(board, "ana") == [question]
     board.do(c.AcknowledgeMessage(message=question), "ana")
-    assert messages.asking(board.state) == {"AF-1.1": question}  # seen is not answered
+    assert messages.asking(board.state, board.now) == {"AF-1.1": question}  # seen is not answered
     answer = sent(board, "AF-1.1", reply_to=question)
-    assert messages.asking(board.state) == {}
+    assert messages.asking(board.state, board.now) == {}
     assert list(board.state.messages) == [answer]
     assert board.refusal(c.SendMessage(to="AF-1.1", text="t", reply_to="m-1")).exit_code == 4
+
+
+def test_a_question_that_nobody_answers_in_time_is_given_up(board: Board) -> None:
+    sent(board, "people", "AF-1.1", question=True, ttl_s=10)
+    board.wait(10)
+    assert messages.asking(board.state, board.now) == {}
 
 
 def test_a_session_that_has_ended_gets_nothing(board: Board) -> None:

@@ -263,7 +263,9 @@ def _chore_done(state: State, event: e.ChoreDone, seq: int, at: int) -> None:
 
 
 def _alert_acknowledged(state: State, event: e.AlertAcknowledged, seq: int, at: int) -> None:
-    state.alerts[event.alert] = replace(state.alerts[event.alert], seen_by=event.by)
+    alert = state.alerts.get(event.alert)
+    if alert is not None:
+        state.alerts[event.alert] = replace(alert, seen_by=event.by)
 
 
 def _work_paused(state: State, event: e.WorkPaused, seq: int, at: int) -> None:

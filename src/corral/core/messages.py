@@ -68,11 +68,11 @@ def waiting(state: State, reader: str, now: int) -> Iterator[Message]:
             yield message
 
 
-def asking(state: State) -> dict[str, str]:
+def asking(state: State, now: int) -> dict[str, str]:
     """Return the senders that wait for an answer, each with its oldest question."""
     found: dict[str, str] = {}
     for message in state.messages.values():
-        if message.question:
+        if message.question and message.expires_at > now:
             found.setdefault(message.sender, message.id)
     return found
 

@@ -13,9 +13,10 @@ from corral.core.ids import SessionId
 from corral.core.state import Session, Task
 from corral.core.watchdog import Bounds, model_allowed
 from corral.roles.files import Room
+from corral.world import serving
 from corral.world.engines import acp_agents
 from corral.world.engines.orders import AcpOrder, Policy, TmuxOrder, runner_argv
-from corral.world.engines.recipe import Job, Permission, Prepared, Reader, Recipe
+from corral.world.engines.recipe import Job, Mcp, Permission, Prepared, Reader, Recipe
 from corral.world.engines.registry import find
 from corral.world.engines.told import TOLD, FactsReader
 
@@ -100,6 +101,11 @@ class Engaging:
                 " which budget.require_model does not allow"
             )
 
+    def _tools(self, recipe: Recipe | None) -> Mcp | None:
+        """Return Corral's own tools, if its server runs and the engine can use them."""
+        server = serving.published(self._folder) if recipe is not None and recipe.mcp else None
+        return Mcp(url=f"{server.url}/mcp", token="CORRAL_KEY") if server else None
+
     def job(self, session: Session, task: Task, tree: str, prompt: str) -> Job:
         """Return the job of a session's newest launch; the same whenever it is asked."""
         profile = self.profile(session.profile)
@@ -123,6 +129,7 @@ class Engaging:
             model=profile.model,
             resume=resume,
             before=before,
+            mcp=self._tools(recipe),
             new_id=str(uuid5(NAMESPACE_URL, named)),
             base_url=profile.base_url,
             key=key,

@@ -165,3 +165,14 @@ def test_a_session_that_asks_too_often_is_slowed_down(served: Served) -> None:
     found = {served.get("/api/whoami", token=key).status for _ in range(600)}
     assert found == {200, 429}
     assert served.get("/api/whoami").status == 200
+
+
+def test_agents_are_held_to_the_same_bounds(served: Served) -> None:
+    kind = "Content-Type: application/json"
+    slow = served.raw()
+    slow.sendall(served.head("POST", "/mcp", kind, "Content-Length: 20") + b"{")
+    large = served.raw()
+    large.sendall(served.head("POST", "/mcp", kind, "Content-Length: 2000000"))
+    assert said(large).startswith(b"HTTP/1.1 413 ")
+    assert served.call("POST", "/mcp", b"x=1", headers={"Content-Type": "text/plain"}).status == 415
+    assert said(slow).startswith(b"HTTP/1.1 408 ")

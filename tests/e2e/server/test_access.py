@@ -7,8 +7,10 @@ from datetime import UTC, datetime, timedelta
 from http.cookies import SimpleCookie
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from corral.core.commands import COMMANDS
 from corral.interfaces.http.api import ROUTER
 from corral.interfaces.http.routes import Route
 from tests.e2e.corral_command import Board, make_repository
@@ -225,3 +227,27 @@ def test_it_listens_on_the_loopback_address_only(served: Served) -> None:
     listening = {row[1] for row in rows if row[3] == "0A"}
     assert f"0100007F:{served.port:04X}" in listening
     assert f"00000000:{served.port:04X}" not in listening
+
+
+def test_no_command_lets_a_session_touch_what_is_anothers(served: Served) -> None:
+    """Every command that names a task or a session, with the key of another session."""
+    start_session(served.board, "AF-1")
+    _, key = start_session(served.board, "AF-3")
+    wait_for(lambda: served.get("/api/whoami", token=key).status == 200, "the session is known")
+    samples = {"task": "AF-1", "session": "AF-1.1", "parent": "AF-1", "title": "T", "text": "t"}
+    before = served.board.events()
+    tried = 0
+    for name, kind in COMMANDS.items():
+        fields = {field.name: field.required for field in msgspec.structs.fields(kind)}
+        if not {"task", "session", "parent"} & set(fields):
+            continue
+        own = {"task", "session", "parent"}
+        body = {n: samples[n] for n, required in fields.items() if required or n in own}
+        answer = served.post(f"/api/{name.replace(' ', '/')}", body, token=key)
+        assert (answer.status, answer.error["code"]) == (403, "not_yours"), (name, answer)
+        tried += 1
+    assert tried > 10
+    for route in ROUTER.routes:
+        if {"task", "session"} & set(route.names):
+            assert served.get(_filled(route), token=key).status == 404, route.path
+    assert served.board.events() == before

@@ -214,6 +214,18 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
             ),
         ),
     ),
+    "Engines": (
+        Entry("engine list", "the coding agents, and which of them are here", "engines:listed"),
+        Entry(
+            "engine check",
+            "start the engines of the profiles, and ask each a short question",
+            "engines:check",
+            (
+                Option("profile", "only this one", optional=True),
+                Option("--quick", "start them only; ask no model", "flag"),
+            ),
+        ),
+    ),
     "Whole runs": (
         Entry(
             "run",

@@ -28,4 +28,4 @@ def overview(words: list[str]) -> str:
 
 
 def _line(entry: Entry) -> str:
-    return f"  {entry.name:<15}{cut(summary(entry), max(20, columns() - 18))}"
+    return f"  {entry.name:<18}{cut(summary(entry), max(20, columns() - 21))}"

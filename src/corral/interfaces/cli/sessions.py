@@ -29,8 +29,8 @@ def witness(context: Context, options: Options) -> None:
 
 def listed(context: Context, options: Options) -> None:
     state = context.store.state()
-    sessions, asking = list(state.sessions.values()), messages.asking(state)
     now = context.now()
+    sessions, asking = list(state.sessions.values()), messages.asking(state, now)
     context.answer(
         [session_view(session) for session in sessions],
         lambda: _sessions(sessions, now, asking) if sessions else "no session yet",

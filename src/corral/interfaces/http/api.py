@@ -303,8 +303,10 @@ class Application:
         if call.path != LOGIN:
             call.principal = api.guard.identify(call, api.feed.state)
         if call.path == MCP:
+            api.guard.check_body(call)
+            received = await call.received() if call.method == "POST" else call.receive
             agents = self._agents or await self._load_agents()
-            await agents.serve(call.principal, call.scope, call.receive, send)
+            await agents.serve(call.principal, call.scope, received, send)
             return None
         route = ROUTER.find(call)
         if route.people_only and call.principal.session:

@@ -81,6 +81,19 @@ class Call:
         except TimeoutError:
             raise TooSlow(f"the body did not come within {BODY_S:g} s") from None
 
+    async def received(self) -> Receive:
+        """Take in the whole body, within its bounds, and return how others can receive it."""
+        body: bytes | None = await self.body()
+
+        async def receive() -> MutableMapping[str, Any]:
+            nonlocal body
+            if body is None:
+                return await self.receive()
+            whole, body = body, None
+            return {"type": "http.request", "body": whole, "more_body": False}
+
+        return receive
+
     async def gone(self) -> None:
         """Wait until the one who asked has gone away."""
         while (await self.receive())["type"] != "http.disconnect":

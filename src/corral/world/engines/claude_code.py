@@ -87,6 +87,10 @@ def _server(job: Job) -> dict[str, Any]:
 
 
 class ClaudeReader(JsonReader):
+    def __init__(self, job: Job) -> None:
+        super().__init__(job)
+        self._counted: str | None = None  # the message whose tokens were counted last
+
     def event(self, event: dict[str, Any], stream: Stream) -> list[Fact]:
         match event.get("type"), event.get("subtype"):
             case "system", "init":
@@ -121,8 +125,26 @@ class ClaudeReader(JsonReader):
                 return self._over(event)
         return []
 
+    def _used(self, message: dict[str, Any]) -> list[Fact]:
+        """Count a message's tokens while the run goes on; its end has the exact sums.
+
+        A message comes in several parts, and each of them says the same of its input.
+        """
+        usage, name = message.get("usage"), message.get("id")
+        if not usage or name == self._counted or message.get("model") == "<synthetic>":
+            return []
+        self._counted = name
+        return [
+            Spent(
+                fresh=usage.get("input_tokens", 0) + usage.get("cache_creation_input_tokens", 0),
+                cached=usage.get("cache_read_input_tokens", 0),
+                output=usage.get("output_tokens", 0),
+                model=message.get("model", ""),
+            )
+        ]
+
     def _said(self, message: dict[str, Any]) -> list[Fact]:
-        facts: list[Fact] = []
+        facts = self._used(message)
         for part in message.get("content", []):
             if part.get("type") == "text" and message.get("model") != "<synthetic>":
                 facts.append(Said(bounded(part["text"])))

@@ -23,13 +23,18 @@ from corral.world.engines.recipe import (
 )
 
 _MODEL = "gpt-4o"
+_CHANGING = ("Bash", "Write", "Edit", "MultiEdit")
 
 
 def prepare(job: Job) -> Prepared:
     config = f"{job.home}/continue.yaml"
     # Not "--verbose", although it would say when it tries again: it logs the key, too.
     argv = [*job.program, "--format", "json", "--config", config]
-    argv += ["--readonly" if job.permission is Permission.READ else "--auto"]
+    if job.permission is Permission.READ:
+        # Not "--readonly": that keeps the shell, whatever is left out beside it.
+        argv += [*(word for tool in _CHANGING for word in ("--exclude", tool))]
+    else:
+        argv += ["--auto"]
     argv += ["--resume"] if job.resume else []
     env = {
         **private_home(job),
