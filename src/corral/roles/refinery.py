@@ -142,7 +142,8 @@ class Refinery:
         state = self._log.look()
         tip = trunk_of(state, convoy).tip
         changes = [change for change in state.changes.values() if change.convoy == convoy]
-        stacked = {task for check in _going(state, convoy) for task in check.members}
+        going = (check for check in _going(state, convoy) if check.tip == tip)
+        stacked = {task for check in going for task in check.members}
         asked = [change for change in changes if change.task not in stacked]
         for conflict in self._stacks.conflicts_with(state, tip, asked):
             paths = conflict.paths
