@@ -23,6 +23,7 @@ _BADGES = {
     TaskState.CANCELLED: "-",
 }
 _NOTES = 5
+_LONGEST = 200  # of a sentence: the rest is a command away
 _DEEPEST = 4
 _TITLE = 40
 _NARROWEST_TITLE = 16
@@ -200,7 +201,7 @@ def sentence(kind: str, data: dict[str, Any]) -> str:
         return ""
     known = {name: " ".join(v) if isinstance(v, list) else v for name, v in data.items()}
     said = " ".join(form.format_map(_Forgiving(known)).split())
-    return cut(safe(said), 300)
+    return cut(safe(said.partition("; its last words:")[0]), _LONGEST)
 
 
 class _Forgiving(dict[str, Any]):

@@ -172,9 +172,7 @@ class Run:
 
     def _show(self, found: Outlook) -> None:
         while self._said:
-            text = self._said.popleft()
-            self._say(text)
-            self._log.alert(ROLE_ENDED, self._convoy, text, again=True)
+            self._log.alert(ROLE_ENDED, self._convoy, self._said.popleft(), again=True)
         for stored in self._store.read(self._seen):
             self._seen = stored.seq
             if self._context.as_json and not self._quiet:

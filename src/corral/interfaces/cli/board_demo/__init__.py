@@ -22,7 +22,13 @@ from msgspec.structs import asdict
 
 from corral.core.text import number
 from corral.interfaces.cli.context import Context
-from corral.interfaces.cli.board_demo.board import ACTOR, Plan, fill, make_repository, try_what_is_refused
+from corral.interfaces.cli.board_demo.board import (
+    ACTOR,
+    Plan,
+    fill,
+    make_repository,
+    try_what_is_refused,
+)
 from corral.interfaces.cli.board_demo.crew import ENDING, Crew, undisturbed
 from corral.interfaces.cli.board_demo.proof import Check, prove
 from corral.interfaces.cli.board_demo.screen import Screen, for_people

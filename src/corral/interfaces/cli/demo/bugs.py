@@ -22,7 +22,7 @@ class Bug(NamedTuple):
     test: str  # what fails now, as unittest names it
     edits: tuple[Edit, ...]
     fault: str = ""
-    works_s: float = 2.0
+    works_s: float = 4.0
     both: str = ""  # the lines that keep what both sides of the conflict want
 
 
@@ -38,7 +38,7 @@ def _bug(
     *edits: Edit,
     paths: tuple[str, ...] = (),
     fault: str = "",
-    works_s: float = 2.0,
+    works_s: float = 4.0,
     both: str = "",
 ) -> Bug:
     module, _, name = test.split(".")
@@ -51,15 +51,11 @@ def _bug(
         " `python3 -m unittest`. Commit your work."
     )
     owned = paths or (edits[0].path,)
-    return Bug(
-        key, title, brief, (*owned, file), test, (*edits, unmarked), fault, works_s, both
-    )
+    return Bug(key, title, brief, (*owned, file), test, (*edits, unmarked), fault, works_s, both)
 
 
 _TOTAL = "    return goods - discount + shipping(goods)\n"
-_BOTH = (
-    "    return max(0, goods - discount) + shipping(goods) + (EXPRESS if express else 0)\n"
-)
+_BOTH = "    return max(0, goods - discount) + shipping(goods) + (EXPRESS if express else 0)\n"
 
 BUGS = (
     _bug(
@@ -121,8 +117,10 @@ BUGS = (
         "total() in shop/cart.py lets a discount that is larger than the goods pay for shipping."
         " The goods cost at least 0.",
         "test_cart.Carts.test_a_discount_never_pays_for_shipping",
-        Edit("shop/cart.py", _TOTAL, _TOTAL.replace("goods - discount", "max(0, goods - discount)")),
-        works_s=2.5,
+        Edit(
+            "shop/cart.py", _TOTAL, _TOTAL.replace("goods - discount", "max(0, goods - discount)")
+        ),
+        works_s=5.0,
         both=_BOTH,
     ),
     _bug(
@@ -135,7 +133,7 @@ BUGS = (
             _TOTAL,
             _TOTAL.replace("shipping(goods)", "shipping(goods) + (EXPRESS if express else 0)"),
         ),
-        works_s=3.0,
+        works_s=5.5,
         both=_BOTH,
     ),
     _bug(
@@ -147,7 +145,7 @@ BUGS = (
         Edit("shop/money.py", "def show(cents):", "def show(cents, currency):"),
         Edit("shop/money.py", ":02} EUR", ":02} {currency}"),
         paths=("shop/*.py",),
-        works_s=2.5,
+        works_s=5.0,
     ),
     _bug(
         "sums",
@@ -157,7 +155,7 @@ BUGS = (
         "test_invoices.Invoices.test_the_last_line_is_the_sum",
         Edit(
             "shop/invoices.py",
-            "to be paid.\"\"\"\n",
+            'to be paid."""\n',
             'to be paid."""\n\nfrom shop import money\n',
         ),
         Edit(
@@ -166,7 +164,7 @@ BUGS = (
             "    total = sum(price for _, price in items)\n"
             '    return [*(name for name, _ in items), f"to pay: {money.show(total)}"]\n',
         ),
-        works_s=3.5,
+        works_s=6.0,
     ),
     _bug(
         "search",

@@ -31,7 +31,7 @@ def slug(title):
     return "-".join(re.findall(r"[a-z0-9]+", plain.lower()))
 '''
 
-_TEST_SLUGS = '''\
+_TEST_SLUGS = """\
 import unittest
 
 from shop.slugs import slug
@@ -45,7 +45,7 @@ class Slugs(unittest.TestCase):
     @known_bug
     def test_accents_leave_their_letter(self):
         self.assertEqual(slug("Crème brûlée"), "creme-brulee")
-'''
+"""
 
 _DATES = '''\
 """When things are delivered."""
@@ -61,7 +61,7 @@ def days_in(year, month):
     return 29 if month == 2 and is_leap(year) else DAYS[month - 1]
 '''
 
-_TEST_DATES = '''\
+_TEST_DATES = """\
 import unittest
 
 from shop.dates import days_in
@@ -75,7 +75,7 @@ class Dates(unittest.TestCase):
     @known_bug
     def test_but_not_every_hundredth(self):
         self.assertEqual([days_in(year, 2) for year in (1900, 2000, 2100)], [28, 29, 28])
-'''
+"""
 
 _VOUCHERS = '''\
 """Voucher codes: digits, the last of which makes the sum of all a multiple of ten."""
@@ -89,7 +89,7 @@ def is_valid(code):
     return code.isdigit() and code[-1:] == str(check_digit(code[:-1]))
 '''
 
-_TEST_VOUCHERS = '''\
+_TEST_VOUCHERS = """\
 import unittest
 
 from shop.vouchers import is_valid
@@ -104,7 +104,7 @@ class Vouchers(unittest.TestCase):
     @known_bug
     def test_a_sum_that_is_a_multiple_of_ten_already(self):
         self.assertTrue(is_valid("5550050"))
-'''
+"""
 
 _STOCK = '''\
 """What is in the store."""
@@ -120,7 +120,7 @@ class Stock:
         return self.pieces[name] >= 0
 '''
 
-_TEST_STOCK = '''\
+_TEST_STOCK = """\
 import unittest
 
 from shop.stock import Stock
@@ -138,7 +138,7 @@ class Stocks(unittest.TestCase):
         stock = Stock(tea=3)
         self.assertFalse(stock.reserve("tea", 4))
         self.assertEqual(stock.pieces, {"tea": 3})
-'''
+"""
 
 _CART = '''\
 """What a cart costs, in cents."""
@@ -155,7 +155,7 @@ def total(items, discount=0, express=False):
     return goods - discount + shipping(goods)
 '''
 
-_TEST_CART = '''\
+_TEST_CART = """\
 import unittest
 
 from shop.cart import total
@@ -175,7 +175,7 @@ class Carts(unittest.TestCase):
     @known_bug
     def test_express_costs_more(self):
         self.assertEqual(total([(2500, 2)], express=True), 5500)
-'''
+"""
 
 _MONEY = '''\
 """Amounts of money, for people to read."""
@@ -186,7 +186,7 @@ def show(cents):
     return f"{cents // 100}.{cents % 100:02} EUR"
 '''
 
-_TEST_MONEY = '''\
+_TEST_MONEY = """\
 import unittest
 
 from shop import money
@@ -199,7 +199,7 @@ class Money(unittest.TestCase):
         self.assertEqual(money.show(1234, "CHF"), "12.34 CHF")
         with self.assertRaises(TypeError):
             money.show(1234)
-'''
+"""
 
 _RECEIPTS = '''\
 """Receipts: one line for each thing that was bought."""
@@ -211,7 +211,7 @@ def receipt(items, currency="EUR"):
     return [f"{name}: {money.show(price)}" for name, price in items]
 '''
 
-_TEST_RECEIPTS = '''\
+_TEST_RECEIPTS = """\
 import unittest
 
 from shop.receipts import receipt
@@ -220,7 +220,7 @@ from shop.receipts import receipt
 class Receipts(unittest.TestCase):
     def test_each_thing_has_a_line(self):
         self.assertEqual(receipt([("tea", 450)]), ["tea: 4.50 EUR"])
-'''
+"""
 
 _INVOICES = '''\
 """Invoices: what is to be paid."""
@@ -231,7 +231,7 @@ def invoice(items, currency="EUR"):
     return [name for name, _ in items]
 '''
 
-_TEST_INVOICES = '''\
+_TEST_INVOICES = """\
 import unittest
 
 from shop.invoices import invoice
@@ -245,7 +245,7 @@ class Invoices(unittest.TestCase):
     @known_bug
     def test_the_last_line_is_the_sum(self):
         self.assertEqual(invoice([("tea", 450), ("pot", 1900)])[-1], "to pay: 23.50 EUR")
-'''
+"""
 
 _SEARCH = '''\
 """Find things by a part of their name."""
@@ -255,7 +255,7 @@ def search(names, wanted):
     return [name for name in names if wanted in name]
 '''
 
-_TEST_SEARCH = '''\
+_TEST_SEARCH = """\
 import unittest
 
 from shop.search import search
@@ -270,7 +270,7 @@ class Search(unittest.TestCase):
     def test_capitals_do_not_matter(self):
         self.assertEqual(search(["Green Tea", "Weißtee"], "TEE"), ["Weißtee"])
         self.assertEqual(search(["Straße"], "strasse"), ["Straße"])
-'''
+"""
 
 _MAILS = '''\
 """Mail addresses of customers."""
@@ -281,7 +281,7 @@ def domain(address):
     return address.split("@")[1].lower()
 '''
 
-_TEST_MAILS = '''\
+_TEST_MAILS = """\
 import unittest
 
 from shop.mails import domain
@@ -295,7 +295,7 @@ class Mails(unittest.TestCase):
     @known_bug
     def test_a_quoted_name_may_hold_the_sign(self):
         self.assertEqual(domain('"ana@work"@example.org'), "example.org")
-'''
+"""
 
 _PAGES = '''\
 """Lists on several pages."""
@@ -311,7 +311,7 @@ def page(things, number, size):
     return things[(number - 1) * size : number * size]
 '''
 
-_TEST_PAGES = '''\
+_TEST_PAGES = """\
 import unittest
 
 from shop.pages import page, pages
@@ -325,7 +325,7 @@ class Pages(unittest.TestCase):
     @known_bug
     def test_a_page_that_is_not_full_counts(self):
         self.assertEqual([pages(count, 10) for count in (0, 1, 10, 21)], [0, 1, 1, 3])
-'''
+"""
 
 _EXPORT = '''\
 """Tables for other programs: values with commas between them."""
