@@ -138,7 +138,7 @@ def _doing(state: State, task: Task, now: int) -> str:
     if session is not None and session.live:
         time = span(now - session.started_at)
         again = f" again: {session.relaunched[-1]}" if session.relaunched else ""
-        return f"{session.id} {time}{again} {session.progress}".rstrip()
+        return f"{session.id} {time}{again} {_without_time(session.progress)}".rstrip()
     if task.state is TaskState.REVIEW:
         runs = [c.run for c in state.checks.values() if c.live and task.id in c.members]
         return f"checked in {' '.join(runs)}" if runs else "in the queue"
@@ -146,6 +146,12 @@ def _doing(state: State, task: Task, now: int) -> str:
         waits = [n for n in task.needs if state.tasks[n].state is not TaskState.DONE]
         return f"after {' '.join(waits)}" if waits else task.reason
     return "" if task.state is TaskState.DONE else task.reason
+
+
+def _without_time(progress: str) -> str:
+    """Leave out when an agent says that it reported: that is a moment ago."""
+    time, dash, text = progress.partition(" - ")
+    return text if dash and time[:1].isdigit() else progress
 
 
 def _figures(state: State, convoy: ConvoyId, found: Outlook) -> str:

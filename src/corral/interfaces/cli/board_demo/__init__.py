@@ -21,7 +21,6 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from corral.core.text import number
-from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.board_demo.board import (
     ACTOR,
     Plan,
@@ -33,6 +32,7 @@ from corral.interfaces.cli.board_demo.crew import ENDING, Crew, undisturbed
 from corral.interfaces.cli.board_demo.proof import Check, prove
 from corral.interfaces.cli.board_demo.screen import Screen, for_people
 from corral.interfaces.cli.board_demo.story import Story
+from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import paint, say, say_json
 from corral.interfaces.cli.parser import Options
 

@@ -15,7 +15,7 @@ from corral.interfaces.cli.run import ROLE_ENDED
 
 LEFT = "left behind"  # what a session that is over had started
 _SHOWN = 110
-_SAID = {
+_SAID: dict[str, str] = {
     Verdict.DIRTY: "it said that it was done, and had not committed ",
     Verdict.OUT_OF_SCOPE: "it changed what is not its own: ",
     Verdict.LIMITED: "its account is limited: ",

@@ -138,7 +138,7 @@ def _tested(repo: str) -> str:
 
 def _failure(folder: str, *, strict: bool) -> str:
     done = subprocess.run(
-        ["/bin/sh", "-c", setting.tests(strict=strict)],
+        ["/bin/sh", "-c", setting.command(strict=strict)],
         cwd=folder,
         stdin=subprocess.DEVNULL,
         capture_output=True,

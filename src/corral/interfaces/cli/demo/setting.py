@@ -33,7 +33,7 @@ def make(folder: str, engine: str) -> str:
     return repo
 
 
-def tests(*more: str, strict: bool = False) -> str:
+def command(*more: str, strict: bool = False) -> str:
     """Return the command that runs the project's tests."""
     words = [sys.executable, *_CHECK, *more]
     return ("STRICT=1 " if strict else "") + shlex.join(words)
@@ -45,7 +45,7 @@ def plan(engine: str) -> str:
         "[convoy]",
         f"title = {_text(TITLE)}",
         f"base = {_text(BRANCH)}",
-        f"checks = [{_text(tests())}]",
+        f"checks = [{_text(command())}]",
         "",
         "[policy]",
         'overlap = "allow"',
@@ -63,7 +63,7 @@ def _task(bug: Bug, engine: str) -> list[str]:
         f"title = {_text(bug.title)}",
         f"engine = {_text(_OTHER if other else 'default')}",
         f"paths = [{', '.join(_text(path) for path in bug.paths)}]",
-        f"accept = [{_text(tests(f'tests.{bug.test}', strict=True))}]",
+        f"accept = [{_text(command(f'tests.{bug.test}', strict=True))}]",
         f"brief = {_text(bug.brief)}",
     ]
 
