@@ -12,7 +12,10 @@ from xml.etree import ElementTree
 from tests.e2e.corral_command import CORRAL, Answer, Board, make_repository
 
 PATIENCE_S = 120
-WORK = "echo x >> {marks}/$CORRAL_TASK; echo $CORRAL_TASK > $CORRAL_TASK.txt; git add -A; git commit -qm work"
+WORK = (
+    "echo x >> {marks}/$CORRAL_TASK; echo $CORRAL_TASK > $CORRAL_TASK.txt;"
+    " git add -A; git commit -qm work"
+)
 CONFIG = """\
 [slots]
 total = 6

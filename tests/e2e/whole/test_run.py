@@ -159,7 +159,7 @@ def test_a_witness_that_runs_already_is_used_and_replaced_if_it_ends(ci: Ci) -> 
     wait = f"while [ ! -e '{gate}' ]; do echo waiting; sleep 0.1; done"
     plan = ci.plan(ci.script("first", ci.work(wait)), ci.script("last", ci.work(), "first"))
     witness = ci.started("witness", "run")
-    ci.until(lambda: (ci.folder / "witness.lock").exists())
+    ci.until((ci.folder / "witness.lock").exists)
     run = ci.begun(plan)
     ci.until(lambda: list((ci.folder / "sessions").glob("N-1.1/run-1/process.json")))
     witness.kill()

@@ -45,6 +45,8 @@ class Account:
         self._ended: Trouble | None = None  # of a role
         for record in records:
             self._take(record)
+        for trouble in self.troubles:
+            trouble.look = trouble.look or self._closer(trouble)
 
     def kinds(self) -> set[str]:
         return {trouble.kind for trouble in self.troubles}
@@ -82,7 +84,7 @@ class Account:
                 subject=session,
                 happened=_short(text),
                 absorbed=f"its program was started again in the same tree{how}",
-                look=f"corral session show {session}",
+                look="",
                 task=self._tasks[session],
             )
         )
@@ -90,7 +92,6 @@ class Account:
     def _session_ended(self, ended: e.SessionEnded) -> None:
         task = self._tasks[ended.session]
         self._live.discard(ended.session)
-        look = f"corral session show {ended.session}"
         if ended.killed:
             processes = "1 process" if ended.killed == 1 else f"{ended.killed} processes"
             self._add(
@@ -99,18 +100,17 @@ class Account:
                     subject=ended.session,
                     happened=f"it ended, and left {processes} running",
                     absorbed="ended with it, before its work was judged",
-                    look=look,
+                    look="",
                     task=task,
                 )
             )
         if ended.verdict != Verdict.PROVED:
             said = _SAID.get(ended.verdict, "")
             detail = f"{said}{_short(ended.detail)}"
-            found = Trouble(ended.verdict, ended.session, detail, "", look, task)
+            found = Trouble(ended.verdict, ended.session, detail, "", "", task)
             self._waiting[task] = self._add(found)
 
     def _returned(self, returned: q.ChangeReturned) -> None:
-        look = f"corral log --task {returned.task}"
         told = "with the trunk and both sides"
         if returned.why != "conflict":
             told = "with the trunk and what failed there"
@@ -119,7 +119,7 @@ class Account:
             subject=returned.task,
             happened=f"its work came back from the queue: {_short(returned.detail)}",
             absorbed="",
-            look=f"corral queue show {returned.run}" if returned.run else look,
+            look=f"corral queue show {returned.run}" if returned.run else "",
             task=returned.task,
         )
         self._waiting[returned.task] = self._add(found)
@@ -142,6 +142,13 @@ class Account:
     def _go_on(self, task: TaskId, session: SessionId) -> None:
         if (waiting := self._waiting.pop(task, None)) is not None:
             waiting.absorbed = f"{session} took over, {waiting.absorbed}".rstrip(", ")
+
+    def _closer(self, trouble: Trouble) -> str:
+        """Return the command that shows more: only a task's last session is remembered."""
+        last = next((s for s, task in reversed(self._tasks.items()) if task == trouble.task), None)
+        if trouble.subject == last:
+            return f"corral session show {last}"
+        return f"corral log --task {trouble.task}"
 
     def _add(self, trouble: Trouble) -> Trouble:
         self.troubles.append(trouble)
