@@ -232,16 +232,9 @@ def disorder(events: Sequence[Event], size: Size) -> list[str]:
 
 def _as_they_took(jobs: Sequence[Job], events: Sequence[Event]) -> list[Job]:
     starts, submits = _times(events, "session.started"), _times(events, "task.submitted")
-    added = [event["data"]["task"] for event in _of(events, "task.added")]
-    place_of = {
-        event["data"]["task"]: int(event["data"]["title"]) for event in events_added(events)
-    }
-    took = {place_of[name]: (submits[name] - starts[name]) / 1000 for name in added}
+    place_of = {e["data"]["task"]: int(e["data"]["title"]) for e in _of(events, "task.added")}
+    took = {place_of[name]: (submits[name] - starts[name]) / 1000 for name in place_of}
     return [Job(took[place], job.needs) for place, job in enumerate(jobs)]
-
-
-def events_added(events: Sequence[Event]) -> list[Event]:
-    return _of(events, "task.added")
 
 
 def _gaps(events: Sequence[Event]) -> list[Figure]:
@@ -252,7 +245,7 @@ def _gaps(events: Sequence[Event]) -> list[Figure]:
     for event in _of(events, "check.started"):
         for member in event["data"]["members"]:
             checks[member] = event["at"]
-    needs = {e["data"]["task"]: e["data"].get("needs", []) for e in events_added(events)}
+    needs = {e["data"]["task"]: e["data"].get("needs", []) for e in _of(events, "task.added")}
     ready = {t: max((lands[n] for n in needs[t]), default=min(starts.values())) for t in needs}
     pairs = {
         "ready to start (with waiting for a slot)": (ready, starts),

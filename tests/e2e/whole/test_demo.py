@@ -155,6 +155,6 @@ def test_the_project_has_a_bug_for_each_task_and_a_test_that_shows_it(tmp_path: 
         found = 0 if not strict else sum(map(int, numbers))
         assert (done.returncode == 0, found) == (not wrong, wrong), done.stderr
     for bug in BUGS:
-        for path, old, _ in bug.edits:
-            assert FILES[path].count(old) == 1, (bug.key, path)
-            assert any((tmp_path / path) in tmp_path.glob(pattern) for pattern in bug.paths)
+        for changed, old, _ in bug.edits:
+            assert FILES[changed].count(old) == 1, (bug.key, changed)
+            assert any((tmp_path / changed) in tmp_path.glob(pattern) for pattern in bug.paths)
