@@ -17,7 +17,6 @@ time from handing in to the announcement of the check, nor for starting and endi
 import heapq
 import json
 import random
-import shlex
 import subprocess
 import sys
 import time
@@ -187,7 +186,8 @@ def landed(folder: Path, size: Size, jobs: Sequence[Job]) -> list[Event]:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"the run ended with {done.returncode}: {done.stdout[-2000:]}")
-    said = subprocess.run([*_CORRAL, "--repo", str(repo), "log", "--json"], capture_output=True)
+    log = [*_CORRAL, "--repo", str(repo), "log", "--json"]
+    said = subprocess.run(log, capture_output=True, check=True)
     return [json.loads(line) for line in said.stdout.splitlines()]
 
 
@@ -195,7 +195,7 @@ def _plan(jobs: Sequence[Job]) -> str:
     lines = ["[convoy]", 'title = "Bench"', 'prefix = "B"', f'checks = ["sleep {_CHECK_S}"]']
     for place, job in enumerate(jobs):
         script = f"sleep {job.seconds:.3f}; echo x > {place}.txt; git add .; git commit -qm x"
-        words = json.dumps(shlex.split("sh -c") + [script])
+        words = json.dumps(["sh", "-c", script])
         needs = json.dumps([f"t{need}" for need in job.needs])
         lines += ["[[task]]", f'key = "t{place}"', f'title = "{place}"', f"run = {words}"]
         lines += [f"needs = {needs}", f'paths = ["{place}.txt"]', 'accept = ["true"]']

@@ -1,12 +1,22 @@
 """`corral run --headless`: the exit code tells what a plan came to, and so do its files (R36)."""
 
+import fcntl
 import json
+import os
+import pty
+import re
 import signal
+import struct
+import termios
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
+from corral.interfaces.cli.output import width
 from tests.e2e.whole.ci import CONFIG, Ci, ended, make_ci
+
+ESCAPE = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
 @pytest.fixture
@@ -56,8 +66,6 @@ def test_one_failed_and_what_needs_it_never_starts(ci: Ci) -> None:
         ("failed", "failed", 2),
         ("todo", "failed", 0),
     ]
-    from xml.etree import ElementTree
-
     suite = ElementTree.parse(ci.path / "out" / "j.xml").getroot()
     assert (suite.get("tests"), suite.get("failures")) == ("3", "2")
     assert [len(case) for case in suite] == [0, 1, 1]
@@ -168,3 +176,38 @@ def test_a_witness_that_runs_already_is_used_and_replaced_if_it_ends(ci: Ci) -> 
     answer = ended(run)
     assert answer.code == 0, answer
     assert set(ci.launches().values()) == {1}
+
+
+def test_on_a_terminal_it_takes_no_more_lines_than_there_are(ci: Ci) -> None:
+    lines, columns = 24, 60
+    plan = ci.plan(
+        ci.script("ask", "corral task block $CORRAL_TASK --reason 'which colour?'"),
+        *(ci.script(f"after-{number}", ci.work(), "ask") for number in range(40)),
+    )
+    code, out = on_a_terminal(ci, lines, columns, "run", plan, "--yes")
+    assert code == 5, out
+    assert "… and " in out
+    first, *frames = re.split(r"\x1b\[\d+A\r", out)
+    assert frames
+    drawn = [first, *frames[:-1]]  # below the last one stands the report
+    assert max(frame.count("\n") for frame in drawn) < lines
+    shown = [line for frame in drawn for line in ESCAPE.sub("", frame).split("\n")]
+    assert [line for line in shown if width(line.strip("\r")) >= columns] == []
+
+
+def on_a_terminal(ci: Ci, lines: int, columns: int, *words: str) -> tuple[int, str]:
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+    seen = ci.at(ci.path, TERM="xterm")
+    process = seen.started(*words, stdin=theirs, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    out = b"".join(iter(lambda: read_terminal(ours), b"")).decode()
+    os.close(ours)
+    return process.wait(), out
+
+
+def read_terminal(fd: int) -> bytes:
+    try:
+        return os.read(fd, 65_536)
+    except OSError:  # Linux says so when the last process has closed its side
+        return b""

@@ -125,11 +125,12 @@ def _row(state: State, task: Task, depth: int, now: int, wide: int) -> Line:
     title = cut(safe(task.title), room)
     badge = _BADGES[task.state]
     padding = " " * (room - width(title) + 1)
+    doing = safe(_doing(state, task, now))
     style = "dim" if task.state in (TaskState.DONE, TaskState.TODO) else ""
     return [
         (f"{indent}{badge} ", STATE_STYLE[task.state]),
-        (f"{name}{title}{padding}", style),
-        (safe(_doing(state, task, now)), "dim"),
+        (f"{name}{title}{padding if doing else ''}", style),
+        (doing, "dim"),
     ]
 
 
