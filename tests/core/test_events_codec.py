@@ -29,6 +29,8 @@ from corral.core.events import (
     Event,
     LogCreated,
     MessageSent,
+    OverlapOver,
+    OverlapSeen,
     SessionAsked,
     SessionEnded,
     SessionEngaged,
@@ -127,6 +129,8 @@ KNOWN = {
     "task.submitted": "task token ?commit",
     "task.unblocked": "task",
     "trunk.moved": "convoy new ?old ?who",
+    "overlap.over": "task ?other ?reason",
+    "overlap.seen": "task ?other ?paths",
     "work.paused": "?convoy ?by ?reason",
     "work.resumed": "?convoy",
 }
@@ -426,8 +430,18 @@ GOLDEN = [
         b'"data":{"by":"ana","reason":"night"}}',
     ),
     (
+        OverlapSeen(task=TaskId("AF-2"), other=TaskId("AF-1"), paths=("src/a.py",)),
+        b'{"seq":35,"at":1700000000000,"actor":"corral","type":"overlap.seen",'
+        b'"data":{"task":"AF-2","other":"AF-1","paths":["src/a.py"]}}',
+    ),
+    (
+        OverlapOver(task=TaskId("AF-2"), other=TaskId("AF-1"), reason="AF-1 has landed"),
+        b'{"seq":36,"at":1700000000000,"actor":"corral","type":"overlap.over",'
+        b'"data":{"task":"AF-2","other":"AF-1","reason":"AF-1 has landed"}}',
+    ),
+    (
         SessionEnded(session=AF_1_1, verdict="proved", commit="b" * 40, code=0, killed=2),
-        b'{"seq":35,"at":1700000000000,"actor":"corral","type":"session.ended",'
+        b'{"seq":37,"at":1700000000000,"actor":"corral","type":"session.ended",'
         b'"data":{"session":"AF-1.1","verdict":"proved","commit":"'
         + b"b" * 40
         + b'","code":0,"killed":2}}',
@@ -442,7 +456,8 @@ HEADS = {
     22: "2a96b6c84c7ed685add675e4b99b54523b5ee4b31f4dc3809aef27382a49fcd9",
     32: "9d8aef608e89b99f002e62e083ede63e2695efb4cbe2850dd3346b4d37e9e12c",
     34: "254136702880be20b4027f4ed14b279b7286c85680d273d3a79b0af5c3862490",
-    35: "f0b204fb3a33de61ebf10ff2bf2d40f0e5b5c0a367b0b83c1b4c1181d638b1bc",
+    36: "47a2ebf24c53dba49697d2fef14f26c66615c34f4982548c3be925725efa43cf",
+    37: "b39c6461052ead99d26fbc544917e530c056d978fe78ce8d7d4e91f3a394787d",
 }
 
 

@@ -13,7 +13,7 @@ import msgspec
 from corral.core import queue_state, state
 from corral.core.state import State, TaskState
 
-PINNED = (3, "9d48d9e25ef548ae")
+PINNED = (4, "84c27b66b1e3ff54")
 
 
 def kinds(root: type[msgspec.Struct] = State) -> list[type[msgspec.Struct]]:

@@ -281,7 +281,14 @@ def steps(name: str) -> Iterator[tuple[str, str]]:
 
 @pytest.mark.parametrize(
     "name",
-    ["docs/tutorial.md", "docs/sessions.md", "docs/plans.md", "docs/running.md", "README.md"],
+    [
+        "docs/tutorial.md",
+        "docs/sessions.md",
+        "docs/plans.md",
+        "docs/running.md",
+        "docs/landing.md",
+        "README.md",
+    ],
 )
 def test_what_is_shown_is_what_one_sees(name: str, tmp_path: Path) -> None:
     here, code = tmp_path, 0

@@ -393,6 +393,27 @@ class ChoreDone(Event, frozen=True, kw_only=True):
     done: int = 0
 
 
+class OverlapSeen(Event, frozen=True, kw_only=True):
+    """The work of two tasks would conflict, or that of one with what landed (no `other`).
+
+    Told again only if it is about more paths than before.
+    """
+
+    type = "overlap.seen"
+    task: TaskId
+    other: TaskId = TaskId("")
+    paths: tuple[str, ...] = ()
+
+
+class OverlapOver(Event, frozen=True, kw_only=True):
+    """It would not conflict any more: one of them landed, left, or was mended."""
+
+    type = "overlap.over"
+    task: TaskId
+    other: TaskId = TaskId("")
+    reason: str = ""
+
+
 class AlertAcknowledged(Event, frozen=True, kw_only=True):
     """Somebody has seen an alert and is at it; it stays open."""
 

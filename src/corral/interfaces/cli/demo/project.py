@@ -16,7 +16,7 @@ import unittest
 
 
 def known_bug(test):
-    return test if os.environ.get("STRICT") else unittest.expectedFailure(test)
+    return test if os.getenv("STRICT") else unittest.expectedFailure(test)
 '''
 
 _SLUGS = '''\
