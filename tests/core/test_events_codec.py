@@ -118,7 +118,7 @@ KNOWN = {
     "queue.paused": "?convoy ?reason",
     "queue.resumed": "?convoy",
     "session.asked": "session text ?options",
-    "session.ended": "session verdict ?detail ?commit ?code ?signal",
+    "session.ended": "session verdict ?detail ?commit ?code ?signal ?killed",
     "session.engaged": "session ?thread ?model ?version",
     "session.limited": "session account trouble until_at ?text",
     "session.progressed": "session text ?outputs",
@@ -522,6 +522,13 @@ GOLDEN = [
         b'{"seq":43,"at":1700000000000,"actor":"corral","type":"mayor.ended",'
         b'"data":{"mayor":"mayor-1","how":"stopped","reason":"by hand"}}',
     ),
+    (
+        SessionEnded(session=AF_1_1, verdict="proved", commit="b" * 40, code=0, killed=2),
+        b'{"seq":44,"at":1700000000000,"actor":"corral","type":"session.ended",'
+        b'"data":{"session":"AF-1.1","verdict":"proved","commit":"'
+        + b"b" * 40
+        + b'","code":0,"killed":2}}',
+    ),
 ]
 
 # The chain's hash after so many golden lines. Add lines and a hash below; never change one.
@@ -534,6 +541,7 @@ HEADS = {
     34: "254136702880be20b4027f4ed14b279b7286c85680d273d3a79b0af5c3862490",
     36: "47a2ebf24c53dba49697d2fef14f26c66615c34f4982548c3be925725efa43cf",
     43: "6a13205f9b26fc2587d7ecdd28dfea80fc93b44583161065f40de5d6cb871cf2",
+    44: "4b28dac0c69463ce2e661d7928d145c4e28c4e7192bd0497dea33f3a4bc473b3",
 }
 
 

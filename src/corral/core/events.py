@@ -308,6 +308,7 @@ class SessionEnded(Event, frozen=True, kw_only=True):
     commit: str = ""
     code: int | None = None
     signal: int | None = None
+    killed: int = 0  # processes that it had left behind, and that were ended
 
 
 class SessionEngaged(Event, frozen=True, kw_only=True):
