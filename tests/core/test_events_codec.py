@@ -29,6 +29,8 @@ from corral.core.events import (
     Event,
     LogCreated,
     MessageSent,
+    OverlapOver,
+    OverlapSeen,
     SessionAsked,
     SessionEnded,
     SessionEngaged,
@@ -108,13 +110,15 @@ KNOWN = {
     "message.delivered": "message reader",
     "message.expired": "message",
     "message.sent": "message sender to text expires_at ?question ?reply_to",
+    "overlap.over": "task ?other ?reason",
+    "overlap.seen": "task ?other ?paths",
     "plan.approved": "mayor proposal convoy",
     "plan.proposed": "mayor plan tasks ?cancel",
     "plan.rejected": "mayor proposal ?reason",
     "queue.paused": "?convoy ?reason",
     "queue.resumed": "?convoy",
     "session.asked": "session text ?options",
-    "session.ended": "session verdict ?detail ?commit ?code ?signal",
+    "session.ended": "session verdict ?detail ?commit ?code ?signal ?killed",
     "session.engaged": "session ?thread ?model ?version",
     "session.limited": "session account trouble until_at ?text",
     "session.progressed": "session text ?outputs",
@@ -443,8 +447,18 @@ GOLDEN = [
         b'"data":{"by":"ana","reason":"night"}}',
     ),
     (
+        OverlapSeen(task=TaskId("AF-2"), other=TaskId("AF-1"), paths=("src/a.py",)),
+        b'{"seq":35,"at":1700000000000,"actor":"corral","type":"overlap.seen",'
+        b'"data":{"task":"AF-2","other":"AF-1","paths":["src/a.py"]}}',
+    ),
+    (
+        OverlapOver(task=TaskId("AF-2"), other=TaskId("AF-1"), reason="AF-1 has landed"),
+        b'{"seq":36,"at":1700000000000,"actor":"corral","type":"overlap.over",'
+        b'"data":{"task":"AF-2","other":"AF-1","reason":"AF-1 has landed"}}',
+    ),
+    (
         MayorStarted(mayor="mayor-1", goal="Use JWT", engine="planner", replan="on_failure"),
-        b'{"seq":35,"at":1700000000000,"actor":"corral","type":"mayor.started",'
+        b'{"seq":37,"at":1700000000000,"actor":"corral","type":"mayor.started",'
         b'"data":{"mayor":"mayor-1","goal":"Use JWT","engine":"planner","replan":"on_failure"}}',
     ),
     (
@@ -458,7 +472,7 @@ GOLDEN = [
             resume="th-1",
             task=TaskId("AF-1"),
         ),
-        b'{"seq":36,"at":1700000000000,"actor":"corral","type":"mayor.asked",'
+        b'{"seq":38,"at":1700000000000,"actor":"corral","type":"mayor.asked",'
         b'"data":{"mayor":"mayor-1","turn":1,"cause":"failure","message":"Why?",'
         b'"profile":"planner","prompt":"All of it","resume":"th-1","task":"AF-1"}}',
     ),
@@ -482,7 +496,7 @@ GOLDEN = [
             nano_usd=4,
             unpriced=5,
         ),
-        b'{"seq":37,"at":1700000000000,"actor":"corral","type":"mayor.answered",'
+        b'{"seq":39,"at":1700000000000,"actor":"corral","type":"mayor.answered",'
         b'"data":{"mayor":"mayor-1","turn":1,"text":"{","problems":["line 1: it ends"],'
         b'"trouble":"rate","used_up":true,"thread":"th-1","place":"/t","model":"m-1",'
         b'"account":"codex","until_at":1700000040000,"wrote":["a.py"],"fresh":1,"cached":2,'
@@ -490,23 +504,30 @@ GOLDEN = [
     ),
     (
         PlanProposed(mayor="mayor-1", plan="{}", tasks=2, cancel=(TaskId("AF-1"),)),
-        b'{"seq":38,"at":1700000000000,"actor":"corral","type":"plan.proposed",'
+        b'{"seq":40,"at":1700000000000,"actor":"corral","type":"plan.proposed",'
         b'"data":{"mayor":"mayor-1","plan":"{}","tasks":2,"cancel":["AF-1"]}}',
     ),
     (
         PlanRejected(mayor="mayor-1", proposal=38, reason="too much"),
-        b'{"seq":39,"at":1700000000000,"actor":"corral","type":"plan.rejected",'
+        b'{"seq":41,"at":1700000000000,"actor":"corral","type":"plan.rejected",'
         b'"data":{"mayor":"mayor-1","proposal":38,"reason":"too much"}}',
     ),
     (
         PlanApproved(mayor="mayor-1", proposal=38, convoy=ConvoyId("auth-fix")),
-        b'{"seq":40,"at":1700000000000,"actor":"corral","type":"plan.approved",'
+        b'{"seq":42,"at":1700000000000,"actor":"corral","type":"plan.approved",'
         b'"data":{"mayor":"mayor-1","proposal":38,"convoy":"auth-fix"}}',
     ),
     (
         MayorEnded(mayor="mayor-1", how="stopped", reason="by hand"),
-        b'{"seq":41,"at":1700000000000,"actor":"corral","type":"mayor.ended",'
+        b'{"seq":43,"at":1700000000000,"actor":"corral","type":"mayor.ended",'
         b'"data":{"mayor":"mayor-1","how":"stopped","reason":"by hand"}}',
+    ),
+    (
+        SessionEnded(session=AF_1_1, verdict="proved", commit="b" * 40, code=0, killed=2),
+        b'{"seq":44,"at":1700000000000,"actor":"corral","type":"session.ended",'
+        b'"data":{"session":"AF-1.1","verdict":"proved","commit":"'
+        + b"b" * 40
+        + b'","code":0,"killed":2}}',
     ),
 ]
 
@@ -518,7 +539,9 @@ HEADS = {
     22: "2a96b6c84c7ed685add675e4b99b54523b5ee4b31f4dc3809aef27382a49fcd9",
     32: "9d8aef608e89b99f002e62e083ede63e2695efb4cbe2850dd3346b4d37e9e12c",
     34: "254136702880be20b4027f4ed14b279b7286c85680d273d3a79b0af5c3862490",
-    41: "8abcd758b0531611efa977e17987357a85ebd67a057109e9f83dcc02b6e01f72",
+    36: "47a2ebf24c53dba49697d2fef14f26c66615c34f4982548c3be925725efa43cf",
+    43: "6a13205f9b26fc2587d7ecdd28dfea80fc93b44583161065f40de5d6cb871cf2",
+    44: "4b28dac0c69463ce2e661d7928d145c4e28c4e7192bd0497dea33f3a4bc473b3",
 }
 
 

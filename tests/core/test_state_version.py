@@ -13,7 +13,7 @@ import msgspec
 from corral.core import mayor_state, queue_state, state
 from corral.core.state import State, TaskState
 
-PINNED = (4, "250fbaac50ec0e3d")
+PINNED = (4, "24c6fc479140125a")
 
 
 def kinds(root: type[msgspec.Struct] = State) -> list[type[msgspec.Struct]]:

@@ -54,8 +54,8 @@ def test_a_real_agent_is_corrected_and_goes_on_with_the_same_conversation(
 
     change = plan(task("c"), cancel=["b"])
     write = {"op": "write", "path": "made.txt", "content": "no\n"}
-    steps = [write, {"op": "say", "text": change}]
-    hall.corral("mayor", "ask", f"Again. PLAN {json.dumps(steps)}", "--yes")
+    again = [write, {"op": "say", "text": str(change)}]
+    hall.corral("mayor", "ask", f"Again. PLAN {json.dumps(again)}", "--yes")
     assert hall.titles() == {"Do a": "todo", "Do b": "cancelled", "Do c": "todo"}
     last = hall.of_type("mayor.answered")[-1]["data"]
     assert last.get("wrote", []) == [], "it may only look"

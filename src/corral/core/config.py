@@ -44,6 +44,11 @@ class Engine(_Section, frozen=True):
     good_for: str = ""  # what the mayor is told about it
 
 
+class Regenerate(_Section, frozen=True):
+    paths: tuple[str, ...]  # patterns as in .gitattributes
+    command: str
+
+
 class Refinery(_Section, frozen=True):
     strategy: str = "squash"
     require_ci: bool = True  # false: work lands unchecked, and the report says so
@@ -55,6 +60,7 @@ class Refinery(_Section, frozen=True):
     returns: int = 3  # so often work comes back before a person is needed
     caches: tuple[str, ...] = ()  # ignored files that stay in the check trees between runs
     union: tuple[str, ...] = ()  # where both sides of a conflict are kept
+    regenerate: tuple[Regenerate, ...] = ()  # files in conflict that a command makes anew
     finish: str = "leave"  # of a landed convoy: leave, merge, fast-forward or pull-request
 
 
@@ -103,6 +109,12 @@ class Trees(_Section, frozen=True):
     port_range: tuple[int, int] = (20_000, 29_999)
 
 
+class Radar(_Section, frozen=True):
+    enabled: bool = True  # coming conflicts are looked for while sessions work
+    hold: bool = False  # a task that would run into one is not started until it is over
+    every_s: int = 5  # so often at most, a session's files are looked at
+
+
 class Server(_Section, frozen=True):
     port: int = 0  # 0: 5173, or another if that is taken
     bind: str = "127.0.0.1"
@@ -130,6 +142,7 @@ class Config(_Section, frozen=True):
     budget: Budget = Budget()
     mayor: Mayor = Mayor()
     server: Server = Server()
+    radar: Radar = Radar()
 
 
 Keys = tuple[str, ...]
@@ -167,6 +180,7 @@ _SECTIONS: dict[str, type[_Section]] = {
     "budget": Budget,
     "mayor": Mayor,
     "server": Server,
+    "radar": Radar,
 }
 
 
@@ -206,6 +220,7 @@ def _check(config: Config, reader: "_Reader") -> None:
         ("trees", "keep_days"): (config.trees.keep_days, 1, 3650),
         ("trees", "ports"): (config.trees.ports, 0, 100),
         ("server", "port"): (config.server.port, 0, 65_535),
+        ("radar", "every_s"): (config.radar.every_s, 1, 3600),
     }
     for keys, (value, least, most) in bounds.items():
         if not least <= value <= most:
@@ -223,6 +238,8 @@ def _check(config: Config, reader: "_Reader") -> None:
         raise reader.bad(
             ("trees", "port_range"), "port_range is a first and a last port, and holds all ports"
         )
+    if any(not rule.paths or not rule.command.strip() for rule in config.refinery.regenerate):
+        raise reader.bad(("refinery", "regenerate"), "regenerate needs paths and a command")
     if config.slots.reserve >= config.slots.total:
         raise reader.bad(("slots", "reserve"), "reserve must be less than total")
     for name in ("task_usd", "convoy_usd", "day_usd"):

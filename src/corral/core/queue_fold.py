@@ -10,7 +10,7 @@ from corral.core import queue_events as q
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.queue.parts import Outcome
 from corral.core.queue_state import REMEMBERED_CHECKS, Change, Check, Landing, Returned, Trunk
-from corral.core.queueing import counts, entry_of, run_of
+from corral.core.queueing import counts, entry_of, outdated, run_of
 from corral.core.state import State, TaskState
 
 _NONE = Trunk(ConvoyId(""), "")
@@ -95,7 +95,7 @@ def _check_started(state: State, event: q.CheckStarted, seq: int, at: int) -> No
 def _check_ended(state: State, event: q.CheckEnded, seq: int, at: int) -> None:
     # Taken out and put back, so that the oldest end comes first.
     check = state.checks.pop(event.run)
-    if counts(check):
+    if counts(check) and not outdated(state, check):
         _learn(state, check, event, at)
     state.checks[event.run] = replace(
         check,

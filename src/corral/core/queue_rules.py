@@ -7,6 +7,8 @@ decided in one place, `begin_landing`: I4 is written there.
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from msgspec import Struct
+
 from corral.core import commands as c
 from corral.core import events as e
 from corral.core import queue_events as q
@@ -16,14 +18,19 @@ from corral.core.graph import find_task
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.queue_fold import trunk_of
 from corral.core.queue_state import Change, Check
+from corral.core.queueing import counts, outdated
 from corral.core.state import State, Task, TaskState
 
 Decision = Sequence[e.Event]
 
 REFINERY = "refinery"
+FINISH = "finish"  # the kind of a check run of a trunk merged into its base
+REGENERATE = "regenerate"  # the kind of a run that makes files anew that are in conflict
 GREEN, RED, TIMED_OUT, CANCELLED, LOST = "green", "red", "timed_out", "cancelled", "lost"
 _PATHS = 500
 _DETAIL = 2000
+_REST_MOST_S = 600
+_DONE = TaskState.DONE
 
 
 def waiting(state: State) -> list[Task]:
@@ -81,7 +88,7 @@ def send_back(
         why=why,
         detail=said,
         beside=tuple(beside),
-        paths=tuple(paths)[:_PATHS],
+        paths=tuple(text.cut(path, text.LINE) for path in paths[:_PATHS]),
         run=run,
         tip=trunk_of(state, found.convoy).tip,
     )
@@ -112,7 +119,7 @@ def start_check(
 ) -> Decision:
     """Announce a check run, unless what it was made for has changed."""
     fits = all(state.changes.get(change.task) == change for change in members)
-    moved = kind != "finish" and trunk_of(state, convoy).tip != tip
+    moved = kind != FINISH and trunk_of(state, convoy).tip != tip
     if run != next_run(state) or moved or not fits:
         return []
     if slot and any(check.live and check.slot == slot for check in state.checks.values()):
@@ -133,6 +140,37 @@ def start_check(
             external=external,
         )
     ]
+
+
+def missing(state: State, task: TaskId) -> list[TaskId]:
+    """Return what a task needs that has not landed."""
+    return [need for need in state.tasks[task].needs if state.tasks[need].state is not _DONE]
+
+
+class Rest(Struct, frozen=True):
+    """So many runs in a row came to nothing, and none is begun for so long, until then."""
+
+    lost: int = 0
+    seconds: int = 0
+    until: int = 0
+
+
+def rest(state: State, convoy: ConvoyId) -> Rest:
+    """Say how long to wait before the next run: runs that come to nothing cost, and blame nobody.
+
+    Each one in a row doubles the rest.
+    """
+    lost = last = 0
+    for check in reversed(state.checks.values()):
+        if check.convoy != convoy or check.external or check.cached or check.live:
+            continue
+        if check.result == LOST:
+            lost += 1
+            last = max(last, check.ended_at)
+        elif check.result != CANCELLED:
+            break
+    seconds = min(_REST_MOST_S, 2 ** min(lost, 30))
+    return Rest(lost, seconds, last + 1000 * seconds) if lost else Rest()
 
 
 def next_run(state: State) -> str:
@@ -174,14 +212,12 @@ def begin_landing(state: State, run: str) -> Decision:
     trunk = trunk_of(state, check.convoy)
     problem = (
         (check.result != GREEN and f"{run} is not green")
+        or (not counts(check) and f"{run} has not checked what would land")
         or (check.tip != trunk.tip and f"{run} stands on another commit than the trunk")
         or (trunk.landing is not None and f"the landing of {trunk.landing.run} has begun already")
         or (paused(state, check.convoy) and "the queue is paused")
         or (any(task not in state.changes for task in check.members) and "a change has left")
-        or (
-            any(state.changes[task].order > check.order for task in check.members)
-            and "a change was handed in anew"
-        )
+        or (outdated(state, check) and "a change was handed in anew")
         or ""
     )
     if problem:

@@ -54,6 +54,10 @@ class Check(Struct, frozen=True, array_like=True, gc=False):
     def live(self) -> bool:
         return not self.ended_at
 
+    @property
+    def due_at(self) -> int:
+        return self.started_at + self.deadline_s * 1000
+
 
 class Landing(Struct, frozen=True, array_like=True, gc=False):
     """A move of the trunk that was announced and is not known to be done."""

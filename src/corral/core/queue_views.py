@@ -4,9 +4,15 @@ from msgspec import Struct
 
 from corral.core import queue_rules
 from corral.core.ids import ConvoyId, TaskId
+from corral.core.overlaps import OverlapView, overlap_views
+from corral.core.queue.explaining import why
+from corral.core.queue.model import Queue
 from corral.core.queue_fold import trunk_of
 from corral.core.queue_state import Check
+from corral.core.queueing import queue_of
 from corral.core.state import State, Task
+
+_UNKNOWN: frozenset[frozenset[str]] = frozenset()  # which changes conflict: only git can tell
 
 
 class ChangeView(Struct, frozen=True):
@@ -58,22 +64,31 @@ class QueueView(Struct, frozen=True):
     trunks: list[TrunkView]
     flaky: dict[str, int]
     paused: str
+    overlaps: list[OverlapView]
 
 
 def queue_view(state: State, ended: int = 10) -> QueueView:
     """Return what waits and what is being checked, with the last runs that have ended."""
+    queues = {
+        convoy: queue_of(state, convoy, _UNKNOWN)
+        for convoy in dict.fromkeys(change.convoy for change in state.changes.values())
+    }
     live = [check for check in state.checks.values() if check.live]
     over = [check for check in state.checks.values() if not check.live]
     return QueueView(
-        changes=[change_view(state, task) for task in state.changes],
+        changes=[
+            change_view(state, change.task, queues[change.convoy])
+            for change in state.changes.values()
+        ],
         checks=[check_view(check) for check in (*over[len(over) - min(ended, len(over)) :], *live)],
         trunks=[trunk_view(state, convoy) for convoy in state.trunks],
         flaky=dict(state.flakes),
         paused=state.held,
+        overlaps=overlap_views(state),
     )
 
 
-def change_view(state: State, task_id: TaskId) -> ChangeView:
+def change_view(state: State, task_id: TaskId, queue: Queue | None = None) -> ChangeView:
     change, task = state.changes[task_id], state.tasks[task_id]
     returned = state.returned.get(task_id)
     return ChangeView(
@@ -87,7 +102,7 @@ def change_view(state: State, task_id: TaskId) -> ChangeView:
         paths=change.paths,
         checks=tuple(check.run for check in _with(state, task_id)),
         returns=returned.times if returned else 0,
-        waits=waits(state, task),
+        waits=waits(state, task, queue),
     )
 
 
@@ -108,8 +123,8 @@ def trunk_view(state: State, convoy: ConvoyId) -> TrunkView:
     )
 
 
-def waits(state: State, task: Task) -> str:
-    """Say what a task that was handed in waits for."""
+def waits(state: State, task: Task, queue: Queue | None = None) -> str:
+    """Say what a task that was handed in waits for; `queue` is its convoy's, if that is known."""
     change = state.changes.get(task.id)
     if change is None:
         return "it waits for the refinery to take it in (corral refinery run)"
@@ -118,13 +133,10 @@ def waits(state: State, task: Task) -> str:
         return f"nothing lands now: {held}"
     for check in _with(state, task.id):
         return _in_run(check, task.id)
-    missing = [need for need in task.needs if need in state.changes]
-    if missing:
-        return f"it goes together with or after {', '.join(missing)}, which has not landed"
-    going = [check for check in state.checks.values() if check.live]
-    if going:
-        return f"it waits for a check slot; {_named(going)}"
-    return "it is next"
+    rest = queue_rules.rest(state, change.convoy)
+    if rest.lost:
+        return _resting(state, change.convoy, rest)
+    return why(queue or queue_of(state, change.convoy, _UNKNOWN), task.id)
 
 
 def _with(state: State, task: TaskId) -> list[Check]:
@@ -138,6 +150,11 @@ def _in_run(check: Check, task: TaskId) -> str:
     return f"{check.run} checks it{beside} on {check.tip[:12]}, {where}"
 
 
-def _named(checks: list[Check]) -> str:
-    runs = ", ".join(f"{check.run} ({len(check.members)} changes)" for check in checks[:3])
-    return f"{runs} {'goes' if len(checks) == 1 else 'go'} on"
+def _resting(state: State, convoy: ConvoyId, rest: queue_rules.Rest) -> str:
+    last = next(
+        check
+        for check in reversed(state.checks.values())
+        if check.convoy == convoy and check.result == queue_rules.LOST
+    )
+    runs = "the last run" if rest.lost == 1 else f"the last {rest.lost} runs"
+    return f"{runs} came to nothing, so the next one waits for {rest.seconds} s: {last.detail}"

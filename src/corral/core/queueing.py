@@ -19,7 +19,10 @@ def queue_of(state: State, convoy: ConvoyId, conflicts: frozenset[frozenset[str]
         runs=tuple(
             run_of(check)
             for check in state.checks.values()
-            if check.convoy == convoy and counts(check) and (check.live or check.result == "green")
+            if check.convoy == convoy
+            and counts(check)
+            and (check.live or check.result == "green")
+            and not outdated(state, check)
         ),
         learned=trunk.learned if trunk else Learned(),
         conflicts=conflicts,
@@ -46,6 +49,12 @@ def entry_of(state: State, change: Change) -> Entry:
 def counts(check: Check) -> bool:
     """Say whether a run is about changes or the trunk, not about the trunk's way to its base."""
     return check.kind in tuple(Kind)
+
+
+def outdated(state: State, check: Check) -> bool:
+    """Say whether a run is about work of which something was handed in anew since it began."""
+    changes = (state.changes.get(task) for task in check.members)
+    return any(change is not None and change.order > check.order for change in changes)
 
 
 def run_of(check: Check) -> Run:

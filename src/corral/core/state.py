@@ -219,6 +219,23 @@ class Answered(Struct, frozen=True, array_like=True, gc=False):
     digest: str
 
 
+class Overlap(Struct, frozen=True, array_like=True, gc=False):
+    """Work that would conflict as it is now: of two tasks, or of one with what landed (no other).
+
+    The `task` is the later one: it is the one to give way.
+    """
+
+    task: TaskId
+    other: TaskId
+    paths: tuple[str, ...]  # the first of those in conflict
+    since_at: int
+
+
+def overlap_name(task: TaskId, other: TaskId) -> str:
+    """Return what an overlap is kept under, whichever of the two is the later one."""
+    return " ".join(sorted((task, other)))
+
+
 class State(Struct):
     """The fold of the log up to and with event `seq`, whose chain hash is `head`."""
 
@@ -245,3 +262,4 @@ class State(Struct):
     paused: dict[str, Pause] = field(default_factory=dict)  # by convoy; "" is everything
     messages: dict[str, Message] = field(default_factory=dict)
     requests: dict[str, Answered] = field(default_factory=dict)  # by actor and key, oldest first
+    overlaps: dict[str, Overlap] = field(default_factory=dict)  # see `core/overlaps`

@@ -70,7 +70,7 @@ def codes() -> set[str]:
 
 
 def setting_fields(section: type[Struct] = Config, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield each setting with its field; a profile's name is NAME."""
+    """Yield each setting with its field; a profile's name is NAME, and [] is one of a list."""
     for field in msgspec.structs.fields(section):
         kinds = [field.type, *typing.get_args(field.type)]
         inner = next((k for k in kinds if isinstance(k, type) and issubclass(k, Struct)), None)
@@ -78,7 +78,8 @@ def setting_fields(section: type[Struct] = Config, path: str = "") -> Iterator[t
         if inner is None:
             yield name, field
         else:
-            yield from setting_fields(inner, f"{name}." if inner is field.type else f"{name}.NAME.")
+            one_of = {dict: ".NAME", tuple: "[]"}.get(typing.get_origin(field.type), "")
+            yield from setting_fields(inner, f"{name}{one_of}.")
 
 
 def _commands() -> Iterator[str]:

@@ -10,33 +10,37 @@ import os
 import threading
 from collections.abc import Sequence
 
-from corral.core import queue_rules
+from msgspec.structs import replace
+
+from corral.core import queue_rules, text
 from corral.core.config import Config
 from corral.core.errors import CorralError
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.queue.model import Cancel, Land, Policy, Rerun, SendBack, Start
 from corral.core.queue.parts import Kind
-from corral.core.queue.planning import plan
+from corral.core.queue.planning import plan, wake_at
 from corral.core.queue.timing import check_slots, deadline_s
 from corral.core.queue_fold import trunk_of
-from corral.core.queue_rules import GREEN, REFINERY
+from corral.core.queue_rules import FINISH, GREEN, REFINERY, REGENERATE
 from corral.core.queue_state import Change, Check
-from corral.core.queueing import queue_of
+from corral.core.queueing import outdated, queue_of
 from corral.core.state import State
 from corral.roles import signals
 from corral.roles.locks import only_one
 from corral.roles.log import Log
 from corral.roles.refining.admission import Admission
 from corral.roles.refining.checking import Checking
-from corral.roles.refining.finishing import FINISH, Finishing
+from corral.roles.refining.finishing import Finishing
 from corral.roles.refining.landing import Landings
-from corral.roles.refining.stacks import Stack, Stacks
+from corral.roles.refining.pins import Pins
+from corral.roles.refining.regenerating import Regenerating, last_run
+from corral.roles.refining.stacks import Misfit, Stack, Stacks
 from corral.roles.steps import described
 from corral.roles.trunks import Trunks
 from corral.store.sqlite import SqliteStore
 from corral.world import checks
 from corral.world.clock import Clock, now
-from corral.world.git.landing import SPEC, pin, pinned, unpin
+from corral.world.git.landing import SPEC
 from corral.world.keep import Keep
 from corral.world.repository import Repository
 from corral.world.watch import Watch
@@ -46,6 +50,9 @@ _SOON_S = 0.2  # something is just ending
 _LOOK_S = 15.0  # checks run: a shim that was killed makes no event
 _LONGEST_S = 60.0
 _MOST_ROUNDS = 1000
+_UNKNOWN: frozenset[frozenset[str]] = frozenset()  # which changes conflict, where it is the same
+_TIDY_AT = 50  # pins of runs; fewer wait until nothing is checked
+_FEW = 4  # lost runs in a row that `--once` waits for the end of
 
 
 class Refinery:
@@ -62,11 +69,25 @@ class Refinery:
         self._trunks = Trunks(self._log, repository, keep)
         view = self._trunks.view
         self._stacks = Stacks(view, config.refinery)
-        self._checking = Checking(self._log, repository, config, self._watch, clock)
+        self._regenerating = Regenerating(self._stacks, config.refinery.regenerate)
+        self._checking = Checking(
+            self._log,
+            repository,
+            config,
+            self._watch,
+            regenerating=self._regenerating,
+            clock=clock,
+        )
         self._landings = Landings(self._log, view, self._stacks)
-        self._admission = Admission(self._log, view, keep, config.refinery.returns)
+        self._admission = Admission(self._log, self._stacks.objects, keep, config.refinery.returns)
+        self._pins = Pins(view, SPEC)
         self._finishing = Finishing(
-            self._log, view, self._stacks, config.refinery.finish, self._start_finish
+            self._log,
+            view,
+            self._stacks,
+            config.refinery.finish,
+            check=self._start_finish,
+            clock=clock,
         )
         self._policy = Policy(mode="serial" if config.refinery.mode == "serial" else "lanes")
 
@@ -89,21 +110,35 @@ class Refinery:
 
     def _loop(self, *, once: bool) -> None:
         while not self._stopping.is_set():
+            before, since = self._log.look().seq, self._clock()
             soon = self._round()
             state = self._log.look()
-            if once and not soon and not self._anything_left(state):
+            if once and not soon and state.seq == before and not self._goes_on(state):
                 return
-            live = any(check.live for check in state.checks.values())
-            longest = _LOOK_S if live else _LONGEST_S
-            self._watch.wait(_SOON_S if soon else longest)
+            self._watch.wait(_SOON_S if soon else self._patience_s(state, since))
             if not self._stopping.is_set():
                 self._watch.wait(_REST_S)
 
-    def _anything_left(self, state: State) -> bool:
-        """Say whether something goes on, or would if it were not paused."""
-        return any(check.live for check in state.checks.values()) or any(
-            not queue_rules.paused(state, change.convoy) for change in state.changes.values()
+    def _goes_on(self, state: State) -> bool:
+        """Say whether something happens without anybody's doing: a run ends, a short rest is over.
+
+        What waits beyond that waits for somebody: it is paused, or needs what is not in the queue.
+        """
+        return _busy(state) or any(
+            0 < queue_rules.rest(state, convoy).lost <= _FEW for convoy in _unpaused(state)
         )
+
+    def _patience_s(self, state: State, since: int) -> float:
+        """Return how long nothing has to be looked at, unless something happens.
+
+        What was due before the last look has been done, or waits for something else.
+        """
+        due = [check.due_at for check in state.checks.values() if check.live and check.external]
+        for convoy in _unpaused(state):
+            due.append(queue_rules.rest(state, convoy).until)
+            due.append(wake_at(queue_of(state, convoy, _UNKNOWN), self._policy) or 0)
+        left = [(at - self._clock()) / 1000 for at in due if at >= since]
+        return max(_SOON_S, min([_LOOK_S if _busy(state) else _LONGEST_S, *left]))
 
     def _round(self) -> bool:
         """Do all that can be done now; say whether to look again soon."""
@@ -115,7 +150,9 @@ class Refinery:
                 self._log.over("refinery", convoy)
             except CorralError as error:
                 self._log.alert("refinery", convoy, described(error))
-        self._tidy()
+        soon |= self._checking.release(self._log.look())
+        if len(self._pins.all()) > _TIDY_AT or not (soon or _busy(self._log.look())):
+            self._tidy()
         return soon
 
     def _advance(self, convoy: ConvoyId) -> bool:
@@ -128,38 +165,81 @@ class Refinery:
             self._finishing.finish(convoy)
             return False
         trunk = self._trunks.at(convoy)
-        for task in waiting:
-            self._admission.admit(state, task, trunk)
+        if waiting:
+            self._admission.admit(state, waiting, trunk)
         for _ in range(_MOST_ROUNDS):
-            self._return_conflicts(convoy)
-            if not self._carry_out(convoy):
+            self._trunks.at(convoy)  # a push may come at any time
+            self._drop_outdated(convoy)
+            held = self._return_conflicts(convoy)
+            if not self._carry_out(convoy, held):
                 break
         self._finishing.finish(convoy)
         return self._checking.tend(self._log.look())
 
-    def _return_conflicts(self, convoy: ConvoyId) -> None:
-        """Send back what does not fit on the trunk as it is: no check is needed to know that."""
+    def _drop_outdated(self, convoy: ConvoyId) -> None:
+        """Give up the runs of work that was taken back, or make files for another trunk."""
+        state = self._log.look()
+        tip = trunk_of(state, convoy).tip
+        for check in state.checks.values():
+            if not check.live or check.convoy != convoy:
+                continue
+            if outdated(state, check):
+                self._checking.cancel(check, "member-left")
+            elif _makes(check) and (check.tip != tip or check.members[0] not in state.changes):
+                self._checking.cancel(check, "stale")
+
+    def _return_conflicts(self, convoy: ConvoyId) -> set[str]:
+        """Send back what does not fit on the trunk as it is: no check is needed to know that.
+
+        Return the changes whose conflict a command may still solve: they wait for that.
+        """
         state = self._log.look()
         tip = trunk_of(state, convoy).tip
         changes = [change for change in state.changes.values() if change.convoy == convoy]
-        stacked = {task for check in _going(state, convoy) for task in check.members}
-        asked = [change for change in changes if change.task not in stacked]
+        stacked = _stacked(state, convoy, tip)
+        asked = [
+            change
+            for change in changes
+            if change.task not in stacked and not queue_rules.missing(state, change.task)
+        ]
+        held = {task for check in state.checks.values() if _makes(check) for task in check.members}
         for conflict in self._stacks.conflicts_with(state, tip, asked):
-            paths = conflict.paths
-            beside = _who_touched(state, conflict.change, paths)
-            names = ", ".join(paths[:5]) + (" …" if len(paths) > 5 else "")
-            said = f"it conflicts with the trunk at {tip[:12]} in {names}"
-            if beside:
-                said += f", with {' and '.join(beside)}"
-            self._send_back(conflict.change, "conflict", said, beside=beside, paths=paths)
+            if self._regenerates(conflict):
+                held.add(conflict.change.task)
+            else:
+                self._return_conflict(state, conflict, tip)
+        return {str(task) for task in held}
 
-    def _carry_out(self, convoy: ConvoyId) -> bool:
+    def _regenerates(self, conflict: Misfit) -> bool:
+        """Say whether a command is to make what is in conflict; start it if there is room."""
+        state, change = self._log.look(), conflict.change
+        stack = self._regenerating.prepared(conflict)
+        if stack is None or last_run(state, stack) is not None:
+            return False
+        if self._free(state, change.convoy) and not queue_rules.paused(state, change.convoy):
+            key = checks.key(self._regenerating.commands_for(conflict.merged))
+            slot = _free_slot(state)
+            self._record(state, change.convoy, [change], stack, REGENERATE, key=key, slot=slot)
+        return True
+
+    def _return_conflict(self, state: State, conflict: Misfit, tip: str) -> None:
+        paths = conflict.paths
+        beside = _who_touched(state, conflict.change, paths)
+        names = ", ".join(map(text.printable, paths[:5])) + (" …" if len(paths) > 5 else "")
+        said = f"it conflicts with the trunk at {tip[:12]} in {names}"
+        if beside:
+            said += f", with {' and '.join(beside)}"
+        self._send_back(conflict.change, "conflict", said, beside=beside, paths=paths)
+
+    def _carry_out(self, convoy: ConvoyId, held: set[str]) -> bool:
         """Carry out one plan; say whether another has to be made at once."""
         state = self._log.look()
         if queue_rules.paused(state, convoy):
             return False
         changes = [change for change in state.changes.values() if change.convoy == convoy]
         queue = queue_of(state, convoy, self._stacks.clashes(changes))
+        entries = tuple(entry for entry in queue.entries if entry.task not in held)
+        queue = replace(queue, entries=entries)
         again = False
         for action in plan(queue, self._free(state, convoy), self._clock(), self._policy):
             match action:
@@ -179,6 +259,8 @@ class Refinery:
         return again
 
     def _free(self, state: State, convoy: ConvoyId) -> int:
+        if queue_rules.rest(state, convoy).until > self._clock():
+            return 0
         taken = sum(check.live and not check.external for check in state.checks.values())
         return max(0, self._slots(state, convoy) - taken)
 
@@ -194,7 +276,10 @@ class Refinery:
         changes = [state.changes[TaskId(task)] for task in members]
         run = queue_rules.next_run(state)
         stack = self._stacks.stack(state, convoy, changes, run)
-        if not isinstance(stack, Stack):
+        if isinstance(stack, Misfit) and not stack.below:
+            self._return_conflict(state, stack, trunk_of(state, convoy).tip)
+            return True
+        if isinstance(stack, Misfit):
             self._stacks.remember_clash(stack, changes)  # the next plan knows
             return True
         return self._announce(state, convoy, changes, stack, kind, fresh=fresh)
@@ -219,8 +304,33 @@ class Refinery:
         commands = self._checking.commands(state, convoy, [change.task for change in changes])
         key = checks.key(commands)
         known = "" if fresh else _known_green(state, stack.tree, key)
-        slot = 0 if known or not commands or self._config.external else _free_slot(state)
-        pin(self._trunks.view, SPEC, run, stack.commit)
+        external = self._config.external and not known and bool(commands)
+        slot = 0 if known or not commands or external else _free_slot(state)
+        self._record(state, convoy, changes, stack, kind, key=key, slot=slot, external=external)
+        if run not in self._log.look().checks:
+            return True  # something has changed meanwhile
+        if known:
+            self._green(run, f"the same tree was green in {known}", cached=known)
+        elif not commands:
+            why = "none are given" if self._config.require_ci else "none are required"
+            self._green(run, f"it was not checked: {why}", cached=run)
+        return bool(known or not commands)
+
+    def _record(
+        self,
+        state: State,
+        convoy: ConvoyId,
+        changes: Sequence[Change],
+        stack: Stack,
+        kind: str,
+        *,
+        key: str,
+        slot: int,
+        external: bool = False,
+    ) -> None:
+        """Pin what a run is about, and announce it."""
+        run = queue_rules.next_run(state)
+        self._pins.hold({run: stack.commit})
         self._log.record(
             lambda state, _: queue_rules.start_check(
                 state,
@@ -235,14 +345,9 @@ class Refinery:
                 kind=kind,
                 slot=slot,
                 deadline_s=self._deadline_s(state, convoy),
-                external=self._config.external and not known and bool(commands),
+                external=external,
             )
         )
-        if known:
-            self._green(run, f"the same tree was green in {known}", cached=known)
-        elif not commands:
-            self._green(run, "landed without checks: none are required", cached=run)
-        return bool(known or not commands)
 
     def _green(self, run: str, detail: str, *, cached: str) -> None:
         self._log.record(
@@ -291,17 +396,32 @@ class Refinery:
         """Let go of what nothing refers to any more."""
         state = self._log.look()
         held = {check.run for check in state.checks.values() if _held(state, check)}
-        view = self._trunks.view
-        unpin(view, SPEC, *(run for run in pinned(view, SPEC) if run not in held))
+        self._pins.let_go([run for run in self._pins.all() if run not in held])
         self._admission.release(state)
 
 
-def _going(state: State, convoy: ConvoyId) -> list[Check]:
-    return [
-        check
+def _busy(state: State) -> bool:
+    return any(check.live for check in state.checks.values())
+
+
+def _makes(check: Check) -> bool:
+    return check.live and check.kind == REGENERATE
+
+
+def _unpaused(state: State) -> list[ConvoyId]:
+    """Return the convoys of which something waits, and may land."""
+    waiting = dict.fromkeys(change.convoy for change in state.changes.values())
+    return [convoy for convoy in waiting if not queue_rules.paused(state, convoy)]
+
+
+def _stacked(state: State, convoy: ConvoyId, tip: str) -> set[TaskId]:
+    """Return the changes that a run has on the trunk as it is: they fit, be it on each other."""
+    return {
+        task
         for check in state.checks.values()
-        if check.convoy == convoy and (check.live or check.result == GREEN)
-    ]
+        if (check.convoy, check.tip) == (convoy, tip) and (check.live or check.result == GREEN)
+        for task in check.members
+    }
 
 
 def _held(state: State, check: Check) -> bool:

@@ -1,7 +1,8 @@
 """A refinery that is killed right after each thing it writes, to the log, to git or to the machine.
 
-Run as a program: `python -m tests.e2e.refinery.mortal REPOSITORY`. It ends by SIGKILL after its
-first write, or in peace if there was nothing to write.
+Run as a program: `python -m tests.e2e.refinery.mortal REPOSITORY LIVES`. Each life is a process of
+its own, forked from one that has done nothing but import; it ends by SIGKILL after its first write,
+or in peace if there was nothing to write. What it died of is printed.
 """
 
 import os
@@ -27,7 +28,7 @@ def _deadly(owner: Any, name: str, what: str) -> None:
 
     def replaced(*args: Any, **kwargs: Any) -> Any:
         done = original(*args, **kwargs)
-        if done is not False:
+        if done is not False:  # there was nothing to do
             _die(what)
         return done
 
@@ -57,8 +58,22 @@ def make_mortal() -> None:
     _deadly(processes, "ask_stop", "check stopped")
 
 
-if __name__ == "__main__":
+def live(repository: str) -> int:
+    """Live once; return the exit code, or the negative signal."""
     from corral.interfaces.cli.main import run as corral
 
-    make_mortal()
-    sys.exit(corral(["--repo", sys.argv[1], "refinery", "run", "--once"]))
+    child = os.fork()
+    if child == 0:
+        make_mortal()
+        os._exit(corral(["--repo", repository, "refinery", "run", "--once"]))
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+if __name__ == "__main__":
+    import corral.roles.refinery  # noqa: F401  # once, not in every life
+
+    for _ in range(int(sys.argv[2])):
+        code = live(sys.argv[1])
+        if code != -signal.SIGKILL:
+            sys.exit(code)
+    sys.exit("it never came to an end")

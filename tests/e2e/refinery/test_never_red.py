@@ -34,7 +34,7 @@ class Work:
         numbers = list(range(N))
         chosen.shuffle(numbers)
         bad, pairs, rivals = numbers[:20], numbers[20:30], numbers[30:40]
-        tasks: dict[int, str] = {}
+        works: list[dict[str, str]] = []
         for number in range(N):
             files = {f"file-{number}": "x\n"}
             if number in bad:
@@ -45,11 +45,12 @@ class Work:
             elif number in rivals:
                 at = rivals.index(number)
                 files[f"same-{at // 2}"] = f"written by {number}\n"
-            tasks[number] = yard.hand_in(files)
+            works.append(files)
+        tasks = yard.hand_in_all(works)
         self.bad = {tasks[n] for n in bad}
         self.pairs = [(tasks[pairs[n]], tasks[pairs[n + 1]]) for n in range(0, 10, 2)]
         self.rivals = [(tasks[rivals[n]], tasks[rivals[n + 1]]) for n in range(0, 10, 2)]
-        self.commits = {t: yard.git("rev-parse", f"convoy/yard/{t}") for t in tasks.values()}
+        self.commits = {t: yard.git("rev-parse", f"convoy/yard/{t}") for t in tasks}
 
 
 @pytest.fixture(scope="module")

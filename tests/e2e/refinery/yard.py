@@ -3,7 +3,7 @@
 import json
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,26 @@ class Yard(Board):
         commit = self.branch(f"convoy/yard/{task}", files, base)
         self.submit(task, commit)
         return task
+
+    def hand_in_all(self, works: Sequence[Mapping[str, str]]) -> list[str]:
+        """Do the same for many, with one git for all branches."""
+        tasks = [self.add(f"work {number}") for number in range(len(works))]
+        base = self.git("rev-parse", "main")
+        lines = []
+        for task, files in zip(tasks, works, strict=True):
+            lines.append(f"commit refs/heads/convoy/yard/{task}\n")
+            lines.append("committer Ann <ann@example.org> 1700000000 +0000\n")
+            lines.append(f"data 4\nwork\nfrom {base}\n")
+            lines += [
+                f"M 100644 inline {path}\ndata {len(content)}\n{content}\n"
+                for path, content in files.items()
+            ]
+        self.plumb("fast-import", "--quiet", stdin="".join(lines))
+        listed = self.git("for-each-ref", "--format=%(refname) %(objectname)", "refs/heads/convoy")
+        commits = dict(line.rsplit(" ", 1) for line in listed.splitlines())
+        for task in tasks:
+            self.submit(task, commits[f"refs/heads/convoy/yard/{task}"])
+        return tasks
 
     def branch(self, name: str, files: Mapping[str, str], base: str = "main") -> str:
         """Make a commit with these files on a new branch, without any checkout."""
@@ -68,6 +88,23 @@ class Yard(Board):
             check=False,
         )
         assert (done.returncode, done.stderr) == (0, ""), done
+
+    def until(self, what: Callable[[], object], patience_s: float = 60) -> None:
+        """Wait for something to become true."""
+        deadline = time.monotonic() + patience_s
+        while not what():
+            assert time.monotonic() < deadline, self.here("queue", "list").out
+            time.sleep(0.05)
+
+    def queue(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.here("queue", "list", "--json", code=0).data
+        return found
+
+    def running(self) -> list[str]:
+        return [check["run"] for check in self.queue()["checks"] if not check["result"]]
+
+    def why(self, task: str) -> str:
+        return str(self.here("why", task, "--json", code=0).data["summary"])
 
     def task(self, name: str) -> dict[str, Any]:
         found: dict[str, Any] = self.here("task", "show", name, "--json", code=0).data

@@ -87,10 +87,23 @@ CONFIG = """\
 # tls_cert = ""
 # tls_key = ""
 
-[refinery]                   # for the merge queue, which comes in a later version
+[radar]                      # conflicts that are coming, seen while sessions work
+# enabled = true
+# hold = false               # a task that would run into one waits until it is over
+# every_s = 5                # so often at most, a session's files are looked at
+
+[refinery]
 # strategy = "squash"        # rebase, squash or merge; a convoy may say otherwise
-# require_ci = true
+# require_ci = true          # false: work lands without checks, and the log says so
 # checks = ["make test"]     # each must exit 0 on the merged result before it lands
+# external = false           # another CI runs them, and says so with: corral queue report
+# mode = "lanes"             # or "serial": one change at a time
+# slots = 0                  # check runs at once; 0: as many as measured to be of use
+# deadline_s = 0             # of one check run; 0: learned from the green ones
+# returns = 3                # so often work comes back before a person is needed
+# caches = []                # ignored paths that stay in the check trees from run to run
+# union = []                 # patterns of files in which both sides of a conflict are kept
+# finish = "leave"           # a landed convoy: leave, merge, fast-forward or pull-request
 """
 
 

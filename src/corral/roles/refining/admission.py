@@ -1,73 +1,122 @@
 """Take work that was handed in into the queue: pin its commit, and find where it left the trunk."""
 
+from collections.abc import Sequence
+
 from corral.core import queue_rules
 from corral.core.ids import ConvoyId
 from corral.core.state import State, Task
 from corral.roles.log import Log
-from corral.world.git.landing import QUEUE, pin, pinned, unpin
-from corral.world.git.paths import changed_paths
+from corral.roles.refining.pins import Pins
+from corral.world.git.landing import QUEUE
+from corral.world.git.objects import Objects
+from corral.world.git.paths import Changed, changed_paths
 from corral.world.git.tree import read_branch
-from corral.world.git.view import View
 from corral.world.keep import Keep
 
 NOTHING = "nothing_to_land"
+_WALKED = 200
 
 
 class Admission:
-    def __init__(self, log: Log, view: View, keep: Keep, returns: int) -> None:
+    def __init__(self, log: Log, objects: Objects, keep: Keep, returns: int) -> None:
         self._log = log
-        self._view = view
+        self._objects = objects
+        self._view = objects.view
         self._keep = keep
         self._returns = returns
+        self._pins = Pins(self._view, QUEUE)
 
-    def admit(self, state: State, task: Task, trunk: str) -> None:
-        """Put a task's work in the queue, or send it back if there is nothing that can land."""
-        commit = self._commit(task)
-        if commit is None:
-            self._nothing(task)
+    def admit(self, state: State, tasks: Sequence[Task], trunk: str) -> None:
+        """Put the work of tasks in the queue; send back what cannot land at all."""
+        found = self._commits(tasks)
+        new = self._not_on(trunk, [commit for _, commit in found])
+        forked: list[tuple[Task, str, str]] = []
+        for task, commit in found:
+            fork = self._built_on(state, task, commit) or self._left(trunk, commit, new)
+            if fork is None:
+                self._send_back(task, "its history has nothing in common with the trunk")
+            else:
+                forked.append((task, commit, fork))
+        if not forked:
             return
-        self._log.over(NOTHING, task.id)
-        fork = self._fork(state, task, commit, trunk)
-        if fork is None:
-            self._send_back(task, "its history has nothing in common with the trunk")
-            return
-        pin(self._view, QUEUE, task.id, commit)
-        paths = sorted(changed_paths(self._view, [(fork, commit)])[0].all)
+        for task, commit, _ in forked:
+            self._keep_former(task, commit)
+        self._pins.hold({task.id: commit for task, commit, _ in forked})
+        changed = changed_paths(self._view, [(fork, commit) for _, commit, fork in forked])
+        for (task, commit, fork), one in zip(forked, changed, strict=True):
+            self._queue(task, commit, fork, one)
+
+    def release(self, state: State) -> None:
+        """Let go of the pins of work that does not wait any more; nothing becomes unreachable."""
+        waiting = {task.id for task in queue_rules.waiting(state)}
+        held = waiting | state.changes.keys() | state.returned.keys()
+        tasks = {str(task.id): task for task in state.tasks.values()}
+        gone = [name for name in self._pins.all() if name not in held]
+        for name in gone:
+            task, commit = tasks.get(name), self._pins.all()[name]
+            branch = _branch(task.convoy, task.id) if task else ""
+            if task is not None and not self._reaches(branch, commit):
+                self._keep.hold(task.session or task.id, branch, commit, "it has left the queue")
+        self._pins.let_go(gone)
+
+    def _keep_former(self, task: Task, commit: str) -> None:
+        """Keep what an earlier attempt had handed in, if the new one was not built on it."""
+        former = self._pins.all().get(task.id)
+        if former and former != commit and not self._contains(commit, former):
+            branch = _branch(task.convoy, task.id)
+            self._keep.hold(task.session or task.id, branch, former, "it was handed in anew")
+
+    def _queue(self, task: Task, commit: str, fork: str, changed: Changed) -> None:
+        paths = sorted(changed.all)
         self._log.record(
             lambda state, _: queue_rules.queue_change(
                 state, task.id, task.commit, commit=commit, fork=fork, paths=paths
             )
         )
 
-    def release(self, state: State) -> None:
-        """Let go of the pins of work that does not wait any more; nothing becomes unreachable."""
-        for name, commit in pinned(self._view, QUEUE).items():
-            task = next((one for one in state.tasks.values() if one.id == name), None)
-            if task is not None and (task.id in state.changes or task.id in state.returned):
-                continue
-            if task is not None and task in queue_rules.waiting(state):
-                continue
-            if task is not None:
-                branch = _branch(task.convoy, task.id)
-                if not self._reaches(branch, commit):
-                    self._keep.hold(
-                        task.session or task.id, branch, commit, "it has left the queue"
-                    )
-            unpin(self._view, QUEUE, name)
+    def _commits(self, tasks: Sequence[Task]) -> list[tuple[Task, str]]:
+        """Return what was handed in: the commit that a task names, else its branch as it is."""
+        branches = (read_branch(self._view.git_dir, _branch(t.convoy, t.id)) for t in tasks)
+        named = [task.commit or tip or "" for task, tip in zip(tasks, branches, strict=True)]
+        # A name with a line end in it would be two questions; no commit has one.
+        asked = [name if name and name.isprintable() else "-" for name in named]
+        found = []
+        for task, commit in zip(tasks, self._view.commits(*asked), strict=True):
+            if commit is None:
+                self._nothing(task)
+            else:
+                self._log.over(NOTHING, task.id)
+                found.append((task, commit))
+        return found
 
-    def _commit(self, task: Task) -> str | None:
-        """Return what was handed in: the commit that the task names, else its branch as it is."""
-        branch = _branch(task.convoy, task.id)
-        tip = read_branch(self._view.git_dir, branch)
-        named = task.commit or tip
-        return self._view.commits(named)[0] if named else None
+    def _not_on(self, trunk: str, commits: Sequence[str]) -> set[str]:
+        """Return all commits in these histories that the trunk does not have."""
+        if not commits:
+            return set()
+        asked = "".join(f"{commit}\n" for commit in commits) + f"^{trunk}\n"
+        return set(self._view.run("rev-list", "--stdin", stdin=asked.encode()).decode().split())
 
-    def _fork(self, state: State, task: Task, commit: str, trunk: str) -> str | None:
-        """Return where the work begins: where it left the trunk, or what it was built on."""
+    def _built_on(self, state: State, task: Task, commit: str) -> str | None:
+        """Return the work of another task that this one goes on from, be it landed or not."""
         for need in task.needs:
             session = state.sessions.get(state.tasks[need].session)
             if session and session.commit and self._contains(commit, session.commit):
                 return session.commit  # it may have landed as another commit
+            change = state.changes.get(need)
+            if change and self._contains(commit, change.commit):
+                return change.commit
+        return None
+
+    def _left(self, trunk: str, commit: str, new: set[str]) -> str | None:
+        """Return where a history left the trunk; on a plain line, that is found without asking."""
+        at = commit
+        for _ in range(_WALKED):
+            if at not in new:
+                return at
+            parents = self._objects.commit(at).parents
+            if len(parents) != 1:
+                break
+            at = parents[0]
         said = self._view.run("merge-base", trunk, commit, fine=(0, 1)).decode().split()
         return said[0] if said else None
 
@@ -91,7 +140,7 @@ class Admission:
 
     def _reaches(self, branch: str, commit: str) -> bool:
         tip = read_branch(self._view.git_dir, branch)
-        return tip is not None and self._contains(tip, commit)
+        return tip is not None and (tip == commit or self._contains(tip, commit))
 
     def _contains(self, commit: str, part: str) -> bool:
         if None in self._view.commits(commit, part):

@@ -12,10 +12,11 @@ from corral.core import queue_rules
 from corral.core.config import Config
 from corral.core.errors import CorralError, Refused
 from corral.core.ids import ConvoyId, TaskId
-from corral.core.queue_rules import CANCELLED, GREEN, LOST, RED, TIMED_OUT
+from corral.core.queue_rules import CANCELLED, GREEN, LOST, RED, REGENERATE, TIMED_OUT
 from corral.core.queue_state import Check
 from corral.core.state import State
 from corral.roles.log import Log
+from corral.roles.refining.regenerating import Regenerating
 from corral.world import checks
 from corral.world.checks import Outcome, Pool, Result, Runs
 from corral.world.clock import Clock
@@ -36,14 +37,25 @@ _SAID_LINES = 12
 
 class Checking:
     def __init__(
-        self, log: Log, repository: Repository, config: Config, watch: Watch, clock: Clock
+        self,
+        log: Log,
+        repository: Repository,
+        config: Config,
+        watch: Watch,
+        *,
+        regenerating: Regenerating,
+        clock: Clock,
     ) -> None:
         self._log = log
         self._config = config
         self._watch = watch
         self._clock = clock
-        pool = Pool(repository, place=config.trees.folder or None, keep=config.refinery.caches)
-        self._runs = Runs(pool, now=clock)
+        self._regenerating = regenerating
+        self._pool = Pool(
+            repository, place=config.trees.folder or None, keep=config.refinery.caches
+        )
+        self._runs = Runs(self._pool, now=clock)
+        self._used: set[int] = set()  # slots in which a run may have left something
 
     def commands(
         self, state: State, convoy: ConvoyId, members: Sequence[TaskId]
@@ -73,6 +85,19 @@ class Checking:
         if not check.external:
             checks.stop(self._runs.folder(check.run))
 
+    def release(self, state: State) -> bool:
+        """Take back what ended runs have left in their slots; say whether one is still ending."""
+        taken = {check.slot for check in state.checks.values() if check.live}
+        for slot in sorted(self._used - taken):
+            try:
+                self._pool.release(slot)
+            except Refused as refusal:
+                if refusal.code != "slot_busy":
+                    raise
+            else:
+                self._used.discard(slot)
+        return bool(self._used - taken)
+
     def sweep(self, state: State) -> None:
         """End the processes of runs that the log has given up, and delete old folders."""
         live = {check.run for check in state.checks.values() if check.live}
@@ -80,6 +105,7 @@ class Checking:
             if run.id not in live and checks.outcome(run.folder) is None:
                 checks.stop(run.folder)
         self._runs.end_strays()
+        self._used.update(self._pool.slots())
         self._runs.prune()
 
     def last_words(self, run: str, lines: int = _SAID_LINES) -> list[str]:
@@ -87,7 +113,10 @@ class Checking:
         return checks.tail(folder, lines) if os.path.isdir(folder) else []
 
     def _start(self, state: State, check: Check) -> bool:
-        commands = self.commands(state, check.convoy, check.members)
+        if check.kind == REGENERATE:
+            commands = self._regenerating.commands(state, check)
+        else:
+            commands = self.commands(state, check.convoy, check.members)
         if checks.key(commands) != check.key:
             self._end(check, CANCELLED, detail="the checks were changed")
             return True
@@ -102,6 +131,7 @@ class Checking:
         except (CorralError, OSError) as error:
             self._could_not(check, error)
         else:
+            self._used.add(check.slot)
             self._watch.add_complete(self._runs.folder(check.run))
             self._log.over(CANNOT_CHECK, check.convoy)
         return True
@@ -121,20 +151,29 @@ class Checking:
             return
         self._watch.drop(folder)
         result = LOST if ended.disk_full else _RESULTS[ended.result]
+        told = "" if result == GREEN else _told(ended)
+        if result == GREEN and check.kind == REGENERATE:
+            told = self._take(check)
+            result = RED if told else GREEN
         if result == LOST:
-            self._log.alert(
-                CANNOT_CHECK, check.convoy, f"{check.run} came to nothing: {_told(ended)}"
-            )
+            self._log.alert(CANNOT_CHECK, check.convoy, f"{check.run} came to nothing: {told}")
         self._end(
             check,
             result,
             command=ended.command,
-            detail="" if result == GREEN else _told(ended),
+            detail=told,
             took_ms=int(ended.wall_s * 1000),
         )
 
+    def _take(self, check: Check) -> str:
+        """Take over the files that a run has made, while its tree is as it left it."""
+        run = checks.read_run(self._runs.folder(check.run))
+        if run is None:
+            return "what it was asked to do is gone"
+        return self._regenerating.take(self._log.look(), check, run.tree)
+
     def _wait_for_report(self, check: Check) -> None:
-        if self._clock() > check.started_at + check.deadline_s * 1000:
+        if self._clock() > check.due_at:
             said = f"nobody reported on it within {check.deadline_s} s"
             self._end(check, TIMED_OUT, detail=said)
 

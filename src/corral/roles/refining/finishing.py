@@ -18,12 +18,12 @@ from corral.core.queue_state import Check
 from corral.core.state import State
 from corral.roles.log import Log
 from corral.roles.refining.stacks import Stacks
+from corral.world.clock import Clock
 from corral.world.git.landing import Overtaken, checkouts, land
 from corral.world.git.refs import SAFE
 from corral.world.git.tree import read_branch
 from corral.world.git.view import View, scrubbed
 
-FINISH = "finish"  # the kind of a check run of a trunk merged into its base
 _GIT_S = 120
 _IN_THE_MIDDLE = ("rebase-merge", "rebase-apply", "MERGE_HEAD", "CHERRY_PICK_HEAD", "BISECT_LOG")
 
@@ -32,13 +32,21 @@ StartCheck = Callable[[ConvoyId, str, str, str], None]
 
 class Finishing:
     def __init__(
-        self, log: Log, view: View, stacks: Stacks, policy: str, check: StartCheck
+        self,
+        log: Log,
+        view: View,
+        stacks: Stacks,
+        policy: str,
+        *,
+        check: StartCheck,
+        clock: Clock,
     ) -> None:
         self._log = log
         self._view = view
         self._stacks = stacks
         self._policy = policy
         self._check = check
+        self._clock = clock
 
     def finish(self, convoy: ConvoyId) -> None:
         """Take the next step, if all of a convoy has landed."""
@@ -65,7 +73,9 @@ class Finishing:
     def _merge(self, state: State, convoy: ConvoyId, base: str, here: str) -> None:
         """Check the trunk merged into the base, then move the base to what was checked."""
         last = _last(state, convoy, here, trunk_of(state, convoy).tip)
-        if last is None:
+        if last is None or last.result in (queue_rules.CANCELLED, queue_rules.LOST):
+            if queue_rules.rest(state, convoy).until > self._clock():
+                return
             made = self._stacks.joined(state, convoy, here, queue_rules.next_run(state))
             if made is None:
                 note = f"it conflicts with {base}: git merge convoy/{convoy}/trunk"
@@ -74,7 +84,7 @@ class Finishing:
                 self._check(convoy, here, *made)
         elif last.result == queue_rules.GREEN:
             self._move(convoy, base, here, last.commit, "merged")
-        elif not last.live and last.result != queue_rules.CANCELLED:
+        elif not last.live:
             note = f"{last.run}, the trunk merged into {base}, is {last.result}: {last.detail}"
             self._done(convoy, "left", trunk_of(state, convoy).tip, note)
 
@@ -123,7 +133,7 @@ class Finishing:
 
 def _last(state: State, convoy: ConvoyId, base: str, trunk: str) -> Check | None:
     """Return the newest run of this trunk merged into this base."""
-    wanted = (convoy, FINISH, base, trunk)
+    wanted = (convoy, queue_rules.FINISH, base, trunk)
     return next(
         (
             check

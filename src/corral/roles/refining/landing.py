@@ -42,6 +42,10 @@ class Landings:
         if landing is None:
             return
         problem = self._move(convoy, landing)
+        if not problem:
+            state = self._log.look()
+            for task in landing.tasks:
+                self._stacks.learn(state, task)
         self._log.record(
             lambda state, _: queue_rules.end_landing(state, convoy, landing.run, problem)
         )

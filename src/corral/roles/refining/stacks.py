@@ -3,6 +3,7 @@
 What is remembered here saves work and decides nothing: whatever is asked again comes out the same.
 """
 
+import os
 from collections.abc import Sequence
 from itertools import islice
 from typing import TypeVar
@@ -18,9 +19,10 @@ from corral.world.git.candidates import Candidate, Candidates, Member, Stamp, St
 from corral.world.git.candidates import Change as Work
 from corral.world.git.candidates import Conflict as Clash
 from corral.world.git.invariants import assert_landing
-from corral.world.git.merging import Merger
+from corral.world.git.merging import Merged, Merger, Sides
 from corral.world.git.messages import Identity
-from corral.world.git.radar import Live, sweep
+from corral.world.git.objects import Objects
+from corral.world.git.radar import Live, against, sweep
 from corral.world.git.resolving import Resolutions
 from corral.world.git.view import View
 
@@ -40,11 +42,16 @@ class Stack(Struct, frozen=True):
 
 
 class Misfit(Struct, frozen=True):
-    """A change that does not go onto others without a conflict, and where."""
+    """A change that does not go onto a commit and others without a conflict, and which one."""
 
     change: Change
+    tip: str
     below: tuple[TaskId, ...]
-    paths: tuple[str, ...]
+    merged: Merged
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        return self.merged.paths or ("?",)
 
 
 class Stacks:
@@ -53,8 +60,12 @@ class Stacks:
         self._merger = Merger(view, union=settings.union)
         self.resolutions = Resolutions(self._merger)
         self._candidates = Candidates(self._merger, resolve=self.resolutions.apply)
-        self._fits: dict[tuple[str, str], tuple[str, ...]] = {}  # on a tip: the paths in conflict
+        self._fits: dict[tuple[str, str], Merged] = {}  # of a tip and a commit
         self._pairs: dict[frozenset[str], bool] = {}  # of two commits: do they clash?
+
+    @property
+    def objects(self) -> Objects:
+        return self._merger.objects
 
     def close(self) -> None:
         self._merger.close()
@@ -110,21 +121,64 @@ class Stacks:
         """Return the changes that do not fit on the trunk, each tried by itself."""
         unknown = [change for change in changes if (tip, change.commit) not in self._fits]
         if unknown:
-            made = self._candidates.make_each(
-                tip,
-                [_work(state, change) for change in unknown],
-                self.strategy(state, unknown[0].convoy),
-                Stamp("", COMMITTER, 0),
-            )
-            for change, found in zip(unknown, made, strict=True):
-                paths = () if isinstance(found, Candidate) else found.merged.paths or ("?",)
-                self._fits[tip, change.commit] = paths
+            for change, merged in zip(unknown, self._tried(state, tip, unknown), strict=True):
+                self._fits[tip, change.commit] = merged
             _forget(self._fits)
         return [
-            Misfit(change, (), paths)
+            Misfit(change, tip, (), merged)
             for change in changes
-            if (paths := self._fits[tip, change.commit])
+            if not (merged := self._fits[tip, change.commit]).clean
         ]
+
+    def forget(self, misfit: Misfit) -> None:
+        """Try a change again that did not fit: its conflict has been resolved."""
+        self._fits.pop((misfit.tip, misfit.change.commit), None)
+
+    def write_blob(self, content: bytes) -> str:
+        said = self._merger.view.run("hash-object", "-w", "--no-filters", "--stdin", stdin=content)
+        return said.decode().strip()
+
+    def with_files(self, tree: str, files: Sequence[tuple[str, str, str]]) -> str:
+        """Return a tree with other files: of each the mode, the blob and the path."""
+        lines = "".join(f"{mode} {oid}\t{path}\0" for mode, oid, path in files)
+        with self._merger.view.desk() as desk:
+            desk.run("read-tree", tree)
+            desk.run("update-index", "-z", "--index-info", stdin=os.fsencode(lines))
+            return desk.run("write-tree").decode().strip()
+
+    def learn(self, state: State, task: TaskId) -> None:
+        """Remember how somebody resolved a conflict for which this change had come back.
+
+        Only for files that its author found as they were in the conflict: the content that was
+        handed in is then what became of both sides.
+        """
+        change, before = state.changes.get(task), state.returned.get(task)
+        if change is None or before is None or before.why != "conflict" or not before.fork:
+            return
+        if None in self._merger.view.commits(before.tip, before.commit, before.fork):
+            return  # too long ago
+        merged = self._merger.join(Sides(before.tip, before.commit, (before.fork,)))
+        ours = [stage for stage in merged.conflicts if stage.stage == 2 and "\n" not in stage.path]
+        found = self.objects.read([f"{change.fork}:{stage.path}" for stage in ours])
+        same = {
+            stage.path
+            for stage, there in zip(ours, found, strict=True)
+            if there is not None and there[0] == stage.oid
+        }
+        part = _only(merged, same)
+        if part.conflicts and not self.resolutions.apply(part).clean:
+            self.resolutions.remember(part, change.commit)
+
+    def _tried(self, state: State, tip: str, changes: Sequence[Change]) -> list[Merged]:
+        """Merge each change into the trunk by itself; without commits, where that says as much."""
+        strategy = self.strategy(state, changes[0].convoy)
+        if strategy is not Strategy.REBASE:
+            live = [Live(change.task, change.commit, change.fork) for change in changes]
+            tried = against(self._merger, tip, live)
+            return [one if one.clean else self.resolutions.apply(one) for one in tried]
+        works = [_work(state, change) for change in changes]
+        made = self._candidates.make_each(tip, works, strategy, Stamp("", COMMITTER, 0))
+        return [Merged(one.tree) if isinstance(one, Candidate) else one.merged for one in made]
 
     def clashes(self, changes: Sequence[Change]) -> frozenset[frozenset[str]]:
         """Return the pairs of changes that conflict with each other."""
@@ -150,7 +204,7 @@ class Stacks:
 
     def _misfit(self, clash: Clash, changes: Sequence[Change], below: Sequence[TaskId]) -> Misfit:
         change = next(one for one in changes if one.task == clash.change.task)
-        return Misfit(change, tuple(below), clash.merged.paths)
+        return Misfit(change, clash.tip, tuple(below), clash.merged)
 
 
 def _lower_part(
@@ -172,6 +226,13 @@ def _work(state: State, change: Change) -> Work:
     return Work(
         task=change.task, commit=change.commit, fork=change.fork, title=" ".join(task.title.split())
     )
+
+
+def _only(merged: Merged, paths: set[str]) -> Merged:
+    """Return the part of a conflict that is about these paths."""
+    stages = tuple(stage for stage in merged.conflicts if stage.path in paths)
+    messages = tuple(one for one in merged.messages if paths.issuperset(one.paths))
+    return Merged(merged.tree, not stages, stages, messages)
 
 
 def _forget(known: dict[K, V]) -> None:

@@ -1,0 +1,42 @@
+"""Refs of the refinery's own, by which commits that the queue needs stay in the repository.
+
+Which there are is read once: nobody else writes them, and a refinery is alone.
+"""
+
+import os
+from collections.abc import Iterable, Mapping
+
+from corral.world.git.landing import pinned
+from corral.world.git.view import View
+
+
+class Pins:
+    def __init__(self, view: View, place: str) -> None:
+        self._view = view
+        self._place = place
+        self._known: dict[str, str] | None = None
+
+    def all(self) -> dict[str, str]:
+        """Return what is held, by name."""
+        if self._known is None:
+            self._known = pinned(self._view, self._place)
+        return self._known
+
+    def hold(self, commits: Mapping[str, str]) -> None:
+        """Hold commits by their names, each in place of what its name held before."""
+        known = self.all()
+        new = {name: commit for name, commit in commits.items() if known.get(name) != commit}
+        self._update(f"update {self._place}{name} {commit}\n" for name, commit in new.items())
+        known |= new
+
+    def let_go(self, names: Iterable[str]) -> None:
+        """Hold these no longer; whoever asks has made sure that nothing is lost by it."""
+        gone = [name for name in names if name in self.all()]
+        self._update(f"delete {self._place}{name}\n" for name in gone)
+        for name in gone:
+            del self.all()[name]
+
+    def _update(self, lines: Iterable[str]) -> None:
+        said = os.fsencode("".join(lines))
+        if said:
+            self._view.run("update-ref", "--no-deref", "--stdin", stdin=said)

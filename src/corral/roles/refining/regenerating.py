@@ -1,0 +1,108 @@
+"""Files that a program makes: in conflict, they are made anew instead of being merged.
+
+A run of its own kind checks out what a merge gives, with the trunk's side of these files, and runs
+the command. What it makes of the files is remembered as the resolution of that conflict, so that
+the merge is clean from then on. The result is checked and landed like anything else.
+"""
+
+from collections.abc import Sequence
+from os.path import join, realpath
+
+from corral.core.config import Regenerate
+from corral.core.errors import CorralError
+from corral.core.queue_fold import trunk_of
+from corral.core.queue_rules import CANCELLED, LOST, REGENERATE
+from corral.core.queue_state import Check
+from corral.core.state import State
+from corral.roles.refining.stacks import COMMITTER, Misfit, Stack, Stacks
+from corral.world.git.merging import Merged
+from corral.world.git.messages import Text, commit_object
+from corral.world.git.resolving import matching, riddles
+from corral.world.git.tree import read_plain
+
+_MOST_BYTES = 64 << 20
+
+
+class Regenerating:
+    def __init__(self, stacks: Stacks, rules: Sequence[Regenerate]) -> None:
+        self._stacks = stacks
+        self._rules = rules
+
+    def prepared(self, misfit: Misfit) -> Stack | None:
+        """Return what the commands are to be run on; None if they cannot solve this conflict."""
+        if not self.commands_for(misfit.merged):
+            return None
+        tip, merged = misfit.tip, misfit.merged
+        ours = [(one.mode, one.oid, one.path) for one in merged.conflicts if one.stage == 2]
+        tree = self._stacks.with_files(merged.tree, ours)
+        committer = COMMITTER.line(misfit.change.queued_at // 1000)
+        text = Text(committer, b"to make files anew\n")
+        content = commit_object(tree, [tip], text, committer)
+        (commit,) = self._stacks.objects.write_commits([content])
+        return Stack(tip, (commit,), tree, commit)
+
+    def commands_for(self, merged: Merged) -> tuple[str, ...]:
+        """Return the commands that make all the files in conflict, if there are such."""
+        paths = [riddle.path for riddle in riddles(merged)]
+        if not self._rules or not paths or set(paths) != set(merged.paths):
+            return ()
+        view = self._stacks.objects.view
+        found = [(rule.command, matching(view, rule.paths, paths)) for rule in self._rules]
+        made = {path for _, matched in found for path in matched}
+        return (
+            tuple(dict.fromkeys(c for c, matched in found if matched)) if made >= {*paths} else ()
+        )
+
+    def commands(self, state: State, check: Check) -> tuple[str, ...]:
+        """Return the commands of a run that was announced, if what it was for is still so."""
+        misfit = self._misfit(state, check)
+        return self.commands_for(misfit.merged) if misfit else ()
+
+    def take(self, state: State, check: Check, folder: str) -> str:
+        """Remember the files that a run has made in a folder; say what is wrong with them."""
+        misfit = self._misfit(state, check)
+        if misfit is None:
+            return ""  # nobody waits for it any more
+        merged = misfit.merged
+        made = []
+        try:
+            for riddle in riddles(merged):
+                blob = self._stacks.write_blob(_content(folder, riddle.path))
+                made.append((riddle.mode, blob, riddle.path))
+            tree = self._stacks.with_files(merged.tree, made)
+            learnt = self._stacks.resolutions.remember(merged, tree)
+        except (CorralError, OSError) as error:
+            return str(error)
+        self._stacks.forget(misfit)
+        left = [riddle.path for riddle in riddles(merged) if riddle.path not in learnt]
+        return f"{left[0]!r} still has conflict markers" if left else ""
+
+    def _misfit(self, state: State, check: Check) -> Misfit | None:
+        change = state.changes.get(check.members[0])
+        if change is None or trunk_of(state, check.convoy).tip != check.tip:
+            return None
+        return next(iter(self._stacks.conflicts_with(state, check.tip, [change])), None)
+
+
+def last_run(state: State, stack: Stack) -> Check | None:
+    """Return the run that has tried this, or tries it now; one that came to nothing is no try."""
+    return next(
+        (
+            check
+            for check in reversed(state.checks.values())
+            if check.kind == REGENERATE
+            and check.commit == stack.commit
+            and check.result not in (LOST, CANCELLED)
+        ),
+        None,
+    )
+
+
+def _content(folder: str, path: str) -> bytes:
+    place = join(realpath(folder), path)
+    if realpath(place) != place:
+        raise OSError(f"{path!r} is not a plain file any more")
+    found = read_plain(place, _MOST_BYTES + 1)
+    if found is None or len(found) > _MOST_BYTES:
+        raise OSError(f"{path!r} is not there, or too long")
+    return found
