@@ -19,7 +19,7 @@ _MOST_OBJECTS = 1_000
 _PLAN = re.compile(r'\{(?=[ \t\n\r]*"(?:convoy|policy|tasks?|cancel)"[ \t\n\r]*:)')
 _MOST_ITEMS = 5_000
 _BEGIN = re.compile(r"\{(?=[ \t\n\r]*[\"}])")
-_INSIDE = re.compile(r'(?:[^"\\\x00-\x1f]++|\\.)*+')
+_INSIDE = re.compile(r'(?:[^"\\\x00-\x1f]++|\\.)*')
 _BLANK = re.compile(r"[ \t\n\r]*")
 _WORD = re.compile(r"-?(?:0|[1-9]\d{0,18})(?:\.\d{1,18})?(?:[eE][+-]?\d{1,3})?|true|false|null")
 _WORDS = {"true": True, "false": False, "null": None}

@@ -8,11 +8,12 @@ from corral.core.plan.problems import Place, Source, unreadable
 # Python's parser takes time in the square of a key's parts: nobody needs as many.
 _MOST_DOTS = 64
 
+# A group that is repeated possessively, `(…)*+`, matches wrongly in Python before 3.11.5.
 _OPENING = re.compile("\"\"\"|'''|[\"'#]")
 _REST = {
-    '"""': re.compile(r'(?:[^"\\]++|\\.|"(?!""))*+"{3,5}', re.DOTALL),
-    "'''": re.compile(r"(?:[^']++|'(?!''))*+'{3,5}"),
-    '"': re.compile(r'(?:[^"\\\n]++|\\.)*+"'),
+    '"""': re.compile(r'(?:[^"\\]++|\\.|"(?!""))*"{3,5}', re.DOTALL),
+    "'''": re.compile(r"(?:[^']++|'(?!''))*'{3,5}"),
+    '"': re.compile(r'(?:[^"\\\n]++|\\.)*"'),
     "'": re.compile(r"[^'\n]*+'"),
     "#": re.compile(r"[^\n]*+"),
 }
