@@ -14,6 +14,7 @@ from corral.core import engine_fold as engine
 from corral.core import events as e
 from corral.core.bill import Bill
 from corral.core.ids import TaskId
+from corral.core.mayor_fold import MAYOR_APPLY
 from corral.core.queue_fold import QUEUE_APPLY, left
 from corral.core.state import (
     Alert,
@@ -389,4 +390,5 @@ _APPLY: dict[type[e.Event], Apply] = {
     e.MessageAcknowledged: _message_acknowledged,
     e.MessageExpired: _message_expired,
     **QUEUE_APPLY,
+    **MAYOR_APPLY,
 }

@@ -11,6 +11,7 @@ from msgspec import Struct, field
 
 from corral.core.bill import Bill
 from corral.core.ids import ConvoyId, SessionId, TaskId, Token
+from corral.core.mayor_state import Mayor
 from corral.core.queue_state import Change, Check, Returned, Trunk
 
 VERSION = 4
@@ -257,6 +258,7 @@ class State(Struct):
     accounts: dict[str, Account] = field(default_factory=dict)
     ledger: dict[str, Entry] = field(default_factory=dict)
     days: dict[int, Bill] = field(default_factory=dict)  # spent, by day since 1970 in UTC
+    mayors: dict[str, Mayor] = field(default_factory=dict)  # conversations about plans
     paused: dict[str, Pause] = field(default_factory=dict)  # by convoy; "" is everything
     messages: dict[str, Message] = field(default_factory=dict)
     requests: dict[str, Answered] = field(default_factory=dict)  # by actor and key, oldest first

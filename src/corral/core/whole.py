@@ -6,7 +6,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from corral.core import money, queue_rules
-from corral.core.bill import NANO
+from corral.core.bill import NANO, Bill
 from corral.core.claims import obstacles
 from corral.core.governor import REFUSED, profile_for
 from corral.core.graph import unmet
@@ -172,6 +172,7 @@ class Report(Struct, frozen=True):
 def report(state: State, convoy: ConvoyId, found: Outlook, now: int) -> Report:
     tasks = [task for task in state.tasks.values() if task.convoy == convoy]
     bill = money.total(e for e in state.ledger.values() if state.tasks[e.task].convoy == convoy)
+    bill += sum((m.bill for m in state.mayors.values() if m.convoy == convoy), Bill())
     began = state.convoys[convoy].created_at
     trunk = trunk_of(state, convoy)
     return Report(

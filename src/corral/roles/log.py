@@ -48,6 +48,7 @@ class Log:
                 ledger=dict(state.ledger),
                 days=dict(state.days),
                 overlaps=dict(state.overlaps),
+                mayors=dict(state.mayors),
             )
 
     def record(self, decide: Decide) -> None:

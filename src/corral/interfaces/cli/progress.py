@@ -196,6 +196,10 @@ _SENTENCES = {
     "check.started": "{run} checks {members} on {tip:.12}",
     "check.ended": "{run} is {result} {detail}",
     "change.returned": "{task} came back from the queue: {why}, {detail}",
+    "mayor.asked": "{mayor} asks {profile}: {cause} {task}",
+    "mayor.answered": "{mayor} has an answer {trouble}",
+    "plan.proposed": "{mayor} proposes a plan of {tasks} tasks",
+    "plan.approved": "the plan of {mayor} is on the board: {convoy}",
     "convoy.finished": "{convoy} is finished: {how} {note}",
     "alert.raised": "{subject}: {text}",
 }

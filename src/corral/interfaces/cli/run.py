@@ -1,4 +1,4 @@
-"""`corral run PLAN`: from a plan to a landed convoy, with a screen or without."""
+"""`corral run PLAN|GOAL`: from a plan, or a goal, to a landed convoy, with a screen or without."""
 
 import gc
 import os
@@ -13,9 +13,10 @@ from types import FrameType
 import msgspec
 from msgspec.structs import replace
 
+from corral.core import mayor_rules
 from corral.core.codec import decode, event_of, mirrored
 from corral.core.commands import ApplyPlan
-from corral.core.errors import BadInput, NotFound
+from corral.core.errors import NotFound
 from corral.core.ids import ConvoyId
 from corral.core.plan.apply import Outcome, outcome
 from corral.core.profiles import limits_of
@@ -27,11 +28,13 @@ from corral.interfaces.cli.junit import junit
 from corral.interfaces.cli.output import fancy, paint
 from corral.interfaces.cli.parser import Options
 from corral.interfaces.cli.progress import Progress, sentence
+from corral.interfaces.cli.replanning import Replanner, replanner
 from corral.roles.log import Log
 from corral.roles.whole import Roles, interrupt
 from corral.store.port import perform
 
 ROLE_ENDED = "role_ended"
+_GOAL_WORDS = 2  # fewer are a name
 _LOOK_S = 1.0
 _REST_S = 0.1  # events that come together are shown together
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -42,12 +45,18 @@ Beside = Callable[[Roles], None]
 def run(context: Context, options: Options) -> int:
     """Apply a plan, run all roles until the convoy is over, and say what it came to."""
     before = context.store.state().seq
-    convoy = apply(context, options.plan, options.format or "", ask=_asks(options))
+    convoy = _planned(context, options) or apply(
+        context, options.plan, options.format or "", ask=_asks(options)
+    )
     gc.enable()  # unlike other commands, this one stays
     folder = join(context.repository.folder, "runs")
     summary = options.summary or join(folder, f"{convoy}.json")
     screen = Progress(convoy) if _screened(context, options) else None
-    told = Run(context, convoy, before, screen).follow()
+    one = Run(context, convoy, before, screen)
+    one.replanner = replanner(
+        context, convoy, one.say, asked=options.replan or "", yes=not _asks(options)
+    )
+    told = one.follow()
     write(told, summary, options.junit or os.path.splitext(summary)[0] + ".xml")
     if context.as_json:
         output.say_json(told)
@@ -64,13 +73,23 @@ def _screened(context: Context, options: Options) -> bool:
     return fancy() and not options.headless and not context.as_json
 
 
+def _planned(context: Context, options: Options) -> ConvoyId | None:
+    """Have the mayor plan for a goal, if that is what was given, and return its convoy."""
+    name = options.plan
+    if isfile(name) or len(name.split()) < _GOAL_WORDS or name in context.store.state().convoys:
+        return None
+    from corral.interfaces.cli import mayor
+
+    return mayor.planned(context, name.strip(), options)
+
+
 def apply(context: Context, name: str, kind: str = "", *, ask: bool = False) -> ConvoyId:
     """Return the convoy to run: of a plan that is applied first, or one that is there."""
     if not isfile(name) and name != "-":
         if ConvoyId(name) in context.store.state().convoys:
             return ConvoyId(name)
         raise NotFound(
-            f"{name!r} is neither a file with a plan nor a convoy",
+            f"{name!r} is neither a file with a plan nor a convoy, and too short to be a goal",
             "corral plan check FILE, or corral convoy list",
         )
     examined = plans.examined(context, name, kind)
@@ -79,7 +98,7 @@ def apply(context: Context, name: str, kind: str = "", *, ask: bool = False) -> 
         base = context.repository.branch()
         plan = replace(plan, convoy=replace(plan.convoy, base=base))
     if ask:
-        _ask(plans.drawn(examined))
+        plans.confirm(plans.drawn(examined), "Run this?", "corral run PLAN --yes")
     done: Outcome = perform(
         context.writable,
         ApplyPlan(plan=plan),
@@ -87,16 +106,6 @@ def apply(context: Context, name: str, kind: str = "", *, ask: bool = False) -> 
         lambda state, stored: outcome(state, plan, [event_of(decode(s.line)) for s in stored]),
     )
     return done.convoy
-
-
-def _ask(plan: str) -> None:
-    if not sys.stdin.isatty():
-        raise BadInput("there is nobody to ask", "corral run PLAN --yes, or --headless")
-    output.say(plan)
-    sys.stdout.write("Run this? [y/N] ")
-    sys.stdout.flush()
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise BadInput("nothing was started", "corral run PLAN --yes")
 
 
 class Run:
@@ -121,6 +130,7 @@ class Run:
         self._quiet = quiet
         self._beside = beside
         self._seen = after
+        self.replanner: Replanner | None = None
         self._said: deque[str] = deque()  # by the supervisor, in a thread of its own
 
     def follow(self) -> Report:
@@ -131,8 +141,10 @@ class Run:
             try:
                 found = self._until_over(roles)
             except KeyboardInterrupt:
-                self._say("stopping")
+                self.say("stopping")
             finally:
+                if self.replanner is not None:
+                    self.replanner.stop()
                 ours = roles.runs(WITNESS)
                 roles.stop()
             if found is None:
@@ -144,23 +156,36 @@ class Run:
         while True:
             roles.tend()
             seq = self._store.state().seq
+            before = self._replans()
             found = self._outlook()
             self._show(found)
-            if found.standing is not Standing.RUNNING:
-                return found
+            # Not at work before the look and not after it: what was seen is what there is.
+            if found.standing is not Standing.RUNNING and not before and not self._replans():
+                return self._with_proposal(found)
             if self._beside is not None:
                 self._beside(roles)
             if self._store.wait(seq, _LOOK_S):
                 self._store.wait(self._store.state().seq, _REST_S)
 
+    def _replans(self) -> bool:
+        return self.replanner is not None and self.replanner.busy(self._store.state())
+
+    def _with_proposal(self, found: Outlook) -> Outlook:
+        """Let a changed plan that waits for approval count as what a person is needed for."""
+        mayor = mayor_rules.of_convoy(self._store.state(), self._convoy)
+        if mayor is None or not mayor.pending or found.standing is Standing.LANDED:
+            return found
+        self.say(f"{mayor.id} proposes to change the plan: corral mayor approve")
+        return replace(found, standing=Standing.NEEDS_PERSON)
+
     def _interrupt(self, *, ours: bool) -> None:
         """End the sessions, unless somebody else's witness looks after them."""
         if not ours:
-            self._say("the sessions go on: another witness looks after them")
+            self.say("the sessions go on: another witness looks after them")
             return
-        self._say("the sessions are ended without using up an attempt")
+        self.say("the sessions are ended without using up an attempt")
         for session in interrupt(self._store, self._context.repository, self._context.actor):
-            self._say(f"{session} does not end: corral session list")
+            self.say(f"{session} does not end: corral session list")
 
     def _outlook(self) -> Outlook:
         return outlook(self._store.state(), self._convoy, self._limits, self._context.now())
@@ -191,7 +216,7 @@ class Run:
         elif said and not self._quiet:
             output.say(line)
 
-    def _say(self, text: str) -> None:
+    def say(self, text: str) -> None:
         if self._screen is not None:
             self._screen.note(text)
         elif not self._quiet:

@@ -33,6 +33,13 @@ CONFIG = """\
 # commit = true              # Corral commits what it leaves
 # turn_s = 600               # silent for so long, it is ended and resumed
 # budget_usd = 0.0           # for one task; 0: no limit
+# good_for = ""              # what the mayor is told about it
+
+[mayor]                      # who makes plans: corral mayor start --task "…"
+# engine = ""                # the profile; empty: default, or the only one
+# attempts = 3               # at an answer that can be used
+# replans = 3                # so many failures of a convoy it is asked about
+# wait_s = 900               # for a limited account; then corral mayor start goes on later
 
 [budget]                     # in dollars; 0: no limit
 # task_usd = 0.0
@@ -96,6 +103,7 @@ CONFIG = """\
 # returns = 3                # so often work comes back before a person is needed
 # caches = []                # ignored paths that stay in the check trees from run to run
 # union = []                 # patterns of files in which both sides of a conflict are kept
+# regenerate = [{ paths = ["*.lock"], command = "make lock" }]  # instead of a conflict
 # finish = "leave"           # a landed convoy: leave, merge, fast-forward or pull-request
 """
 
