@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from corral.core.config import parse
+from corral.interfaces.cli.demo import setting
 from corral.interfaces.cli.demo.bugs import BUGS
 from corral.interfaces.cli.demo.command import EXPECTED
 from corral.interfaces.cli.demo.project import FILES
@@ -134,6 +136,17 @@ def test_an_engine_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "claude-code" in json.loads(done.stdout)["error"]["hint"]
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_real_engine_is_set_up_with_its_key_by_name(tmp_path: Path) -> None:
+    repo = setting.make(str(tmp_path), "claude-code")
+    config = parse(Path(repo, ".corral", "config.toml").read_text(), "config.toml")
+    assert config.engine["default"].type == "claude-code"
+    assert config.engine["default"].env == ("ANTHROPIC_API_KEY",)
+    words = [CORRAL, "plan", "check", str(tmp_path / "plan.toml"), "--repo", repo]
+    done = subprocess.run(words, env=bare(tmp_path), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done
+    assert "12 tasks in 1 wave" in done.stdout
 
 
 def test_the_project_has_a_bug_for_each_task_and_a_test_that_shows_it(tmp_path: Path) -> None:

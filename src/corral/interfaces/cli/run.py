@@ -230,11 +230,13 @@ def _interruptible() -> Iterator[None]:
     def leave(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    before = [signal.signal(number, leave) for number in _ENDING]
+    # Who had them ignored (`nohup`) wants that.
+    heeded = [number for number in _ENDING if signal.getsignal(number) is not signal.SIG_IGN]
+    before = [signal.signal(number, leave) for number in heeded]
     try:
         yield
     finally:
-        for number, handler in zip(_ENDING, before, strict=True):
+        for number, handler in zip(heeded, before, strict=True):
             signal.signal(number, handler)
 
 

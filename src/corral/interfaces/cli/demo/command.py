@@ -31,6 +31,7 @@ from corral.interfaces.cli.progress import Progress
 from corral.interfaces.cli.run import ROLE_ENDED, Run, apply
 from corral.roles.whole import Roles
 from corral.store.sqlite import SqliteStore
+from corral.world.engines.finding import program
 from corral.world.engines.registry import ENGINES
 
 ACTOR = "demo"
@@ -58,9 +59,8 @@ def demo(context: Context, options: Options) -> int:
 
         return board_demo.demo(context, options)
     engine = options.engine or setting.SCRIPTED
-    if engine != setting.SCRIPTED and engine not in ENGINES:
-        known = ", ".join(name for name in ENGINES if name != "command")
-        raise BadInput(f"there is no engine {engine!r}", f"one of {known}")
+    if engine != setting.SCRIPTED:
+        _must_be_there(engine)
     with _folder(keep=options.keep) as folder:
         repo = setting.make(folder, engine)
         if not context.as_json:
@@ -72,6 +72,17 @@ def demo(context: Context, options: Options) -> int:
         else:
             _say_last_words(outcome, kept)
     return outcome.exit_code
+
+
+def _must_be_there(engine: str) -> None:
+    """Refuse a real engine that could only fail."""
+    known = [name for name in ENGINES if name != "command"]
+    if engine not in known:
+        raise BadInput(f"there is no engine {engine!r}", f"one of {', '.join(known)}")
+    recipe = ENGINES[engine]
+    program(recipe, (), os.environ)
+    if recipe.key and recipe.key not in os.environ:
+        raise BadInput(f"{engine} needs a key in {recipe.key}", f"export {recipe.key}=…")
 
 
 class Outcome(Struct, frozen=True):

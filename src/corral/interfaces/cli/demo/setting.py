@@ -8,6 +8,7 @@ from pathlib import Path
 from corral.interfaces.cli.board_demo.board import corral, git
 from corral.interfaces.cli.demo.bugs import BUGS, LIMIT, Bug
 from corral.interfaces.cli.demo.project import FILES
+from corral.world.engines.registry import ENGINES
 from corral.world.git import version
 
 SCRIPTED = "scripted"
@@ -110,12 +111,14 @@ finish = "fast-forward"
 
 [engine.default]
 type = {engine}
+env = [{key}]
 """
 
 
 def _config(engine: str) -> str:
     if engine != SCRIPTED:
-        return _REAL.format(agents=len(BUGS), engine=_text(engine))
+        key = ENGINES[engine].key
+        return _REAL.format(agents=len(BUGS), engine=_text(engine), key=_text(key) if key else "")
     # Without the folder that it starts in on its path: that is a session's.
     words = (sys.executable, "-P", "-m", "corral.interfaces.cli.demo.agent")
     return _SCRIPTED.format(agents=len(BUGS), command=", ".join(_text(word) for word in words))
