@@ -80,10 +80,19 @@ CONFIG = """\
 # tls_cert = ""
 # tls_key = ""
 
-[refinery]                   # for the merge queue, which comes in a later version
+[refinery]
 # strategy = "squash"        # rebase, squash or merge; a convoy may say otherwise
-# require_ci = true
+# require_ci = true          # false: work lands unchecked, and the log says so
 # checks = ["make test"]     # each must exit 0 on the merged result before it lands
+# external = false           # somebody else's CI runs them: corral queue report
+# mode = "lanes"             # or "serial": one change at a time
+# slots = 0                  # check runs at once; 0: as many as measured to be of use
+# deadline_s = 0             # of one check run; 0: learned from the green ones
+# returns = 3                # so often work comes back before a person is needed
+# caches = []                # ignored files that stay in the check trees between runs
+# union = ["CHANGELOG.md"]   # where both sides of a conflict are kept
+# regenerate = [{ paths = ["*.lock"], command = "make lock" }]  # made anew when in conflict
+# finish = "leave"           # of a landed convoy: leave, merge, fast-forward or pull-request
 """
 
 
