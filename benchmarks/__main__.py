@@ -24,6 +24,7 @@ NAMES = (
     "sessions",
     "queue",
     "server",
+    "whole",
 )
 
 

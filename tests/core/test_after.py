@@ -24,6 +24,7 @@ EXPECTED: dict[Verdict, type[e.Event]] = {
     Verdict.REFUSED: e.TaskParked,
     Verdict.UPSTREAM: e.TaskParked,
     Verdict.HANDED_OVER: e.TaskParked,
+    Verdict.INTERRUPTED: e.TaskParked,
 }
 
 

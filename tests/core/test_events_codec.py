@@ -29,6 +29,8 @@ from corral.core.events import (
     Event,
     LogCreated,
     MessageSent,
+    OverlapOver,
+    OverlapSeen,
     SessionAsked,
     SessionEnded,
     SessionEngaged,
@@ -47,6 +49,15 @@ from corral.core.events import (
     WorkPaused,
 )
 from corral.core.ids import ConvoyId, SessionId, TaskId, Token
+from corral.core.mayor_events import (
+    MayorAnswered,
+    MayorAsked,
+    MayorEnded,
+    MayorStarted,
+    PlanApproved,
+    PlanProposed,
+    PlanRejected,
+)
 from corral.core.queue_events import (
     ChangeQueued,
     ChangeReturned,
@@ -90,14 +101,24 @@ KNOWN = {
     "lease.released": "resource token",
     "lease.renewed": "resource token expires_at",
     "log.created": "log format",
+    "mayor.answered": "mayor turn ?text ?problems ?trouble ?used_up ?thread ?place ?model"
+    " ?account ?until_at ?wrote ?fresh ?cached ?output ?nano_usd ?unpriced",
+    "mayor.asked": "mayor turn cause message profile ?prompt ?resume ?task",
+    "mayor.ended": "mayor how ?reason",
+    "mayor.started": "mayor goal engine ?replan",
     "message.acknowledged": "message",
     "message.delivered": "message reader",
     "message.expired": "message",
     "message.sent": "message sender to text expires_at ?question ?reply_to",
+    "overlap.over": "task ?other ?reason",
+    "overlap.seen": "task ?other ?paths",
+    "plan.approved": "mayor proposal convoy",
+    "plan.proposed": "mayor plan tasks ?cancel",
+    "plan.rejected": "mayor proposal ?reason",
     "queue.paused": "?convoy ?reason",
     "queue.resumed": "?convoy",
     "session.asked": "session text ?options",
-    "session.ended": "session verdict ?detail ?commit ?code ?signal",
+    "session.ended": "session verdict ?detail ?commit ?code ?signal ?killed",
     "session.engaged": "session ?thread ?model ?version",
     "session.limited": "session account trouble until_at ?text",
     "session.progressed": "session text ?outputs",
@@ -425,6 +446,89 @@ GOLDEN = [
         b'{"seq":34,"at":1700000000000,"actor":"corral","type":"work.paused",'
         b'"data":{"by":"ana","reason":"night"}}',
     ),
+    (
+        OverlapSeen(task=TaskId("AF-2"), other=TaskId("AF-1"), paths=("src/a.py",)),
+        b'{"seq":35,"at":1700000000000,"actor":"corral","type":"overlap.seen",'
+        b'"data":{"task":"AF-2","other":"AF-1","paths":["src/a.py"]}}',
+    ),
+    (
+        OverlapOver(task=TaskId("AF-2"), other=TaskId("AF-1"), reason="AF-1 has landed"),
+        b'{"seq":36,"at":1700000000000,"actor":"corral","type":"overlap.over",'
+        b'"data":{"task":"AF-2","other":"AF-1","reason":"AF-1 has landed"}}',
+    ),
+    (
+        MayorStarted(mayor="mayor-1", goal="Use JWT", engine="planner", replan="on_failure"),
+        b'{"seq":37,"at":1700000000000,"actor":"corral","type":"mayor.started",'
+        b'"data":{"mayor":"mayor-1","goal":"Use JWT","engine":"planner","replan":"on_failure"}}',
+    ),
+    (
+        MayorAsked(
+            mayor="mayor-1",
+            turn=1,
+            cause="failure",
+            message="Why?",
+            profile="planner",
+            prompt="All of it",
+            resume="th-1",
+            task=TaskId("AF-1"),
+        ),
+        b'{"seq":38,"at":1700000000000,"actor":"corral","type":"mayor.asked",'
+        b'"data":{"mayor":"mayor-1","turn":1,"cause":"failure","message":"Why?",'
+        b'"profile":"planner","prompt":"All of it","resume":"th-1","task":"AF-1"}}',
+    ),
+    (
+        MayorAnswered(
+            mayor="mayor-1",
+            turn=1,
+            text="{",
+            problems=("line 1: it ends",),
+            trouble="rate",
+            used_up=True,
+            thread="th-1",
+            place="/t",
+            model="m-1",
+            account="codex",
+            until_at=1700000040000,
+            wrote=("a.py",),
+            fresh=1,
+            cached=2,
+            output=3,
+            nano_usd=4,
+            unpriced=5,
+        ),
+        b'{"seq":39,"at":1700000000000,"actor":"corral","type":"mayor.answered",'
+        b'"data":{"mayor":"mayor-1","turn":1,"text":"{","problems":["line 1: it ends"],'
+        b'"trouble":"rate","used_up":true,"thread":"th-1","place":"/t","model":"m-1",'
+        b'"account":"codex","until_at":1700000040000,"wrote":["a.py"],"fresh":1,"cached":2,'
+        b'"output":3,"nano_usd":4,"unpriced":5}}',
+    ),
+    (
+        PlanProposed(mayor="mayor-1", plan="{}", tasks=2, cancel=(TaskId("AF-1"),)),
+        b'{"seq":40,"at":1700000000000,"actor":"corral","type":"plan.proposed",'
+        b'"data":{"mayor":"mayor-1","plan":"{}","tasks":2,"cancel":["AF-1"]}}',
+    ),
+    (
+        PlanRejected(mayor="mayor-1", proposal=38, reason="too much"),
+        b'{"seq":41,"at":1700000000000,"actor":"corral","type":"plan.rejected",'
+        b'"data":{"mayor":"mayor-1","proposal":38,"reason":"too much"}}',
+    ),
+    (
+        PlanApproved(mayor="mayor-1", proposal=38, convoy=ConvoyId("auth-fix")),
+        b'{"seq":42,"at":1700000000000,"actor":"corral","type":"plan.approved",'
+        b'"data":{"mayor":"mayor-1","proposal":38,"convoy":"auth-fix"}}',
+    ),
+    (
+        MayorEnded(mayor="mayor-1", how="stopped", reason="by hand"),
+        b'{"seq":43,"at":1700000000000,"actor":"corral","type":"mayor.ended",'
+        b'"data":{"mayor":"mayor-1","how":"stopped","reason":"by hand"}}',
+    ),
+    (
+        SessionEnded(session=AF_1_1, verdict="proved", commit="b" * 40, code=0, killed=2),
+        b'{"seq":44,"at":1700000000000,"actor":"corral","type":"session.ended",'
+        b'"data":{"session":"AF-1.1","verdict":"proved","commit":"'
+        + b"b" * 40
+        + b'","code":0,"killed":2}}',
+    ),
 ]
 
 # The chain's hash after so many golden lines. Add lines and a hash below; never change one.
@@ -435,6 +539,9 @@ HEADS = {
     22: "2a96b6c84c7ed685add675e4b99b54523b5ee4b31f4dc3809aef27382a49fcd9",
     32: "9d8aef608e89b99f002e62e083ede63e2695efb4cbe2850dd3346b4d37e9e12c",
     34: "254136702880be20b4027f4ed14b279b7286c85680d273d3a79b0af5c3862490",
+    36: "47a2ebf24c53dba49697d2fef14f26c66615c34f4982548c3be925725efa43cf",
+    43: "6a13205f9b26fc2587d7ecdd28dfea80fc93b44583161065f40de5d6cb871cf2",
+    44: "4b28dac0c69463ce2e661d7928d145c4e28c4e7192bd0497dea33f3a4bc473b3",
 }
 
 

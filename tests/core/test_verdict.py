@@ -111,6 +111,9 @@ CASES = {
     "is ended for what it did": Case(Verdict.LOOPING, Ended(code=0, stop=Verdict.LOOPING)),
     "waits for a model that is silent": Case(Verdict.HUNG, Ended(code=0, stop=Verdict.HUNG)),
     "fills its context": Case(Verdict.HANDED_OVER, Ended(code=0, stop=Verdict.HANDED_OVER)),
+    "is interrupted with the whole run": Case(
+        Verdict.INTERRUPTED, Ended(code=None, signal=15, stop=Verdict.INTERRUPTED)
+    ),
     "uses another model": Case(Verdict.WRONG_MODEL, Ended(code=0, stop=Verdict.WRONG_MODEL)),
     "has no program": Case(Verdict.COULD_NOT_START, Ended(code=127, never_ran="no such program")),
 }

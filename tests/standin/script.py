@@ -5,7 +5,9 @@
     RUN <<<command>>>          CALL tool <<<json>>>            SAY <<<text>>>
 
 A step of a PLAN that is a list becomes tool calls in parallel. `"delay": seconds` on a step makes
-the model slow. The script is found again in every request, so nothing has to be remembered.
+the model slow. With `"texts": [...]` and a `"mark"`, what is said depends on how often the user has
+said the mark since: a model that is corrected. The script is found again in every request, so
+nothing has to be remembered.
 """
 
 import json
@@ -26,6 +28,8 @@ class Step(Struct, frozen=True):
     tool: str = ""
     args: dict[str, Any] = {}
     text: str = ""
+    texts: tuple[str, ...] = ()  # what is said the first time, the second time, …
+    mark: str = ""  # each time is told by this in what the user said since
     delay: float = 0.0
 
 
@@ -84,6 +88,18 @@ class Due(Struct, frozen=True):
     text: str
     calls: Turn = ()
     delay: float = 0.0
+
+
+def in_turn(script: list[Turn], since: str) -> list[Turn]:
+    """Choose what is said this time."""
+    return [tuple(_chosen(step, since) for step in turn) for turn in script]
+
+
+def _chosen(step: Step, since: str) -> Step:
+    if not step.texts:
+        return step
+    number = min(since.count(step.mark), len(step.texts) - 1)
+    return msgspec.structs.replace(step, text=step.texts[number])
 
 
 def due(script: list[Turn], results: int) -> Due:

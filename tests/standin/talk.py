@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from tests.standin.script import Turn, script_in
+from tests.standin.script import Turn, in_turn, script_in
 
 
 class Tool(Struct, frozen=True):
@@ -49,11 +49,14 @@ class Request(Struct, frozen=True):
     def script(self) -> tuple[list[Turn], int]:
         """Return the newest script, and how many tools have answered since."""
         results = 0
+        since = ""
         for message in reversed(self.messages):
             if message.role == "result":
                 results += 1
             elif message.role == "user" and (script := script_in(message.text)):
-                return script, results
+                return in_turn(script, since), results
+            elif message.role == "user":
+                since += message.text
         return [], results
 
     def folder(self) -> str:

@@ -41,6 +41,7 @@ class Engine(_Section, frozen=True):
     commit: bool | None = None  # Corral commits what it leaves; empty: if the type does not itself
     turn_s: int = 600  # silent for so long, it hangs
     budget_usd: float = 0.0  # for one task; 0: no limit
+    good_for: str = ""  # what the mayor is told about it
 
 
 class Regenerate(_Section, frozen=True):
@@ -108,12 +109,27 @@ class Trees(_Section, frozen=True):
     port_range: tuple[int, int] = (20_000, 29_999)
 
 
+class Radar(_Section, frozen=True):
+    enabled: bool = True  # coming conflicts are looked for while sessions work
+    hold: bool = False  # a task that would run into one is not started until it is over
+    every_s: int = 5  # so often at most, a session's files are looked at
+
+
 class Server(_Section, frozen=True):
     port: int = 0  # 0: 5173, or another if that is taken
     bind: str = "127.0.0.1"
     hosts: tuple[str, ...] = ()  # more names under which it is reached
     tls_cert: str = ""
     tls_key: str = ""
+
+
+class Mayor(_Section, frozen=True):
+    """The engine that makes plans."""
+
+    engine: str = ""  # the profile; empty: "default", or the only one that there is
+    attempts: int = 3  # at an answer that can be used
+    replans: int = 3  # so many failures of a convoy it is asked about
+    wait_s: int = 900  # for a limited account; then `corral mayor start` has to go on later
 
 
 class Config(_Section, frozen=True):
@@ -124,7 +140,9 @@ class Config(_Section, frozen=True):
     watch: Watch = Watch()
     trees: Trees = Trees()
     budget: Budget = Budget()
+    mayor: Mayor = Mayor()
     server: Server = Server()
+    radar: Radar = Radar()
 
 
 Keys = tuple[str, ...]
@@ -160,7 +178,9 @@ _SECTIONS: dict[str, type[_Section]] = {
     "watch": Watch,
     "trees": Trees,
     "budget": Budget,
+    "mayor": Mayor,
     "server": Server,
+    "radar": Radar,
 }
 
 
@@ -192,11 +212,15 @@ def _check(config: Config, reader: "_Reader") -> None:
         ("watch", "answer_s"): (config.watch.answer_s, 0, TTL_S),
         ("watch", "window"): (config.watch.window, 0, 100),
         ("watch", "loop"): (config.watch.loop, 0, 10_000),
+        ("mayor", "attempts"): (config.mayor.attempts, 1, 20),
+        ("mayor", "replans"): (config.mayor.replans, 0, 100),
+        ("mayor", "wait_s"): (config.mayor.wait_s, 0, TTL_S),
         ("trees", "pool"): (config.trees.pool, 0, 1000),
         ("trees", "setup_s"): (config.trees.setup_s, 1, 86_400),
         ("trees", "keep_days"): (config.trees.keep_days, 1, 3650),
         ("trees", "ports"): (config.trees.ports, 0, 100),
         ("server", "port"): (config.server.port, 0, 65_535),
+        ("radar", "every_s"): (config.radar.every_s, 1, 3600),
     }
     for keys, (value, least, most) in bounds.items():
         if not least <= value <= most:
@@ -221,6 +245,8 @@ def _check(config: Config, reader: "_Reader") -> None:
     for name in ("task_usd", "convoy_usd", "day_usd"):
         if getattr(config.budget, name) < 0:
             raise reader.bad(("budget", name), f"{name} is at least 0")
+    if config.mayor.engine and config.mayor.engine not in config.engine:
+        raise reader.bad(("mayor", "engine"), f"there is no engine {config.mayor.engine!r}")
     for name, engine in config.engine.items():
         _check_engine(config, name, engine, reader)
 

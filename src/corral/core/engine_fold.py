@@ -34,6 +34,11 @@ def spent(state: State, event: e.SessionSpent, seq: int, at: int) -> None:
         limited=False,  # it goes on: what it met is over
     )
     _enter(state, session, event.model, new)
+    spent_on(state, new, at)
+
+
+def spent_on(state: State, new: Bill, at: int) -> None:
+    """Add to what was spent on a day."""
     day = at // DAY_MS
     state.days[day] = state.days.get(day, Bill()) + new
     for old in [known for known in state.days if known <= day - _DAYS]:

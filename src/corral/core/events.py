@@ -308,6 +308,7 @@ class SessionEnded(Event, frozen=True, kw_only=True):
     commit: str = ""
     code: int | None = None
     signal: int | None = None
+    killed: int = 0  # processes that it had left behind, and that were ended
 
 
 class SessionEngaged(Event, frozen=True, kw_only=True):
@@ -390,6 +391,27 @@ class ChoreDone(Event, frozen=True, kw_only=True):
     chore: str
     found: int = 0
     done: int = 0
+
+
+class OverlapSeen(Event, frozen=True, kw_only=True):
+    """The work of two tasks would conflict, or that of one with what landed (no `other`).
+
+    Told again only if it is about more paths than before.
+    """
+
+    type = "overlap.seen"
+    task: TaskId
+    other: TaskId = TaskId("")
+    paths: tuple[str, ...] = ()
+
+
+class OverlapOver(Event, frozen=True, kw_only=True):
+    """It would not conflict any more: one of them landed, left, or was mended."""
+
+    type = "overlap.over"
+    task: TaskId
+    other: TaskId = TaskId("")
+    reason: str = ""
 
 
 class AlertAcknowledged(Event, frozen=True, kw_only=True):

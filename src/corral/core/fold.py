@@ -14,6 +14,7 @@ from corral.core import engine_fold as engine
 from corral.core import events as e
 from corral.core.bill import Bill
 from corral.core.ids import TaskId
+from corral.core.mayor_fold import MAYOR_APPLY
 from corral.core.queue_fold import QUEUE_APPLY, left
 from corral.core.state import (
     Alert,
@@ -21,11 +22,13 @@ from corral.core.state import (
     Claim,
     Convoy,
     Message,
+    Overlap,
     Pause,
     Session,
     State,
     Task,
     TaskState,
+    overlap_name,
 )
 
 Apply = Callable[[State, Any, int, int], None]
@@ -262,6 +265,17 @@ def _chore_done(state: State, event: e.ChoreDone, seq: int, at: int) -> None:
     state.chores[event.chore] = Chore(event.chore, at, event.found, event.done)
 
 
+def _overlap_seen(state: State, event: e.OverlapSeen, seq: int, at: int) -> None:
+    name = overlap_name(event.task, event.other)
+    known = state.overlaps.get(name)
+    since = known.since_at if known else at
+    state.overlaps[name] = Overlap(event.task, event.other, event.paths, since)
+
+
+def _overlap_over(state: State, event: e.OverlapOver, seq: int, at: int) -> None:
+    state.overlaps.pop(overlap_name(event.task, event.other), None)
+
+
 def _alert_acknowledged(state: State, event: e.AlertAcknowledged, seq: int, at: int) -> None:
     alert = state.alerts.get(event.alert)
     if alert is not None:
@@ -366,6 +380,8 @@ _APPLY: dict[type[e.Event], Apply] = {
     e.SessionAsked: engine.asked,
     e.SessionReacted: engine.reacted,
     e.ChoreDone: _chore_done,
+    e.OverlapSeen: _overlap_seen,
+    e.OverlapOver: _overlap_over,
     e.AlertAcknowledged: _alert_acknowledged,
     e.WorkPaused: _work_paused,
     e.WorkResumed: _work_resumed,
@@ -374,4 +390,5 @@ _APPLY: dict[type[e.Event], Apply] = {
     e.MessageAcknowledged: _message_acknowledged,
     e.MessageExpired: _message_expired,
     **QUEUE_APPLY,
+    **MAYOR_APPLY,
 }

@@ -102,12 +102,16 @@ def staggered(free: int, now: int, name: str) -> int:
 
 def profile_for(state: State, task: Task, accounts: Accounts, now: int) -> str:
     """Return the profile that a task would start with now: its own, or one that stands in."""
-    own = task.engine or "default"
+    return stand_in(state, task.engine or "default", accounts, now)
+
+
+def stand_in(state: State, own: str, accounts: Accounts, now: int) -> str:
+    """Return a profile, or the one that stands in for it while its account is held."""
     seen: set[str] = set()
     name = own
     while name not in seen:
         seen.add(name)
-        if _held(state, accounts.of.get(name, ""), now) is None:
+        if held(state, accounts.of.get(name, ""), now) is None:
             return name
         name = accounts.fallback.get(name, name)
     return own
@@ -117,9 +121,9 @@ def obstacle(
     state: State, task: Task, account: str, *, now: int, running: Mapping[str, int]
 ) -> Obstacle | None:
     """Return what keeps a task from being started on an account now."""
-    held = _held(state, account, now)
-    if held is not None:
-        return Obstacle("account_limited", f"{task.id} waits: {held[0]}", held[1])
+    why = held(state, account, now)
+    if why is not None:
+        return Obstacle("account_limited", f"{task.id} waits: {why[0]}", why[1])
     known = state.accounts.get(account)
     most = allowed(known, now) if known else None
     taken = running.get(account, 0)
@@ -133,7 +137,7 @@ def obstacle(
     )
 
 
-def _held(state: State, account: str, now: int) -> tuple[str, str] | None:
+def held(state: State, account: str, now: int) -> tuple[str, str] | None:
     """Say why nothing at all may start on an account, and what helps."""
     if not account:
         return None

@@ -54,6 +54,10 @@ class Sums:
         self.convoys: dict[str, int] = {}
         for entry in state.ledger.values():
             self._add(entry.task, entry.bill.nano_usd)
+        for mayor in state.mayors.values():
+            if mayor.convoy:
+                spent = self.convoys.get(mayor.convoy, 0) + mayor.bill.nano_usd
+                self.convoys[mayor.convoy] = spent
         for name, bill in (running or {}).items():
             session = state.sessions.get(name)
             if session is not None and session.live:
@@ -128,7 +132,7 @@ class Report(Struct, frozen=True):
 
 def report(state: State) -> Report:
     """Say what was spent on what."""
-    entries = list(state.ledger.values())
+    entries = [*state.ledger.values(), *_talks(state)]
     landed = sum(task.state is TaskState.DONE for task in state.tasks.values())
     bill = total(entries)
     return Report(
@@ -136,11 +140,25 @@ def report(state: State) -> Report:
         landed=landed,
         usd_per_landed=bill.usd / landed if landed and bill.usd is not None else None,
         tasks=_by(entries, lambda entry: entry.task),
-        convoys=_by(entries, lambda entry: state.tasks[entry.task].convoy),
+        convoys=_by(entries, lambda entry: _convoy_of(state, entry)),
         engines=_by(entries, lambda entry: entry.profile),
         models=_by(entries, lambda entry: entry.model or "unknown"),
         days=[_line(_date(day), bill, 0) for day, bill in sorted(state.days.items())],
     )
+
+
+def _talks(state: State) -> list[Entry]:
+    """Return what the mayor has spent, as if each conversation were a task."""
+    return [
+        Entry(TaskId(mayor.id), mayor.profile, mayor.model, mayor.bill, mayor.turn)
+        for mayor in state.mayors.values()
+        if mayor.bill != Bill()
+    ]
+
+
+def _convoy_of(state: State, entry: Entry) -> str:
+    task, mayor = state.tasks.get(entry.task), state.mayors.get(entry.task)
+    return task.convoy if task else mayor.convoy if mayor and mayor.convoy else "(planning)"
 
 
 def _by(entries: list[Entry], key: Callable[[Entry], str]) -> list[Line]:

@@ -33,4 +33,5 @@ def limits_of(config: Config) -> Limits:
             fallback={name: engine.fallback for name, engine in engines.items() if engine.fallback},
         ),
         budgets=budgets_of(config),
+        hold=config.radar.enabled and config.radar.hold,
     )

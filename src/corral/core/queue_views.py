@@ -4,6 +4,7 @@ from msgspec import Struct
 
 from corral.core import queue_rules
 from corral.core.ids import ConvoyId, TaskId
+from corral.core.overlaps import OverlapView, overlap_views
 from corral.core.queue.explaining import why
 from corral.core.queue.model import Queue
 from corral.core.queue_fold import trunk_of
@@ -63,6 +64,7 @@ class QueueView(Struct, frozen=True):
     trunks: list[TrunkView]
     flaky: dict[str, int]
     paused: str
+    overlaps: list[OverlapView]
 
 
 def queue_view(state: State, ended: int = 10) -> QueueView:
@@ -82,6 +84,7 @@ def queue_view(state: State, ended: int = 10) -> QueueView:
         trunks=[trunk_view(state, convoy) for convoy in state.trunks],
         flaky=dict(state.flakes),
         paused=state.held,
+        overlaps=overlap_views(state),
     )
 
 

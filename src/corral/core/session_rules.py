@@ -171,6 +171,7 @@ def end(
     signal: int | None,
     patience: Patience,
     now: int,
+    killed: int = 0,
     parked: str = "",
 ) -> Decision:
     """End a session, and carry its task on: to the queue, to a rest, or to a person.
@@ -187,6 +188,7 @@ def end(
         commit=commit,
         code=code,
         signal=signal,
+        killed=killed,
     )
     events: list[e.Event] = [ended, *_given_back(state, found)]
     task = _held(state, found)

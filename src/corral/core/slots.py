@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct, field
 
-from corral.core import governor, money
+from corral.core import governor, money, overlaps
 from corral.core.claims import Obstacle, offers
 from corral.core.governor import Accounts
 from corral.core.money import Budgets, Sums
@@ -18,7 +18,7 @@ from corral.core.state import State, Task
 class Limits(Struct, frozen=True):
     """How many sessions may run at once: in all, in each pool, and how many only for the urgent.
 
-    Accounts limit them too, as far as they are known, and so do budgets.
+    Accounts limit them too, as far as they are known, and so do budgets and coming conflicts.
     """
 
     total: int
@@ -26,6 +26,7 @@ class Limits(Struct, frozen=True):
     pools: dict[str, int] = field(default_factory=dict)
     accounts: Accounts = Accounts()
     budgets: Budgets = Budgets()
+    hold: bool = False  # what would run into a conflict is not started
 
 
 class Taken:
@@ -77,6 +78,9 @@ class Taken:
 
     def held_up(self, task: Task, profile: str, limits: Limits, now: int) -> Obstacle | None:
         """Return what keeps a task from being started with a profile, besides slots."""
+        coming = overlaps.obstacle(self._state, task) if limits.hold else None
+        if coming is not None:
+            return coming
         account = limits.accounts.of.get(profile, "")
         found = governor.obstacle(self._state, task, account, now=now, running=self.accounts)
         if found is not None or not limits.budgets.any(profile):

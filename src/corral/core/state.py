@@ -11,9 +11,10 @@ from msgspec import Struct, field
 
 from corral.core.bill import Bill
 from corral.core.ids import ConvoyId, SessionId, TaskId, Token
+from corral.core.mayor_state import Mayor
 from corral.core.queue_state import Change, Check, Returned, Trunk
 
-VERSION = 3
+VERSION = 4
 
 
 class TaskState(StrEnum):
@@ -218,6 +219,23 @@ class Answered(Struct, frozen=True, array_like=True, gc=False):
     digest: str
 
 
+class Overlap(Struct, frozen=True, array_like=True, gc=False):
+    """Work that would conflict as it is now: of two tasks, or of one with what landed (no other).
+
+    The `task` is the later one: it is the one to give way.
+    """
+
+    task: TaskId
+    other: TaskId
+    paths: tuple[str, ...]  # the first of those in conflict
+    since_at: int
+
+
+def overlap_name(task: TaskId, other: TaskId) -> str:
+    """Return what an overlap is kept under, whichever of the two is the later one."""
+    return " ".join(sorted((task, other)))
+
+
 class State(Struct):
     """The fold of the log up to and with event `seq`, whose chain hash is `head`."""
 
@@ -240,6 +258,8 @@ class State(Struct):
     accounts: dict[str, Account] = field(default_factory=dict)
     ledger: dict[str, Entry] = field(default_factory=dict)
     days: dict[int, Bill] = field(default_factory=dict)  # spent, by day since 1970 in UTC
+    mayors: dict[str, Mayor] = field(default_factory=dict)  # conversations about plans
     paused: dict[str, Pause] = field(default_factory=dict)  # by convoy; "" is everything
     messages: dict[str, Message] = field(default_factory=dict)
     requests: dict[str, Answered] = field(default_factory=dict)  # by actor and key, oldest first
+    overlaps: dict[str, Overlap] = field(default_factory=dict)  # see `core/overlaps`

@@ -11,6 +11,7 @@ from msgspec import Struct
 from corral.core.bill import Bill
 from corral.core.claims import column
 from corral.core.ids import ConvoyId, SessionId, TaskId
+from corral.core.overlaps import OverlapView, overlap_views
 from corral.core.queue_views import CheckView, check_view
 from corral.core.state import Claim, Convoy, Message, Session, State, Task, TaskState
 
@@ -164,6 +165,7 @@ class Status(Struct, frozen=True):
     spent: SpentView
     paused: list[PauseView]
     messages: list[MessageView]
+    overlaps: list[OverlapView]
 
 
 def claim_view(claim: Claim | None) -> ClaimView | None:
@@ -304,4 +306,5 @@ def status(state: State) -> Status:
         spent=spent_view(sum((entry.bill for entry in state.ledger.values()), Bill())),
         paused=pause_views(state),
         messages=message_views(state),
+        overlaps=overlap_views(state),
     )

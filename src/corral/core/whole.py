@@ -6,7 +6,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from corral.core import money, queue_rules
-from corral.core.bill import NANO
+from corral.core.bill import NANO, Bill
 from corral.core.claims import obstacles
 from corral.core.governor import REFUSED, profile_for
 from corral.core.graph import unmet
@@ -24,6 +24,7 @@ class Standing(StrEnum):
     FAILED = "failed"
     NEEDS_PERSON = "needs_person"
     OUT_OF_BUDGET = "out_of_budget"
+    INTERRUPTED = "interrupted"
 
 
 EXIT_CODES = {
@@ -31,6 +32,7 @@ EXIT_CODES = {
     Standing.FAILED: 1,
     Standing.NEEDS_PERSON: 5,
     Standing.OUT_OF_BUDGET: 6,
+    Standing.INTERRUPTED: 130,
 }
 
 
@@ -84,8 +86,16 @@ class _Seer:
         self._lots: dict[TaskId, Lot] = {}
 
     def lot(self, task: Task) -> Lot:
-        if task.id not in self._lots:
-            self._lots[task.id] = self._foretell(task)
+        """Foretell what a task needs before the task itself; chains may be long."""
+        ahead = [task]
+        while ahead:
+            one = ahead[-1]
+            needs = [need for need in unmet(self._state, one) if need.id not in self._lots]
+            if one.id in self._lots or not needs or one.state is not TaskState.TODO:
+                ahead.pop()
+                self._lots.setdefault(one.id, self._foretell(one))
+            else:
+                ahead += needs
         return self._lots[task.id]
 
     def _foretell(self, task: Task) -> Lot:
@@ -103,9 +113,11 @@ class _Seer:
             case TaskState.DOING:
                 return Lot.WORKING
         for need in unmet(self._state, task):
-            lot = Lot.PERSON if need.state is TaskState.CANCELLED else self.lot(need)
+            lot = Lot.PERSON if need.state is TaskState.CANCELLED else self._lots[need.id]
             if lot is not Lot.WORKING:
                 return lot
+        if "" in self._state.paused or task.convoy in self._state.paused:
+            return Lot.PERSON
         if task.assignee and obstacles(self._state, task, self._now, "witness"):
             return Lot.PERSON  # it was handed off to somebody by name
         return self._startable(task)
@@ -160,13 +172,14 @@ class Report(Struct, frozen=True):
 def report(state: State, convoy: ConvoyId, found: Outlook, now: int) -> Report:
     tasks = [task for task in state.tasks.values() if task.convoy == convoy]
     bill = money.total(e for e in state.ledger.values() if state.tasks[e.task].convoy == convoy)
+    bill += sum((m.bill for m in state.mayors.values() if m.convoy == convoy), Bill())
     began = state.convoys[convoy].created_at
     trunk = trunk_of(state, convoy)
     return Report(
         convoy=convoy,
         title=state.convoys[convoy].title,
         standing=found.standing,
-        exit_code=EXIT_CODES.get(found.standing, 130),
+        exit_code=EXIT_CODES[found.standing],
         landed=sum(task.state is TaskState.DONE for task in tasks),
         failed=found.count(Lot.FAILED),
         waiting=len(tasks) - found.count(Lot.OVER) - found.count(Lot.FAILED),

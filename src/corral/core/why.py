@@ -6,6 +6,7 @@ from corral.core import governor
 from corral.core.claims import Obstacle, column, obstacles
 from corral.core.graph import dependents
 from corral.core.moves import moves_of
+from corral.core.overlaps import OverlapView, overlap_views
 from corral.core.queue_views import waits
 from corral.core.recurrence import recurs
 from corral.core.slots import Limits, Taken
@@ -22,6 +23,7 @@ class Explanation(Struct, frozen=True):
     moves: list[str]
     session: str = ""  # the last one, and what it met or came to
     met: list[str] = []
+    overlaps: list[OverlapView] = []  # what its work would conflict with as it is
 
 
 _SUMMARY = {
@@ -59,6 +61,7 @@ def explain(
         moves=[move.name for move in moves_of(task)],
         session=task.session,
         met=_met(state, task),
+        overlaps=overlap_views(state, task.id),
     )
 
 
@@ -90,6 +93,8 @@ def _summary(state: State, task: Task, now: int, found: list[Obstacle]) -> str:
         return "is ready, and waits for its engine's account"
     if found and found[0].code == "no_money":
         return "is ready, and waits for money"
+    if found and found[0].code == "overlap":
+        return "is ready, and is held back: it would run into a conflict"
     if task.state == TaskState.TODO and found:
         return "cannot start yet"
     if task.state == TaskState.TODO and task.assignee:

@@ -28,7 +28,7 @@ from corral.world.repository import Repository
 from corral.world.trees import Tree
 from corral.world.watch import Watch
 
-_PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TERM", "USER", "LOGNAME", "SHELL", "TMPDIR")
+PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TERM", "USER", "LOGNAME", "SHELL", "TMPDIR")
 _LOOK_AGAIN_S = 1.0  # for a shim and a keeper that were both killed, and for our own end
 
 
@@ -184,7 +184,7 @@ class Launcher:
         return ended
 
     def _environment(self, session: Session, room: Room) -> dict[str, str]:
-        passed = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+        passed = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
         who = {"NAME": f"corral {session.id}", "EMAIL": mail_of(session.id)}
         identity = {
             f"GIT_{role}_{key}": value

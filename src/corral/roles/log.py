@@ -47,6 +47,8 @@ class Log:
                 accounts=dict(state.accounts),
                 ledger=dict(state.ledger),
                 days=dict(state.days),
+                overlaps=dict(state.overlaps),
+                mayors=dict(state.mayors),
             )
 
     def record(self, decide: Decide) -> None:

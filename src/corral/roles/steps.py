@@ -250,6 +250,7 @@ class Steps:
                 commit=commit,
                 code=exit_.code,
                 signal=exit_.signal,
+                killed=exit_.killed,
                 patience=self._patience,
                 now=now,
                 parked=self._short_of_money(state, session, judgement, now),

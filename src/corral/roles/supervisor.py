@@ -97,6 +97,11 @@ class Supervisor:
         self._stopping = True
         os.write(self._rung, b"!")
 
+    def pid(self, name: str) -> int | None:
+        """Return the process of a role, while it has one."""
+        found = (child.process for child in self._children if child.name == name)
+        return next((process.pid for process in found if process is not None), None)
+
     def _publish(self) -> None:
         own = table.look(os.getpid())
         record = _Up(os.getpid(), own.start if own else 0, table.boot_id())

@@ -1,8 +1,8 @@
 """Run everything that a convoy needs until it is over: witness, refinery and deacon.
 
 Each is a process of its own under a supervisor, as with `corral up`; one that runs already is left
-alone. To be interrupted ends the sessions as well, without using up an attempt: the next run goes
-on where this one was.
+alone, and taken over if it ends. To be interrupted ends the sessions as well, without using up an
+attempt: the next run goes on where this one was.
 """
 
 import threading
@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from corral.core import session_rules
 from corral.core.errors import Refused
+from corral.core.ids import SessionId
 from corral.core.session_rules import WITNESS
 from corral.core.verdict import Verdict
 from corral.roles.files import Room
@@ -24,55 +25,77 @@ from corral.world.repository import Repository
 ROLES = (WITNESS, "refinery", "deacon")
 _END_S = 60.0
 _LOOK_S = 0.1
+_GONE_S = 3.0  # so long after a role of somebody else has ended, it is ours
+
+Say = Callable[[str], None]
 
 
 class Roles:
     """The roles of a repository while a run lasts."""
 
-    def __init__(self, repository: Repository, say: Callable[[str], None]) -> None:
+    def __init__(self, repository: Repository, say: Say) -> None:
         self._repository = repository
-        where = ["--repo", repository.worktree]
-        mine = {
-            role: program(role, "run", *where)
-            for role in ROLES
-            if not is_up(repository.folder) and not taken(repository.folder, role)
-        }
-        self._supervisor = Supervisor(repository.folder, mine, say) if mine else None
-        self._thread = threading.Thread(target=self._run, name="corral-roles")
+        self._say = say
+        self._supervisor: Supervisor | None = None
+        self._thread: threading.Thread | None = None
+        self._ours: frozenset[str] = frozenset()
+        self._missing_since = 0.0
 
-    def start(self) -> None:
-        if self._supervisor is not None:
-            self._thread.start()
+    def tend(self) -> None:
+        """Start the roles that nobody runs; to be called now and then."""
+        folder = self._repository.folder
+        if self._thread is not None and not self._thread.is_alive():
+            self._thread, self._ours = None, frozenset()
+        if self._thread is None and is_up(folder):
+            return
+        missing = [r for r in ROLES if r not in self._ours and not taken(folder, r)]
+        if not missing:
+            self._missing_since = 0.0
+        elif not self._ours:
+            self._start(frozenset(missing))
+        elif not self._missing_since:
+            self._missing_since = time.monotonic()
+        elif time.monotonic() - self._missing_since > _GONE_S:
+            self._missing_since = 0.0
+            self.stop()
+            self._start(frozenset(r for r in ROLES if not taken(folder, r)))
+
+    def runs(self, role: str) -> bool:
+        """Say whether a role is ours, not somebody else's."""
+        return role in self._ours
+
+    def pid(self, role: str) -> int | None:
+        """Return the process of a role of ours, while it has one."""
+        return self._supervisor.pid(role) if self._supervisor is not None else None
 
     def stop(self) -> None:
-        if self._supervisor is not None and self._thread.is_alive():
+        if self._supervisor is not None and self._thread is not None:
             self._supervisor.stop()
             self._thread.join()
+        self._supervisor, self._thread, self._ours = None, None, frozenset()
 
-    def _run(self) -> None:
-        assert self._supervisor is not None
-        self._supervisor.run()
+    def _start(self, roles: frozenset[str]) -> None:
+        where = ["--repo", self._repository.worktree]
+        programs = {role: program(role, "run", *where) for role in ROLES if role in roles}
+        supervisor = Supervisor(self._repository.folder, programs, self._say)
+        self._supervisor, self._ours = supervisor, roles
+        self._thread = threading.Thread(target=_supervise, args=(supervisor,), name="corral-roles")
+        self._thread.start()
 
 
-def interrupt(store: SqliteStore, repository: Repository, actor: str) -> list[str]:
+def _supervise(supervisor: Supervisor) -> None:
+    try:
+        supervisor.run()
+    except Refused:
+        return  # somebody was quicker: the roles are theirs
+
+
+def interrupt(store: SqliteStore, repository: Repository, actor: str) -> list[SessionId]:
     """End all sessions for now; return those that went on nevertheless. No witness may run."""
-    live = [session for session in store.state().sessions.values() if session.live]
     folders = {}
-    for session in live:
+    for session in [one for one in store.state().sessions.values() if one.live]:
         folder = Room(repository.folder, session.id).launch()
-        try:
-            store.transaction(
-                Request(
-                    actor,
-                    lambda state, _, name=session.id: session_rules.ask_stop(  # type: ignore[misc]
-                        state, name, Verdict.INTERRUPTED, "the run was interrupted"
-                    ),
-                    lambda state, stored: None,
-                )
-            )
-        except Refused:
-            continue  # it has ended meanwhile
-        if folder is not None:
+        if _asked(store, session.id, actor) and folder is not None:
             processes.ask_stop(folder)
             folders[session.id] = folder
     deadline = time.monotonic() + _END_S
@@ -80,5 +103,21 @@ def interrupt(store: SqliteStore, repository: Repository, actor: str) -> list[st
         over = [name for name, folder in folders.items() if processes.outcome(folder) is not None]
         for name in over:
             del folders[name]
-        time.sleep(_LOOK_S)
+        time.sleep(_LOOK_S if folders else 0)
     return list(folders)
+
+
+def _asked(store: SqliteStore, session: SessionId, actor: str) -> bool:
+    """Record that a session is to end for now; False if it has ended meanwhile."""
+    why = "the run was interrupted"
+    try:
+        store.transaction(
+            Request(
+                actor,
+                lambda state, _: session_rules.ask_stop(state, session, Verdict.INTERRUPTED, why),
+                lambda state, stored: None,
+            )
+        )
+    except Refused:
+        return False
+    return True

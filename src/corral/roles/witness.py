@@ -6,7 +6,8 @@ and that one goes on with the same sessions. Only one runs for a repository.
 
 Waiting costs nothing: one inotify instance listens to the log, to the rooms of the sessions and to
 their trees; between two events no process is started. Only what was heard of is looked at; all
-sessions are looked at now and then, for what makes no event (silence, a shim that was killed).
+sessions are looked at now and then, for what makes no event (silence, a shim that was killed), and
+so are files that are not committed, by the radar (`roles/radar`).
 """
 
 import os
@@ -33,6 +34,7 @@ from corral.roles.launching import Abandoned
 from corral.roles.locks import only_one
 from corral.roles.log import Log
 from corral.roles.pulse import PulseTaker
+from corral.roles.radar import Radar
 from corral.roles.secrets import Secrets
 from corral.roles.steps import Steps, described
 from corral.store.sqlite import SqliteStore
@@ -62,6 +64,9 @@ class Witness:
         self._steps = Steps(self._log, repository, config, trees, clock)
         pulse = PulseTaker(self._log, config.watch, repository.git_dir, clock, self._steps.watcher)
         self._attention = Attention(self._steps, pulse, trees, self._watch, config.watch.grace_s)
+        self._radar = Radar(
+            self._log, self._steps.trunks.view, trees, config, watch=self._watch, clock=clock
+        )
         self._limits = limits_of(config)
         self._pools = {name: engine.pool for name, engine in config.engine.items()}
         self._ttl_s = max(60, 3 * config.watch.beat_s)
@@ -83,6 +88,7 @@ class Witness:
         finally:
             self.stop()
             self._workers.shutdown(cancel_futures=True)
+            self._radar.close()
             self._watch.close()
             os.close(lock)
 
@@ -106,7 +112,9 @@ class Witness:
             if once and not self._busy and not self._done and not self._anything_left(state):
                 return
             until = next_look(state, self._clock(), self._config.watch.beat_s, WITNESS)
-            for also in (recurs, self._attention.due_at(state, self._busy)):
+            self._radar.consider(state, heard)
+            dues = (recurs, self._attention.due_at(state, self._busy), self._radar.due_at())
+            for also in dues:
                 until = until if also is None else min(until, also)
             heard = self._watch.wait(max(0, until - self._clock()) / 1000)
             if not self._stopping:

@@ -2,7 +2,9 @@
 
 import os
 import resource
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
@@ -219,3 +221,32 @@ def test_kept_work_is_listed_and_expires(repo: Path, trees: Trees) -> None:
     assert trees.keep.expire(first.at) == []
     assert trees.keep.expire(second.at + 1) == [first, second]
     assert trees.keep.list_kept() == []
+
+
+def test_what_is_kept_survives_whoever_collects_garbage_meanwhile(repo: Path, trees: Trees) -> None:
+    made = [trees.make(f"s{n}", f"convoy/x/{n}", "main") for n in range(4)]
+    over = threading.Event()
+
+    def collect() -> int:
+        times = 0
+        while not over.wait(0.2):
+            git(repo, "gc", "--quiet", "--prune=now", fine=(0, 128))
+            times += 1
+        return times
+
+    with ThreadPoolExecutor(1) as pool:
+        collected = pool.submit(collect)
+        kept = []
+        try:
+            for number in range(8):
+                tree = made[number % 4]
+                (Path(tree.path) / f"draft{number}.txt").write_text(f"draft {number}\n" * 50)
+                pinned = trees.keep.pin(tree, "a test")
+                assert pinned is not None
+                kept.append((pinned.ref, number))
+        finally:
+            over.set()
+        assert collected.result() > 0
+    for ref, number in kept:
+        assert git(repo, "show", f"{ref}:draft{number}.txt").startswith(f"draft {number}\n")
+    git(repo, "rev-list", "--all", "--objects", "--quiet")

@@ -16,7 +16,7 @@ from corral.core.text import printable
 
 _DEEPEST = 8
 _MOST_OBJECTS = 1_000
-_PLAN = re.compile(r'\{(?=[ \t\n\r]*"(?:convoy|policy|tasks?)"[ \t\n\r]*:)')
+_PLAN = re.compile(r'\{(?=[ \t\n\r]*"(?:convoy|policy|tasks?|cancel)"[ \t\n\r]*:)')
 _MOST_ITEMS = 5_000
 _BEGIN = re.compile(r"\{(?=[ \t\n\r]*[\"}])")
 _INSIDE = re.compile(r'(?:[^"\\\x00-\x1f]++|\\.)*+')
@@ -51,6 +51,11 @@ def read_answer(text: str) -> Source:
     return _nothing(lines, found)
 
 
+def means_a_plan(text: str) -> bool:
+    """Say whether somewhere in a text a plan begins, whole or not."""
+    return _PLAN.search(text) is not None
+
+
 class _Objects(Struct):
     """The last plan, the last object of all, and the broken one that got furthest."""
 
@@ -78,7 +83,9 @@ def _objects(text: str, pattern: "re.Pattern[str]") -> _Objects:
 
 
 def _is_plan(data: dict[str, Any]) -> bool:
-    return any(isinstance(data.get(name), list | dict) for name in ("task", "tasks", "convoy"))
+    return any(
+        isinstance(data.get(name), list | dict) for name in ("task", "tasks", "convoy", "cancel")
+    )
 
 
 def _nothing(lines: "_Lines", found: _Objects) -> Source:

@@ -68,7 +68,7 @@ def applied(state: State, plan: Plan, actor: str, now: int) -> Sequence[e.Event]
 
 def outcome(state: State, plan: Plan, events: Iterable[e.Event]) -> Outcome:
     """Tell what was done, from the events and the state after them."""
-    convoy = _find_convoy(state, plan)
+    convoy = find_convoy(state, plan)
     if convoy is None:
         raise BadInput("the plan was not applied")
     made = list(events)
@@ -98,7 +98,7 @@ def _convoy_left(convoy: Convoy, plan: Plan) -> list[Left]:
 def _tasks_left(state: State, convoy: Convoy, plan: Plan) -> list[Left]:
     asked = {task.key: task for task in plan.tasks}
     found = []
-    for key, task in _keyed(state, convoy.id).items():
+    for key, task in keyed(state, convoy.id).items():
         if key not in asked:
             over = task.state in (TaskState.DONE, TaskState.CANCELLED)
             hint = "" if over else f" (corral task cancel {task.id} gives it up)"
@@ -110,7 +110,7 @@ def _tasks_left(state: State, convoy: Convoy, plan: Plan) -> list[Left]:
     return found
 
 
-def _find_convoy(state: State, plan: Plan) -> Convoy | None:
+def find_convoy(state: State, plan: Plan) -> Convoy | None:
     """Return the convoy that the plan is about: by its id, or else by its very title."""
     if plan.convoy.slug:
         return state.convoys.get(ConvoyId(plan.convoy.slug))
@@ -118,15 +118,16 @@ def _find_convoy(state: State, plan: Plan) -> Convoy | None:
     return next((one for one in reversed(state.convoys.values()) if one.title == title), None)
 
 
-def _keyed(state: State, convoy: ConvoyId) -> dict[str, Task]:
+def keyed(state: State, convoy: ConvoyId) -> dict[str, Task]:
+    """Return the tasks of a convoy that come from a plan, by their keys."""
     tasks = state.tasks.values()
     return {task.key: task for task in tasks if task.key and task.convoy == convoy}
 
 
 def names(state: State, plan: Plan) -> frozenset[str]:
     """Return what a need may name that is on the board already."""
-    convoy = _find_convoy(state, plan)
-    return frozenset(state.tasks) | frozenset(_keyed(state, convoy.id) if convoy else ())
+    convoy = find_convoy(state, plan)
+    return frozenset(state.tasks) | frozenset(keyed(state, convoy.id) if convoy else ())
 
 
 class _Change:
@@ -137,13 +138,13 @@ class _Change:
         self._now = now
         self._events: list[e.Event] = []
         self._convoy = self._made_convoy()
-        before = _keyed(self._trial, self._convoy)
+        before = keyed(self._trial, self._convoy)
         self._before = {task.key: before[task.key] for task in plan.tasks if task.key in before}
         self._ids = {key: task.id for key, task in before.items()}
 
     def events(self) -> list[e.Event]:
         asked = {task.key: task for task in self._plan.tasks}
-        fixed = frozenset(k for k, task in self._before.items() if not _unstarted(task))
+        fixed = frozenset(k for k, task in self._before.items() if not unstarted(task))
         graph = graph_of(self._plan, fixed)
         changed = {
             key: task
@@ -168,7 +169,7 @@ class _Change:
         return self._events
 
     def _made_convoy(self) -> ConvoyId:
-        found = _find_convoy(self._trial, self._plan)
+        found = find_convoy(self._trial, self._plan)
         if found is not None:
             return found.id
         asked = self._plan.convoy
@@ -253,7 +254,8 @@ class _Change:
             self._events.append(made)
 
 
-def _unstarted(task: Task) -> bool:
+def unstarted(task: Task) -> bool:
+    """Say whether a plan may still change a task."""
     return task.state in _UNTOUCHED and not task.attempts
 
 

@@ -49,7 +49,11 @@ def prompt(
 
 def corrections(problems: Sequence[Problem]) -> str:
     """Return what goes back to an engine whose answer is not a plan that can be used."""
-    wrong = errors(problems)
+    return corrected([str(problem) for problem in errors(problems)])
+
+
+def corrected(wrong: Sequence[str]) -> str:
+    """Return the same from what is wrong in words, as the log has it."""
     lines = [f"- {problem}" for problem in wrong[:MOST_CORRECTIONS]]
     if len(wrong) > MOST_CORRECTIONS:
         lines.append(f"- and {len(wrong) - MOST_CORRECTIONS} more")
@@ -60,9 +64,43 @@ def corrections(problems: Sequence[Problem]) -> str:
             "",
             *lines,
             "",
-            "Answer again with the whole plan, corrected, as one JSON object and nothing else.",
+            "Answer again, corrected and complete, with one JSON object and nothing else.",
         ]
     )
+
+
+def amendable(plan: Plan, lines: Sequence[str]) -> str:
+    """Return the plan as it is, how its tasks stand, and how an answer can change it."""
+    written = msgspec.json.format(msgspec.json.encode(plan), indent=1).decode()
+    parts = [
+        f"## The plan so far\n\n```json\n{written}\n```",
+        "## How it stands\n\n" + _indented("\n".join(lines)) if lines else "",
+        f"## How to change it\n\n{_AMEND}",
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def question(text: str, plan: Plan | None, lines: Sequence[str]) -> str:
+    """Return what a person asks, with the plan that it is about."""
+    about = f"\n\n{amendable(plan, lines)}" if plan else ""
+    return f"A person asks:\n\n{_indented(text)}\n\n{_ASKED}{about}\n"
+
+
+def failure(task: str, happened: str, plan: Plan, lines: Sequence[str]) -> str:
+    """Return the question what to do after a task has failed for good."""
+    return (
+        f"The task {task} has failed for good, and is not tried again. What happened:\n\n"
+        f"{_indented(happened)}\n\nLook at the code as it is now. If another way can lead to the"
+        " goal, change the plan: cancel what failed, give other tasks its place, and change the"
+        " needs of those that waited for it. If nothing can be done, say so in words.\n\n"
+        f"{amendable(plan, lines)}\n"
+    )
+
+
+def go_on(beginning: str, said: Sequence[tuple[str, str]], message: str) -> str:
+    """Return all of a conversation for an engine that does not remember it."""
+    talk = "\n\n".join(f"### {who}\n\n{_indented(text)}" for who, text in said)
+    return f"{beginning}\n## The conversation so far\n\n{talk}\n\n## Now\n\n{message}\n"
 
 
 def repository_map(files: Sequence[str], most: int = MOST_FILES) -> str:
@@ -105,6 +143,15 @@ list called `task`. Every task:
 - has in `accept` commands that exit 0 when it is done and fail before; `unproved` is for what no
   command can tell;
 - has an `engine` of the profiles below, if there are any."""
+
+_ASKED = """\
+Answer in words if that is all that is wanted. To change the plan, answer as said below."""
+
+_AMEND = """\
+Answer with one JSON object, and nothing after it: in `task` only the tasks that are new or that
+change (a task that changes keeps its key, and is given in full), in `cancel` the keys of tasks that
+are not wanted any more. What is in neither stays as it is. Tasks that have started cannot be
+changed or cancelled; one that has failed can be cancelled, and another take its place."""
 
 _EXAMPLE = """\
 {"convoy": {"title": "Refuse expired tokens", "checks": ["pytest -q"]},

@@ -36,6 +36,12 @@ def examine(shaped: Shaped, around: Surroundings | None = None) -> Report:
     return Report(shaped.plan, warned, graph, waves(graph), critical(shaped.plan, graph))
 
 
+def of_plan(plan: Plan) -> Report:
+    """Return what there is to say about a plan that was checked before."""
+    graph = graph_of(plan)
+    return Report(plan, (), graph, waves(graph), critical(plan, graph))
+
+
 def _beside(shaped: Shaped, overlap: Overlap, number: int) -> Problem:
     one, other = overlap.paths
     which = one if one == other else f"{one} and {other} overlap"

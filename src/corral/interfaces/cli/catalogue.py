@@ -45,6 +45,11 @@ _PLAN = (
     Option("--format", "what the file is, if its name does not say it", choices=_FORMATS),
 )
 
+_PLANNER = (
+    Option("--engine", "the engine profile that makes the plan"),
+    Option("--replan", "ask it again after a task has failed for good", choices=("on_failure",)),
+)
+
 _GROUPS: dict[str, tuple[Entry, ...]] = {
     "Start": (
         Entry(
@@ -59,12 +64,15 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
         Entry("doctor", "check that everything Corral needs is there and sound", "setup:doctor"),
         Entry(
             "demo",
-            "watch 30 claimers work off a board in a throw-away repository",
-            "demo:demo",
+            "watch 12 agents mend a sample project while everything goes wrong",
+            "demo.command:demo",
             (
-                Option("--tasks", "how many tasks", "number", 300),
-                Option("--claimers", "how many claimers at once", "number", 30),
+                Option("--engine", "the type of a real engine, in place of scripted agents"),
                 Option("--keep", "keep the repository, and say where it is", "flag"),
+                Option("--with-ui", "show the dashboard beside it, once there is one", "flag"),
+                Option("--board", "instead: 30 claimers work off a board of 300 tasks", "flag"),
+                Option("--tasks", "with --board: how many tasks", "number", 300),
+                Option("--claimers", "with --board: how many claimers at once", "number", 30),
             ),
         ),
     ),
@@ -214,6 +222,57 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
             ),
         ),
     ),
+    "The mayor": (
+        Entry(
+            "mayor start",
+            "have an engine look at the code and make a plan; again: go on where it was",
+            "mayor:start",
+            (
+                Option("--task", "the goal; - reads it; left out: go on with what there is"),
+                *_PLANNER,
+                Option("--yes", "put the plan on the board without asking", "flag"),
+                Option("--headless", "the same: nobody is there to be asked", "flag"),
+            ),
+        ),
+        Entry(
+            "mayor ask",
+            "ask the mayor something; its answer may change what has not started",
+            "mayor:ask",
+            (
+                Option("text", "the question, or what is to change; - reads it"),
+                Option("--yes", "put the changed plan on the board without asking", "flag"),
+            ),
+        ),
+        Entry("mayor status", "the conversation: its state, plan and cost", "mayor:status"),
+        Entry(
+            "mayor tail",
+            "what was said",
+            "mayor:tail",
+            (Option("--turns", "how many questions and answers", "number", 3),),
+        ),
+        Entry("mayor approve", "put the proposed plan on the board", "mayor:approve"),
+        Entry(
+            "mayor reject",
+            "do not take the proposed plan",
+            "mayor:reject",
+            (Option("--reason", "why, in one line", default=""),),
+        ),
+        Entry(
+            "mayor stop",
+            "end the conversation and its engine",
+            "mayor:stop",
+            (Option("--reason", "why, in one line", default="stopped by hand"),),
+        ),
+        Entry(
+            "mayor replan",
+            "ask about tasks of a convoy that have failed for good, each once",
+            "mayor:replan",
+            (
+                Option("convoy", "the convoy"),
+                Option("--yes", "put the changed plan on the board without asking", "flag"),
+            ),
+        ),
+    ),
     "Engines": (
         Entry("engine list", "the coding agents, and which of them are here", "engines:listed"),
         Entry(
@@ -229,14 +288,15 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
     "Whole runs": (
         Entry(
             "run",
-            "run a plan until everything has landed, failed or needs a person",
+            "run a plan, or make one for a goal, until all has landed, failed or needs a person",
             "run:run",
             (
-                Option("plan", "a plan's file, - for standard input, or a convoy to go on with"),
+                Option("plan", "a plan's file (- reads it), a convoy, or a goal in words"),
                 Option("--yes", "do not ask", "flag"),
                 Option("--headless", "no screen and no questions: a line for each step", "flag"),
                 Option("--summary", "write the report to this file, as JSON"),
                 Option("--junit", "write it to this file, as JUnit XML"),
+                *_PLANNER,
                 Option("--format", "what the file is", choices=("toml", "markdown", "json")),
             ),
         ),

@@ -2,16 +2,19 @@
 
 from xml.etree import ElementTree
 
+from corral.core.text import shown
 from corral.core.whole import Lot, Report
 
 
 def junit(told: Report) -> bytes:
+    """Return the report as JUnit XML: what is over passed, what still waits was skipped."""
     waiting = [task for task in told.tasks if task.lot not in (Lot.OVER, Lot.FAILED)]
     suite = ElementTree.Element(
         "testsuite",
         name=f"corral {told.convoy}",
         tests=str(len(told.tasks)),
         failures=str(told.failed),
+        errors="0",
         skipped=str(len(waiting)),
         time=f"{told.seconds:.3f}",
     )
@@ -20,12 +23,14 @@ def junit(told: Report) -> bytes:
             suite,
             "testcase",
             classname=told.convoy,
-            name=f"{task.id} {task.title}",
+            name=shown(f"{task.id} {task.title}"),
             time=f"{task.seconds:.3f}",
         )
+        # What engines say may hold characters that XML cannot.
+        reason = shown(task.reason or task.state)
         if task.lot is Lot.FAILED:
-            ElementTree.SubElement(case, "failure", message=task.reason, type=task.verdict)
+            ElementTree.SubElement(case, "failure", message=reason, type=task.verdict or "failed")
         elif task.lot is not Lot.OVER:
-            ElementTree.SubElement(case, "skipped", message=task.reason or task.state)
+            ElementTree.SubElement(case, "skipped", message=reason)
     written: bytes = ElementTree.tostring(suite, encoding="utf-8", xml_declaration=True)
     return written

@@ -1,6 +1,7 @@
 """Plans on the command line: check, show, apply."""
 
 import os
+import sys
 from os.path import isdir, join
 from typing import Any
 
@@ -18,7 +19,7 @@ from corral.core.plan.report import Report, examine
 from corral.core.plan.schema import MOST_BYTES, Plan, TaskPlan
 from corral.core.text import shown
 from corral.interfaces.cli.context import Context
-from corral.interfaces.cli.output import columns, cut, paint, table
+from corral.interfaces.cli.output import columns, cut, paint, say, table
 from corral.interfaces.cli.parser import Options
 from corral.store.port import perform
 
@@ -184,6 +185,21 @@ def drawn(report: Report) -> str:
     titles = {task.key: task.title.strip() for task in report.plan.tasks}
     picture = draw.text(report.graph, titles, columns(), cut)
     return f"{paint(shown(report.plan.convoy.title), 'bold')}\n{picture}"
+
+
+def confirm(plan: str, question: str, otherwise: str) -> None:
+    """Show a plan and ask; whoever does not say yes is told that nothing was started."""
+    if not sys.stdin.isatty():
+        raise BadInput("there is nobody to ask", f"{otherwise}, or --headless")
+    say(plan)
+    if not answered_yes(question):
+        raise BadInput("nothing was started", otherwise)
+
+
+def answered_yes(question: str) -> bool:
+    sys.stdout.write(f"{question} [y/N] ")
+    sys.stdout.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def _cut(text: str) -> str:

@@ -1,14 +1,17 @@
 """What a run shows while it goes on: a tree of tasks on a terminal, else a line for each step."""
 
+import os
 import sys
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from corral.core.ids import ConvoyId
+from corral.core.ids import ConvoyId, TaskId
+from corral.core.money import total
 from corral.core.state import State, Task, TaskState
+from corral.core.text import shown as safe
 from corral.core.whole import Lot, Outlook
-from corral.interfaces.cli.output import STATE_STYLE, columns, cut, paint, span
+from corral.interfaces.cli.output import STATE_STYLE, columns, cut, paint, span, width
 
 _BADGES = {
     TaskState.TODO: "·",
@@ -19,68 +22,124 @@ _BADGES = {
     TaskState.FAILED: "✘",
     TaskState.CANCELLED: "-",
 }
-_ROWS = 40
-_NOTES = 4
+_NOTES = 5
+_LONGEST = 200  # of a sentence: the rest is a command away
+_DEEPEST = 4
+_TITLE = 40
+_NARROWEST_TITLE = 16
+_TELLING = [TaskState.FAILED, TaskState.BLOCKED, TaskState.DOING, TaskState.REVIEW]
+
+Span = tuple[str, str]  # a text and its style
+Line = Sequence[Span]
 
 
 class Progress:
-    """Draws over itself: one line for each task, then sessions, checks, cost and what is left."""
+    """Draws over itself: one line for each task, then sessions, checks, cost and what is left.
+
+    It never takes more lines or columns than the terminal has: one too many, and it would scroll.
+    """
 
     def __init__(self, convoy: ConvoyId) -> None:
         self._convoy = convoy
-        self._height = 0
+        self._drawn: list[str] = []
         self._notes: deque[str] = deque(maxlen=_NOTES)
 
     def note(self, text: str) -> None:
-        self._notes.append(text)
+        """Show a line among the newest, at the next drawing."""
+        self._notes.append(safe(text))
 
     def draw(self, state: State, found: Outlook, now: int) -> None:
-        width = columns()
-        lines = [cut(line, width) for line in self._lines(state, found, now)]
-        up = f"\x1b[{self._height}A" if self._height else ""
-        sys.stdout.write(up + "".join(f"\x1b[2K{line}\n" for line in lines) + "\x1b[J")
+        wide, high = columns() - 1, _lines()
+        lines = [_fitted(line, wide) for line in self._lines(state, found, now, wide, high)]
+        if lines == self._drawn:
+            return
+        up = f"\x1b[{len(self._drawn)}A\r" if self._drawn else ""
+        # In one go, and each line in place of the old one: nothing is ever blank.
+        sys.stdout.write(up + "".join(f"{line}\x1b[K\n" for line in lines) + "\x1b[J")
         sys.stdout.flush()
-        self._height = len(lines)
+        self._drawn = lines
 
-    def _lines(self, state: State, found: Outlook, now: int) -> Iterator[str]:
-        tasks = [task for task in state.tasks.values() if task.convoy == self._convoy]
-        done = sum(task.state is TaskState.DONE for task in tasks)
-        yield paint(f"{state.convoys[self._convoy].title}: {done} of {len(tasks)} landed", "bold")
-        shown = _most_telling(tasks)
-        for task in shown:
-            yield _row(state, task, now)
+    def _lines(
+        self, state: State, found: Outlook, now: int, wide: int, high: int
+    ) -> Iterator[Line]:
+        tasks = _tree([task for task in state.tasks.values() if task.convoy == self._convoy])
+        done = sum(task.state is TaskState.DONE for task, _ in tasks)
+        yield [(f"{state.convoys[self._convoy].title}: {done} of {len(tasks)} landed", "bold")]
+        shown = _most_telling(tasks, max(1, high - _NOTES - 4))
+        for task, depth in shown:
+            yield _row(state, task, depth, now, wide)
         if len(shown) < len(tasks):
-            yield paint(f"  … and {len(tasks) - len(shown)} more", "dim")
-        live = sum(session.live for session in state.sessions.values())
-        checks = [check.run for check in state.checks.values() if check.live]
-        named = f" ({' '.join(checks)})" if checks else ""
-        yield (
-            f"{live} sessions, {len(checks)} checks{named},"
-            f" {len(state.changes)} in the queue, {found.count(Lot.WORKING)} tasks to go"
-        )
-        yield from (paint(text, "yellow") for text in self._notes)
+            yield [(f"  … and {len(tasks) - len(shown)} more", "dim")]
+        yield [(_figures(state, self._convoy, found), "")]
+        yield from ([(note, "dim")] for note in self._notes)
 
 
-def _most_telling(tasks: list[Task]) -> list[Task]:
+def _lines() -> int:
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).lines or 24
+    except OSError:
+        return 24
+
+
+def _fitted(line: Line, most: int) -> str:
+    """Paint the spans of a line, as far as they fit."""
+    shown = ""
+    for text, style in line:
+        short = cut(text, most)
+        most -= width(short)
+        shown += paint(short, style) if style and short else short
+    return shown
+
+
+def _tree(tasks: list[Task]) -> list[tuple[Task, int]]:
+    """Put each task below the last one that it needs, with its depth."""
+    known = {task.id for task in tasks}
+    below: dict[TaskId, list[Task]] = {}
+    for task in tasks:
+        above = [need for need in (*task.needs, task.parent) if need in known]
+        below.setdefault(above[-1] if above else TaskId(""), []).append(task)
+    found: list[tuple[Task, int]] = []
+    ahead = [(task, 0) for task in reversed(below.get(TaskId(""), []))]
+    while ahead:
+        task, depth = ahead.pop()
+        found.append((task, min(depth, _DEEPEST)))
+        ahead += [(child, depth + 1) for child in reversed(below.get(task.id, []))]
+    return found
+
+
+def _most_telling(tasks: list[tuple[Task, int]], most: int) -> list[tuple[Task, int]]:
     """Return as many tasks as fit on a screen: what moves or is in trouble before what rests."""
-    if len(tasks) <= _ROWS:
+    if len(tasks) <= most:
         return tasks
-    order = [TaskState.FAILED, TaskState.BLOCKED, TaskState.DOING, TaskState.REVIEW]
-    ranked = sorted(tasks, key=lambda t: order.index(t.state) if t.state in order else 9)
-    chosen = {task.id for task in ranked[:_ROWS]}
-    return [task for task in tasks if task.id in chosen]
+    order = {state: place for place, state in enumerate(_TELLING)}
+    rank = {TaskState.TODO: len(order), TaskState.DONE: len(order) + 1, **order}
+    chosen = sorted(tasks, key=lambda one: rank.get(one[0].state, len(rank)))[:most]
+    kept = {task.id for task, _ in chosen}
+    return [one for one in tasks if one[0].id in kept]
 
 
-def _row(state: State, task: Task, now: int) -> str:
-    badge = paint(_BADGES[task.state], STATE_STYLE[task.state])
-    return f"  {badge} {task.id:<8} {cut(task.title, 40):<40} {_doing(state, task, now)}".rstrip()
+def _row(state: State, task: Task, depth: int, now: int, wide: int) -> Line:
+    indent = "  " * (depth + 1)
+    name = f"{task.id:<8} "
+    room = max(_NARROWEST_TITLE, min(_TITLE, wide // 2 - len(indent) - len(name)))
+    title = cut(safe(task.title), room)
+    badge = _BADGES[task.state]
+    padding = " " * (room - width(title) + 1)
+    doing = safe(_doing(state, task, now))
+    style = "dim" if task.state in (TaskState.DONE, TaskState.TODO) else ""
+    return [
+        (f"{indent}{badge} ", STATE_STYLE[task.state]),
+        (f"{name}{title}{padding if doing else ''}", style),
+        (doing, "dim"),
+    ]
 
 
 def _doing(state: State, task: Task, now: int) -> str:
     session = state.sessions.get(task.session)
-    if task.state is TaskState.DOING and session is not None and session.live:
+    if session is not None and session.live:
         time = span(now - session.started_at)
-        return f"{session.id} {session.profile} {time} {session.progress}".rstrip()
+        again = f" again: {session.relaunched[-1]}" if session.relaunched else ""
+        return f"{session.id} {time}{again} {_without_time(session.progress)}".rstrip()
     if task.state is TaskState.REVIEW:
         runs = [c.run for c in state.checks.values() if c.live and task.id in c.members]
         return f"checked in {' '.join(runs)}" if runs else "in the queue"
@@ -88,6 +147,39 @@ def _doing(state: State, task: Task, now: int) -> str:
         waits = [n for n in task.needs if state.tasks[n].state is not TaskState.DONE]
         return f"after {' '.join(waits)}" if waits else task.reason
     return "" if task.state is TaskState.DONE else task.reason
+
+
+def _without_time(progress: str) -> str:
+    """Leave out when an agent says that it reported: that is a moment ago."""
+    time, dash, text = progress.partition(" - ")
+    return text if dash and time[:1].isdigit() else progress
+
+
+def _figures(state: State, convoy: ConvoyId, found: Outlook) -> str:
+    live = sum(session.live for session in state.sessions.values())
+    checks = sum(check.live for check in state.checks.values())
+    queued = sum(change.convoy == convoy for change in state.changes.values())
+    bill = total(e for e in state.ledger.values() if state.tasks[e.task].convoy == convoy)
+    cost = f"${bill.nano_usd / 1e9:.2f}{'' if bill.usd is not None else '+'}"
+    parts = [
+        f"{found.count(Lot.WORKING)} to go",
+        f"{live} sessions",
+        f"{queued} in the queue",
+        f"{checks} checks",
+        *([cost] if bill.tokens else []),
+        *_stuck(found),
+    ]
+    return ", ".join(parts)
+
+
+def _stuck(found: Outlook) -> Iterator[str]:
+    for lot, words in (
+        (Lot.FAILED, "failed or cannot start"),
+        (Lot.PERSON, "need a person"),
+        (Lot.MONEY, "over budget"),
+    ):
+        if number := found.count(lot):
+            yield f"{number} {words}"
 
 
 _SENTENCES = {
@@ -103,7 +195,11 @@ _SENTENCES = {
     "task.landed": "{task} landed as {commit:.12}",
     "check.started": "{run} checks {members} on {tip:.12}",
     "check.ended": "{run} is {result} {detail}",
-    "change.returned": "{task} came back from the queue: {why}",
+    "change.returned": "{task} came back from the queue: {why}, {detail}",
+    "mayor.asked": "{mayor} asks {profile}: {cause} {task}",
+    "mayor.answered": "{mayor} has an answer {trouble}",
+    "plan.proposed": "{mayor} proposes a plan of {tasks} tasks",
+    "plan.approved": "the plan of {mayor} is on the board: {convoy}",
     "convoy.finished": "{convoy} is finished: {how} {note}",
     "alert.raised": "{subject}: {text}",
 }
@@ -115,8 +211,8 @@ def sentence(kind: str, data: dict[str, Any]) -> str:
     if form is None:
         return ""
     known = {name: " ".join(v) if isinstance(v, list) else v for name, v in data.items()}
-    said = form.format_map(_Forgiving(known)).strip()
-    return cut(said, 300)
+    said = " ".join(form.format_map(_Forgiving(known)).split())
+    return cut(safe(said.partition("; its last words:")[0]), _LONGEST)
 
 
 class _Forgiving(dict[str, Any]):

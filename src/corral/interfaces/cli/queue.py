@@ -37,7 +37,7 @@ def listed(context: Context, options: Options) -> None:
 
 
 def _listed(found: QueueView, now: int) -> str:
-    if not found.changes and not found.checks:
+    if not found.changes and not found.checks and not found.overlaps:
         return "nothing waits to land"
     lines = [paint(f"paused: {found.paused}", "yellow")] if found.paused else []
     lines += [
@@ -50,7 +50,9 @@ def _listed(found: QueueView, now: int) -> str:
         lines.append(table(rows, ("task", "waiting", "returns", "for what", "title")))
     if found.checks:
         rows = [_check_row(check, now) for check in found.checks]
-        lines += ["", table(rows, ("run", "result", "time", "on", "changes", "note"))]
+        lines += [""] if lines else []
+        lines.append(table(rows, ("run", "result", "time", "on", "changes", "note")))
+    lines += [paint(f"coming: {one.text}", "yellow") for one in found.overlaps]
     for command, times in found.flaky.items():
         lines.append(paint(f"flaky: {command!r}, {times} times", "yellow"))
     return "\n".join(lines)

@@ -1,19 +1,26 @@
-"""`corral run PLAN`: from a plan to a landed convoy, with a screen or without."""
+"""`corral run PLAN|GOAL`: from a plan, or a goal, to a landed convoy, with a screen or without."""
 
 import gc
 import os
+import signal
 import sys
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from os.path import isfile, join
+from types import FrameType
 
 import msgspec
 from msgspec.structs import replace
 
-from corral.core.codec import Record, decode, event_of, mirrored
+from corral.core import mayor_rules
+from corral.core.codec import decode, event_of, mirrored
 from corral.core.commands import ApplyPlan
-from corral.core.errors import BadInput, NotFound
+from corral.core.errors import NotFound
 from corral.core.ids import ConvoyId
 from corral.core.plan.apply import Outcome, outcome
 from corral.core.profiles import limits_of
+from corral.core.session_rules import WITNESS
 from corral.core.whole import Lot, Outlook, Report, Standing, outlook, report
 from corral.interfaces.cli import output, plans
 from corral.interfaces.cli.context import Context
@@ -21,37 +28,77 @@ from corral.interfaces.cli.junit import junit
 from corral.interfaces.cli.output import fancy, paint
 from corral.interfaces.cli.parser import Options
 from corral.interfaces.cli.progress import Progress, sentence
+from corral.interfaces.cli.replanning import Replanner, replanner
+from corral.roles.log import Log
+from corral.roles.whole import Roles, interrupt
 from corral.store.port import perform
-from corral.store.sqlite import SqliteStore
 
-INTERRUPTED = 130
+ROLE_ENDED = "role_ended"
+_GOAL_WORDS = 2  # fewer are a name
 _LOOK_S = 1.0
+_REST_S = 0.1  # events that come together are shown together
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+Beside = Callable[[Roles], None]
 
 
 def run(context: Context, options: Options) -> int:
     """Apply a plan, run all roles until the convoy is over, and say what it came to."""
-    convoy = _convoy(context, options)
+    before = context.store.state().seq
+    convoy = _planned(context, options) or apply(
+        context, options.plan, options.format or "", ask=_asks(options)
+    )
     gc.enable()  # unlike other commands, this one stays
-    return _Run(context, convoy, options).follow()
+    folder = join(context.repository.folder, "runs")
+    summary = options.summary or join(folder, f"{convoy}.json")
+    screen = Progress(convoy) if _screened(context, options) else None
+    one = Run(context, convoy, before, screen)
+    one.replanner = replanner(
+        context, convoy, one.say, asked=options.replan or "", yes=not _asks(options)
+    )
+    told = one.follow()
+    write(told, summary, options.junit or os.path.splitext(summary)[0] + ".xml")
+    if context.as_json:
+        output.say_json(told)
+    else:
+        output.say(_told(told, summary))
+    return told.exit_code
 
 
-def _convoy(context: Context, options: Options) -> ConvoyId:
-    """Return the convoy to run: of a plan that is applied first, or one that is there."""
+def _asks(options: Options) -> bool:
+    return not options.yes and not options.headless
+
+
+def _screened(context: Context, options: Options) -> bool:
+    return fancy() and not options.headless and not context.as_json
+
+
+def _planned(context: Context, options: Options) -> ConvoyId | None:
+    """Have the mayor plan for a goal, if that is what was given, and return its convoy."""
     name = options.plan
+    if isfile(name) or len(name.split()) < _GOAL_WORDS or name in context.store.state().convoys:
+        return None
+    from corral.interfaces.cli import mayor
+
+    return mayor.planned(context, name.strip(), options)
+
+
+def apply(context: Context, name: str, kind: str = "", *, ask: bool = False) -> ConvoyId:
+    """Return the convoy to run: of a plan that is applied first, or one that is there."""
     if not isfile(name) and name != "-":
         if ConvoyId(name) in context.store.state().convoys:
             return ConvoyId(name)
         raise NotFound(
-            f"{name!r} is neither a file with a plan nor a convoy",
+            f"{name!r} is neither a file with a plan nor a convoy, and too short to be a goal",
             "corral plan check FILE, or corral convoy list",
         )
-    examined = plans.examined(context, name, options.format or "")
+    examined = plans.examined(context, name, kind)
     plan = plans.sound(examined, name)
     if not plan.convoy.base:
         base = context.repository.branch()
         plan = replace(plan, convoy=replace(plan.convoy, base=base))
-    if not options.yes and not options.headless:
-        _ask(plans.drawn(examined))
+    if ask:
+        plans.confirm(plans.drawn(examined), "Run this?", "corral run PLAN --yes")
     done: Outcome = perform(
         context.writable,
         ApplyPlan(plan=plan),
@@ -61,94 +108,140 @@ def _convoy(context: Context, options: Options) -> ConvoyId:
     return done.convoy
 
 
-def _ask(plan: str) -> None:
-    if not sys.stdin.isatty():
-        raise BadInput("there is nobody to ask", "corral run PLAN --yes, or --headless")
-    output.say(plan)
-    sys.stdout.write("Run this? [y/N] ")
-    sys.stdout.flush()
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise BadInput("nothing was started", "corral run PLAN --yes")
+class Run:
+    """One run of a convoy; `beside` is asked at every look, and may do something to the roles."""
 
-
-class _Run:
-    def __init__(self, context: Context, convoy: ConvoyId, options: Options) -> None:
+    def __init__(
+        self,
+        context: Context,
+        convoy: ConvoyId,
+        after: int,
+        screen: Progress | None = None,
+        *,
+        quiet: bool = False,
+        beside: Beside | None = None,
+    ) -> None:
         self._context = context
         self._convoy = convoy
-        self._store: SqliteStore = context.store
+        self._store = context.store
+        self._log = Log(self._store, context.actor)
         self._limits = limits_of(context.config)
-        self._summary = options.summary or join(context.repository.folder, "runs", f"{convoy}.json")
-        self._junit = options.junit or os.path.splitext(self._summary)[0] + ".xml"
-        self._screen = Progress(convoy) if fancy() and not options.headless else None
-        self._seen = 0
+        self._screen = screen
+        self._quiet = quiet
+        self._beside = beside
+        self._seen = after
+        self.replanner: Replanner | None = None
+        self._said: deque[str] = deque()  # by the supervisor, in a thread of its own
 
-    def follow(self) -> int:
-        from corral.roles.whole import Roles, interrupt
-
-        roles = Roles(self._context.repository, self._say)
-        self._seen = self._store.state().seq
+    def follow(self) -> Report:
+        """Run all roles until the convoy is over, or until interrupted; return the report."""
+        roles = Roles(self._context.repository, self._said.append)
         found: Outlook | None = None
-        try:
-            roles.start()
-            found = self._until_over()
-        except KeyboardInterrupt:
-            self._say("stopping; the sessions are ended without using up an attempt")
-        finally:
-            roles.stop()
-        if found is not None:
-            return self._end(found, None)
-        for session in interrupt(self._store, self._context.repository, self._context.actor):
-            self._say(f"{session} does not end: corral session list")
-        return self._end(self._outlook(), INTERRUPTED)
+        with _interruptible():
+            try:
+                found = self._until_over(roles)
+            except KeyboardInterrupt:
+                self.say("stopping")
+            finally:
+                if self.replanner is not None:
+                    self.replanner.stop()
+                ours = roles.runs(WITNESS)
+                roles.stop()
+            if found is None:
+                self._interrupt(ours=ours)
+        self._log.over(ROLE_ENDED, self._convoy)
+        return self._report(found)
 
-    def _until_over(self) -> Outlook:
+    def _until_over(self, roles: Roles) -> Outlook:
         while True:
+            roles.tend()
             seq = self._store.state().seq
+            before = self._replans()
             found = self._outlook()
             self._show(found)
-            if found.standing is not Standing.RUNNING:
-                return found
-            self._store.wait(seq, _LOOK_S)
+            # Not at work before the look and not after it: what was seen is what there is.
+            if found.standing is not Standing.RUNNING and not before and not self._replans():
+                return self._with_proposal(found)
+            if self._beside is not None:
+                self._beside(roles)
+            if self._store.wait(seq, _LOOK_S):
+                self._store.wait(self._store.state().seq, _REST_S)
+
+    def _replans(self) -> bool:
+        return self.replanner is not None and self.replanner.busy(self._store.state())
+
+    def _with_proposal(self, found: Outlook) -> Outlook:
+        """Let a changed plan that waits for approval count as what a person is needed for."""
+        mayor = mayor_rules.of_convoy(self._store.state(), self._convoy)
+        if mayor is None or not mayor.pending or found.standing is Standing.LANDED:
+            return found
+        self.say(f"{mayor.id} proposes to change the plan: corral mayor approve")
+        return replace(found, standing=Standing.NEEDS_PERSON)
+
+    def _interrupt(self, *, ours: bool) -> None:
+        """End the sessions, unless somebody else's witness looks after them."""
+        if not ours:
+            self.say("the sessions go on: another witness looks after them")
+            return
+        self.say("the sessions are ended without using up an attempt")
+        for session in interrupt(self._store, self._context.repository, self._context.actor):
+            self.say(f"{session} does not end: corral session list")
 
     def _outlook(self) -> Outlook:
         return outlook(self._store.state(), self._convoy, self._limits, self._context.now())
 
+    def _report(self, found: Outlook | None) -> Report:
+        last = found or replace(self._outlook(), standing=Standing.INTERRUPTED)
+        self._show(last)
+        return report(self._store.state(), self._convoy, last, self._context.now())
+
     def _show(self, found: Outlook) -> None:
-        if self._screen is not None:
-            self._screen.draw(self._store.state(), found, self._context.now())
-            return
+        while self._said:
+            self._log.alert(ROLE_ENDED, self._convoy, self._said.popleft(), again=True)
         for stored in self._store.read(self._seen):
             self._seen = stored.seq
-            if self._context.as_json:
+            if self._context.as_json and not self._quiet:
                 sys.stdout.buffer.write(mirrored(stored) + b"\n")
-            else:
-                self._tell(decode(stored.line))
+            elif not self._context.as_json:
+                record = decode(stored.line)
+                self._tell(record.at, sentence(record.type, msgspec.json.decode(record.data)))
+        if self._screen is not None:
+            self._screen.draw(self._store.state(), found, self._context.now())
         sys.stdout.flush()
 
-    def _tell(self, record: Record) -> None:
-        said = sentence(record.type, msgspec.json.decode(record.data))
-        if said:
-            output.say(f"{output.moment(record.at)}  {said}")
+    def _tell(self, at: int, said: str) -> None:
+        line = f"{output.moment(at)[-8:]}  {said}"
+        if said and self._screen is not None:
+            self._screen.note(line)
+        elif said and not self._quiet:
+            output.say(line)
 
-    def _say(self, text: str) -> None:
+    def say(self, text: str) -> None:
         if self._screen is not None:
             self._screen.note(text)
-        else:
+        elif not self._quiet:
             output.warn(text)
 
-    def _end(self, found: Outlook, code: int | None) -> int:
-        self._show(found)
-        state, now = self._store.state(), self._context.now()
-        told = report(state, self._convoy, found, now)
-        if code is not None:
-            told = replace(told, exit_code=code)
-        _write(self._summary, msgspec.json.format(msgspec.json.encode(told), indent=2))
-        _write(self._junit, junit(told))
-        if self._context.as_json:
-            output.say_json(told)
-        else:
-            output.say(_told(told, self._summary, resume=code is not None))
-        return told.exit_code
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Take every signal that asks us to end for Ctrl-C: CI systems send others."""
+
+    def leave(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = [signal.signal(number, leave) for number in _ENDING]
+    try:
+        yield
+    finally:
+        for number, handler in zip(_ENDING, before, strict=True):
+            signal.signal(number, handler)
+
+
+def write(told: Report, summary: str, cases: str) -> None:
+    """Write the report as JSON and as JUnit XML, each whole or not at all."""
+    _write(summary, msgspec.json.format(msgspec.json.encode(told), indent=2))
+    _write(cases, junit(told))
 
 
 def _write(path: str, content: bytes) -> None:
@@ -161,12 +254,12 @@ def _write(path: str, content: bytes) -> None:
 _STYLE = {Standing.LANDED: "green", Standing.FAILED: "red"}
 
 
-def _told(told: Report, summary: str, *, resume: bool) -> str:
+def _told(told: Report, summary: str) -> str:
     head = f"{told.convoy}: {told.landed} of {len(told.tasks)} landed"
     words = paint(str(told.standing).replace("_", " "), _STYLE.get(told.standing, "yellow"), "bold")
     lines = ["", f"{head}, {words}"]
     for task in told.tasks:
-        if task.lot is not Lot.OVER:
+        if task.lot not in (Lot.OVER, Lot.WORKING):
             lines.append(f"  {task.id} {task.state}: {task.reason or task.title}")
             lines.append(paint(f"    corral why {task.id}", "dim"))
     if told.finished:
@@ -176,6 +269,6 @@ def _told(told: Report, summary: str, *, resume: bool) -> str:
             f"cost: ${told.known_usd:.4f}{'' if told.cost_usd is not None else ' and more'}"
         )
     lines.append(f"summary: {summary}")
-    if resume:
+    if told.standing is Standing.INTERRUPTED:
         lines.append(f"go on with: corral run {told.convoy}")
     return "\n".join(lines)

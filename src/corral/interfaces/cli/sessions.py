@@ -30,7 +30,9 @@ def witness(context: Context, options: Options) -> None:
 def listed(context: Context, options: Options) -> None:
     state = context.store.state()
     now = context.now()
-    sessions, asking = list(state.sessions.values()), messages.asking(state, now)
+    # As on the board: which of two tasks was tried again first is chance.
+    sessions = sorted(state.sessions.values(), key=lambda one: state.tasks[one.task].order)
+    asking = messages.asking(state, now)
     context.answer(
         [session_view(session) for session in sessions],
         lambda: _sessions(sessions, now, asking) if sessions else "no session yet",

@@ -33,6 +33,13 @@ CONFIG = """\
 # commit = true              # Corral commits what it leaves
 # turn_s = 600               # silent for so long, it is ended and resumed
 # budget_usd = 0.0           # for one task; 0: no limit
+# good_for = ""              # what the mayor is told about it
+
+[mayor]                      # who makes plans: corral mayor start --task "…"
+# engine = ""                # the profile; empty: default, or the only one
+# attempts = 3               # at an answer that can be used
+# replans = 3                # so many failures of a convoy it is asked about
+# wait_s = 900               # for a limited account; then corral mayor start goes on later
 
 [budget]                     # in dollars; 0: no limit
 # task_usd = 0.0
@@ -80,19 +87,24 @@ CONFIG = """\
 # tls_cert = ""
 # tls_key = ""
 
+[radar]                      # conflicts that are coming, seen while sessions work
+# enabled = true
+# hold = false               # a task that would run into one waits until it is over
+# every_s = 5                # so often at most, a session's files are looked at
+
 [refinery]
 # strategy = "squash"        # rebase, squash or merge; a convoy may say otherwise
-# require_ci = true          # false: work lands unchecked, and the log says so
+# require_ci = true          # false: work lands without checks, and the log says so
 # checks = ["make test"]     # each must exit 0 on the merged result before it lands
-# external = false           # somebody else's CI runs them: corral queue report
+# external = false           # another CI runs them, and says so with: corral queue report
 # mode = "lanes"             # or "serial": one change at a time
 # slots = 0                  # check runs at once; 0: as many as measured to be of use
 # deadline_s = 0             # of one check run; 0: learned from the green ones
 # returns = 3                # so often work comes back before a person is needed
-# caches = []                # ignored files that stay in the check trees between runs
-# union = ["CHANGELOG.md"]   # where both sides of a conflict are kept
+# caches = []                # ignored paths that stay in the check trees from run to run
+# union = []                 # patterns of files in which both sides of a conflict are kept
 # regenerate = [{ paths = ["*.lock"], command = "make lock" }]  # made anew when in conflict
-# finish = "leave"           # of a landed convoy: leave, merge, fast-forward or pull-request
+# finish = "leave"           # a landed convoy: leave, merge, fast-forward or pull-request
 """
 
 

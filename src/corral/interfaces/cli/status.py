@@ -6,6 +6,7 @@ import sys
 from corral.core import views
 from corral.core.bill import NANO, Bill
 from corral.core.engine_fold import DAY_MS
+from corral.core.overlaps import overlap_views
 from corral.core.state import State, Task
 from corral.interfaces.cli import output
 from corral.interfaces.cli.context import Context
@@ -60,6 +61,7 @@ def _screen(state: State, now: int) -> str:
             lines += ["", *_section(state, name, board[name], now)]
     lines += _sessions(state, now)
     lines += _checks(state, now)
+    lines += _overlaps(state)
     lines += _spent(state, now)
     if state.alerts:
         lines += ["", paint(f"alerts ({len(state.alerts)})", "red")]
@@ -123,6 +125,17 @@ def _checks(state: State, now: int) -> list[str]:
     ]
     heading = paint(f"checks ({len(live)})", "cyan", "bold")
     return ["", heading, table(rows, ("run", "time", "on", "changes"))]
+
+
+def _overlaps(state: State) -> list[str]:
+    """Say whose work would conflict as it is."""
+    found = overlap_views(state)
+    if not found:
+        return []
+    more = len(found) - _ROWS
+    note = [f"  … and {more:,} more (corral status --json)"] if more > 0 else []
+    heading = paint(f"coming conflicts ({len(found)})", "yellow", "bold")
+    return ["", heading, *(f"  {one.text}" for one in found[:_ROWS]), *note]
 
 
 def _spent(state: State, now: int) -> list[str]:

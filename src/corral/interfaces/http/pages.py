@@ -120,6 +120,7 @@ def scoped(state: State, who: Principal) -> views.Status:
         queue=[task for task in found.queue if task in seen],
         leases=[lease for lease in found.leases if lease.holder == who.session],
         alerts=[a for a in found.alerts if a.subject in seen or a.subject == who.session],
+        overlaps=[one for one in found.overlaps if {one.task, one.other} <= {*seen, ""}],
         messages=[m for m in found.messages if m.to in box or who.session in (m.sender, m.reader)],
     )
 

@@ -147,7 +147,7 @@ class ClaudeReader(JsonReader):
         facts = self._used(message)
         for part in message.get("content", []):
             if part.get("type") == "text" and message.get("model") != "<synthetic>":
-                facts.append(Said(bounded(part["text"])))
+                facts.append(Said(bounded(part["text"], self.job.longest)))
             elif part.get("type") == "tool_use":
                 given = part.get("input")
                 writes = part["name"] in ("Write", "Edit", "MultiEdit", "NotebookEdit")

@@ -115,7 +115,7 @@ class CodexReader(JsonReader):
         call = item.get("id", "")
         match item.get("type"):
             case "agent_message" if done:
-                return [Said(bounded(item.get("text")))]
+                return [Said(bounded(item.get("text"), self.job.longest))]
             case "command_execution" if not done:
                 return [Used("shell", bounded(item.get("command"), 400), call=call)]
             case "command_execution":

@@ -41,10 +41,14 @@ class CommandReader(JsonReader):
         try:
             return [msgspec.convert(event, AnyFact)]
         except msgspec.ValidationError:
-            return [Said(bounded(event))] if stream == "out" else []
+            return [Said(bounded(event, self.job.longest))] if stream == "out" else []
 
     def words(self, text: str, stream: Stream) -> list[Fact]:
-        return [Said(bounded(text))] if stream == "out" else super().words(text, stream)
+        return (
+            [Said(bounded(text, self.job.longest))]
+            if stream == "out"
+            else super().words(text, stream)
+        )
 
     def unended(self) -> list[Fact]:
         """A plain command says nothing about its end; that is what its exit code is for."""

@@ -106,7 +106,7 @@ class ContinueReader(JsonReader):
         if event.get("status") == "error":
             return [failed(bounded(event.get("message")))]
         if "response" in event:
-            return [Said(bounded(event["response"])), Finished()]
+            return [Said(bounded(event["response"], self.job.longest)), Finished()]
         return []
 
     def late(self) -> list[Fact]:

@@ -92,7 +92,7 @@ class CopilotReader(JsonReader):
                 self.begun = True
                 return [Began(session=self.job.resume or self.job.new_id, model=self.job.model)]
             case "assistant.message" if data.get("content"):
-                return [Said(bounded(data["content"]))]
+                return [Said(bounded(data["content"], self.job.longest))]
             case "tool.execution_start":
                 call = data.get("toolCallId", "")
                 return [Used(data.get("toolName", ""), what_of(data.get("arguments")), (), call)]

@@ -90,7 +90,7 @@ class GeminiReader(JsonReader):
             case "init":
                 return [Began(session=event.get("session_id", ""), model=event.get("model", ""))]
             case "message" if event.get("role") == "assistant":
-                return [Said(bounded(event.get("content")))]
+                return [Said(bounded(event.get("content"), self.job.longest))]
             case "tool_use":
                 tool, given = event.get("tool_name", ""), event.get("parameters")
                 writes = paths_of(given) if tool in ("write_file", "replace") else ()

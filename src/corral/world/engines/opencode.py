@@ -122,7 +122,7 @@ class OpencodeReader(JsonReader):
         part = event.get("part", {})
         match event.get("type"):
             case "text":
-                facts.append(Said(bounded(part.get("text"))))
+                facts.append(Said(bounded(part.get("text"), self.job.longest)))
             case "tool_use":
                 facts += self._tool(part)
             case "step_finish":

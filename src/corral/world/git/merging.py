@@ -104,11 +104,11 @@ class Merger:
     def merge_tree(self, tree: str, theirs: str, base: str | None) -> Merged:
         """Do the same with a tree on our side."""
         if base is None:
-            base = self._stand_in(self._empty(), ())
+            base = self.stand_in(self._empty(), ())
         other = self.objects.commit(theirs)
         # A parent is an ancestor, so that the base is found through the commit itself.
-        told = theirs if base in other.parents else self._stand_in(other.tree, (base,))
-        return self._alone(self._stand_in(tree, (base,)), told, tree)
+        told = theirs if base in other.parents else self.stand_in(other.tree, (base,))
+        return self._alone(self.stand_in(tree, (base,)), told, tree)
 
     def join(self, sides: Sides) -> Merged:
         """Merge two commits by their histories, as `git merge` would."""
@@ -169,12 +169,13 @@ class Merger:
         known = [commit for commit in dict.fromkeys(sides.known) if commit != sides.ours]
         if not known and tree == self.objects.commit(sides.ours).tree:
             return sides.ours
-        return self._stand_in(tree, (sides.ours, *known))
+        return self.stand_in(tree, (sides.ours, *known))
 
     def _tree(self, sides: Sides) -> str:
         return sides.tree or self.objects.commit(sides.ours).tree
 
-    def _stand_in(self, tree: str, parents: tuple[str, ...]) -> str:
+    def stand_in(self, tree: str, parents: tuple[str, ...]) -> str:
+        """Return a commit that exists for merging only; no ref holds it."""
         found = self._stand_ins.get((tree, parents))
         if found and self.objects.kinds([found]) == ["commit"]:  # git may have collected it
             return found

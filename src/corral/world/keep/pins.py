@@ -1,11 +1,13 @@
 """The door to what was kept: pin, list, show, restore, expire."""
 
+from collections.abc import Callable
 from os.path import dirname, join
 
 from msgspec.structs import replace
 
 from corral.core.errors import BadInput, Failed, Refused
 from corral.world import clock
+from corral.world.git import collecting
 from corral.world.git.refs import GitFailed
 from corral.world.git.tree import Tree, mentioned, read_branch, read_head, read_plain
 from corral.world.git.view import Desk, View
@@ -15,6 +17,7 @@ from corral.world.keep.snapshot import Snapshot
 from corral.world.keep.verify import verify
 
 _ATTEMPTS = 20
+_QUIET_ATTEMPTS = 2  # with nobody collecting, as far as can be seen
 
 
 _PASSING = ("refs/corral/queue/", "refs/corral/spec/")
@@ -40,6 +43,9 @@ class Keep:
         It is on the disk and was read back when this returns. An error means that something could
         not be kept: the tree must stay. A pin of a tree that something still writes to is refused.
         """
+        return self._for_good(lambda: self._pin(tree, reason, task))
+
+    def _pin(self, tree: Tree, reason: str, task: str) -> Kept | None:
         at = read_head(tree.git_dir)
         named = self._named(tree, at.branch) if at.branch else at.commit
         head = self._raw.commits(named or "-", borrow=tree.borrowed)[0]
@@ -71,6 +77,38 @@ class Keep:
 
         Those of the merge queue do not count: they come and go.
         """
+        return self._for_good(lambda: self._hold(session, branch, commit, reason))
+
+    def _for_good(self, keep: Callable[[], Kept | None]) -> Kept | None:
+        """Keep something although somebody may be collecting garbage just now.
+
+        What was written is looked at again when nobody is, and written again if it is gone.
+        """
+        for attempt in range(_ATTEMPTS):
+            try:
+                kept = keep()
+            except (GitFailed, Refused):
+                # A collection that is over by now may have taken a folder away under git.
+                if not collecting.wait_until_over(self._git_dir) and attempt >= _QUIET_ATTEMPTS:
+                    raise
+                continue
+            if kept is None:
+                return None
+            collecting.wait_until_over(self._git_dir)
+            if self._is_whole(kept):
+                return kept
+            self._raw.drop(kept.ref)
+        raise Failed("what was to be kept is deleted again and again; nothing was touched")
+
+    def _is_whole(self, kept: Kept) -> bool:
+        known = [f"^{kept.record.head}"] if kept.record.head else []
+        try:
+            self._raw.run("rev-list", "--objects", "--quiet", kept.commit, *known)
+        except GitFailed:
+            return False
+        return True
+
+    def _hold(self, session: str, branch: str, commit: str, reason: str) -> Kept | None:
         said = self._raw.run("for-each-ref", "--format=%(refname)", "--contains", commit)
         refs = said.decode("utf-8", "replace").splitlines()
         if any(ref != f"refs/heads/{branch}" and not ref.startswith(_PASSING) for ref in refs):

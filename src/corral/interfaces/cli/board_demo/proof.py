@@ -14,10 +14,10 @@ from corral.core import events as e
 from corral.core.codec import Record, decode, event_of
 from corral.core.errors import CorralError
 from corral.core.ids import TaskId, Token
+from corral.interfaces.cli.board_demo.board import ACTOR, Plan, corral, git
+from corral.interfaces.cli.board_demo.claimer import REFUSED
+from corral.interfaces.cli.board_demo.crew import Crew
 from corral.interfaces.cli.context import Context
-from corral.interfaces.cli.demo.board import ACTOR, Plan, corral, git
-from corral.interfaces.cli.demo.claimer import REFUSED
-from corral.interfaces.cli.demo.crew import Crew
 from corral.store.mirror import REF
 
 ONCE = "every task landed exactly once"

@@ -18,8 +18,8 @@ import pytest
 from corral.core import events as e
 from corral.core.codec import Record, decode, encode
 from corral.core.ids import ConvoyId, TaskId, Token
-from corral.interfaces.cli.demo import proof
-from corral.interfaces.cli.demo.board import Plan, plan
+from corral.interfaces.cli.board_demo import proof
+from corral.interfaces.cli.board_demo.board import Plan, plan
 from corral.interfaces.cli.output import width
 from tests.e2e.corral_command import CORRAL
 
@@ -35,7 +35,7 @@ def bare(tmp_path: Path, **more: str) -> dict[str, str]:
 
 def run(tmp_path: Path, *words: str, **more: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
-        [CORRAL, "demo", *words],
+        [CORRAL, "demo", "--board", *words],
         env=bare(tmp_path, **more),
         cwd=tmp_path,
         capture_output=True,
@@ -49,7 +49,7 @@ def run(tmp_path: Path, *words: str, **more: str) -> "subprocess.CompletedProces
 def started(tmp_path: Path) -> Iterator["subprocess.Popen[str]"]:
     """A demo in a process group of its own, whose claimers hold its standard output open."""
     with subprocess.Popen(
-        [CORRAL, "demo"],
+        [CORRAL, "demo", "--board"],
         env=bare(tmp_path),
         cwd=tmp_path,
         stdout=subprocess.PIPE,
@@ -104,7 +104,7 @@ def on_a_terminal(columns: int, env: Mapping[str, str], *words: str) -> tuple[in
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     process = subprocess.Popen(
-        [CORRAL, "demo", *words], env=env, stdin=theirs, stdout=theirs, stderr=theirs
+        [CORRAL, "demo", "--board", *words], env=env, stdin=theirs, stdout=theirs, stderr=theirs
     )
     os.close(theirs)
     out = b"".join(iter(lambda: read_terminal(ours), b""))

@@ -14,10 +14,10 @@ from corral.core.codec import Record, decode, event_of
 from corral.core.errors import Failed
 from corral.core.ids import TaskId
 from corral.core.views import COLUMNS
-from corral.interfaces.cli.demo.board import ACTOR, Plan
-from corral.interfaces.cli.demo.claimer import REFUSED
-from corral.interfaces.cli.demo.crew import Crew
-from corral.interfaces.cli.demo.screen import Progress, Screen
+from corral.interfaces.cli.board_demo.board import ACTOR, Plan
+from corral.interfaces.cli.board_demo.claimer import REFUSED
+from corral.interfaces.cli.board_demo.crew import Crew
+from corral.interfaces.cli.board_demo.screen import Progress, Screen
 from corral.store.port import Store, perform
 
 _BEAT_S = 0.1

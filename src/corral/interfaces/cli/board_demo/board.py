@@ -16,8 +16,8 @@ from corral.core.errors import CorralError, Failed, Refused
 from corral.core.ids import TaskId, task_id
 from corral.core.rules import decide
 from corral.core.state import State
-from corral.interfaces.cli.demo.claimer import taken
-from corral.interfaces.cli.demo.screen import Screen
+from corral.interfaces.cli.board_demo.claimer import taken
+from corral.interfaces.cli.board_demo.screen import Screen
 from corral.store.port import Request, Store, perform
 from corral.world.git import GitFailed, version
 

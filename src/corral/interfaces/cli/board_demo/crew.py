@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Self
 
 from corral.core.ids import TaskId
-from corral.interfaces.cli.demo.claimer import Claimer
+from corral.interfaces.cli.board_demo.claimer import Claimer
 from corral.store.sqlite import SqliteStore
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

@@ -1,0 +1,171 @@
+"""Decisions about conversations with the mayor. For the commands and for who runs the engine."""
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+from msgspec.structs import replace
+
+from corral.core import commands as c
+from corral.core import events as e
+from corral.core import mayor_events as m
+from corral.core import text
+from corral.core.bill import NANO, Bill, nano
+from corral.core.engine_fold import DAY_MS
+from corral.core.errors import NotFound, Refused
+from corral.core.ids import ConvoyId, TaskId
+from corral.core.mayor_state import Mayor, MayorState
+from corral.core.money import Budgets, Sums
+from corral.core.plan.amend import Reply
+from corral.core.plan.apply import applied, find_convoy, unstarted
+from corral.core.plan.schema import Plan
+from corral.core.rules import decide
+from corral.core.state import State, Task, TaskState
+
+_PROBLEMS = 50
+
+Decision = Sequence[e.Event]
+
+
+def newest(state: State) -> Mayor | None:
+    return next(reversed(state.mayors.values()), None)
+
+
+def current(state: State) -> Mayor:
+    """Return the conversation that commands are about: the newest one."""
+    found = newest(state)
+    if found is None:
+        raise NotFound("nobody has spoken to the mayor yet", 'corral mayor start --task "…"')
+    return found
+
+
+def of_convoy(state: State, convoy: ConvoyId) -> Mayor | None:
+    """Return the newest conversation that a convoy comes from."""
+    found = (one for one in reversed(state.mayors.values()) if one.convoy == convoy)
+    return next(found, None)
+
+
+def start(state: State, goal: str, engine: str, replan: str) -> Decision:
+    """Begin a conversation, unless another one has not come to its end."""
+    last = newest(state)
+    if last is not None and (last.busy or last.state is MayorState.PROPOSED):
+        raise Refused(
+            f"{last.id} is {last.state}: one conversation at a time; nothing was changed",
+            "corral mayor status, then mayor start without --task, approve, reject or stop",
+            code="mayor_busy",
+        )
+    said = text.prose(goal, "the goal", text.BRIEF)
+    name = f"mayor-{len(state.mayors) + 1}"
+    return [m.MayorStarted(mayor=name, goal=said, engine=engine, replan=replan)]
+
+
+def ask(state: State, mayor: str, asked: m.MayorAsked) -> Decision:
+    """Put a question, if the engine is not at another one."""
+    found = state.mayors[mayor]
+    if found.state is MayorState.ASKING or found.over:
+        raise Refused(f"{mayor} is {found.state}; nothing was asked", code="mayor_busy")
+    return [replace(asked, mayor=mayor, turn=found.turn + 1)]
+
+
+def answer(state: State, answered: m.MayorAnswered, reply: Reply | None, attempts: int) -> Decision:
+    """Record how a run of the engine ended, and what follows at once from it."""
+    found = state.mayors[answered.mayor]
+    if found.state is not MayorState.ASKING or found.turn != answered.turn:
+        return []  # somebody else has recorded it, or has stopped the conversation
+    told = tuple(str(problem) for problem in reply.problems[:_PROBLEMS]) if reply else ()
+    made: list[e.Event] = [replace(answered, problems=told)]
+    if reply is not None and reply.plan is not None:
+        made.append(_proposal(answered.mayor, reply.plan, reply.cancel))
+    elif (told or answered.trouble) and found.used + answered.used_up >= attempts:
+        how = "gave_up" if found.cause == "goal" else "unanswered"
+        why = told[0] if told else f"{answered.trouble}: {answered.text}"
+        reason = text.cut(f"no plan that can be used in {attempts} attempts: {why}", text.LINE)
+        made.append(m.MayorEnded(mayor=answered.mayor, how=how, reason=reason))
+    return made
+
+
+def _proposal(mayor: str, plan: Plan, cancel: tuple[TaskId, ...]) -> m.PlanProposed:
+    written = msgspec.json.encode(plan).decode()
+    return m.PlanProposed(mayor=mayor, plan=written, tasks=len(plan.tasks), cancel=cancel)
+
+
+def approve(
+    state: State, proposal: m.PlanProposed, seq: int, *, base: str, actor: str, now: int
+) -> Decision:
+    """Put a proposed plan on the board: its tasks, what it cancels, and that it was approved."""
+    mayor = proposal.mayor
+    found = state.mayors[mayor]
+    if found.state is not MayorState.PROPOSED or found.proposed_seq != seq:
+        raise Refused(f"no plan of {mayor} waits for approval", "corral mayor status")
+    plan = msgspec.json.decode(proposal.plan, type=Plan)
+    convoy = replace(plan.convoy, slug=found.convoy or plan.convoy.slug)
+    plan = replace(plan, convoy=replace(convoy, base=convoy.base or base))
+    events = list(applied(state, plan, actor, now))
+    for name in proposal.cancel:
+        task = state.tasks[name]
+        if not unstarted(task) and task.state is not TaskState.FAILED:
+            raise Refused(
+                f"{name} is {task.state} by now and cannot be cancelled; nothing was changed",
+                'corral mayor ask "make it anew"',
+                code="plan_outdated",
+            )
+        command = c.CancelTask(task=name, reason=f"the plan of {mayor} goes without it")
+        events += decide(state, command, actor, now)
+    made = next((one.convoy for one in events if isinstance(one, e.ConvoyCreated)), None)
+    known = find_convoy(state, plan)
+    assert made is not None or known is not None
+    convoy_id = made if made is not None else known.id if known else ConvoyId("")
+    return [*events, m.PlanApproved(mayor=mayor, proposal=seq, convoy=convoy_id)]
+
+
+def reject(state: State, mayor: str, reason: str) -> Decision:
+    found = state.mayors[mayor]
+    if found.state is not MayorState.PROPOSED:
+        raise Refused(f"no plan of {mayor} waits for approval", "corral mayor status")
+    said = text.line(reason, "the reason", empty=True)
+    return [m.PlanRejected(mayor=mayor, proposal=found.proposed_seq, reason=said)]
+
+
+def stop(state: State, mayor: str, reason: str) -> Decision:
+    found = state.mayors[mayor]
+    if found.over:
+        raise Refused(f"{mayor} is over", "corral mayor status")
+    said = text.line(reason, "the reason", empty=True)
+    return [m.MayorEnded(mayor=mayor, how="stopped", reason=said)]
+
+
+def over(state: State, mayor: Mayor, running: Bill, budgets: Budgets, now: int) -> str:
+    """Say which budget a conversation has used up: it counts as a task, and as its convoy's."""
+    sums = Sums(state, now)
+    new = running.nano_usd
+    convoy = sums.convoys.get(mayor.convoy, 0) if mayor.convoy else mayor.bill.nano_usd
+    limits = (
+        (budgets.of_task(mayor.profile or mayor.engine), "the mayor", mayor.bill.nano_usd),
+        (budgets.convoy_usd, f"the convoy {mayor.convoy}".strip(), convoy),
+        (budgets.day_usd, "this day", state.days.get(now // DAY_MS, Bill()).nano_usd),
+    )
+    for usd, name, spent in limits:
+        if usd > 0 and spent + new >= nano(usd):
+            return f"{name} has cost ${(spent + new) / NANO:.4f} of ${usd:g}"
+    return ""
+
+
+def untold(state: State, mayor: Mayor, most: int) -> Task | None:
+    """Return a task that has failed for good and that the mayor was not asked about yet."""
+    if mayor.over or len(mayor.told) >= most:
+        return None
+    tasks = (task for task in state.tasks.values() if task.convoy == mayor.convoy)
+    failed = (task for task in tasks if task.state is TaskState.FAILED)
+    # What ran out of money is not to be planned anew: that would cost more of it.
+    found = (t for t in failed if t.id not in mayor.told and not t.reason.startswith("over_budget"))
+    return next(found, None)
+
+
+def standing(tasks: Iterable[Task]) -> list[str]:
+    """Say in a line for each task how it stands, for who may change it."""
+    return [text.cut(f"{task.key or task.id} ({task.id}): {_now(task)}", 300) for task in tasks]
+
+
+def _now(task: Task) -> str:
+    if unstarted(task):
+        return "not started"
+    return f"{task.state}{': ' if task.reason else ''}{task.reason}"

@@ -1,0 +1,170 @@
+"""Coming conflicts: work that would not go together as it is now, seen while it is being made.
+
+The radar (`roles/radar`) tries the merges; what it found becomes events here, one when a conflict
+comes up and one when it is over. A task that was not started yet can be held back by one.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from corral.core import events as e
+from corral.core import text
+from corral.core.claims import Obstacle
+from corral.core.ids import TaskId
+from corral.core.paths import matches
+from corral.core.state import Overlap, State, Task, TaskState, overlap_name
+
+_PATHS = 20
+_AT_WORK = (TaskState.DOING, TaskState.REVIEW)
+
+
+class Found(Struct, frozen=True):
+    """Two tasks whose work conflicts, or one whose work conflicts with the trunk (no other)."""
+
+    one: TaskId
+    other: TaskId
+    paths: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        return overlap_name(self.one, self.other)
+
+
+class OverlapView(Struct, frozen=True):
+    task: TaskId
+    other: TaskId  # empty: what has landed
+    paths: tuple[str, ...]
+    since_at: int
+    text: str
+
+
+def update(
+    state: State, found: Sequence[Found], quiet: frozenset[str] = frozenset()
+) -> list[e.Event]:
+    """Tell of the conflicts that are new, and of those that are over.
+
+    `quiet` are those that come and go: they are not told of again yet.
+    """
+    events: list[e.Event] = []
+    current = {one.name: one for one in found if _could_be(state, one.one, one.other)}
+    for name, overlap in state.overlaps.items():
+        if name not in current:
+            reason = _why_over(state, overlap)
+            events.append(e.OverlapOver(task=overlap.task, other=overlap.other, reason=reason))
+    for name, one in current.items():
+        known = state.overlaps.get(name)
+        task, other = (known.task, known.other) if known else _in_line(state, one)
+        before = known.paths if known else ()
+        paths = tuple(dict.fromkeys((*before, *_plain(one.paths))))[:_PATHS]
+        if (known is None and name not in quiet) or (known is not None and paths != before):
+            events.append(e.OverlapSeen(task=task, other=other, paths=paths))
+    return events
+
+
+def obstacle(state: State, task: Task) -> Obstacle | None:
+    """Return what holds a task back that would run into a conflict if it were started now.
+
+    Either what it made so far conflicts with work that is under way, or it is about files over
+    which others are in conflict. Whoever is above it may wait for it, and holds nothing back.
+    """
+    above = set(_above(state, task))
+    for overlap in _of_two(state):
+        pair = {overlap.task, overlap.other}
+        if pair & above:
+            continue
+        where = _listed(overlap.paths)
+        if task.id in pair:
+            other = state.tasks[(pair - {task.id}).pop()]
+            if other.state in _AT_WORK:
+                said = f"what {task.id} has so far conflicts with {other.id} in {where}"
+                return Obstacle("overlap", f"{said}; it waits for that", f"corral why {other.id}")
+        elif _touches(task, overlap.paths) and _same_convoy(state, task, overlap):
+            both = f"{overlap.other} and {overlap.task}"
+            said = f"{task.id} is about {where}, over which {both} are in conflict"
+            return Obstacle("overlap", f"{said}; it waits for them", f"corral why {overlap.task}")
+    return None
+
+
+def overlap_views(state: State, task: TaskId | None = None) -> list[OverlapView]:
+    """Return the conflicts that are coming, all or those of one task."""
+    return [
+        OverlapView(
+            overlap.task, overlap.other, overlap.paths, overlap.since_at, _sentence(state, overlap)
+        )
+        for overlap in state.overlaps.values()
+        if task in (None, overlap.task, overlap.other)
+        if _could_be(state, overlap.task, overlap.other)
+    ]
+
+
+def _sentence(state: State, overlap: Overlap) -> str:
+    where = _listed(overlap.paths)
+    if not overlap.other:
+        return f"{overlap.task} conflicts with what has landed, in {where}"
+    title = state.tasks[overlap.other].title
+    return f"{overlap.task} conflicts with {overlap.other} ({title}), in {where}"
+
+
+def _could_be(state: State, *tasks: TaskId) -> bool:
+    """Say whether a conflict can still come: one of them is at work, and none is over."""
+    states = [state.tasks[task].state for task in tasks if task in state.tasks]
+    going = all(one in (*_AT_WORK, TaskState.TODO) for one in states)
+    return going and any(one in _AT_WORK for one in states)
+
+
+def _in_line(state: State, found: Found) -> tuple[TaskId, TaskId]:
+    """Return the later one of two and the earlier one: what was handed in, or begun, first."""
+    if not found.other:
+        return found.one, found.other
+    earlier, later = sorted((found.one, found.other), key=lambda name: _place(state.tasks[name]))
+    return later, earlier
+
+
+def _place(task: Task) -> tuple[int, int, int]:
+    rank = {TaskState.REVIEW: 0, TaskState.DOING: 1}.get(task.state, 2)
+    since = task.changed_at if rank == 0 else task.claim.since_at if task.claim else 0
+    return rank, since, task.order
+
+
+def _why_over(state: State, overlap: Overlap) -> str:
+    tasks = [state.tasks[name] for name in (overlap.task, overlap.other) if name]
+    for task in tasks:
+        if task.state is TaskState.DONE:
+            return f"{task.id} has landed"
+    for task in tasks:
+        if task.state not in _AT_WORK:
+            return f"nobody is at {task.id} now"
+    return "it was mended"
+
+
+def _of_two(state: State) -> Iterator[Overlap]:
+    return (
+        overlap
+        for overlap in state.overlaps.values()
+        if overlap.other and _could_be(state, overlap.task, overlap.other)
+    )
+
+
+def _touches(task: Task, paths: Sequence[str]) -> bool:
+    return any(matches(pattern, path) for pattern in task.paths for path in paths)
+
+
+def _same_convoy(state: State, task: Task, overlap: Overlap) -> bool:
+    return state.tasks[overlap.task].convoy == task.convoy
+
+
+def _above(state: State, task: Task) -> Iterator[TaskId]:
+    while task.parent:
+        yield task.parent
+        task = state.tasks[task.parent]
+
+
+def _plain(paths: Sequence[str]) -> list[str]:
+    """Return the paths as they can be stored: one that is no text is named by what can be read."""
+    return [text.cut(path, text.LINE) for path in paths]
+
+
+def _listed(paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
+    return ", ".join(paths[:3]) + more

@@ -1,0 +1,159 @@
+"""What an answer of the mayor's means: a whole plan, or changes to the one before it.
+
+An answer to a goal is a plan. Later answers name only the tasks that are new or different, and in
+`cancel` those that are not wanted any more; the rest stays as it was. What has started can be
+neither changed nor cancelled, only followed by other tasks; what has failed can be cancelled. The
+whole plan is checked again, so that what is proposed can be applied.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from corral.core.ids import ConvoyId, TaskId
+from corral.core.plan.answer import means_a_plan, read_answer
+from corral.core.plan.apply import find_convoy, keyed, unstarted
+from corral.core.plan.check import Surroundings, problems
+from corral.core.plan.problems import Problem, Source, bounded, errors, quoted, unreadable
+from corral.core.plan.schema import MOST_BYTES, MOST_TASKS, Plan, digest
+from corral.core.plan.shape import shaped
+from corral.core.state import State, Task, TaskState
+
+
+class Before(Struct, frozen=True):
+    """What an answer may build on: the plan so far, and its convoy once it is on the board."""
+
+    plan: Plan | None = None
+    convoy: ConvoyId = ConvoyId("")
+
+
+class Reply(Struct, frozen=True):
+    """What an answer comes to. Without a plan and without problems it is words only."""
+
+    plan: Plan | None = None
+    cancel: tuple[TaskId, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+def understood(
+    text: str, state: State, before: Before, around: Surroundings, *, must: bool
+) -> Reply:
+    """Read an answer; `must`: without a plan it is wrong."""
+    if len(text.encode("utf-8", "replace")) > MOST_BYTES:
+        said = f"the answer is longer than {MOST_BYTES >> 20} MiB"
+        return Reply(problems=unreadable(said).problems)
+    source = read_answer(text)
+    if not must and source.data is None and not means_a_plan(text):
+        return Reply()
+    if not isinstance(source.data, dict):
+        return Reply(problems=source.problems)
+    if before.plan is None:
+        return _whole(source, state, around)
+    return _Amended(source, state, before, around).reply()
+
+
+def _whole(source: Source, state: State, around: Surroundings) -> Reply:
+    made = shaped(source)
+    found = list(problems(made, around))
+    if made.plan is not None and find_convoy(state, made.plan) is not None:
+        said = "there is a convoy of this name already: choose another title"
+        found.append(Problem(source.line(("convoy", "title")), "convoy.title", said))
+    wrong = bool(errors(found)) or made.plan is None
+    return Reply(problems=bounded(found)) if wrong else Reply(plan=made.plan)
+
+
+class _Amended:
+    def __init__(self, source: Source, state: State, before: Before, around: Surroundings) -> None:
+        assert before.plan is not None
+        assert isinstance(source.data, dict)
+        self._data: dict[str, Any] = dict(source.data)
+        self._source = source
+        self._plan = before.plan
+        self._board = keyed(state, before.convoy) if before.convoy else {}
+        self._around = around
+        self._problems: list[Problem] = list(source.problems)
+
+    def reply(self) -> Reply:
+        cancelled = self._cancelled()
+        changed = self._changed(cancelled)
+        if changed is None or errors(self._problems):
+            return Reply(problems=bounded(self._problems))
+        plan = self._merged(changed, cancelled)
+        self._problems += [*self._unmovable(changed), *self._orphans(plan, cancelled)]
+        if len(plan.tasks) > MOST_TASKS:
+            self._say("task", f"more than {MOST_TASKS} tasks in all")
+        if not errors(self._problems):
+            self._problems += errors(problems(plan, self._names()))
+        if errors(self._problems):
+            return Reply(problems=bounded(self._problems))
+        ids = tuple(self._board[key].id for key in cancelled if key in self._board)
+        return Reply(plan, ids)
+
+    def _cancelled(self) -> list[str]:
+        """Return the keys of what is to be cancelled; a task may be called by its id, too."""
+        asked = self._data.pop("cancel", [])
+        if not isinstance(asked, list) or not all(isinstance(one, str) for one in asked):
+            self._say("cancel", "expected a list of keys")
+            return []
+        known = {task.key for task in self._plan.tasks}
+        by_id = {task.id: key for key, task in self._board.items()}
+        found = []
+        for name in dict.fromkeys(asked):
+            key = by_id.get(TaskId(name), name)
+            task = self._board.get(key)
+            if task is None and key not in known:
+                self._say("cancel", f"there is no task {quoted(name)} in the plan")
+            elif task is not None and not _may_cancel(task):
+                said = f"{quoted(name)} is {task.state}: only what has not started can be cancelled"
+                self._say("cancel", said)
+            else:
+                found.append(key)
+        return found
+
+    def _changed(self, cancelled: list[str]) -> Plan | None:
+        """Return the tasks of the answer alone, as a plan of the convoy that there is."""
+        spelling = "tasks" if "tasks" in self._data else "task"
+        if cancelled and not self._data.get(spelling):
+            return replace(self._plan, tasks=())
+        self._data["convoy"] = msgspec.to_builtins(self._plan.convoy)
+        self._data.pop("policy", None)
+        made = shaped(Source(self._data, self._source.lines, ()))
+        known = {task.key for task in self._plan.tasks}
+        around = replace(self._around, tasks=self._around.tasks | known)
+        self._problems += problems(made, around)
+        return made.plan
+
+    def _merged(self, changed: Plan, cancelled: list[str]) -> Plan:
+        new = {task.key: task for task in changed.tasks}
+        kept = [new.pop(task.key, task) for task in self._plan.tasks if task.key not in cancelled]
+        return replace(self._plan, tasks=(*kept, *new.values()))
+
+    def _unmovable(self, changed: Plan) -> Iterator[Problem]:
+        for asked in changed.tasks:
+            task = self._board.get(asked.key)
+            if task is None or unstarted(task) or task.spec == digest(self._plan, asked):
+                continue
+            now = f"is {task.state}" if task.state is not TaskState.TODO else "was tried before"
+            said = f"it {now} and cannot be changed: give what is to follow a key of its own"
+            yield Problem(0, f"task.{asked.key}", said)
+
+    def _orphans(self, plan: Plan, cancelled: list[str]) -> Iterator[Problem]:
+        gone = {*cancelled, *(self._board[key].id for key in cancelled if key in self._board)}
+        for task in plan.tasks:
+            for need in task.needs:
+                if need in gone:
+                    said = f"it needs {quoted(need)}, which is cancelled: change its needs"
+                    yield Problem(0, f"task.{task.key}.needs", said)
+
+    def _names(self) -> Surroundings:
+        return replace(self._around, tasks=self._around.tasks | frozenset(self._board))
+
+    def _say(self, where: str, said: str) -> None:
+        self._problems.append(Problem(self._source.line((where,)), where, said))
+
+
+def _may_cancel(task: Task) -> bool:
+    return unstarted(task) or task.state is TaskState.FAILED

@@ -1,0 +1,161 @@
+"""What happened to each task and how it was absorbed, told from the log and from nothing else."""
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from corral.core import events as e
+from corral.core import queue_events as q
+from corral.core.codec import Record, event_of
+from corral.core.engine_fold import RESUME
+from corral.core.ids import SessionId, TaskId
+from corral.core.session_rules import WITNESS
+from corral.core.verdict import Verdict
+from corral.interfaces.cli.run import ROLE_ENDED
+
+LEFT = "left behind"  # what a session that is over had started
+_SHOWN = 110
+_SAID: dict[str, str] = {
+    Verdict.DIRTY: "it said that it was done, and had not committed ",
+    Verdict.OUT_OF_SCOPE: "it changed what is not its own: ",
+    Verdict.LIMITED: "its account is limited: ",
+}
+
+
+class Trouble(Struct):
+    """One thing that went wrong; `absorbed` is empty while the log does not say how."""
+
+    kind: str  # a verdict, why work came back, or what happened to a role
+    subject: str  # the session, the task or the role
+    happened: str
+    absorbed: str
+    look: str
+    task: TaskId | None = None
+
+
+class Account:
+    """Reads the log from its beginning, event by event."""
+
+    def __init__(self, records: Iterable[Record]) -> None:
+        self.troubles: list[Trouble] = []
+        self.landed: dict[TaskId, str] = {}
+        self._tasks: dict[SessionId, TaskId] = {}
+        self._live: set[SessionId] = set()
+        self._waiting: dict[TaskId, Trouble] = {}  # troubles whose next step is not known yet
+        self._ended: Trouble | None = None  # of a role
+        for record in records:
+            self._take(record)
+        for trouble in self.troubles:
+            trouble.look = trouble.look or self._closer(trouble)
+
+    def kinds(self) -> set[str]:
+        return {trouble.kind for trouble in self.troubles}
+
+    def _take(self, record: Record) -> None:
+        if record.actor == WITNESS:
+            self._witness_is_back()
+        match event_of(record):
+            case e.SessionStarted(session=session, task=task):
+                self._tasks[session] = task
+                self._live.add(session)
+                self._go_on(task, session)
+            case e.SessionReacted(session=session, cause=cause, action=action, text=text):
+                self._reacted(session, cause, action, text)
+            case e.SessionEnded() as ended:
+                self._session_ended(ended)
+            case e.TaskParked(task=task):
+                self._next(task, "no attempt was used up")
+            case e.TaskDelayed(task=task):
+                self._next(task, "after a rest")
+            case q.ChangeReturned() as returned:
+                self._returned(returned)
+            case e.TaskLanded(task=task, commit=commit):
+                self.landed[task] = commit
+            case e.AlertRaised(kind=kind, text=text) if kind == ROLE_ENDED:
+                self._role_ended(text)
+
+    def _reacted(self, session: SessionId, cause: str, action: str, text: str) -> None:
+        if cause not in set(Verdict):
+            return
+        how = " with its conversation" if action == RESUME else ""
+        self._add(
+            Trouble(
+                kind=cause,
+                subject=session,
+                happened=_short(text),
+                absorbed=f"its program was started again in the same tree{how}",
+                look="",
+                task=self._tasks[session],
+            )
+        )
+
+    def _session_ended(self, ended: e.SessionEnded) -> None:
+        task = self._tasks[ended.session]
+        self._live.discard(ended.session)
+        if ended.killed:
+            processes = "1 process" if ended.killed == 1 else f"{ended.killed} processes"
+            self._add(
+                Trouble(
+                    kind=LEFT,
+                    subject=ended.session,
+                    happened=f"it ended, and left {processes} running",
+                    absorbed="ended with it, before its work was judged",
+                    look="",
+                    task=task,
+                )
+            )
+        if ended.verdict != Verdict.PROVED:
+            said = _SAID.get(ended.verdict, "")
+            detail = f"{said}{_short(ended.detail)}"
+            found = Trouble(ended.verdict, ended.session, detail, "", "", task)
+            self._waiting[task] = self._add(found)
+
+    def _returned(self, returned: q.ChangeReturned) -> None:
+        told = "with the trunk and both sides"
+        if returned.why != "conflict":
+            told = "with the trunk and what failed there"
+        found = Trouble(
+            kind=returned.why,
+            subject=returned.task,
+            happened=f"its work came back from the queue: {_short(returned.detail)}",
+            absorbed="",
+            look=f"corral queue show {returned.run}" if returned.run else "",
+            task=returned.task,
+        )
+        self._waiting[returned.task] = self._add(found)
+        self._next(returned.task, told)
+
+    def _role_ended(self, text: str) -> None:
+        here = f"{len(self._live)} sessions ran at that moment"
+        found = Trouble(ROLE_ENDED, WITNESS, f"{_short(text)}; {here}", "", "corral session list")
+        self._ended = self._add(found)
+
+    def _witness_is_back(self) -> None:
+        if self._ended is not None:
+            self._ended.absorbed = "the sessions ran on, and the next one took them over"
+            self._ended = None
+
+    def _next(self, task: TaskId, how: str) -> None:
+        if task in self._waiting:
+            self._waiting[task].absorbed = how
+
+    def _go_on(self, task: TaskId, session: SessionId) -> None:
+        if (waiting := self._waiting.pop(task, None)) is not None:
+            waiting.absorbed = f"{session} took over, {waiting.absorbed}".rstrip(", ")
+
+    def _closer(self, trouble: Trouble) -> str:
+        """Return the command that shows more: only a task's last session is remembered."""
+        last = next((s for s, task in reversed(self._tasks.items()) if task == trouble.task), None)
+        if trouble.subject == last:
+            return f"corral session show {last}"
+        return f"corral log --task {trouble.task}"
+
+    def _add(self, trouble: Trouble) -> Trouble:
+        self.troubles.append(trouble)
+        return trouble
+
+
+def _short(text: str) -> str:
+    """Leave out what a program said last: it is a command away."""
+    said = text.partition("; its last words")[0]
+    return said if len(said) <= _SHOWN else f"{said[: _SHOWN - 1]}…"

@@ -1,0 +1,141 @@
+"""The scripted agent: `python -m corral.interfaces.cli.demo.agent`, in a session's tree.
+
+A program like that of any engine: it reads its brief, works on the files of its tree, runs the
+tests, commits, and prints facts as it goes. It knows the answers, and uses no model. In the first
+attempt at some tasks it goes wrong, in the way that the task's bug says.
+
+It loads nothing of Corral but the bugs: a dozen of these start at the same moment.
+"""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from corral.interfaces.cli.demo.bugs import BUGS, CRASH, DAEMON, FORGET, HANG, LIMIT, STRAY, Bug
+
+_LIMIT_S = 4
+_FOR_EVER_S = 3600
+_STEPS = 3
+_OUTSIDE = "README.md"
+_CONFLICT = re.compile(r"^<<<<<<< .*?^>>>>>>> [^\n]*\n", re.DOTALL | re.MULTILINE)
+_OLD_CALL = re.compile(r"money\.show\((\w+)\)")
+
+
+def main() -> None:
+    bug = _asked(sys.stdin.read())
+    attempt = int(os.environ["CORRAL_SESSION"].rpartition(".")[2])
+    resumed = bool(os.environ.get("CORRAL_RESUME"))
+    tell("began", session=f"{bug.key}-{attempt}", model="scripted")
+    tell("said", text=f"I look at tests.{bug.test}.")
+    work(bug, "" if resumed or attempt > 1 else bug.fault)
+    tell("finished", text="All done, and every test passes.")
+
+
+def _asked(brief: str) -> Bug:
+    """Find out which task it is: by the title in the brief's first line, or by what is resumed."""
+    key = os.environ.get("CORRAL_RESUME", "").rpartition("-")[0]
+    title = brief.partition("\n")[0].partition(": ")[2]
+    return next(bug for bug in BUGS if bug.key == key or bug.title == title)
+
+
+def tell(fact: str, **values: object) -> None:
+    print(json.dumps({"fact": fact, **values}), flush=True)
+
+
+def work(bug: Bug, fault: str) -> None:
+    if fault == LIMIT:
+        text = "too many requests"
+        tell("finished", trouble="rate", retry_s=_LIMIT_S, text=text)
+        sys.exit(1)
+    think(bug, 1, f"reading {bug.edits[0].path}")
+    if fault == HANG:
+        time.sleep(_FOR_EVER_S)
+    undo_outside()
+    resolve(bug)
+    edit(bug)
+    call_as_it_is_now(bug)
+    think(bug, 2, f"edited {bug.edits[0].path}")
+    if fault == CRASH:
+        os.kill(os.getpid(), signal.SIGKILL)
+    if fault == STRAY:
+        with open(_OUTSIDE, "a", encoding="utf-8") as file:
+            file.write("\nReserving more than there is was mended by an eager agent.\n")
+    if fault == DAEMON:
+        leave_a_daemon()
+    run(sys.executable, "-B", "-m", "unittest", "-q", f"tests.{bug.test}")
+    if fault != FORGET:
+        commit(bug)
+    think(bug, 3, "done")
+
+
+def think(bug: Bug, step: int, text: str) -> None:
+    """Take as long as a model would, though not quite."""
+    time.sleep(bug.works_s / _STEPS)
+    tell("said", text=text)
+    with open("progress.md", "a", encoding="utf-8") as file:
+        file.write(f"{time.strftime('%H:%M:%S')} - {text} [outputs: {step}]\n")
+
+
+def edit(bug: Bug) -> None:
+    for path, old, new in bug.edits:
+        content = Path(path).read_text("utf-8")
+        if old in content:
+            tell("used", tool="edit", what=path, paths=[path])
+            Path(path).write_text(content.replace(old, new), "utf-8")
+
+
+def resolve(bug: Bug) -> None:
+    """Where two sides of a conflict stand in a file, keep what both of them want."""
+    for path in dict.fromkeys(edit.path for edit in bug.edits):
+        content = Path(path).read_text("utf-8")
+        if bug.both and _CONFLICT.search(content):
+            tell("used", tool="resolve", what=path, paths=[path])
+            Path(path).write_text(_CONFLICT.sub(lambda _: bug.both, content), "utf-8")
+
+
+def call_as_it_is_now(bug: Bug) -> None:
+    """Pass the currency wherever this task may, if amounts are shown with one."""
+    if "currency)" not in Path("shop/money.py").read_text("utf-8"):
+        return
+    owned = [path for pattern in bug.paths for path in Path().glob(pattern)]
+    for path in owned:
+        content = path.read_text("utf-8")
+        if path.parts[0] == "shop" and _OLD_CALL.search(content):
+            tell("used", tool="edit", what=str(path), paths=[str(path)])
+            path.write_text(_OLD_CALL.sub(r"money.show(\1, currency)", content), "utf-8")
+
+
+def undo_outside() -> None:
+    """Take back what an attempt before this one changed and should not have."""
+    begun = run("git", "rev-list", "--max-parents=0", "HEAD").strip()
+    if run("git", "diff", "--name-only", begun, "--", _OUTSIDE):
+        run("git", "checkout", "--quiet", begun, "--", _OUTSIDE)
+
+
+def commit(bug: Bug) -> None:
+    run("git", "add", "--update")
+    if run("git", "diff", "--cached", "--name-only"):
+        run("git", "commit", "--quiet", "--message", bug.title)
+
+
+def leave_a_daemon() -> None:
+    """Start a process that detaches itself from everything, as a forgotten server would be."""
+    sleeping = "import os, time; os.setsid(); os.fork() and os._exit(0); time.sleep(3600)"
+    subprocess.run([sys.executable, "-c", sleeping], stdin=subprocess.DEVNULL, check=True)
+    tell("used", tool="shell", what="a server in the background")
+
+
+def run(*command: str) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        tell("said", text=f"{command[0]}: {(done.stderr or done.stdout)[-500:]}")
+    return done.stdout
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,249 @@
+"""`corral demo`: play it, tell how everything was absorbed, and prove that the branch is green."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from os.path import join
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import asdict
+
+from corral.core.codec import decode
+from corral.core.errors import BadInput
+from corral.core.session_rules import WITNESS
+from corral.core.verdict import Verdict
+from corral.core.whole import Report, Standing
+from corral.interfaces.cli.board_demo.board import git
+from corral.interfaces.cli.context import Context
+from corral.interfaces.cli.demo import clearing, setting
+from corral.interfaces.cli.demo.account import LEFT, Account, Trouble
+from corral.interfaces.cli.demo.bugs import BUGS
+from corral.interfaces.cli.demo.project import FILES
+from corral.interfaces.cli.output import columns, fancy, paint, say, say_json
+from corral.interfaces.cli.parser import Options
+from corral.interfaces.cli.progress import Progress
+from corral.interfaces.cli.run import ROLE_ENDED, Run, apply
+from corral.roles.whole import Roles
+from corral.store.sqlite import SqliteStore
+from corral.world.engines.registry import ENGINES
+
+ACTOR = "demo"
+_TESTS_S = 120
+_WIDEST = 110
+
+# What goes wrong with the scripted agents, in the log's own words.
+EXPECTED = {
+    Verdict.CRASHED: "an agent crashes",
+    Verdict.HUNG: "one hangs",
+    Verdict.DIRTY: "one says that it is done, without a commit",
+    Verdict.OUT_OF_SCOPE: "one changes a file that is none of its business",
+    Verdict.LIMITED: "one is told to wait by its model's server",
+    LEFT: "one leaves a daemon behind",
+    "conflict": "two change the same line",
+    "red": "two fit as text, and break the program together",
+    ROLE_ENDED: "the witness, which looks after all of them, is killed with kill -9",
+}
+
+
+def demo(context: Context, options: Options) -> int:
+    """Run the demo; 0 only if the project's tests pass on the branch that landed."""
+    if options.board:
+        from corral.interfaces.cli import board_demo
+
+        return board_demo.demo(context, options)
+    engine = options.engine or setting.SCRIPTED
+    if engine != setting.SCRIPTED and engine not in ENGINES:
+        known = ", ".join(name for name in ENGINES if name != "command")
+        raise BadInput(f"there is no engine {engine!r}", f"one of {known}")
+    with _folder(keep=options.keep) as folder:
+        repo = setting.make(folder, engine)
+        if not context.as_json:
+            _say_first_words(engine, repo, options)
+        outcome = _played(repo, join(folder, "plan.toml"), engine, quiet=context.as_json)
+        kept = repo if options.keep else ""
+        if context.as_json:
+            say_json(_data(outcome) | {"repository": kept})
+        else:
+            _say_last_words(outcome, kept)
+    return outcome.exit_code
+
+
+class Outcome(Struct, frozen=True):
+    report: Report
+    troubles: list[Trouble]
+    unseen: list[str]  # what should have gone wrong, and did not
+    tests: str  # what the tests on a fresh clone of the branch said; empty: nothing was wrong
+    left: list[str]  # processes
+
+    @property
+    def exit_code(self) -> int:
+        if self.report.standing is Standing.INTERRUPTED:
+            return self.report.exit_code
+        return 1 if self.tests or self.left or self.unseen or self.report.exit_code else 0
+
+
+def _played(repo: str, plan: str, engine: str, *, quiet: bool) -> Outcome:
+    context = Context(repo, ACTOR, as_json=False)
+    with closing(context):
+        convoy = apply(context, plan)
+        screen = Progress(convoy) if fancy() and not quiet else None
+        kill = _KillTheWitness(context.store)
+        after = context.store.state().seq
+        try:
+            report = Run(context, convoy, after, screen, quiet=quiet, beside=kill.look).follow()
+        finally:
+            left = clearing.end_all(repo)
+        account = Account(decode(stored.line) for stored in context.store.read(0))
+    expected = EXPECTED if engine == setting.SCRIPTED else {ROLE_ENDED: EXPECTED[ROLE_ENDED]}
+    unseen = [words for kind, words in expected.items() if kind not in account.kinds()]
+    tests = _tested(repo) if report.standing is not Standing.INTERRUPTED else "not run"
+    return Outcome(report, account.troubles, unseen, tests, left)
+
+
+class _KillTheWitness:
+    """Kills the witness once, while all agents are at work."""
+
+    def __init__(self, store: SqliteStore) -> None:
+        self._store = store
+        self._done = False
+
+    def look(self, roles: Roles) -> None:
+        sessions = self._store.state().sessions.values()
+        pid = roles.pid(WITNESS)
+        if self._done or pid is None or len(sessions) < len(BUGS):
+            return
+        if all(session.live for session in sessions):
+            return  # wait for the first to end: now somebody is at every stage of its work
+        self._done = True
+        os.kill(pid, signal.SIGKILL)
+
+
+def _tested(repo: str) -> str:
+    """Run the tests on a fresh clone: as they landed, and then as they were, without marks."""
+    fresh = join(repo, os.pardir, "fresh")
+    git("clone", "--quiet", "--no-local", f"--branch={setting.BRANCH}", repo, fresh, cwd=repo)
+    said = _failure(fresh, strict=False)
+    for path, content in FILES.items():
+        if path.startswith("tests/"):
+            with open(join(fresh, path), "w", encoding="utf-8") as file:
+                file.write(content)
+    return said or _failure(fresh, strict=True)
+
+
+def _failure(folder: str, *, strict: bool) -> str:
+    done = subprocess.run(
+        ["/bin/sh", "-c", setting.command(strict=strict)],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=_TESTS_S,
+        check=False,
+    )
+    return "" if done.returncode == 0 else done.stderr.strip() or f"exit code {done.returncode}"
+
+
+def _data(outcome: Outcome) -> dict[str, Any]:
+    return {
+        "exit_code": outcome.exit_code,
+        "landed": outcome.report.landed,
+        "tasks": len(outcome.report.tasks),
+        "seconds": outcome.report.seconds,
+        "troubles": [asdict(trouble) for trouble in outcome.troubles],
+        "unseen": outcome.unseen,
+        "tests": outcome.tests,
+        "left": outcome.left,
+    }
+
+
+def _say_first_words(engine: str, repo: str, options: Options) -> None:
+    _wrapped(
+        f"A shop with {len(BUGS)} known bugs, a test that fails for each, and {len(BUGS)} agents"
+        " at once, each in a working tree and on a branch of its own.",
+        "bold",
+    )
+    if engine == setting.SCRIPTED:
+        things = "; ".join(EXPECTED.values())
+        _wrapped(f"They are scripted, and need neither a key nor a model. On the way {things}.")
+    if options.with_ui:
+        _wrapped(f"There is no dashboard yet: corral status --watch --repo {repo}", "yellow")
+    say("")
+    sys.stdout.flush()
+
+
+def _say_last_words(outcome: Outcome, kept: str) -> None:
+    report = outcome.report
+    say("")
+    if report.standing is Standing.INTERRUPTED:
+        say("stopped; nothing is left" + (f" but {kept}" if kept else ""))
+        return
+    say(paint("What happened, and how it was absorbed, as the log has it:", "bold"))
+    landed = {task.id: task.commit for task in report.tasks if task.commit}
+    for trouble in outcome.troubles:
+        _say_trouble(trouble, landed)
+    say("")
+    for problem in [*_problems(outcome)]:
+        _wrapped(f"✗ {problem}", "red")
+    if not outcome.exit_code:
+        _wrapped(
+            f"✓ {report.landed} of {len(report.tasks)} landed on {setting.BRANCH} in"
+            f" {report.seconds:.0f} s; every test passes on a fresh clone of it; no process is"
+            " left.",
+            "green",
+        )
+    where = f"in {kept}" if kept else "in the demo's folder, which corral demo --keep keeps"
+    _wrapped(f"The commands to look closer work {where}.")
+
+
+def _problems(outcome: Outcome) -> Iterator[str]:
+    report = outcome.report
+    if report.exit_code:
+        yield f"{report.landed} of {len(report.tasks)} landed: {report.standing}"
+        yield from (
+            f"{task.id} {task.state}: {task.reason}" for task in report.tasks if task.reason
+        )
+    if outcome.tests:
+        yield f"the tests fail on a fresh clone of {setting.BRANCH}: {outcome.tests}"
+    yield from (f"this was to be shown, and did not happen: {one}" for one in outcome.unseen)
+    yield from (f"still alive: {one}" for one in outcome.left)
+
+
+def _say_trouble(trouble: Trouble, landed: dict[Any, str]) -> None:
+    end = f"; {trouble.task} landed" if trouble.task in landed else ""
+    if trouble.task is not None and trouble.task not in landed:
+        end = f"; {trouble.task} did not land"
+    kind = trouble.kind.replace("_", " ")
+    style = "yellow" if trouble.absorbed else "red"
+    _wrapped(f"{kind.ljust(12)} {trouble.subject}: {trouble.happened or '-'}", style, hang=13)
+    _wrapped(f"{' ' * 12} → {trouble.absorbed or 'not absorbed'}{end}", hang=15)
+    _wrapped(f"{' ' * 15}{trouble.look}", "dim", hang=17)
+
+
+def _wrapped(text: str, *styles: str, hang: int = 0) -> None:
+    """Print a paragraph that fits the terminal; in a pipe, too, lines stay readable."""
+    wide = max(30, min(columns() - 1, _WIDEST))
+    lines = textwrap.wrap(
+        text,
+        wide,
+        subsequent_indent=" " * hang,
+        break_on_hyphens=False,
+        drop_whitespace=True,
+        replace_whitespace=False,
+    )
+    say("\n".join(paint(line, *styles) if styles else line for line in lines))
+
+
+@contextmanager
+def _folder(*, keep: bool) -> Iterator[str]:
+    folder = os.path.realpath(tempfile.mkdtemp(prefix="corral-demo-"))
+    try:
+        yield folder
+    finally:
+        if not keep:
+            clearing.remove(folder)

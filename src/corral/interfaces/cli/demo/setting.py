@@ -1,0 +1,134 @@
+"""The demo's repository: the sample project, its configuration and the plan for its bugs."""
+
+import os
+import shlex
+import sys
+from pathlib import Path
+
+from corral.interfaces.cli.board_demo.board import corral, git
+from corral.interfaces.cli.demo.bugs import BUGS, LIMIT, Bug
+from corral.interfaces.cli.demo.project import FILES
+from corral.world.git import version
+
+SCRIPTED = "scripted"
+TITLE = "Mend the shop"
+BRANCH = "main"
+_OTHER = "other-account"
+_CHECK = ("-B", "-m", "unittest", "-q")
+
+
+def make(folder: str, engine: str) -> str:
+    """Make the repository of the sample project, set up for an engine; return its path."""
+    version()  # the one sentence that says that git is missing
+    repo = os.path.join(folder, "shop")
+    os.mkdir(repo)
+    git("init", "--quiet", f"--initial-branch={BRANCH}", cwd=repo)
+    for path, content in FILES.items():
+        _write(repo, path, content)
+    corral("init", repo=repo)
+    _write(repo, ".corral/config.toml", _config(engine))
+    git("add", ".", cwd=repo)
+    git("commit", "--quiet", "--message=Begin", cwd=repo)
+    _write(folder, "plan.toml", plan(engine))
+    return repo
+
+
+def command(*more: str, strict: bool = False) -> str:
+    """Return the command that runs the project's tests."""
+    words = [sys.executable, *_CHECK, *more]
+    return ("STRICT=1 " if strict else "") + shlex.join(words)
+
+
+def plan(engine: str) -> str:
+    """Return the plan, a task for each bug. All begin at once, even where their paths overlap."""
+    head = [
+        "[convoy]",
+        f"title = {_text(TITLE)}",
+        f"base = {_text(BRANCH)}",
+        f"checks = [{_text(command())}]",
+        "",
+        "[policy]",
+        'overlap = "allow"',
+        'tests = "apart"',
+    ]
+    return "\n".join([*head, *(line for bug in BUGS for line in _task(bug, engine)), ""])
+
+
+def _task(bug: Bug, engine: str) -> list[str]:
+    other = engine == SCRIPTED and bug.fault == LIMIT
+    return [
+        "",
+        "[[task]]",
+        f"key = {_text(bug.key)}",
+        f"title = {_text(bug.title)}",
+        f"engine = {_text(_OTHER if other else 'default')}",
+        f"paths = [{', '.join(_text(path) for path in bug.paths)}]",
+        f"accept = [{_text(command(f'tests.{bug.test}', strict=True))}]",
+        f"brief = {_text(bug.brief)}",
+    ]
+
+
+_SCRIPTED = """\
+# Short times, so that everything can be seen in a minute.
+[watch]
+beat_s = 20
+backoff_s = 2
+wall_s = 120
+grace_s = 2
+
+[slots]
+total = {agents}
+reserve = 0
+
+[refinery]
+slots = 2
+finish = "fast-forward"
+
+[engine.default]
+type = "command"
+output = "facts"
+command = [{command}]
+account = "first"
+turn_s = 12
+
+# Limits are met by account: the others work on.
+[engine.other-account]
+type = "command"
+output = "facts"
+command = [{command}]
+account = "second"
+turn_s = 12
+"""
+
+_REAL = """\
+[slots]
+total = {agents}
+reserve = 0
+
+[refinery]
+finish = "fast-forward"
+
+[engine.default]
+type = {engine}
+"""
+
+
+def _config(engine: str) -> str:
+    if engine != SCRIPTED:
+        return _REAL.format(agents=len(BUGS), engine=_text(engine))
+    # Without the folder that it starts in on its path: that is a session's.
+    words = (sys.executable, "-P", "-m", "corral.interfaces.cli.demo.agent")
+    return _SCRIPTED.format(agents=len(BUGS), command=", ".join(_text(word) for word in words))
+
+
+def _text(value: str) -> str:
+    """Write a text as TOML does."""
+    import json
+
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _write(folder: str, path: str, content: str) -> None:
+    file = Path(folder, path)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(content, "utf-8")

@@ -1,0 +1,237 @@
+"""`corral mayor …`: have an engine make a plan, talk about it, approve it."""
+
+import gc
+import sys
+from typing import Any
+
+import msgspec
+
+from corral.core import mayor_events as m
+from corral.core import mayor_rules
+from corral.core.errors import BadInput, Refused
+from corral.core.ids import ConvoyId
+from corral.core.mayor_state import Mayor, MayorState
+from corral.core.plan.report import Report, of_plan
+from corral.core.plan.schema import Plan
+from corral.core.text import shown
+from corral.interfaces.cli import output, plans
+from corral.interfaces.cli.context import Context
+from corral.interfaces.cli.output import paint
+from corral.interfaces.cli.parser import Options
+from corral.roles.mayor.talk import Talk
+
+_NOBODY = "corral mayor approve, or corral mayor reject"
+
+
+def talk_of(context: Context) -> Talk:
+    return Talk(
+        context.writable,
+        context.repository,
+        context.config,
+        actor=context.actor,
+        around=plans.surroundings(context),
+        say=_silent if context.as_json else output.warn,
+    )
+
+
+def _silent(text: str) -> None:
+    """Say nothing to a program: its answer is all that it reads."""
+
+
+def start(context: Context, options: Options) -> None:
+    """Have a plan made for a goal, or go on with the conversation that there is."""
+    gc.enable()  # unlike other commands, this one stays
+    talk = talk_of(context)
+    if options.task is None:
+        mayor = mayor_rules.current(context.store.state())
+        if mayor.over or mayor.state is MayorState.IDLE:
+            raise BadInput(
+                "there is no conversation to go on with", 'corral mayor start --task "…"'
+            )
+        mayor = talk.go_on()
+    else:
+        mayor = talk.start(_goal(context, options.task), options.engine or "", options.replan or "")
+    _came_to(context, talk, mayor, yes=options.yes or options.headless)
+
+
+def ask(context: Context, options: Options) -> None:
+    """Go on with the conversation: a question, or a wish; its answer may change the plan."""
+    gc.enable()
+    talk = talk_of(context)
+    mayor = talk.ask(_goal(context, options.text))
+    _came_to(context, talk, mayor, yes=options.yes)
+
+
+def replan(context: Context, options: Options) -> None:
+    """Ask about the tasks of a convoy that have failed for good, each once."""
+    gc.enable()
+    mayor = mayor_rules.of_convoy(context.store.state(), ConvoyId(options.convoy))
+    if mayor is None:
+        raise BadInput(f"no conversation with the mayor is about {options.convoy!r}")
+    if mayor != mayor_rules.current(context.store.state()):
+        raise Refused(f"{mayor.id} is not the newest conversation", code="mayor_over")
+    talk = talk_of(context)
+    most = context.config.mayor.replans
+    told = []
+    while (task := mayor_rules.untold(context.store.state(), mayor, most)) is not None:
+        mayor = talk.tell_failure(task)
+        told.append(task.id)
+        if mayor.state is not MayorState.PROPOSED or not options.yes:
+            break
+        talk.approve(mayor)
+        mayor = talk.look()
+    context.answer(_data(talk, mayor) | {"told": told}, lambda: _human(talk, mayor))
+
+
+def approve(context: Context, options: Options) -> None:
+    talk = talk_of(context)
+    talk.approve(talk.look())
+    mayor = talk.look()
+    context.answer(_data(talk, mayor), lambda: _human(talk, mayor))
+
+
+def reject(context: Context, options: Options) -> None:
+    talk = talk_of(context)
+    talk.reject(talk.look(), options.reason)
+    mayor = talk.look()
+    context.answer(_data(talk, mayor), lambda: _human(talk, mayor))
+
+
+def stop(context: Context, options: Options) -> None:
+    talk = talk_of(context)
+    talk.stop(talk.look(), options.reason)
+    mayor = talk.look()
+    context.answer(_data(talk, mayor), lambda: f"{mayor.id} was stopped")
+
+
+def status(context: Context, options: Options) -> None:
+    talk = talk_of(context)
+    mayor = talk.look()
+    context.answer(_data(talk, mayor), lambda: _human(talk, mayor))
+
+
+def tail(context: Context, options: Options) -> None:
+    """Show what was said, the last of it; long texts are cut."""
+    talk = talk_of(context)
+    said = list(talk.said(talk.look()))[-max(0, options.turns) * 2 :]
+    data = [{"type": one.type, **msgspec.to_builtins(one)} for one in said]
+    context.answer(data, lambda: "\n\n".join(_spoken(one) for one in said))
+
+
+def planned(context: Context, goal: str, options: Options) -> ConvoyId:
+    """Return the convoy of a goal: of the plan that was approved for it, made now if need be."""
+    talk = talk_of(context)
+    known = mayor_rules.newest(context.store.state())
+    if known is not None and known.convoy and talk.goal(known) == goal:
+        return known.convoy  # the run goes on
+    mayor = talk.start(goal, options.engine or "", options.replan or "")
+    _must_have_plan(mayor)
+    if mayor.state is MayorState.PROPOSED:
+        if not options.yes and not options.headless:
+            plans.confirm(drawn(talk, mayor), "Run this?", "corral run GOAL --yes")
+        talk.approve(mayor)
+    return talk.look().convoy
+
+
+def drawn(talk: Talk, mayor: Mayor) -> str:
+    """Return the plan that waits for approval, and what it cancels."""
+    report = _report(talk.proposal(mayor))
+    proposal = talk.proposal(mayor)
+    cancel = f"\ncancelled: {', '.join(proposal.cancel)}" if proposal and proposal.cancel else ""
+    return (plans.drawn(report) if report else "") + cancel
+
+
+def _report(proposal: m.PlanProposed | None) -> Report | None:
+    return of_plan(msgspec.json.decode(proposal.plan, type=Plan)) if proposal else None
+
+
+def _came_to(context: Context, talk: Talk, mayor: Mayor, *, yes: bool) -> None:
+    """Say what a conversation has come to, and put an approved plan on the board."""
+    _must_have_plan(mayor)
+    if mayor.state is MayorState.PROPOSED and (yes or _wanted(context, talk, mayor)):
+        talk.approve(mayor)
+        mayor = talk.look()
+    context.answer(_data(talk, mayor), lambda: _human(talk, mayor))
+
+
+def _wanted(context: Context, talk: Talk, mayor: Mayor) -> bool:
+    if context.as_json or not sys.stdin.isatty():
+        return False  # nobody can be asked: it waits
+    output.say(drawn(talk, mayor))
+    return plans.answered_yes("Put this on the board?")
+
+
+def _must_have_plan(mayor: Mayor) -> None:
+    if mayor.state is MayorState.GAVE_UP:
+        raise BadInput(
+            f"{mayor.id} gave up, and nothing was created: {mayor.reason}",
+            "corral mayor tail shows what was said",
+            code="bad_plan",
+        )
+    if mayor.state is MayorState.STOPPED:
+        raise Refused(f"{mayor.id} was stopped", 'corral mayor start --task "…"', code="mayor_over")
+
+
+def _goal(context: Context, text: str) -> str:
+    goal = context.read_text("-") if text == "-" else text
+    if not goal.strip():
+        raise BadInput("the text is empty: say what is wanted")
+    return goal.strip()
+
+
+def _data(talk: Talk, mayor: Mayor) -> dict[str, Any]:
+    proposal = talk.proposal(mayor)
+    bill = mayor.bill
+    return {
+        "id": mayor.id,
+        "state": mayor.state,
+        "goal": talk.goal(mayor),
+        "engine": mayor.engine,
+        "replan": mayor.replan,
+        "turns": mayor.turn,
+        "convoy": mayor.convoy or None,
+        "reason": mayor.reason,
+        "answer": _answer(talk, mayor),
+        "plan": msgspec.json.decode(proposal.plan) if proposal else None,
+        "cancel": proposal.cancel if proposal else (),
+        "pending": mayor.pending,
+        "cost_usd": bill.usd,
+        "tokens": bill.tokens,
+    }
+
+
+def _answer(talk: Talk, mayor: Mayor) -> str:
+    last = [one for one in talk.said(mayor) if isinstance(one, m.MayorAnswered)]
+    return last[-1].text if last else ""
+
+
+def _human(talk: Talk, mayor: Mayor) -> str:
+    cost = "" if not mayor.bill.tokens else ", cost unknown"
+    cost = f", ${mayor.bill.usd:.4f}" if mayor.bill.usd else cost
+    lines = [
+        f"{paint(mayor.id, 'bold')} {mayor.state}: {mayor.turn} turns with {mayor.engine}{cost}"
+    ]
+    if mayor.pending:
+        lines += [drawn(talk, mayor), f"waits for approval: {_NOBODY}"]
+    elif mayor.convoy:
+        lines.append(f"its plan is the convoy {mayor.convoy}: corral run {mayor.convoy}")
+    if mayor.state is MayorState.IDLE and mayor.cause != "goal":
+        lines.append(_text(_answer(talk, mayor), 4_000))
+    if mayor.reason:
+        lines.append(shown(mayor.reason))
+    return "\n".join(line for line in lines if line)
+
+
+def _spoken(one: m.MayorAsked | m.MayorAnswered) -> str:
+    if isinstance(one, m.MayorAsked):
+        return f"{paint(f'asked {one.profile} ({one.cause})', 'bold')}\n{_text(one.message)}"
+    lines = [paint(f"answered {one.trouble}".strip(), "bold"), _text(one.text)]
+    lines += [f"wrong: {shown(problem)}" for problem in one.problems]
+    if one.wrote:
+        lines.append(f"wrote, and was thrown away: {', '.join(map(shown, one.wrote))}")
+    return "\n".join(lines)
+
+
+def _text(text: str, most: int = 2_000) -> str:
+    cut = text if len(text) <= most else f"{text[:most]} …"
+    return "\n".join(shown(line.expandtabs()) for line in cut.split("\n"))

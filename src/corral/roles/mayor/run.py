@@ -1,0 +1,245 @@
+"""One run of the mayor's engine: in a tree of its own, allowed to read only, watched to its end.
+
+The program is the keeper's child like that of every session, so it goes on if whoever asked is
+killed, and the next one takes it over: a run is its folder, `sessions/MAYOR/run-TURN`.
+"""
+
+import os
+import threading
+from collections.abc import Callable
+from os.path import isdir, join
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from corral.core import watchdog
+from corral.core.bill import Bill
+from corral.core.config import Config
+from corral.core.errors import BadInput
+from corral.core.ids import ConvoyId, SessionId, TaskId, Token
+from corral.core.mayor_state import Mayor
+from corral.core.plan.schema import MOST_BYTES
+from corral.core.state import Session, Task, TaskState
+from corral.core.stream import Stream
+from corral.core.verdict import Verdict
+from corral.core.watchdog import Seen
+from corral.roles.engaging import Engaging
+from corral.roles.files import Room, launched
+from corral.roles.launching import PASSED_ON, last_words, mail_of
+from corral.roles.mayor.words import Words
+from corral.roles.reading import Reading
+from corral.world import processes
+from corral.world.clock import now
+from corral.world.engines.laying import lay
+from corral.world.engines.recipe import Job, Permission, environment
+from corral.world.processes import Exit, Launch, Reason
+from corral.world.repository import Repository
+from corral.world.trees import Tree
+from corral.world.watch import Watch
+
+_LOOK_S = 1.0
+_WITHDRAWN = "whoever asked was killed before it was started"
+_STREAMED = ("gemini",)  # say what they say in pieces that belong together
+
+
+class Ended(Struct, frozen=True):
+    """How a run ended. `trouble` is empty if there is an answer."""
+
+    stream: Stream
+    text: str
+    trouble: str = ""
+
+
+class Runner:
+    def __init__(self, repository: Repository, config: Config) -> None:
+        self._repository = repository
+        self._config = config
+        self.engaging = Engaging(config, repository.folder)
+        self.stopping = threading.Event()
+
+    def check(self, name: str) -> None:
+        """Refuse a profile that can give no answer, before anything is asked."""
+        profile = self.engaging.profile(name)
+        recipe = self.engaging.recipe(name)
+        if recipe is None or profile.type == "aider" or profile.transport == "tmux":
+            raise BadInput(
+                f"the engine {name!r} gives no answer that can be read as a plan",
+                'corral mayor start --engine PROFILE, or engine = "…" in [mayor]',
+            )
+        self.engaging.check(name, _task())
+
+    def folder(self, mayor: Mayor) -> str:
+        return join(self._room(mayor).path, f"run-{mayor.turn}")
+
+    def begun(self, mayor: Mayor) -> bool:
+        """Say whether the newest run was started; one that was half started never will be."""
+        folder = self.folder(mayor)
+        if isdir(folder) and not launched(folder):
+            processes.withdraw(folder, _WITHDRAWN)
+        return isdir(folder)
+
+    def start(self, mayor: Mayor, tree: Tree, prompt: str) -> None:
+        room = self._room(mayor)
+        os.makedirs(room.path, mode=0o700, exist_ok=True)
+        job = self._job(mayor, tree.path)
+        _write(job.prompt_file, prompt)
+        session = self._session(mayor)
+        prepared = self.engaging.prepared(session, _task(), job)
+        lay(prepared, job.home)
+        os.makedirs(job.unpacked, mode=0o700, exist_ok=True)
+        folder = self.folder(mayor)
+        os.mkdir(folder, mode=0o700)
+        env = self._environment(mayor) | self.engaging.passed_on(mayor.profile)
+        processes.start(
+            join(self._repository.folder, "run"),
+            Launch(
+                session=mayor.id,
+                argv=prepared.argv,
+                cwd=tree.path,
+                env=env | environment(prepared, os.environ) | {"CORRAL_BRIEF": job.prompt_file},
+                folder=folder,
+                stdin=prepared.stdin or os.devnull,
+                wall_s=self._config.watch.wall_s,
+                grace_s=self._config.watch.grace_s,
+                output_bytes=self._config.watch.output_mb << 20,
+                split=True,
+            ),
+        )
+
+    def finish(self, mayor: Mayor, tree: str, over: Callable[[Bill], str]) -> Ended | None:
+        """Watch a run to its end. None: we were asked to stop; the run goes on.
+
+        `over` says which budget is used up, given what the run has cost.
+        """
+        words = Words("" if self._streams(mayor.profile) else "\n")
+        reader = self.engaging.reader(mayor.profile, self._job(mayor, tree))
+        prices = self._config.budget.prices
+        folder = self.folder(mayor)
+        reading = Reading(folder, reader, prices, now(), words.hear)
+        stopped = ""
+        try:
+            with Watch() as watch:
+                watch.add_complete(folder)
+                watch.add_growing(folder)
+                while (exit_ := processes.outcome(folder)) is None:
+                    if self.stopping.is_set():
+                        return None
+                    reading.advance(now())
+                    why = stopped or self._step_in(mayor, reading, over)
+                    if why and not stopped:
+                        stopped = why
+                        processes.ask_stop(folder)
+                    watch.wait(_LOOK_S)
+            stream = reading.finish(now())
+        finally:
+            reading.close()
+        return self._ended(mayor, stream, words.answer(), exit_, stopped)
+
+    def stop(self, mayor: Mayor) -> None:
+        """End the newest run, if it goes on, and wait for that."""
+        folder = self.folder(mayor)
+        if not mayor.turn or not self.begun(mayor) or processes.outcome(folder) is not None:
+            return
+        with Watch() as watch:
+            watch.add_complete(folder)
+            processes.ask_stop(folder)
+            while processes.outcome(folder) is None:
+                watch.wait(_LOOK_S)
+
+    def _step_in(self, mayor: Mayor, reading: Reading, over: Callable[[Bill], str]) -> str:
+        """Say for which trouble a run has to be ended now."""
+        stream = reading.stream
+        if stream.asked is not None and self._config.watch.answer_s:
+            return "asked"  # nobody listens: it is to answer with a plan
+        if over(stream.bill):
+            return str(Verdict.OVER_BUDGET)
+        seen = Seen(now=now(), fact_at=reading.fact_at, limited_at=reading.limited_at)
+        found = watchdog.step(stream, seen, self.engaging.bounds(mayor.profile))
+        if found is None:
+            return ""
+        limit = stream.limited
+        if found.verdict is Verdict.LIMITED and limit is not None:
+            return str(limit.trouble)
+        return str(found.verdict)
+
+    def _ended(self, mayor: Mayor, stream: Stream, text: str, exit_: Exit, stopped: str) -> Ended:
+        if stopped:
+            return Ended(stream, text, stopped)
+        end = stream.finished
+        if end is not None and end.trouble is not None:
+            return Ended(stream, end.text, str(end.trouble))
+        if exit_.reason in (Reason.STOPPED, Reason.LOST) or exit_.detail == _WITHDRAWN:
+            return Ended(stream, text, "interrupted")
+        if exit_.reason is not Reason.EXITED:
+            return Ended(stream, exit_.detail or text, str(exit_.reason))
+        by_code = end is None and self.engaging.ends_by_code(mayor.profile)
+        if (by_code and exit_.code != 0) or (end is None and not by_code):
+            said = last_words(self.folder(mayor)) or f"exit code {exit_.code}"
+            return Ended(stream, said, "crashed")
+        return Ended(stream, text or (end.text if end else ""))
+
+    def _streams(self, name: str) -> bool:
+        profile = self.engaging.profile(name)
+        return profile.type in _STREAMED or profile.transport == "acp"
+
+    def _job(self, mayor: Mayor, tree: str) -> Job:
+        session = self._session(mayor)
+        prompt = self._room(mayor).prompt(mayor.turn)
+        job = self.engaging.job(session, _task(), tree, prompt)
+        return replace(job, permission=Permission.READ, longest=MOST_BYTES)
+
+    def _session(self, mayor: Mayor) -> Session:
+        """Return the run as if it were a session's launch: that is what engines are started by."""
+        return Session(
+            id=SessionId(mayor.id),
+            task=TaskId(""),
+            token=Token(""),
+            profile=mayor.profile,
+            pool="",
+            branch="",
+            base="",
+            wall_s=0,
+            started_at=mayor.started_at,
+            resume=mayor.resume,
+            thread=mayor.resume,
+            launches=mayor.turn,
+            talk=mayor.talk,
+        )
+
+    def _environment(self, mayor: Mayor) -> dict[str, str]:
+        passed = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+        who = {"NAME": f"corral {mayor.id}", "EMAIL": mail_of(SessionId(mayor.id))}
+        roles = ("AUTHOR", "COMMITTER")
+        identity = {f"GIT_{r}_{key}": value for r in roles for key, value in who.items()}
+        run = {"CORRAL_SESSION": mayor.id, "CORRAL_RUN": self._repository.git_dir}
+        return {**passed, **identity, **run}
+
+    def _room(self, mayor: Mayor) -> Room:
+        return Room(self._repository.folder, SessionId(mayor.id))
+
+
+def _task() -> Task:
+    """Return a task that asks for nothing: engines are described by what they work on."""
+    return Task(
+        id=TaskId(""),
+        convoy=ConvoyId(""),
+        title="",
+        state=TaskState.DOING,
+        priority=0,
+        needs=(),
+        paths=(),
+        accept=(),
+        inputs=(),
+        engine="",
+        assignee="",
+        added_at=0,
+        changed_at=0,
+        order=0,
+        brief_seq=0,
+    )
+
+
+def _write(path: str, text: str) -> None:
+    opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+    with open(opened, "w", encoding="utf-8", errors="replace") as file:
+        file.write(text)

@@ -1,0 +1,449 @@
+"""A conversation with the mayor: put a question, take the answer, send back what is wrong with it.
+
+Everything is recorded before it is done, and a run of the engine outlives whoever asked. So this
+may be killed between any two steps: whoever settles the conversation next finds the question that
+was put, the run that goes on or is over, and goes on from there.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from os.path import isfile, join
+
+import msgspec
+from msgspec.structs import replace
+
+from corral.core import governor, mayor_rules
+from corral.core import mayor_events as m
+from corral.core.bill import Bill
+from corral.core.codec import decode, event_of
+from corral.core.config import Config
+from corral.core.errors import NotFound, Refused
+from corral.core.facts import PASSING
+from corral.core.ids import SessionId, TaskId
+from corral.core.mayor_state import Mayor, MayorState
+from corral.core.plan import prompt as prompts
+from corral.core.plan.amend import Before, Reply, understood
+from corral.core.plan.check import Surroundings
+from corral.core.plan.schema import Plan
+from corral.core.profiles import account_of, budgets_of, limits_of
+from corral.core.state import State, Task
+from corral.core.text import BRIEF, LINE, cut
+from corral.roles import signals
+from corral.roles.files import Room
+from corral.roles.locks import only_one
+from corral.roles.log import Log
+from corral.roles.mayor.run import Ended, Runner
+from corral.roles.secrets import Secrets
+from corral.store.port import Store
+from corral.world import processes
+from corral.world.clock import now
+from corral.world.git import Git
+from corral.world.git.tree import Tree
+from corral.world.git.view import View
+from corral.world.keep.entries import names
+from corral.world.repository import Repository
+from corral.world.trees import Trees
+
+ROLE = "mayor"
+_LOOK_S = 1.0
+_PASSING = frozenset(map(str, PASSING))
+_UNCOUNTED = ("interrupted", "auth", "over_budget")  # troubles that are not the answer's fault
+_SAID = 20_000  # characters of one thing that was said, where it has to be told again
+_EXCHANGES = 8
+_PATHS = 50
+_NONE = TaskId("")
+
+
+class Talk:
+    def __init__(
+        self,
+        store: Store,
+        repository: Repository,
+        config: Config,
+        *,
+        actor: str,
+        around: Surroundings,
+        say: Callable[[str], None],
+    ) -> None:
+        self._store = store
+        self._log = Log(store, actor, Secrets(config, os.environ))
+        self._repository = repository
+        self._config = config
+        self._actor = actor
+        self._around = around
+        self._say = say
+        self._runner = Runner(repository, config)
+        trees = config.trees
+        self._trees = Trees(repository, place=trees.folder or None, pool=trees.pool)
+        self._view = View(repository.git_dir)
+        self._accounts = limits_of(config).accounts
+
+    def start(self, goal: str, engine: str, replan: str) -> Mayor:
+        """Begin a conversation and see it through; the same goal again goes on with it."""
+        name = engine or self._chosen()
+        self._runner.check(name)
+        with self._alone():
+            last = mayor_rules.newest(self._log.look())
+            same = last is not None and not last.over and self.goal(last) == goal
+            if last is None or not same or last.state is MayorState.IDLE:
+                self._log.record(lambda state, _: mayor_rules.start(state, goal, name, replan))
+            return self._settle()
+
+    def go_on(self) -> Mayor:
+        """See the newest conversation through, wherever it is."""
+        with self._alone():
+            return self._settle()
+
+    def ask(self, text: str) -> Mayor:
+        """Put a person's question."""
+        with self._alone():
+            mayor = self._settle()
+            plan = self.before(mayor).plan
+            message = prompts.question(text, plan, self._standing(mayor))
+            return self._put(mayor, "question", message)
+
+    def tell_failure(self, task: Task) -> Mayor:
+        """Ask what to do about a task that has failed for good."""
+        with self._alone():
+            mayor = self._settle()
+            plan = self.before(mayor).plan
+            if plan is None or mayor.state is not MayorState.IDLE:
+                return mayor
+            lines = self._standing(mayor)
+            message = prompts.failure(task.key or task.id, self._happened(task), plan, lines)
+            return self._put(mayor, "failure", message, task.id)
+
+    def stop(self, mayor: Mayor, reason: str) -> None:
+        """End a conversation, its engine and its tree; who waits for its answer ends by that."""
+        self._log.record(lambda state, _: mayor_rules.stop(state, mayor.id, reason))
+        if mayor.state is MayorState.ASKING:
+            self._runner.stop(mayor)
+        self._put_back(mayor)
+
+    def approve(self, mayor: Mayor) -> None:
+        proposal = self._event(mayor.proposed_seq)
+        if not isinstance(proposal, m.PlanProposed):
+            raise Refused(f"no plan of {mayor.id} waits for approval", "corral mayor status")
+        seq, base = mayor.proposed_seq, self._repository.branch()
+        self._log.record(
+            lambda state, at: mayor_rules.approve(
+                state, proposal, seq, base=base, actor=self._actor, now=at
+            )
+        )
+
+    def reject(self, mayor: Mayor, reason: str) -> None:
+        self._log.record(lambda state, _: mayor_rules.reject(state, mayor.id, reason))
+
+    def look(self) -> Mayor:
+        return mayor_rules.current(self._log.look())
+
+    def goal(self, mayor: Mayor) -> str:
+        return str(getattr(self._event(mayor.goal_seq), "goal", ""))
+
+    def proposal(self, mayor: Mayor) -> m.PlanProposed | None:
+        """Return the newest plan that was proposed."""
+        found = self._event(mayor.proposed_seq)
+        return found if isinstance(found, m.PlanProposed) else None
+
+    def said(self, mayor: Mayor) -> Iterator[m.MayorAsked | m.MayorAnswered]:
+        """Yield what was said, as far back as is remembered."""
+        for seq in mayor.said:
+            event = self._event(seq)
+            if isinstance(event, m.MayorAsked | m.MayorAnswered):
+                yield event
+
+    def before(self, mayor: Mayor) -> Before:
+        """Return the plan that an answer builds on: what is proposed, else what was approved."""
+        found = self._event(mayor.proposed_seq if mayor.pending else mayor.approved_seq)
+        if not isinstance(found, m.PlanProposed):
+            return Before()
+        plan = msgspec.json.decode(found.plan, type=Plan)
+        if mayor.convoy:
+            plan = replace(plan, convoy=replace(plan.convoy, slug=mayor.convoy))
+        return Before(plan, mayor.convoy)
+
+    def _put(self, mayor: Mayor, cause: str, message: str, task: TaskId = _NONE) -> Mayor:
+        if mayor.over:
+            raise Refused(
+                f"{mayor.id} is over: {mayor.reason or mayor.state}",
+                'corral mayor start --task "…"',
+                code="mayor_over",
+            )
+        self._pose(mayor, cause, message, task)
+        return self._settle()
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        lock = only_one(self._repository.folder, ROLE)
+        try:
+            with signals.heeded(self._runner.stopping.set):
+                yield
+        finally:
+            os.close(lock)
+
+    def _settle(self) -> Mayor:
+        """Do what the conversation waits for, until it waits for a person or is over."""
+        while True:
+            mayor = self.look()
+            if mayor.state is MayorState.ASKING:
+                self._run(mayor)
+            elif mayor.state is MayorState.OPEN:
+                self._pose_next(mayor)
+            else:
+                self._put_back(mayor)
+                return mayor
+
+    def _pose_next(self, mayor: Mayor) -> None:
+        """Put the question that is due: the goal, what was wrong, or the same once more."""
+        if not mayor.turn:
+            self._pose(mayor, "goal", self.goal(mayor))
+            return
+        answered = self._event(mayor.answered_seq)
+        if isinstance(answered, m.MayorAnswered) and answered.problems:
+            self._say(f"the answer cannot be used: {answered.problems[0]}")
+            self._pose(mayor, "wrong", prompts.corrected(answered.problems))
+        else:
+            asked = self._event(mayor.asked_seq)
+            self._pose(mayor, "again", str(getattr(asked, "message", "")))
+
+    def _pose(self, mayor: Mayor, cause: str, message: str, task: TaskId = _NONE) -> None:
+        state = self._log.look()
+        profile = governor.stand_in(state, mayor.engine, self._accounts, now())
+        self._runner.check(profile)
+        spent = mayor_rules.over(state, mayor, Bill(), budgets_of(self._config), now())
+        if spent:
+            raise Refused(
+                f"the mayor waits for money: {spent}; nothing was asked",
+                "raise the limit in .corral/config.toml, then: corral mayor start",
+                code="no_money",
+            )
+        self._wait_for(self._account(profile))
+        tree = self._tree(mayor)
+        known = mayor.thread and profile == mayor.profile and tree.path == mayor.place
+        resume = mayor.thread if known and self._runner.engaging.resumes(profile) else ""
+        asked = m.MayorAsked(
+            mayor=mayor.id,
+            turn=0,
+            cause=cause,
+            message=message[:BRIEF],
+            profile=profile,
+            prompt="" if resume else self._all(mayor, message, tree.base)[:BRIEF],
+            resume=resume,
+            task=task,
+        )
+        self._log.record(lambda now_state, _: mayor_rules.ask(now_state, mayor.id, asked))
+
+    def _run(self, mayor: Mayor) -> None:
+        """See the newest run of the engine through, and record what came of it."""
+        if not self._runner.begun(mayor):
+            asked = self._event(mayor.asked_seq)
+            assert isinstance(asked, m.MayorAsked)
+            self._say(f"asking {mayor.profile} ({mayor.id}, turn {mayor.turn}) …")
+            self._runner.start(mayor, self._tree(mayor), asked.prompt or asked.message)
+        tree = self._found(mayor)
+        ended = self._runner.finish(mayor, tree.path if tree else "", self._over(mayor))
+        if ended is None:
+            self._runner.stop(mayor)
+            raise KeyboardInterrupt
+        self._record(mayor, ended, tree)
+
+    def _record(self, mayor: Mayor, ended: Ended, tree: Tree | None) -> None:
+        stream, bill = ended.stream, ended.stream.bill
+        wrote = self._wrote(mayor, tree) if tree else ()
+        limit = stream.finished if stream.finished and stream.finished.trouble else stream.limited
+        account = self._account(mayor.profile)
+        limited = ended.trouble in _PASSING
+        counts = not limited and ended.trouble not in _UNCOUNTED
+        if ended.trouble == "session" and mayor.resume:
+            counts = False  # the next run does not go on with that conversation
+        if ended.trouble == "auth":
+            said = f"{mayor.profile} was refused: {cut(ended.text, LINE)}"
+            self._log.alert(governor.REFUSED, account, said, again=True)
+        answered = m.MayorAnswered(
+            mayor=mayor.id,
+            turn=mayor.turn,
+            text=_clean(ended.text),
+            trouble=ended.trouble,
+            thread=stream.thread,
+            place=tree.path if tree else "",
+            model=stream.model,
+            account=account if limited else "",
+            wrote=wrote[:_PATHS],
+            fresh=bill.fresh,
+            cached=bill.cached,
+            output=bill.output,
+            nano_usd=bill.nano_usd,
+            unpriced=bill.unpriced,
+        )
+        if ended.trouble:
+            self._say(f"no answer ({ended.trouble}): {cut(ended.text, 300)}")
+
+        before = self.before(mayor)
+
+        def decide(state: State, at: int) -> mayor_rules.Decision:
+            reply = None if ended.trouble else self._reply(state, mayor, before, ended.text)
+            full = replace(answered, used_up=counts and (reply is None or bool(reply.problems)))
+            if limited:
+                until_at = governor.free_at(
+                    state.accounts.get(account),
+                    reset_at=limit.reset_at if limit else None,
+                    retry_s=limit.retry_s if limit else None,
+                    now=at,
+                )
+                full = replace(full, until_at=until_at)
+            return mayor_rules.answer(state, full, reply, self._config.mayor.attempts)
+
+        self._log.record(decide)
+
+    def _reply(self, state: State, mayor: Mayor, before: Before, text: str) -> Reply:
+        around = replace(self._around, tasks=frozenset(state.tasks))
+        must = mayor.cause == "goal"
+        return understood(text, state, before, around, must=must)
+
+    def _over(self, mayor: Mayor) -> Callable[[Bill], str]:
+        budgets = budgets_of(self._config)
+        if not budgets.any(mayor.profile):
+            return lambda _: ""
+        return lambda bill: mayor_rules.over(self._log.look(), mayor, bill, budgets, now())
+
+    def _wait_for(self, account: str) -> None:
+        """Wait until an account is free; for too long, the conversation is parked."""
+        until = now() + self._config.mayor.wait_s * 1000
+        told = False
+        while (why := governor.held(self._log.look(), account, now())) is not None:
+            known = self._log.look().accounts.get(account)
+            if known is None or known.until_at > until or known.until_at <= now():
+                raise Refused(
+                    f"the mayor is parked: {why[0]}",
+                    "corral mayor start goes on with it" if known else why[1],
+                    code="account_limited",
+                )
+            if not told:
+                self._say(f"waiting: {why[0]}")
+            told = True
+            if self._runner.stopping.wait(min(_LOOK_S, (known.until_at - now()) / 1000 + 0.01)):
+                raise KeyboardInterrupt
+
+    def _account(self, name: str) -> str:
+        return account_of(name, self._runner.engaging.profile(name)) or f"command:{name}"
+
+    def _chosen(self) -> str:
+        engines = self._config.engine
+        for name in (self._config.mayor.engine, "default", *list(engines)[: len(engines) == 1]):
+            if name and name in engines:
+                return name
+        raise NotFound(
+            "no engine is chosen that could make a plan",
+            'corral mayor start --engine PROFILE, or engine = "…" in [mayor]',
+        )
+
+    def _all(self, mayor: Mayor, message: str, commit: str) -> str:
+        """Return all that an engine is told that does not remember the conversation."""
+        listed = self._view.run("ls-tree", "-r", "-z", "--name-only", commit)
+        offered = {
+            name: engine.good_for or f"{engine.type} {engine.model}".strip()
+            for name, engine in self._config.engine.items()
+        }
+        rules = join(self._repository.main_worktree, ".corral", "roles", "shared-rules.md")
+        beginning = prompts.prompt(
+            self.goal(mayor),
+            names(listed),
+            offered,
+            _text(rules),
+            sorted(self._around.roles or ()),
+        )
+        said: list[tuple[str, str]] = []
+        asked = ""
+        for event in self.said(mayor):
+            if isinstance(event, m.MayorAsked):
+                asked = "" if event.cause == "goal" else event.message
+            elif not event.trouble:
+                said += [("You were asked", asked[-_SAID:])] * bool(asked)
+                said.append(("You answered", event.text[-_SAID:]))
+        if not said and message == self.goal(mayor):
+            return beginning
+        return prompts.go_on(beginning, said[-_EXCHANGES:], message)
+
+    def _standing(self, mayor: Mayor) -> list[str]:
+        state = self._log.look()
+        tasks = [task for task in state.tasks.values() if task.convoy == mayor.convoy]
+        return mayor_rules.standing(tasks) if mayor.convoy else []
+
+    def _happened(self, task: Task) -> str:
+        state = self._log.look()
+        lines = [f"state {task.state} after {task.attempts} attempts: {task.reason}"]
+        session = state.sessions.get(task.session)
+        if session is not None:
+            lines.append(f"its last session: {session.verdict} {session.detail}")
+            folder = Room(self._repository.folder, SessionId(session.id)).launch()
+            lines += processes.last_lines(folder, 20) if folder else []
+        returned = state.returned.get(task.id)
+        if returned is not None:
+            lines.append(f"came back from the queue {returned.times} times: {returned.why}")
+            lines.append(returned.detail)
+        return "\n".join(cut(line, LINE) for line in lines if line)
+
+    def _found(self, mayor: Mayor) -> Tree | None:
+        return next((tree for tree in self._trees.list() if tree.name == mayor.id), None)
+
+    def _tree(self, mayor: Mayor) -> Tree:
+        """Return a clean tree at what the plan is about: the convoy's trunk, or the checkout."""
+        state = self._log.look()
+        trunk = state.trunks.get(mayor.convoy)
+        start = trunk.tip if trunk and trunk.tip else self._checked_out()
+        tree = self._found(mayor)
+        if tree is not None and tree.exists and tree.base == start:
+            return tree
+        if tree is not None:
+            self._put_back(mayor)
+        return self._trees.make(mayor.id, _branch(mayor), start, kind="clone", fresh=True)
+
+    def _checked_out(self) -> str:
+        """Return the commit that the user is at."""
+        git = Git(self._repository.git_dir, self._repository.worktree)
+        branch = self._repository.branch()
+        found = git.resolve(f"refs/heads/{branch}" if branch else "HEAD")
+        if found is None:
+            raise NotFound("there is no commit yet that a plan could be about", "git commit")
+        return found
+
+    def _wrote(self, mayor: Mayor, tree: Tree) -> tuple[str, ...]:
+        """Return what a run has changed although it must not: it is kept, and thrown away."""
+        facts = self._trees.facts(tree)
+        found = tuple(dict.fromkeys((*facts.dirty, *facts.changed)))
+        if found or facts.commits or not facts.exists:
+            self._say(f"it wrote {', '.join(found[:5])}, which is thrown away (corral rescue list)")
+            self._put_back(mayor)
+        return tuple(cut(path, LINE) for path in found)
+
+    def _put_back(self, mayor: Mayor) -> None:
+        tree = self._found(mayor)
+        if tree is not None:
+            self._trees.remove(tree, f"{mayor.id} may only look")
+        ref = f"refs/heads/{_branch(mayor)}"
+        if self._repository.has_ref(ref):
+            Git(self._repository.git_dir, self._repository.worktree).delete(ref)
+
+    def _event(self, seq: int) -> object:
+        if not seq:
+            return None
+        stored = next(self._store.read(seq - 1, 1))
+        return event_of(decode(stored.line))
+
+
+def _branch(mayor: Mayor) -> str:
+    return f"corral/{mayor.id}"
+
+
+def _text(path: str) -> str:
+    if not isfile(path):
+        return ""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read(BRIEF)
+
+
+def _clean(text: str) -> str:
+    """Make what an engine said fit for the log: bounded, nothing that a terminal would obey."""
+    kept = text[-BRIEF:]
+    return "".join(c if c.isprintable() or c in "\n\t" else "?" for c in kept)

@@ -1,0 +1,174 @@
+"""The radar: sees conflicts coming while sessions still work, in the object store alone.
+
+Part of the witness, because that knows the sessions' trees, hears of them, and decides what is
+started next. It works beside the witness's loop, one sweep at a time, and remembers nothing that
+decides: with an empty memory the next sweep comes to the same.
+
+A sweep reads where the branches are (files, no process). Whose files are not committed is asked of
+git for a tree of which something was heard, and of a quiet one ever more seldom. Only work that
+comes near other work is merged, and only once for the same two commits. Between two sweeps it rests
+ten times as long as the last one took, so it takes a tenth of one core at most.
+"""
+
+import sys
+import time
+import traceback
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from os.path import isdir, join
+
+from corral.core import overlaps
+from corral.core.config import Config
+from corral.core.errors import CorralError
+from corral.core.ids import ConvoyId
+from corral.core.overlaps import Found
+from corral.core.state import Session, State, Task, TaskState
+from corral.roles.log import Log
+from corral.roles.steps import described
+from corral.roles.sweeping import Sweeper, Work
+from corral.world.clock import Clock
+from corral.world.git.merging import Merger
+from corral.world.git.tree import read_branch
+from corral.world.git.view import View
+from corral.world.trees import Tree, Trees
+from corral.world.watch import Watch
+
+RADAR = "radar"
+_OPEN = (TaskState.TODO, TaskState.DOING, TaskState.REVIEW)
+_REST_S = 1.0  # between two sweeps, at least
+_SHARE = 10  # and so many times as long as the last one took
+_AGAIN_S = 15  # a conflict that comes and goes: told again after this, doubled each time
+_AGAIN_MOST_S = 3600
+
+
+class Radar:
+    def __init__(
+        self,
+        log: Log,
+        view: View,
+        trees: Trees,
+        config: Config,
+        *,
+        watch: Watch,
+        clock: Clock,
+    ) -> None:
+        self._log = log
+        self._trees = trees
+        self._settings = config.radar
+        self._continues = not config.trees.fresh
+        self._watch = watch
+        self._clock = clock
+        self._sweeper = Sweeper(Merger(view, union=config.refinery.union), config.radar.every_s)
+        self._worker = ThreadPoolExecutor(1, "corral-radar")
+        self._busy = False
+        self._failed = False
+        self._heard: set[str] = set()
+        self._listened: set[str] = set()
+        self._seq = -1
+        self._rested_at = 0  # the next sweep may begin then
+        self._due_at: int | None = None
+        self._told: dict[str, tuple[int, int]] = {}  # how often, and when last
+
+    def consider(self, state: State, heard: set[str]) -> None:
+        """Begin a sweep beside the caller if one is due: something moved, or was heard of."""
+        live = [session for session in state.sessions.values() if session.live]
+        if not (live and self._settings.enabled) and not state.overlaps:
+            self._heard.clear()
+            self._due_at = None
+            return
+        self._heard |= heard
+        self._listen({state.tasks[session.task].convoy for session in live})
+        if self._busy:
+            return
+        moved = state.seq != self._seq or bool(self._heard)
+        now = self._clock()
+        if moved and now < self._rested_at:
+            self._due_at = self._rested_at
+        elif moved or (self._due_at is not None and now >= self._due_at):
+            heard, self._heard = self._heard, set()
+            self._seq, self._due_at, self._busy = state.seq, None, True
+            self._worker.submit(self._sweep, heard)
+
+    def due_at(self) -> int | None:
+        """Return when to consider another sweep though nothing happens."""
+        return None if self._busy else self._due_at
+
+    def close(self) -> None:
+        self._worker.shutdown(cancel_futures=True)
+        self._sweeper.merger.close()
+
+    def _listen(self, convoys: set[ConvoyId]) -> None:
+        """Hear of branches that move."""
+        for convoy in convoys:
+            folder = join(self._sweeper.merger.view.git_dir, "refs", "heads", "convoy", convoy)
+            if folder not in self._listened and isdir(folder):
+                self._listened.add(folder)
+                self._watch.add_complete(folder)
+
+    def _sweep(self, heard: set[str]) -> None:
+        began = time.monotonic()
+        # A border: the radar's trouble is told, and harms no session.
+        try:
+            state = self._log.look()
+            works = self._works(state) if self._settings.enabled else []
+            found = self._sweeper.sweep(works, state, heard, self._clock())
+            self._tell(state, found)
+            if self._failed:
+                self._log.over(RADAR, RADAR)
+                self._failed = False
+        except Exception as error:
+            self._failed = True
+            if not isinstance(error, CorralError):
+                traceback.print_exception(error, file=sys.stderr)
+            self._log.alert(RADAR, RADAR, f"no conflicts are looked for: {described(error)}")
+        finally:
+            rest_s = max(_REST_S, _SHARE * (time.monotonic() - began))
+            self._rested_at = self._clock() + int(rest_s * 1000)
+            next_at = self._sweeper.next_at()
+            self._due_at = None if next_at is None else max(self._rested_at, next_at)
+            self._busy = False
+            self._watch.ring()
+
+    def _tell(self, state: State, found: Sequence[Found]) -> None:
+        now = self._clock()
+        new = [one.name for one in found if one.name not in state.overlaps]
+        quiet = frozenset(name for name in new if now < self._silent_until(name))
+        if overlaps.update(state, found, quiet):
+            self._log.record(lambda state, _: overlaps.update(state, found, quiet))
+            for name in new:
+                if name not in quiet:
+                    self._told[name] = (self._told.get(name, (0, 0))[0] + 1, now)
+
+    def _silent_until(self, name: str) -> int:
+        times, last = self._told.get(name, (0, 0))
+        return last + min(_AGAIN_MOST_S, _AGAIN_S * 2**times) * 1000 if times else 0
+
+    def _works(self, state: State) -> list[Work]:
+        """Return what is being worked on or waits to land, and what rests for another attempt."""
+        trees = {tree.name: tree for tree in self._trees.list() if tree.kind == "worktree"}
+        found = (self._work(state, task, trees) for task in state.tasks.values())
+        return [work for work in found if work is not None]
+
+    def _work(self, state: State, task: Task, trees: dict[str, Tree]) -> Work | None:
+        change = state.changes.get(task.id)
+        if change is not None:
+            return Work(task.id, task.convoy, change.commit, change.fork, at_work=True)
+        session = state.sessions.get(task.session)
+        if session is None or task.state not in _OPEN:
+            return None
+        resting = task.state is TaskState.TODO
+        if resting and not self._continues:
+            return None  # the next attempt starts over
+        commit = read_branch(self._sweeper.merger.view.git_dir, session.branch)
+        if commit is None:
+            return None
+        tree = trees.get(session.id) if session.live else None
+        return Work(
+            task.id, task.convoy, commit, _fork(state, session), not resting, session.id, tree
+        )
+
+
+def _fork(state: State, session: Session) -> str:
+    returned = state.returned.get(session.task)
+    again = returned is not None and not session.live and bool(returned.fork)
+    return returned.fork if again and returned else session.base

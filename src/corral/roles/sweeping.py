@@ -1,0 +1,176 @@
+"""One sweep of the radar: whose work conflicts with whose, as it is now.
+
+Only work that comes near other work is merged, each two commits once. Files that are not committed
+are asked for where something was heard, and in a quiet tree ever more seldom.
+"""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from corral.core.ids import ConvoyId, SessionId, TaskId
+from corral.core.overlaps import Found
+from corral.core.queue_fold import trunk_of
+from corral.core.state import State
+from corral.roles import reports
+from corral.world.git.merging import Merger, Sides
+from corral.world.git.paths import Changed, changed_paths
+from corral.world.git.radar import Live, near, trial
+from corral.world.git.refs import GitFailed
+from corral.world.trees import Tree
+from corral.world.trees.unsaved import Unsaved, snapshot, unsaved
+
+_QUIET_S = 60  # a tree of which nothing is heard is looked at so often at least
+_REMEMBERED = 20_000
+
+
+class Work(Struct, frozen=True):
+    """What a task has so far: on its branch, and in the tree of its session if that runs."""
+
+    task: TaskId
+    convoy: ConvoyId
+    commit: str
+    fork: str
+    at_work: bool  # somebody is at it, or it waits to land
+    session: SessionId = SessionId("")
+    tree: Tree | None = None
+
+
+class Look(Struct):
+    """When the files of a tree were looked at, and what was not committed."""
+
+    commit: str
+    files: Unsaved
+    at: int
+    pause_s: float
+
+
+class Sweeper:
+    """Finds what conflicts; for one thread. What it remembers saves work."""
+
+    def __init__(self, merger: Merger, every_s: int) -> None:
+        self.merger = merger
+        self._every_s = every_s
+        self._looks: dict[SessionId, Look] = {}
+        self._changes: dict[tuple[str, str], Changed | None] = {}
+        self._snapshots: dict[tuple[SessionId, str, tuple[object, ...]], str] = {}
+        self._merges: dict[Sides, tuple[str, ...]] = {}
+
+    def next_at(self) -> int | None:
+        """Return when the files of a tree are to be looked at again."""
+        times = [look.at + int(look.pause_s * 1000) for look in self._looks.values()]
+        return min(times, default=None)
+
+    def sweep(self, works: Sequence[Work], state: State, heard: set[str], now: int) -> list[Found]:
+        """Return all that conflicts: each with its trunk, and two of a convoy with each other."""
+        self._forget()
+        self._look(works, heard, now)
+        self._compare([(work.fork, work.commit) for work in works])
+        known = [work for work in works if self._changes[work.fork, work.commit] is not None]
+        tips = {work.convoy: trunk_of(state, work.convoy).tip for work in known}
+        with_trunk = self._with_trunks(known, tips)
+        with_others = {
+            pair: Sides(self._commit(pair[0]), self._commit(pair[1]))
+            for convoy in tips
+            for pair in self._near([work for work in known if work.convoy == convoy])
+        }
+        self._merge([*with_trunk.values(), *with_others.values()])
+        landed = {work.task: self._merges[sides] for work, sides in with_trunk.items()}
+        found = [Found(task, TaskId(""), paths) for task, paths in landed.items() if paths]
+        for (one, other), sides in with_others.items():
+            # What one of them has with the trunk, the other brings along if it is newer.
+            told = {*landed.get(one.task, ()), *landed.get(other.task, ())}
+            paths = tuple(path for path in self._merges[sides] if path not in told)
+            found += [Found(one.task, other.task, paths)] if paths else []
+        return found
+
+    def _forget(self) -> None:
+        for known in (self._changes, self._snapshots, self._merges):
+            if len(known) > _REMEMBERED:
+                known.clear()
+
+    def _look(self, works: Sequence[Work], heard: set[str], now: int) -> None:
+        """Ask git what is not committed in the trees whose turn it is."""
+        live = {work.session for work in works if work.tree is not None}
+        for session in [session for session in self._looks if session not in live]:
+            del self._looks[session]
+        for work in works:
+            if work.tree is None:
+                continue
+            last = self._looks.get(work.session)
+            stirred = last is not None and (last.commit != work.commit or _of(work, heard))
+            pause_s = self._every_s if last is None or stirred else last.pause_s
+            if last is not None and now < last.at + int(pause_s * 1000):
+                last.pause_s = pause_s
+                continue
+            files = unsaved(self.merger.view, work.tree, work.commit, reports.NAMES)
+            same = last is not None and (last.commit, last.files) == (work.commit, files)
+            longer = min(_QUIET_S, max(2 * pause_s, self._every_s))
+            pause_s = longer if same else self._every_s
+            self._looks[work.session] = Look(work.commit, files, now, pause_s)
+
+    def _compare(self, pairs: Sequence[tuple[str, str]]) -> None:
+        """Find out what changed between commits; nothing is known of those that are not there."""
+        unknown = [pair for pair in dict.fromkeys(pairs) if pair not in self._changes]
+        if not unknown:
+            return
+        names = [name for pair in unknown for name in pair]
+        there = dict(zip(names, self.merger.objects.kinds(names), strict=True))
+        good = [pair for pair in unknown if {there[pair[0]], there[pair[1]]} == {"commit"}]
+        self._changes |= dict.fromkeys(unknown)
+        if good:
+            self._changes |= zip(good, changed_paths(self.merger.view, good), strict=True)
+
+    def _near(self, works: Sequence[Work]) -> list[tuple[Work, Work]]:
+        lives = [Live(work.task, work.commit, work.fork) for work in works]
+        pairs = near(self.merger, lives, [self._changed(work) for work in works])
+        return [(works[a], works[b]) for a, b in pairs if works[a].at_work or works[b].at_work]
+
+    def _with_trunks(self, works: Sequence[Work], tips: dict[ConvoyId, str]) -> dict[Work, Sides]:
+        """Return how to merge what comes near to what landed since, with that.
+
+        What waits to land is the refinery's: it sends back at once what does not fit.
+        """
+        live = [work for work in works if work.tree is not None and tips[work.convoy]]
+        live = [work for work in live if tips[work.convoy] not in (work.fork, work.commit)]
+        self._compare([(work.fork, tips[work.convoy]) for work in live])
+        found = {}
+        for work in live:
+            tip = tips[work.convoy]
+            landed = self._changes[work.fork, tip]
+            both = [Live(work.task, work.commit, work.fork), Live("", tip, work.fork)]
+            if landed and near(self.merger, both, [self._changed(work), landed]):
+                found[work] = Sides(tip, self._commit(work), (work.fork,))
+        return found
+
+    def _changed(self, work: Work) -> Changed:
+        committed = self._changes[work.fork, work.commit] or Changed({})
+        look = self._looks.get(work.session) if work.tree else None
+        return look.files.on_top_of(committed) if look and look.files.paths else committed
+
+    def _commit(self, work: Work) -> str:
+        """Return a commit of all that a task has, made for this if not all is committed."""
+        look = self._looks.get(work.session) if work.tree else None
+        if work.tree is None or look is None or not look.files.paths:
+            return work.commit
+        key = (work.session, work.commit, (look.files.paths, look.files.mark))
+        if key not in self._snapshots:
+            try:
+                tree = snapshot(self.merger.view, work.tree, work.commit, look.files)
+            except GitFailed:
+                return work.commit  # a file was just replaced by something else: the next look
+            self._snapshots[key] = self.merger.stand_in(tree, (work.commit,))
+        return self._snapshots[key]
+
+    def _merge(self, many: Sequence[Sides]) -> None:
+        unknown = [sides for sides in dict.fromkeys(many) if sides not in self._merges]
+        for sides, result in zip(unknown, trial(self.merger, unknown), strict=True):
+            self._merges[sides] = () if result.clean else result.paths or ("?",)
+
+
+def _of(work: Work, heard: set[str]) -> bool:
+    """Say whether something was heard of a session: its tree, its branch or its output."""
+    room = f"/sessions/{work.session}/"
+    return work.tree is not None and any(
+        folder == work.tree.path or room in folder for folder in heard
+    )

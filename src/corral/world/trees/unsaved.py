@@ -1,0 +1,86 @@
+"""What a session has not committed yet: which files differ, and a tree of git that has them.
+
+For looking ahead only, so it is bounded where kept work (`world/keep`) is complete: large files and
+the rest of very many are left out. Neither the session's index nor its files are touched: git reads
+a copy of the index on a desk of our own, and the tree is written from another one there. Nothing is
+written into the object store before `snapshot` is asked for.
+"""
+
+import os
+import stat
+from collections.abc import Container
+from os.path import join
+
+from msgspec import Struct
+
+from corral.world.git.paths import NOTHING, Changed, Entry
+from corral.world.git.refs import GitFailed
+from corral.world.git.tree import Tree
+from corral.world.git.view import View
+from corral.world.keep.snapshot import STATUS
+
+_FILES = 500
+_BYTES = 1024 * 1024
+_SOMETHING = ("100644", "?")
+
+
+class Unsaved(Struct, frozen=True):
+    """The paths whose files differ from a commit; `mark` tells one state of them from another."""
+
+    paths: tuple[str, ...] = ()
+    mark: tuple[tuple[int, int, int], ...] = ()
+    added: frozenset[str] = frozenset()
+    gone: frozenset[str] = frozenset()
+
+    def on_top_of(self, committed: Changed) -> Changed:
+        """Return what was changed in all."""
+        entries = dict(committed.entries)
+        for path in self.paths:
+            old = entries[path].old if path in entries else _SOMETHING
+            new = NOTHING if path in self.gone else _SOMETHING
+            entries[path] = Entry(NOTHING if path in self.added else old, new)
+        return Changed(entries)
+
+
+def unsaved(view: View, tree: Tree, commit: str, leaving_out: Container[str] = ()) -> Unsaved:
+    """Look which files of a tree differ from a commit, at the cost of one `git status`."""
+    with view.desk(commit, tree) as desk:
+        try:
+            said = desk.run(*STATUS, "-uall")
+        except GitFailed:
+            return Unsaved()  # its index is nonsense, or the tree is being removed
+    lines = [line for line in said.split(b"\0") if line]
+    named = {os.fsdecode(line[3:]): line[:2] for line in lines}
+    marks: dict[str, tuple[int, int, int]] = {}
+    for path in named:
+        mark = None if path in leaving_out else _mark(join(tree.path, path))
+        if mark is not None and len(marks) < _FILES:
+            marks[path] = mark
+    return Unsaved(
+        paths=tuple(marks),
+        mark=tuple(marks.values()),
+        added=frozenset(path for path in marks if named[path] == b"??" or named[path][:1] == b"A"),
+        gone=frozenset(path for path, mark in marks.items() if mark == (0, 0, 0)),
+    )
+
+
+def snapshot(view: View, tree: Tree, commit: str, found: Unsaved) -> str:
+    """Return a tree of git: a commit's files, with what is not committed in their place."""
+    with view.desk(commit, tree) as desk:
+        desk.run("read-tree", commit, index="ahead")
+        listed = b"".join(os.fsencode(path) + b"\0" for path in found.paths)
+        options = ("--add", "--remove", "--replace", "--ignore-missing")
+        desk.run("update-index", *options, "-z", "--stdin", index="ahead", stdin=listed)
+        return desk.run("write-tree", index="ahead").decode().strip()
+
+
+def _mark(path: str) -> tuple[int, int, int] | None:
+    """Return what tells one content of a file from the next; None for what is left out."""
+    try:
+        found = os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return (0, 0, 0)
+    kind = stat.S_IFMT(found.st_mode)
+    if kind not in (stat.S_IFREG, stat.S_IFLNK) or found.st_size > _BYTES:
+        return None
+    return (found.st_mtime_ns, found.st_size, found.st_ino)

@@ -1,0 +1,92 @@
+"""R33, R34: `corral run GOAL`: from words to a landed branch; and what a failure leads to."""
+
+from pathlib import Path
+from typing import Any
+
+from tests.e2e.mayor.hall import GOAL, Hall, make_hall, plan, task
+
+WORKER = """\
+[refinery]
+require_ci = false
+finish = "leave"
+[engine.worker]
+type = "shell"
+command = ["false"]
+"""
+
+
+def work(key: str, script: str = "", **more: Any) -> dict[str, Any]:
+    """Return a task that a shell script does."""
+    done = script or f"echo {key} > {key}.txt && git add -A && git commit -qm {key}"
+    return task(key, engine="worker", run=["sh", "-c", done], **more)
+
+
+def town(path: Path, more: str = "") -> Hall:
+    return make_hall(path, config=more + WORKER)
+
+
+def test_a_goal_is_planned_run_and_landed_and_running_it_again_resumes(tmp_path: Path) -> None:
+    hall = town(tmp_path / "project")
+    hall.answers("Let me think.", plan(work("a"), work("b", needs=["a"])))
+    hall.corral("run", GOAL, "--headless")
+    assert hall.titles() == {"Do a": "done", "Do b": "done"}
+    assert hall.git("show", "convoy/good/trunk:b.txt") == "b"
+    hall.corral("run", GOAL, "--headless")
+    assert hall.runs == 2
+    hall.nothing_left()
+
+
+def test_without_a_plan_the_exit_code_is_2_and_without_a_person_nothing_runs(
+    tmp_path: Path,
+) -> None:
+    hall = town(tmp_path / "project")
+    hall.answers("No.", "No.", "No.", plan(work("a")))
+    assert hall.refused("run", GOAL, "--headless", code=2)["code"] == "bad_plan"
+    assert hall.titles() == {}
+    hall.corral("run", GOAL, code=2)  # there is nobody to ask
+    assert hall.mayor()["state"] == "proposed"
+    assert hall.titles() == {}
+    hall.corral("run", GOAL, "--yes")
+    assert hall.titles() == {"Do a": "done"}
+    assert hall.runs == 4
+    assert hall.corral("run", "plan.tmol", code=4).err.startswith("corral: 'plan.tmol' is neither")
+
+
+def test_a_failure_is_told_once_and_the_amended_plan_lands(tmp_path: Path) -> None:
+    hall = town(tmp_path / "project")
+    fails = work("a", "echo the disk is upside down >&2; exit 7")
+    again = plan(work("a2"), work("b", needs=["a2"]), cancel=["a"])
+    hall.answers(plan(fails, work("b", needs=["a"])), again)
+    hall.corral("run", GOAL, "--headless", "--replan", "on_failure")
+    assert hall.titles() == {"Do a": "cancelled", "Do b": "done", "Do a2": "done"}
+    assert "the disk is upside down" in hall.asked(2)
+    assert "a (GOO-1): failed" in hall.asked(2)
+    asked = [event["data"] for event in hall.of_type("mayor.asked")]
+    assert [(one["cause"], one.get("task", "")) for one in asked] == [
+        ("goal", ""),
+        ("failure", "GOO-1"),
+    ]
+
+
+def test_failures_that_cannot_be_helped_end_the_run_and_are_bounded(tmp_path: Path) -> None:
+    hall = town(tmp_path / "project", "replans = 2\n")
+    fail = "exit 7"
+    hall.answers(
+        plan(work("a", fail)),
+        plan(work("a2", fail), cancel=["a"]),
+        plan(work("a3", fail), cancel=["a2"]),
+    )
+    hall.corral("run", GOAL, "--headless", "--replan", "on_failure", code=1)
+    assert hall.runs == 3
+    assert hall.titles() == {"Do a": "cancelled", "Do a2": "cancelled", "Do a3": "failed"}
+
+
+def test_a_person_is_needed_for_an_amended_plan_that_nobody_approved(tmp_path: Path) -> None:
+    hall = town(tmp_path / "project")
+    hall.answers(plan(work("a", "exit 7")), plan(work("a2"), cancel=["a"]))
+    hall.start("--yes", "--replan", "on_failure")
+    hall.corral("run", "good", code=5)
+    assert hall.mayor()["state"] == "proposed"
+    hall.here("mayor", "approve", code=0)
+    hall.corral("run", "good")
+    assert hall.titles() == {"Do a": "cancelled", "Do a2": "done"}

@@ -1,0 +1,64 @@
+"""R34: the mayor through real agents: corrected, asked again, going on, and only reading."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.corral_command import make_repository
+from tests.e2e.mayor.hall import Hall, plan, task
+from tests.engines.running import KEY, MODELS
+from tests.standin.server import StandIn
+
+CONFIG = """\
+[watch]
+grace_s = 2
+[engine.planner]
+type = "{type}"
+model = "{model}"
+base_url = "{url}"
+env = ["CORRAL_TEST_KEY"]
+permission = "all"
+turn_s = 60
+[mayor]
+engine = "planner"
+"""
+MARK = "Your plan was not accepted"
+
+
+@pytest.mark.parametrize("engine", ["claude-code", "codex"])
+def test_a_real_agent_is_corrected_and_goes_on_with_the_same_conversation(
+    tmp_path: Path, programs: Path, standin: StandIn, engine: str
+) -> None:
+    name = f"mayor-{engine}"
+    make_repository(tmp_path / "project")
+    hall = Hall(tmp_path / "project")
+    hall.corral("init")
+    hall.configure(CONFIG.format(type=engine, model=MODELS[engine], url=standin.url(name)))
+    hall.env["PATH"] = f"{programs}:{hall.env['PATH']}"
+    hall.env["CORRAL_TEST_KEY"] = KEY
+    good = plan(task("a", brief="x" * 9_000), task("b", needs=["a"]))
+    wrong = plan(task("a", needs=["zebra"]))
+    steps = [{"op": "say", "texts": ["No plan.", wrong, good], "mark": MARK}]
+    before = hall.checkout()
+    hall.corral("mayor", "start", "--task", f"Do it. PLAN {json.dumps(steps)}", "--yes")
+    assert hall.titles() == {"Do a": "todo", "Do b": "todo"}
+    answered = [event["data"] for event in hall.of_type("mayor.answered")]
+    assert [bool(one.get("problems")) for one in answered] == [True, True, False]
+    assert 'there is no task "zebra"' in answered[1]["problems"][0]
+    asked = [event["data"] for event in hall.of_type("mayor.asked")]
+    assert asked[0].get("resume", "") == ""
+    assert asked[1]["resume"] == asked[2]["resume"] == answered[0]["thread"] != ""
+    assert hall.mayor()["tokens"] > 0
+
+    change = plan(task("c"), cancel=["b"])
+    write = {"op": "write", "path": "made.txt", "content": "no\n"}
+    again = [write, {"op": "say", "text": str(change)}]
+    hall.corral("mayor", "ask", f"Again. PLAN {json.dumps(again)}", "--yes")
+    assert hall.titles() == {"Do a": "todo", "Do b": "cancelled", "Do c": "todo"}
+    last = hall.of_type("mayor.answered")[-1]["data"]
+    assert last.get("wrote", []) == [], "it may only look"
+    assert hall.of_type("mayor.asked")[-1]["data"]["resume"] == answered[0]["thread"]
+    assert hall.checkout() == before
+    assert KEY not in hall.here("log", "--json").out
+    hall.nothing_left()
