@@ -52,9 +52,9 @@ def counts(check: Check) -> bool:
 
 
 def outdated(state: State, check: Check) -> bool:
-    """Say whether a run is about work of which something was handed in anew since it began."""
+    """Say whether a run is about work of which something has left, or was handed in anew."""
     changes = (state.changes.get(task) for task in check.members)
-    return any(change is not None and change.order > check.order for change in changes)
+    return any(change is None or change.order > check.order for change in changes)
 
 
 def run_of(check: Check) -> Run:

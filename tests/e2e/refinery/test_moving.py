@@ -1,9 +1,13 @@
 """I4, I5: branches and the trunk move; only what was handed in and checked lands."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from corral.roles.refining import landing
+from corral.world.git.landing import Landed
+from corral.world.git.landing import land as land_by_git
 from tests.e2e.refinery.yard import TRUNK, Yard, make_yard
 from tests.world.trees.ground import git
 
@@ -102,9 +106,11 @@ def test_a_trunk_that_loses_what_landed_is_put_back(yard: Gated) -> None:
     assert yard.began() == 2  # nothing had to be checked again
 
 
-def test_work_that_is_handed_in_anew_is_never_judged_by_the_old_run(yard: Gated) -> None:
-    task = yard.hand_in({"bad-1": "x\n"})
-    other = yard.hand_in({"file-2": "x\n"})
+@pytest.mark.parametrize("first", ["bad-1", "file-1"])
+def test_work_that_is_handed_in_anew_is_never_judged_by_the_old_run(
+    yard: Gated, first: str
+) -> None:
+    task = yard.hand_in({first: "x\n"})
     with yard.refinery() as process:
         yard.until(yard.began)
         process.kill()
@@ -112,10 +118,29 @@ def test_work_that_is_handed_in_anew_is_never_judged_by_the_old_run(yard: Gated)
     yard.here("queue", "eject", task, "--reason", "one more thing", code=0)
     assert "taken out of the queue: one more thing" in yard.task(task)["reason"]
     yard.here("task", "retry", task, code=0)
-    better = yard.branch(f"convoy/yard/{task}", {"good-1": "x\n"})
-    yard.submit(task, better)
+    yard.submit(task, yard.branch(f"convoy/yard/{task}", {"good-1": "x\n"}))
     yard.open()
     yard.once()
-    assert yard.landed(task, other)
-    assert "good-1" in yard.git("ls-tree", "--name-only", TRUNK).split()
+    assert yard.landed(task)
+    names = yard.git("ls-tree", "--name-only", TRUNK).split()
+    assert ("good-1" in names, first in names) == (True, False)
     assert not yard.events("change.returned")
+
+
+def test_a_push_in_the_very_moment_of_landing(yard: Gated, monkeypatch: pytest.MonkeyPatch) -> None:
+    task = yard.hand_in({"file-1": "x\n"})
+    yard.open()
+    pushed: list[str] = []
+
+    def land(*args: Any) -> Landed:
+        if not pushed:
+            pushed.append(yard.branch("pushed", {"pushed": "x\n"}, TRUNK))
+            yard.git("update-ref", f"refs/heads/{TRUNK}", pushed[0])
+        return land_by_git(*args)
+
+    monkeypatch.setattr(landing, "land", land)
+    yard.here("refinery", "run", "--once", code=0)
+    assert yard.landed(task)
+    assert yard.git("rev-parse", f"{TRUNK}^") == pushed[0]
+    assert [e["data"]["landed"] for e in yard.events("landing.ended")] == [False, True]
+    assert yard.began() == 2

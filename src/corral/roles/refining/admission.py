@@ -1,9 +1,9 @@
 """Take work that was handed in into the queue: pin its commit, and find where it left the trunk."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from corral.core import queue_rules
-from corral.core.ids import ConvoyId
+from corral.core.ids import ConvoyId, TaskId
 from corral.core.state import State, Task
 from corral.roles.log import Log
 from corral.roles.refining.pins import Pins
@@ -30,9 +30,11 @@ class Admission:
         """Put the work of tasks in the queue; send back what cannot land at all."""
         found = self._commits(tasks)
         new = self._not_on(trunk, [commit for _, commit in found])
+        queued = {change.task: change.commit for change in state.changes.values()}
+        queued |= {task.id: commit for task, commit in found}
         forked: list[tuple[Task, str, str]] = []
         for task, commit in found:
-            fork = self._built_on(state, task, commit) or self._left(trunk, commit, new)
+            fork = self._built_on(state, task, commit, queued) or self._left(trunk, commit, new)
             if fork is None:
                 self._send_back(task, "its history has nothing in common with the trunk")
             else:
@@ -96,15 +98,16 @@ class Admission:
         asked = "".join(f"{commit}\n" for commit in commits) + f"^{trunk}\n"
         return set(self._view.run("rev-list", "--stdin", stdin=asked.encode()).decode().split())
 
-    def _built_on(self, state: State, task: Task, commit: str) -> str | None:
+    def _built_on(
+        self, state: State, task: Task, commit: str, queued: Mapping[TaskId, str]
+    ) -> str | None:
         """Return the work of another task that this one goes on from, be it landed or not."""
         for need in task.needs:
             session = state.sessions.get(state.tasks[need].session)
-            if session and session.commit and self._contains(commit, session.commit):
-                return session.commit  # it may have landed as another commit
-            change = state.changes.get(need)
-            if change and self._contains(commit, change.commit):
-                return change.commit
+            # It may have landed as another commit.
+            for work in (session.commit if session else "", queued.get(need, "")):
+                if work and work != commit and self._contains(commit, work):
+                    return work
         return None
 
     def _left(self, trunk: str, commit: str, new: set[str]) -> str | None:
