@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,7 +40,7 @@ def test_a_real_agent_is_corrected_and_goes_on_with_the_same_conversation(
     hall.env["CORRAL_TEST_KEY"] = KEY
     good = plan(task("a", brief="x" * 9_000), task("b", needs=["a"]))
     wrong = plan(task("a", needs=["zebra"]))
-    steps = [{"op": "say", "texts": ["No plan.", wrong, good], "mark": MARK}]
+    steps: list[dict[str, Any]] = [{"op": "say", "texts": ["No plan.", wrong, good], "mark": MARK}]
     before = hall.checkout()
     hall.corral("mayor", "start", "--task", f"Do it. PLAN {json.dumps(steps)}", "--yes")
     assert hall.titles() == {"Do a": "todo", "Do b": "todo"}

@@ -54,13 +54,13 @@ def _asked(state: State, event: m.MayorAsked, seq: int, at: int) -> None:
 def _answered(state: State, event: m.MayorAnswered, seq: int, at: int) -> None:
     mayor = state.mayors[event.mayor]
     new = Bill(event.fresh, event.cached, event.output, event.nano_usd, event.unpriced)
-    open_ = bool(event.problems or event.trouble)
+    rest = MayorState.OPEN if event.problems or event.trouble else _rest(mayor)
     lost = event.trouble in LOST
     _change(
         state,
         event.mayor,
         at,
-        state=MayorState.OPEN if open_ else _rest(mayor),
+        state=mayor.state if mayor.over else rest,
         used=mayor.used + event.used_up,
         answered_seq=seq,
         thread="" if lost else event.thread or mayor.thread,
@@ -68,7 +68,7 @@ def _answered(state: State, event: m.MayorAnswered, seq: int, at: int) -> None:
         model=event.model or mayor.model,
         bill=mayor.bill + new,
         talk=mayor.talk + new,
-        reason=event.trouble or (event.problems[0] if event.problems else ""),
+        reason=mayor.reason if mayor.over else event.trouble or "".join(event.problems[:1]),
         said=(*mayor.said, seq)[-REMEMBERED:],
     )
     spent_on(state, new, at)

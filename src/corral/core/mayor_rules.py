@@ -69,8 +69,10 @@ def ask(state: State, mayor: str, asked: m.MayorAsked) -> Decision:
 def answer(state: State, answered: m.MayorAnswered, reply: Reply | None, attempts: int) -> Decision:
     """Record how a run of the engine ended, and what follows at once from it."""
     found = state.mayors[answered.mayor]
-    if found.state is not MayorState.ASKING or found.turn != answered.turn:
-        return []  # somebody else has recorded it, or has stopped the conversation
+    if found.turn != answered.turn or found.answered_seq > found.asked_seq:
+        return []  # somebody else has recorded it
+    if found.over:
+        return [replace(answered, trouble="stopped")]  # what it has cost counts
     told = tuple(str(problem) for problem in reply.problems[:_PROBLEMS]) if reply else ()
     made: list[e.Event] = [replace(answered, problems=told)]
     if reply is not None and reply.plan is not None:

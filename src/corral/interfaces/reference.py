@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from corral.core import codec  # noqa: F401 - every event is registered by it
 from corral.core.config import Config
 from corral.core.errors import CorralError
 from corral.core.events import EVENTS, Event
@@ -131,7 +132,8 @@ def _verdicts() -> Iterator[Sequence[str]]:
 
 def _events() -> Iterator[str]:
     yield "A field with a default is left out of the line while it has that value."
-    for name, event in EVENTS.items():
+    # By module: in which order these were imported must not show.
+    for name, event in sorted(EVENTS.items(), key=lambda item: item[1].__module__):
         fields = msgspec.structs.fields(event)
         yield from ["", f"### `{name}`", "", _sentence(event), ""]
         rows = ((f"`{field.name}`", _kind(field.type), _default(field)) for field in fields)

@@ -1,9 +1,11 @@
 """R33, R34: `corral run GOAL`: from words to a landed branch; and what a failure leads to."""
 
+import subprocess
 from pathlib import Path
 from typing import Any
 
-from tests.e2e.mayor.hall import GOAL, Hall, make_hall, plan, task
+from corral.roles.locks import taken
+from tests.e2e.mayor.hall import GOAL, Hall, killed, make_hall, plan, task
 
 WORKER = """\
 [refinery]
@@ -90,3 +92,23 @@ def test_a_person_is_needed_for_an_amended_plan_that_nobody_approved(tmp_path: P
     hall.here("mayor", "approve", code=0)
     hall.corral("run", "good")
     assert hall.titles() == {"Do a": "cancelled", "Do a2": "done"}
+
+
+def test_killed_while_a_failure_is_thought_over_the_next_run_sees_it_through(
+    tmp_path: Path,
+) -> None:
+    hall = town(tmp_path / "project")
+    go = hall.place / "go"
+    (hall.place / "again").write_text(plan(work("a2"), cancel=["a"]))
+    hall.answers(plan(work("a", "exit 7")))
+    wait = f'touch "{hall.place}/up"; until test -e "{go}"; do sleep 0.05; done'
+    hall.script(*[f'{wait}; cat "{hall.place}/again"'] * 2)
+    words = ("run", GOAL, "--headless", "--replan", "on_failure")
+    process = hall.started(*words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    hall.until((hall.place / "up").exists, 60)
+    killed(process)
+    hall.until(lambda: not taken(str(hall.folder), "mayor"))
+    go.touch()
+    hall.corral(*words)
+    assert hall.titles() == {"Do a": "cancelled", "Do a2": "done"}
+    assert hall.runs in (2, 3), "a run that was ended with its asker is made once more"

@@ -108,6 +108,25 @@ def test_money_counts_and_a_used_up_budget_stops_it(tmp_path: Path) -> None:
     assert hall.runs == 2
 
 
+def test_stop_ends_the_engine_and_what_it_has_cost_counts(tmp_path: Path) -> None:
+    hall = make_hall(tmp_path / "project", FACTS)
+    spent = """echo '{"fact":"spent","fresh":1000,"output":50,"cost_usd":0.3}'\n"""
+    hall.script(
+        f'{spent}touch "{hall.place}/up"; sleep 60', f'{spent}touch "{hall.place}/up"; sleep 60'
+    )
+    for killed_before in (False, True):
+        process = hall.started("mayor", "start", "--task", GOAL, stderr=subprocess.DEVNULL)
+        hall.until((hall.place / "up").exists)
+        (hall.place / "up").unlink()
+        if killed_before:
+            killed(process)
+        hall.here("mayor", "stop", code=0)
+        assert killed_before or process.wait(30) == 3
+        assert hall.mayor()["state"] == "stopped"
+        hall.nothing_left()
+    assert hall.here("cost", "--json", code=0).data["total"]["cost_usd"] == 0.6
+
+
 @pytest.mark.parametrize("when", ["in the middle", "after the engine"])
 def test_killed_in_the_middle_the_same_conversation_goes_on(hall: Hall, when: str) -> None:
     go = hall.place / "go"

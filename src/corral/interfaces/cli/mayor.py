@@ -9,11 +9,11 @@ import msgspec
 from corral.core import mayor_events as m
 from corral.core import mayor_rules
 from corral.core.errors import BadInput, Refused
-from corral.core.ids import ConvoyId
+from corral.core.ids import ConvoyId, TaskId
 from corral.core.mayor_state import Mayor, MayorState
 from corral.core.plan.report import Report, of_plan
 from corral.core.plan.schema import Plan
-from corral.core.text import shown
+from corral.core.text import BRIEF, prose, shown
 from corral.interfaces.cli import output, plans
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import paint
@@ -71,15 +71,19 @@ def replan(context: Context, options: Options) -> None:
     if mayor != mayor_rules.current(context.store.state()):
         raise Refused(f"{mayor.id} is not the newest conversation", code="mayor_over")
     talk = talk_of(context)
-    most = context.config.mayor.replans
-    told = []
-    while (task := mayor_rules.untold(context.store.state(), mayor, most)) is not None:
-        mayor = talk.tell_failure(task)
-        told.append(task.id)
-        if mayor.state is not MayorState.PROPOSED or not options.yes:
+    mayor = talk.go_on() if mayor.busy else mayor
+    told: list[TaskId] = []
+    while True:
+        if mayor.pending:
+            if not options.yes or mayor.cause != "failure":
+                break
+            talk.approve(mayor)
+            mayor = talk.look()
+        task = mayor_rules.untold(context.store.state(), mayor, context.config.mayor.replans)
+        if task is None or task.id in told:
             break
-        talk.approve(mayor)
-        mayor = talk.look()
+        told.append(task.id)
+        mayor = talk.tell_failure(task)
     context.answer(_data(talk, mayor) | {"told": told}, lambda: _human(talk, mayor))
 
 
@@ -176,7 +180,7 @@ def _goal(context: Context, text: str) -> str:
     goal = context.read_text("-") if text == "-" else text
     if not goal.strip():
         raise BadInput("the text is empty: say what is wanted")
-    return goal.strip()
+    return prose(goal.strip(), "the text", BRIEF)
 
 
 def _data(talk: Talk, mayor: Mayor) -> dict[str, Any]:

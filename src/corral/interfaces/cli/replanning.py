@@ -7,7 +7,7 @@ from os.path import dirname, join
 
 from corral.core import mayor_rules
 from corral.core.errors import BadInput
-from corral.core.ids import ConvoyId, TaskId
+from corral.core.ids import ConvoyId
 from corral.core.state import State
 from corral.interfaces.cli.context import Context
 from corral.roles.supervisor import program
@@ -27,7 +27,8 @@ class Replanner:
         self._errors = join(context.repository.folder, "runs", f"{convoy}.mayor")
         words = ("replan", convoy, *(["--yes"] if yes else []))
         self._argv = program("mayor", *words, "--repo", context.repository.worktree)
-        self._tried: set[TaskId] = set()
+        self._yes = yes
+        self._tried: set[str] = set()
         self._process: subprocess.Popen[bytes] | None = None
 
     def busy(self, state: State) -> bool:
@@ -36,18 +37,28 @@ class Replanner:
             if self._process.poll() is None:
                 return True
             self._ended(self._process.returncode)
-        mayor = mayor_rules.of_convoy(state, self._convoy)
-        task = mayor_rules.untold(state, mayor, self._most) if mayor else None
-        if task is None or task.id in self._tried or (mayor and mayor.pending):
+        due = self._due(state)
+        if not due or due in self._tried:
             return False
-        self._tried.add(task.id)
-        self._say(f"{task.id} has failed for good: asking the mayor")
+        self._tried.add(due)
+        self._say(f"{due} has failed for good: asking the mayor")
         os.makedirs(dirname(self._errors), exist_ok=True)
         with open(self._errors, "wb") as errors:
             self._process = subprocess.Popen(
                 self._argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors
             )
         return True
+
+    def _due(self, state: State) -> str:
+        """Return the failure to ask about: a new one, or one that was not seen through."""
+        mayor = mayor_rules.of_convoy(state, self._convoy)
+        if mayor is None:
+            return ""
+        left = mayor.busy or (self._yes and mayor.pending)
+        if left and mayor.cause == "failure" and not mayor.over:
+            return mayor.task
+        task = mayor_rules.untold(state, mayor, self._most)
+        return task.id if task and not mayor.pending else ""
 
     def stop(self) -> None:
         """End the question that is being put; the next run, or `mayor start`, goes on with it."""

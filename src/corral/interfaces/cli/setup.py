@@ -103,6 +103,7 @@ CONFIG = """\
 # returns = 3                # so often work comes back before a person is needed
 # caches = []                # ignored paths that stay in the check trees from run to run
 # union = []                 # patterns of files in which both sides of a conflict are kept
+# regenerate = [{ paths = ["*.lock"], command = "make lock" }]  # instead of a conflict
 # finish = "leave"           # a landed convoy: leave, merge, fast-forward or pull-request
 """
 

@@ -31,7 +31,7 @@ from corral.core.state import State, Task
 from corral.core.text import BRIEF, LINE, cut
 from corral.roles import signals
 from corral.roles.files import Room
-from corral.roles.locks import only_one
+from corral.roles.locks import only_one, taken
 from corral.roles.log import Log
 from corral.roles.mayor.run import Ended, Runner
 from corral.roles.secrets import Secrets
@@ -115,11 +115,16 @@ class Talk:
             return self._put(mayor, "failure", message, task.id)
 
     def stop(self, mayor: Mayor, reason: str) -> None:
-        """End a conversation, its engine and its tree; who waits for its answer ends by that."""
+        """End a conversation and its engine; whoever waits for the answer tidies up, else we."""
         self._log.record(lambda state, _: mayor_rules.stop(state, mayor.id, reason))
         if mayor.state is MayorState.ASKING:
             self._runner.stop(mayor)
-        self._put_back(mayor)
+        if taken(self._repository.folder, ROLE):
+            return
+        with self._alone():
+            if mayor.state is MayorState.ASKING and self._runner.begun(mayor):
+                self._run(mayor)
+            self._put_back(mayor)
 
     def approve(self, mayor: Mayor) -> None:
         proposal = self._event(mayor.proposed_seq)
