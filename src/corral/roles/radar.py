@@ -117,10 +117,14 @@ class Radar:
                 self._log.over(RADAR, RADAR)
                 self._failed = False
         except Exception as error:
-            self._failed = True
             if not isinstance(error, CorralError):
                 traceback.print_exception(error, file=sys.stderr)
-            self._log.alert(RADAR, RADAR, f"no conflicts are looked for: {described(error)}")
+            if self._failed:  # once is chance: a collection of garbage, a tree that is going
+                said = f"no conflicts are looked for: {described(error)}"
+                self._log.alert(RADAR, RADAR, said)
+            self._failed = True
+            self._sweeper.forget()
+            self._seq = -1
         finally:
             rest_s = max(_REST_S, _SHARE * (time.monotonic() - began))
             self._rested_at = self._clock() + int(rest_s * 1000)

@@ -63,7 +63,7 @@ class Sweeper:
 
     def sweep(self, works: Sequence[Work], state: State, heard: set[str], now: int) -> list[Found]:
         """Return all that conflicts: each with its trunk, and two of a convoy with each other."""
-        self._forget()
+        self.forget(_REMEMBERED)
         self._look(works, heard, now)
         self._compare([(work.fork, work.commit) for work in works])
         known = [work for work in works if self._changes[work.fork, work.commit] is not None]
@@ -84,9 +84,10 @@ class Sweeper:
             found += [Found(one.task, other.task, paths)] if paths else []
         return found
 
-    def _forget(self) -> None:
+    def forget(self, most: int = 0) -> None:
+        """Forget what was worked out, where that is more than so many results."""
         for known in (self._changes, self._snapshots, self._merges):
-            if len(known) > _REMEMBERED:
+            if len(known) > most:
                 known.clear()
 
     def _look(self, works: Sequence[Work], heard: set[str], now: int) -> None:
@@ -154,7 +155,9 @@ class Sweeper:
         if work.tree is None or look is None or not look.files.paths:
             return work.commit
         key = (work.session, work.commit, (look.files.paths, look.files.mark))
-        if key not in self._snapshots:
+        known = self._snapshots.get(key)
+        # No ref holds it, so git may have collected it.
+        if known is None or self.merger.objects.kinds([known]) != ["commit"]:
             try:
                 tree = snapshot(self.merger.view, work.tree, work.commit, look.files)
             except GitFailed:

@@ -1,8 +1,5 @@
 """R14: a conflict that is coming is seen while agents still work, told once, and cleared."""
 
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -53,24 +50,6 @@ def between(shop: Farm, *kinds: str) -> list[tuple[str, str, str]]:
     ]
 
 
-@contextmanager
-def refinery(shop: Farm) -> Iterator[None]:
-    """Let work land beside the test, by runs of the refinery one after the other."""
-    over = threading.Event()
-
-    def land() -> None:
-        while not over.wait(0.2):
-            shop.here("refinery", "run", "--once")
-
-    beside = threading.Thread(target=land)
-    beside.start()
-    try:
-        yield
-    finally:
-        over.set()
-        beside.join()
-
-
 def test_two_agents_in_one_function_are_told_of_before_either_hands_in(shop: Farm) -> None:
     one = shop.script(
         f"{edits('return max(items)')}; git commit -qam Max; {waits(shop, 'one')}", title="Max"
@@ -89,7 +68,7 @@ def test_two_agents_in_one_function_are_told_of_before_either_hands_in(shop: Far
         before = index_of(shop, other)
         go(shop, "begin")
         found = shop.until(lambda: coming(shop))
-        assert [(one_["task"], one_["other"], one_["paths"]) for one_ in found] == [
+        assert [(o["task"], o["other"], o["paths"]) for o in found] == [
             (other, one, ["src/sums.py"])
         ]
         assert shop.task(one)["state"] == shop.task(other)["state"] == "doing"
@@ -101,12 +80,13 @@ def test_two_agents_in_one_function_are_told_of_before_either_hands_in(shop: Far
         assert shop.here("why", apart, "--json").data["overlaps"] == []
         assert shop.here("queue", "list", "--json").data["overlaps"] == found
         go(shop, "one")
-        with refinery(shop):
-            shop.until(lambda: shop.task(one)["state"] == "done", 60)
-            # What has landed is what the other has to cope with now.
-            shop.until(lambda: [o["other"] for o in coming(shop)] == [""], 60)
+        shop.until_ended(one)
+        shop.corral("refinery", "run", "--once")
+        assert shop.task(one)["state"] == "done"
+        # What has landed is what the other has to cope with now.
+        shop.until(lambda: [o["other"] for o in coming(shop)] == [""])
         go(shop, "other")
-        shop.until_ended(other, 60)
+        shop.until_ended(other)
     told = between(shop, "overlap.seen")
     assert told == [("overlap.seen", other, one), ("overlap.seen", other, "")]
     assert between(shop, "overlap.over")[0] == ("overlap.over", other, one)
