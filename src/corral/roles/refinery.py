@@ -9,6 +9,7 @@ through. The trunk is moved by compare-and-swap alone, to a commit whose checks 
 import os
 import threading
 from collections.abc import Sequence
+from typing import Literal
 
 from msgspec.structs import replace
 
@@ -89,7 +90,9 @@ class Refinery:
             check=self._start_finish,
             clock=clock,
         )
-        self._policy = Policy(mode="serial" if config.refinery.mode == "serial" else "lanes")
+        # An agent's time costs more than a check's: nobody is blamed for a single red run.
+        mode: Literal["serial", "lanes"] = "serial" if config.refinery.mode == "serial" else "lanes"
+        self._policy = Policy(mode=mode, flake_odds=0.0)
 
     def run(self, *, once: bool = False) -> None:
         """Land work until asked to stop; with `once`, until nothing can be done."""
