@@ -1,0 +1,66 @@
+"""R13, R34, R36: the plan of the JWT example, with three engine profiles, from start to landed."""
+
+import json
+import sys
+from pathlib import Path
+
+from tests.e2e.engines.ranch import Ranch
+from tests.e2e.witness.farm import make_farm
+
+PLAN = Path(__file__).parents[3] / "examples" / "jwt.toml"
+# Does what the title of its brief asks for, as an agent would, and takes a moment.
+AGENT = """\
+import os, pathlib, subprocess, time
+title = open(os.environ["CORRAL_BRIEF"]).readline()
+makes = {
+    "Issue": {"auth/tokens.py": "def issue(): ...\\ndef verify(): ...\\n"},
+    "middleware accept": {"auth/middleware.py": "from auth import tokens\\n"},
+    "Answer": {"auth/login.py": "from auth import middleware\\n", "auth/sessions.py": ""},
+    "Test tokens": {"tests/test_tokens.py": "def test_it():\\n    import auth.tokens\\n"},
+    "Change": {
+        "tests/test_login.py": "def test_it():\\n    import auth.login\\n",
+        "tests/test_middleware.py": "def test_it():\\n    import auth.middleware\\n",
+    },
+    "Describe": {"docs/api/auth.md": "Bearer\\n"},
+}
+(files,) = (files for word, files in makes.items() if word in title)
+time.sleep(3)
+for name, text in files.items():
+    path = pathlib.Path(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.unlink(missing_ok=True) if not text else path.write_text(text)
+subprocess.run(["git", "add", "--all"], check=True)
+subprocess.run(["git", "commit", "-qm", title.strip()], check=True)
+"""
+
+
+def test_the_example_lands_in_order_and_its_last_three_at_once(tmp_path: Path) -> None:
+    agent = tmp_path / "agent.py"
+    agent.write_text(AGENT)
+    command = json.dumps([sys.executable, "-B", str(agent)])
+    profiles = "".join(
+        f'[engine.{name}]\ntype = "shell"\ncommand = {command}\n'
+        for name in ("default", "tests", "docs")
+    )
+    ranch = Ranch(make_farm(tmp_path / "project", f"[watch]\nbackoff_s = 0\n{profiles}").path)
+    for name, text in {
+        "auth/__init__.py": "",
+        "auth/sessions.py": "STORE = {}\n",
+        "tests/test_old.py": "def test_it(): ...\n",
+        "conftest.py": "",
+        ".gitignore": "__pycache__/\n.pytest_cache/\n",
+    }.items():
+        path = ranch.path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    ranch.git("add", "--all")
+    ranch.git("commit", "--quiet", "-m", "a project")
+    done = ranch.patient(240, "run", str(PLAN), "--headless", "--json")
+    assert done.code == 0, (done.out[-3000:], done.err)
+    report = json.loads(done.out.splitlines()[-1])["data"]
+    assert report["landed"] == 6
+    started = [e["data"]["task"] for e in ranch.of_type("session.started")]
+    assert started[:3] == ["RATJ-1", "RATJ-2", "RATJ-3"]
+    profile = {e["data"]["task"]: e["data"]["profile"] for e in ranch.of_type("session.started")}
+    assert [profile[f"RATJ-{n}"] for n in range(1, 7)] == [*["default"] * 3, *["tests"] * 2, "docs"]
+    assert ranch.most_at_once() == 3
