@@ -40,6 +40,8 @@ def test_all_engines_in_one_convoy_are_proved(
 ) -> None:
     names = {f"mixed-{engine}": engine for engine in ENGINES}
     ranch = ranch_of(tmp_path, programs, standin, names)
+    config = ranch.path / ".corral" / "config.toml"
+    config.write_text(config.read_text().replace("attempts = 1\n", "attempts = 3\n"))
     tasks = {}
     for name in names:
         brief = tmp_path / f"{name}.md"
