@@ -7,6 +7,7 @@ UV ?= uv
 BIN := .venv/bin
 RUNTIME := .venv/.runtime
 DEV := .venv/.dev
+MODULES := web/node_modules/.package-lock.json
 PIP := $(BIN)/python -m pip
 CHECKED := $(wildcard src tests benchmarks)
 LOCK := pip compile --quiet --no-config --generate-hashes --universal --python-version 3.11 \
@@ -28,7 +29,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test engines histories lint types layers format reference bench env lock clean need-git
+.PHONY: help demo test web pictures engines histories lint types layers format reference bench env lock clean need-git
 
 help: ## list what make can do
 	@echo 'usage: make TARGET'
@@ -62,6 +63,10 @@ format: $(DEV) ## format, and fix what can be fixed
 	@$(BIN)/ruff check --quiet --fix-only .
 	@$(BIN)/ruff format .
 
+web: $(RUNTIME) $(MODULES) ## build the dashboard into the package
+	@$(BIN)/python -m corral.interfaces.http.openapi | (cd web && npm run --silent types)
+	@cd web && npm run --silent check && npm run --silent build -- --logLevel warn
+
 reference: $(RUNTIME) ## write docs/reference.md from the code
 	@$(BIN)/python -m corral.interfaces.reference > docs/reference.md
 
@@ -88,6 +93,11 @@ clean: ## remove .venv, caches and build results
 	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis \
 		.coverage .coverage.* htmlcov build dist
 	@find $(CHECKED) -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(MODULES): web/package.json web/package-lock.json
+	@command -v npm >/dev/null || { echo 'Building the dashboard needs npm: please install it.' >&2; exit 1; }
+	@cd web && npm ci --silent --no-audit --no-fund
+	@touch $@
 
 need-git:
 	@command -v git >/dev/null || { echo 'Corral needs git: please install it.' >&2; exit 1; }

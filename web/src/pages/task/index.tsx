@@ -1,0 +1,3 @@
+export default function Task({ id }: { id: string }) {
+  return <aside aria-label={`Task ${id}`}>{id}</aside>;
+}
