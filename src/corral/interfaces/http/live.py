@@ -13,8 +13,8 @@ the rows that differ from what it has, each as it is now; whoever was away for t
 
 import asyncio
 from collections import deque
-from collections.abc import Iterable
-from time import monotonic
+from collections.abc import Callable, Iterable
+from time import thread_time
 from typing import Annotated as A
 from typing import Any, NamedTuple
 
@@ -35,7 +35,7 @@ from corral.roles.files import Room
 from corral.world import processes
 
 PACE_S = 0.1  # between two comparisons, at least
-_REST = 9  # times as long as a comparison took
+_REST = 9  # times as long as the processor was busy with one
 _KEPT = 512
 _KEPT_BYTES = 8 << 20
 _PAGE = 65_536  # bytes of output at once
@@ -60,7 +60,7 @@ class OutputPart(Struct, frozen=True):
     restarted: bool
 
 
-class Told(Struct, frozen=True):
+class LiveData(Struct, frozen=True):
     """What each kind of event on this stream has as its data."""
 
     state: Board
@@ -79,7 +79,11 @@ class _Step(NamedTuple):
 
 
 class Live:
-    def __init__(self, feed: Feed, streams: Streams, folder: str) -> None:
+    def __init__(
+        self, feed: Feed, streams: Streams, folder: str, hide: Callable[[str], str]
+    ) -> None:
+        """`hide` takes the values of keys out of what sessions print."""
+        self.hide = hide
         self._feed = feed
         self._streams = streams
         self.folder = folder
@@ -188,11 +192,11 @@ class Live:
                 self.wake()  # to say that it lives, at the beat of all streams
                 await tick.wait()
                 continue
-            began = monotonic()
+            began = thread_time()
             self.refresh()
             self._seek()
             self.wake()
-            await asyncio.sleep(max(PACE_S, _REST * (monotonic() - began)))
+            await asyncio.sleep(max(PACE_S, _REST * (thread_time() - began)))
 
     def _written(self, sessions: set[SessionId]) -> None:
         self._untold |= sessions
@@ -222,7 +226,7 @@ class Live:
         for session in sessions:
             launch = Room(self.folder, session).launch()
             lines = processes.tail(launch, _TAIL_LINES) if launch else []
-            found[session] = [line[:_TAIL_WIDTH] for line in lines]
+            found[session] = [self.hide(line[:_TAIL_WIDTH]) for line in lines]
         return found
 
 
@@ -286,7 +290,9 @@ class _Watching(Channel):
             return b""
         self.written = True  # there may be more than a page
         self._offset = paging.place(page.end)
-        part = OutputPart(self.session, page.text, page.begin, page.end, page.restarted)
+        part = OutputPart(
+            self.session, self._live.hide(page.text), page.begin, page.end, page.restarted
+        )
         return _frame(b"output", part)
 
 
