@@ -51,8 +51,8 @@ export function startKeys(): void {
     const modal = document.querySelector("dialog[open]") !== null;
     const key = pressed(event);
     const usable = bindings.peek().filter((binding) => binding.always || (!typing && !modal));
-    const both = first ? `${first} ${key}` : "";
-    const found = usable.findLast((binding) => binding.keys === both) ?? usable.findLast((binding) => binding.keys === key);
+    const bound = (keys: string) => usable.findLast((binding) => binding.keys === keys);
+    const found = (first && bound(`${first} ${key}`)) || bound(key);
     first = "";
     clearTimeout(timer);
     if (found) {
