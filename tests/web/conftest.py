@@ -9,7 +9,6 @@ from tests.e2e.corral_command import make_repository
 from tests.e2e.witness.farm import QUIET
 from tests.web.browsing import FLAGS, PATIENCE_MS, Ranch, Window, chromium, window
 
-
 expect.set_options(timeout=PATIENCE_MS)
 
 
@@ -33,6 +32,7 @@ def ranch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ranch]:
     made = Ranch(folder / "project")
     made.corral("init")
     made.configure(QUIET)
+    made.keep_port()
     made.here("convoy", "create", "Farm", code=0)
     made.here("convoy", "create", "Shelf", code=0)
     made.here("convoy", "pause", "--convoy", "shelf", code=0)
