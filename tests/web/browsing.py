@@ -48,7 +48,7 @@ class Ranch(Farm):
     url = ""
 
     def keep_port(self) -> None:
-        """Have the server come back on the port that it had, as a page that waits for it expects."""
+        """Have the server come back on the port that it had: a page that waits expects it there."""
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
         config = self.path / ".corral" / "config.toml"

@@ -8,6 +8,7 @@ import http.client
 import json
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -42,39 +43,44 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ranch]:
     ranch = Ranch(folder / "project")
     ranch.corral("init")
     ranch.configure(CONFIG)
-    lines = ['[convoy]\ntitle = "Crowd"\nprefix = "C"\n']
-    for number in range(TASKS):
+    for half in (0, 1):  # a plan has 500 tasks at most
+        plan = folder / f"plan{half}.toml"
+        plan.write_text(_plan(half * TASKS // 2, TASKS // 2))
+        ranch.corral("plan", "apply", str(plan))
+    ranch.corral("convoy", "pause", "--convoy", "crowd-d")
+    with ranch.up():
+        ranch.until(lambda: len(ranch.sessions()) >= SESSIONS, limit_s=240)
+        yield ranch
+
+
+def _plan(first: int, many: int) -> str:
+    prefix = "D" if first else "C"
+    lines = [f'[convoy]\ntitle = "Crowd {prefix}"\nprefix = "{prefix}"\n']
+    for number in range(first, first + many):
         writes = number < SESSIONS
-        run = f"run = {json.dumps(['bash', '-c', WRITER])}" if writes else 'assignee = "nobody"'
+        need = [] if writes or number == first else [f"t{first}"]
+        run = f"run = {json.dumps(['bash', '-c', WRITER])}" if writes else f"needs = {need}"
         lines.append(
             f'[[task]]\nkey = "t{number}"\ntitle = "Task {number} of a large crowd"\n'
             f'paths = ["src/{number}/**"]\npriority = {number % 7}\naccept = ["true"]\n{run}\n'
         )
-    plan = folder / "plan.toml"
-    plan.write_text("\n".join(lines))
-    ranch.corral("plan", "apply", str(plan))
-    with ranch.up():
-        ranch.until(lambda: len([s for s in ranch.sessions()]) >= SESSIONS, limit_s=240)
-        yield ranch
+    return "\n".join(lines)
 
 
 def report(ranch: Ranch, times: int, ended: threading.Event) -> int:
     """Have the sessions say where they are, one after the other; return how often."""
-    names = [session["id"] for session in ranch.sessions()]
+    names = [one["id"] for one in ranch.sessions() if not one["ended_at"]]
     served = ranch.served()
-    line = http.client.HTTPConnection("127.0.0.1", served.port, timeout=60)
-    headers = {
-        "Authorization": f"Bearer {served.token}",
-        "Content-Type": "application/json",
-    }
-    for number in range(times):
-        body = {"session": names[number % len(names)], "text": f"step {number} of many"}
-        line.request("POST", "/api/session/report", json.dumps(body), headers)
-        answer = line.getresponse()
-        assert answer.status == 200, answer.read()
-        answer.read()
-        if ended.is_set():
-            return number
+    headers = {"Authorization": f"Bearer {served.token}", "Content-Type": "application/json"}
+    with closing(http.client.HTTPConnection("127.0.0.1", served.port, timeout=60)) as line:
+        for number in range(times):
+            body = {"session": names[number % len(names)], "text": f"step {number} of many"}
+            line.request("POST", "/api/session/report", json.dumps(body), headers)
+            answer = line.getresponse()
+            said = answer.read()
+            assert answer.status == 200, said
+            if ended.is_set():
+                return number
     return times
 
 
@@ -97,7 +103,7 @@ def longest(browser: Browser, page: Page, seconds: int) -> float:
         for event in events
         if event["name"] == "thread_name" and event["args"]["name"] == "CrRendererMain"
     }
-    tasks = [
+    tasks: list[float] = [
         event["tdur"] / 1000
         for event in events
         if event["name"].endswith("RunTask")

@@ -50,6 +50,7 @@ export function startKeys(): void {
     const typing = (event.target as Element | null)?.matches?.(TYPING) ?? false;
     const modal = document.querySelector("dialog[open]") !== null;
     const key = pressed(event);
+    if (modal && key === "Escape") return; // the dialog closes by itself
     const usable = bindings.peek().filter((binding) => binding.always || (!typing && !modal));
     const bound = (keys: string) => usable.findLast((binding) => binding.keys === keys);
     const found = (first && bound(`${first} ${key}`)) || bound(key);
