@@ -159,7 +159,7 @@ def test_its_memory_is_flat(crowd: Ranch, busy: Window, capsys: pytest.CaptureFi
     page.goto(f"{crowd.url}/")
     session = busy.context.new_cdp_session(page)
     sizes = []
-    for allowed in (2, 2 + MINUTES // 2, 2 + MINUTES):  # noqa: B007
+    for allowed in (2, 2 + MINUTES // 2, 2 + MINUTES):
         shown = page.locator(".said").filter(has_text=f"minute {allowed} step 599")
         expect(shown.first).to_be_visible(timeout=240_000)
         sizes.append(heap(session))
