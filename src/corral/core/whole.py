@@ -12,7 +12,7 @@ from corral.core.governor import REFUSED, profile_for
 from corral.core.graph import unmet
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.queue_fold import trunk_of
-from corral.core.slots import Limits, Taken
+from corral.core.slots import CANNOT_OPEN, Limits, Taken
 from corral.core.state import State, Task, TaskState
 
 
@@ -120,6 +120,8 @@ class _Seer:
             return Lot.PERSON
         if task.assignee and obstacles(self._state, task, self._now, "witness"):
             return Lot.PERSON  # it was handed off to somebody by name
+        if self._alerted(CANNOT_OPEN, task.id):
+            return Lot.PERSON
         return self._startable(task)
 
     def _startable(self, task: Task) -> Lot:

@@ -16,11 +16,15 @@ from msgspec.structs import replace
 from corral.core import mayor_rules
 from corral.core.codec import decode, event_of, mirrored
 from corral.core.commands import ApplyPlan
-from corral.core.errors import NotFound
-from corral.core.ids import ConvoyId
-from corral.core.plan.apply import Outcome, outcome
+from corral.core.errors import BadInput, NotFound
+from corral.core.ids import ConvoyId, TaskId
+from corral.core.plan.apply import Outcome, find_convoy, keyed, outcome
+from corral.core.plan.schema import Plan
 from corral.core.profiles import limits_of
 from corral.core.session_rules import WITNESS
+from corral.core.slots import CANNOT_OPEN
+from corral.core.state import TaskState
+from corral.core.text import printable
 from corral.core.whole import Lot, Outlook, Report, Standing, outlook, report
 from corral.interfaces.cli import output, plans
 from corral.interfaces.cli.context import Context
@@ -30,8 +34,10 @@ from corral.interfaces.cli.parser import Options
 from corral.interfaces.cli.progress import Progress, sentence
 from corral.interfaces.cli.replanning import Replanner, replanner
 from corral.roles.log import Log
+from corral.roles.trunks import start_of
 from corral.roles.whole import Roles, interrupt
 from corral.store.port import perform
+from corral.world.git.view import View
 
 ROLE_ENDED = "role_ended"
 _GOAL_WORDS = 2  # fewer are a name
@@ -97,6 +103,7 @@ def apply(context: Context, name: str, kind: str = "", *, ask: bool = False) -> 
     if not plan.convoy.base:
         base = context.repository.branch()
         plan = replace(plan, convoy=replace(plan.convoy, base=base))
+    _can_start(context, plan)
     if ask:
         plans.confirm(plans.drawn(examined), "Run this?", "corral run PLAN --yes")
     done: Outcome = perform(
@@ -106,6 +113,27 @@ def apply(context: Context, name: str, kind: str = "", *, ask: bool = False) -> 
         lambda state, stored: outcome(state, plan, [event_of(decode(s.line)) for s in stored]),
     )
     return done.convoy
+
+
+def _can_start(context: Context, plan: Plan) -> None:
+    """Refuse what no session could begin with, before anything is changed."""
+    state = context.store.state()
+    convoy = find_convoy(state, plan)
+    begun = keyed(state, convoy.id) if convoy else {}
+    idle = [
+        task.key
+        for task in plan.tasks
+        if not (task.run or task.engine)
+        and (task.key not in begun or begun[task.key].state is TaskState.TODO)
+    ]
+    if idle and "default" not in context.config.engine:
+        raise BadInput(
+            f"nobody can do {printable(', '.join(idle))}: there is no engine 'default' in"
+            " .corral/config.toml; nothing was changed",
+            "describe one there ([engine.default]), or give the tasks an engine or a run",
+        )
+    if convoy is None:
+        start_of(View(os.path.realpath(context.repository.git_dir)), plan.convoy.base)
 
 
 class Run:
@@ -139,6 +167,7 @@ class Run:
         found: Outlook | None = None
         with _interruptible():
             try:
+                self._ask_anew()
                 found = self._until_over(roles)
             except KeyboardInterrupt:
                 self.say("stopping")
@@ -151,6 +180,14 @@ class Run:
                 self._interrupt(ours=ours)
         self._log.over(ROLE_ENDED, self._convoy)
         return self._report(found)
+
+    def _ask_anew(self) -> None:
+        """Let the witness say again what it could not start: it may have been mended since."""
+        state = self._log.look()
+        for alert in state.alerts.values():
+            task = state.tasks.get(TaskId(alert.subject))
+            if alert.kind == CANNOT_OPEN and task and task.convoy == self._convoy:
+                self._log.over(CANNOT_OPEN, task.id)
 
     def _until_over(self, roles: Roles) -> Outlook:
         while True:
