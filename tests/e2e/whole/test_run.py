@@ -9,6 +9,7 @@ import shlex
 import signal
 import struct
 import termios
+import time
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -239,3 +240,16 @@ def test_a_convoy_without_a_start_waits_for_a_person_and_goes_on_afterwards(ci: 
     ci.git("branch", "later")
     assert ci.run("night").code == 0
     assert "no branch" not in ci.corral("alert", "list").out
+
+
+def test_interrupted_impatiently_it_ends_its_agents_all_the_same(ci: Ci) -> None:
+    run = ci.begun(ci.plan(ci.script("long", "while :; do echo waiting; sleep 0.1; done")))
+    room = ci.folder / "sessions" / "N-1.1" / "run-1"
+    ci.until((room / "process.json").exists)
+    for _ in range(20):
+        run.send_signal(signal.SIGINT)
+        time.sleep(0.02)
+    assert ended(run).code == 130
+    (session,) = ci.data("session", "list")
+    assert session["stop"] == "interrupted"
+    ci.until((room / "exit.json").exists)

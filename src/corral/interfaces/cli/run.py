@@ -35,7 +35,7 @@ from corral.interfaces.cli.progress import Progress, sentence
 from corral.interfaces.cli.replanning import Replanner, replanner
 from corral.roles.log import Log
 from corral.roles.trunks import start_of
-from corral.roles.whole import Roles, interrupt
+from corral.roles.whole import Roles, interrupt, still_there
 from corral.store.port import perform
 from corral.world.git.view import View
 
@@ -165,19 +165,20 @@ class Run:
         """Run all roles until the convoy is over, or until interrupted; return the report."""
         roles = Roles(self._context.repository, self._said.append)
         found: Outlook | None = None
-        with _interruptible():
+        with _interruptible() as ear:
             try:
                 self._ask_anew()
                 found = self._until_over(roles)
             except KeyboardInterrupt:
                 self.say("stopping")
             finally:
+                ear.deaf = True  # who presses Ctrl-C twice wants the agents ended all the more
                 if self.replanner is not None:
                     self.replanner.stop()
                 ours = roles.runs(WITNESS)
                 roles.stop()
             if found is None:
-                self._interrupt(ours=ours)
+                self._interrupt(ear, ours=ours)
         self._log.over(ROLE_ENDED, self._convoy)
         return self._report(found)
 
@@ -215,13 +216,15 @@ class Run:
         self.say(f"{mayor.id} proposes to change the plan: corral mayor approve")
         return replace(found, standing=Standing.NEEDS_PERSON)
 
-    def _interrupt(self, *, ours: bool) -> None:
+    def _interrupt(self, ear: "_Ear", *, ours: bool) -> None:
         """End the sessions, unless somebody else's witness looks after them."""
         if not ours:
             self.say("the sessions go on: another witness looks after them")
             return
         self.say("the sessions are ended without using up an attempt")
-        for session in interrupt(self._store, self._context.repository, self._context.actor):
+        asked = interrupt(self._store, self._context.repository, self._context.actor)
+        ear.deaf = False  # they end without us, too
+        for session in still_there(asked):
             self.say(f"{session} does not end: corral session list")
 
     def _outlook(self) -> Outlook:
@@ -260,18 +263,25 @@ class Run:
             output.warn(text)
 
 
+class _Ear:
+    deaf = False  # what asks us to end was heard, and is being done
+
+
 @contextmanager
-def _interruptible() -> Iterator[None]:
+def _interruptible() -> Iterator[_Ear]:
     """Take every signal that asks us to end for Ctrl-C: CI systems send others."""
+    ear = _Ear()
 
     def leave(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
+        if not ear.deaf:
+            ear.deaf = True
+            raise KeyboardInterrupt
 
     # Who had them ignored (`nohup`) wants that.
     heeded = [number for number in _ENDING if signal.getsignal(number) is not signal.SIG_IGN]
     before = [signal.signal(number, leave) for number in heeded]
     try:
-        yield
+        yield ear
     finally:
         for number, handler in zip(heeded, before, strict=True):
             signal.signal(number, handler)
