@@ -49,8 +49,7 @@ class Trunks:
         tip = read_branch(self._repository.git_dir, session.branch)
         if tip is None or self.view.commits(tip)[0] is None:
             return False
-        said = self.view.run("rev-list", "-n1", session.base, "--not", tip)
-        return not said.strip()
+        return self.view.contains(tip, session.base)
 
     def at(self, convoy: ConvoyId, judged: Session | None = None) -> str:
         """Return where a trunk is, made if it is needed for the first time, mended if need be."""
@@ -85,7 +84,7 @@ class Trunks:
         """Say whether somebody who may has moved a trunk on: a person, never a session."""
         if here in _landed(state, convoy):
             return True
-        if not self._follows(here, known):
+        if not self.view.surely_contains(here, known):
             return False
         mail = self._mover(convoy, here)
         sessions = {mail_of(session.id) for session in state.sessions.values()}
@@ -101,11 +100,6 @@ class Trunks:
         start = start_of(self.view, state.convoys[convoy].base)
         self.view.move(f"refs/heads/convoy/{convoy}/trunk", start, None)
         return start
-
-    def _follows(self, commit: str, known: str) -> bool:
-        if None in self.view.commits(commit, known):
-            return False
-        return not self.view.run("rev-list", "-n1", known, "--not", commit).strip()
 
     def _mend(
         self, state: State, convoy: ConvoyId, here: str | None, known: str, judged: Session | None
