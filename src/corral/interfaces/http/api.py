@@ -19,7 +19,7 @@ from corral.core.offers import index
 from corral.core.requests import keyed
 from corral.core.state import State
 from corral.interfaces.answers import answer_of
-from corral.interfaces.http import pages
+from corral.interfaces.http import dashboard, pages
 from corral.interfaces.http.exchange import (
     Call,
     Receive,
@@ -34,6 +34,7 @@ from corral.interfaces.http.exchange import (
 )
 from corral.interfaces.http.feed import Feed
 from corral.interfaces.http.guard import LOGIN, Guard
+from corral.interfaces.http.history import History
 from corral.interfaces.http.routes import Route, Router
 from corral.interfaces.http.stream import EventsQuery, Streams
 from corral.store.port import Request
@@ -70,6 +71,7 @@ class Api:
         self.url = url
         self.clock = clock
         self.streams = Streams(feed)
+        self.history = History(feed)
         self.answered: dict[int, int] = {}  # by HTTP status
         self._acknowledged = 0
         self._status: tuple[int, bytes] = (-1, b"")
@@ -215,6 +217,7 @@ ROUTER = Router(
     [
         *_commands(),
         *pages.VIEWS,
+        *dashboard.ROUTES,
         EVENTS,
         Route(
             method="POST",
