@@ -35,6 +35,7 @@ from corral.interfaces.http.exchange import (
 from corral.interfaces.http.feed import Feed
 from corral.interfaces.http.guard import LOGIN, Guard
 from corral.interfaces.http.history import History
+from corral.interfaces.http.live import Live, LiveQuery, Told
 from corral.interfaces.http.routes import Route, Router
 from corral.interfaces.http.stream import EventsQuery, Streams
 from corral.store.port import Request
@@ -72,6 +73,7 @@ class Api:
         self.clock = clock
         self.streams = Streams(feed)
         self.history = History(feed)
+        self.live = Live(feed, self.streams, repository.folder)
         self.answered: dict[int, int] = {}  # by HTTP status
         self._acknowledged = 0
         self._status: tuple[int, bytes] = (-1, b"")
@@ -213,12 +215,24 @@ EVENTS = Route(
     kind="text/event-stream",
 )
 
+LIVE = Route(
+    method="GET",
+    path="/api/live",
+    summary="the board, then what changes, as Server-Sent Events (see `Told`)",
+    handler=_streamed,
+    query=LiveQuery,
+    answer=Told,
+    kind="text/event-stream",
+    people_only=True,
+)
+
 ROUTER = Router(
     [
         *_commands(),
         *pages.VIEWS,
         *dashboard.ROUTES,
         EVENTS,
+        LIVE,
         Route(
             method="POST",
             path="/api/tickets",
@@ -315,8 +329,8 @@ class Application:
         if route.people_only and call.principal.session:
             raise NotYours("this is for people only")
         api.guard.check_body(call)
-        if route is EVENTS:
-            await api.streams.serve(call, send)
+        if route in (EVENTS, LIVE):
+            await (api.streams if route is EVENTS else api.live).serve(call, send)
             return None
         if route.method == "GET":
             if route.query.__struct_fields__ == ():

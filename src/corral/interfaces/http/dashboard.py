@@ -4,7 +4,7 @@ import os
 from typing import TYPE_CHECKING
 from typing import Annotated as A
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Raw, Struct
 
 from corral.core.board import board_of
 from corral.core.errors import BadInput
@@ -43,7 +43,7 @@ async def board(api: "Api", call: Call) -> Reply:
     query: BoardQuery = asked(call, BoardQuery)
     if query.at is None:
         reply = unchanged(api, call)
-        return reply or ok(board_of(api.feed.state), marked(api, call))
+        return reply or ok(Raw(api.live.encoded()), marked(api, call))
     if not 0 <= query.at <= api.feed.state.seq:
         raise BadInput(f"there is no event {query.at}: the newest is {api.feed.state.seq}")
     return ok(board_of(await api.history.at(query.at)))

@@ -20,6 +20,7 @@ from corral.core.state import Session, State
 from corral.core.why import Explanation, explain
 from corral.interfaces.http.exchange import Call, Headers, Reply, asked, ok
 from corral.interfaces.http.routes import Route
+from corral.roles import paging
 from corral.roles.files import Room
 from corral.roles.locks import taken
 
@@ -44,6 +45,9 @@ class LogQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 class OutputQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     lines: A[int, Meta(ge=0, le=10_000, description="so many of the last")] = 100
+    before: A[str, Meta(description="instead: what comes before this place")] = ""
+    after: A[str, Meta(description="instead: what comes after this place")] = ""
+    bytes: A[int, Meta(ge=1024, le=1 << 20, description="with a place: so many at most")] = 65_536
 
 
 class TasksPage(Struct, frozen=True):
@@ -75,8 +79,10 @@ class LogPage(Struct, frozen=True):
     seq: int  # the newest event there is
 
 
-class Output(Struct, frozen=True):
-    lines: list[str]
+class Output(paging.Page, frozen=True, kw_only=True):
+    """The last lines; or a page of the text, with the places where it begins and ends."""
+
+    lines: tuple[str, ...] = ()
 
 
 class Job(Struct, frozen=True):
@@ -238,10 +244,16 @@ async def output(api: "Api", call: Call) -> Reply:
 
     query: OutputQuery = asked(call, OutputQuery)
     # The name comes from the state, never from the address: no path can be smuggled in.
-    folder = Room(api.repository.folder, _session(api, call).id).launch()
+    room = Room(api.repository.folder, _session(api, call).id)
+    before, after = paging.place(query.before), paging.place(query.after)
+    if before is not None:
+        return ok(await asyncio.to_thread(paging.before, room, before, query.bytes))
+    if after is not None:
+        return ok(await asyncio.to_thread(paging.after, room, after, query.bytes))
+    folder = room.launch()
     if folder is None:
-        return ok(Output([]))
-    return ok(Output(await asyncio.to_thread(processes.tail, folder, query.lines)))
+        return ok(Output())
+    return ok(Output(lines=tuple(await asyncio.to_thread(processes.tail, folder, query.lines))))
 
 
 async def leases(api: "Api", call: Call) -> Reply:
