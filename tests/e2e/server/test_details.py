@@ -126,7 +126,7 @@ def test_a_plan_is_made_changed_and_approved_over_http(tmp_path: Path) -> None:
         plan(task("a"), task("b", needs=["a"]), task("c", needs=["b"])),
     )
     with serve(hall) as served:
-        assert served.post("/api/mayor/ask", {"text": "Hello?"}).status == 409
+        assert served.post("/api/mayor/ask", {"text": "Hello?"}).status == 404
         assert served.post("/api/mayor/start", {"goal": "x", "engine": "none"}).status == 400
         begun = served.post("/api/mayor/start", {"goal": "--yes, make it good"}).data
         assert begun["id"] == "mayor-1"

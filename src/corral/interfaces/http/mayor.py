@@ -19,6 +19,7 @@ from corral.core import commands as c
 from corral.core import mayor_events as m
 from corral.core import mayor_rules
 from corral.core.access import Principal
+from corral.core.bill import NANO
 from corral.core.codec import Stored, decode, event_of
 from corral.core.errors import BadInput, CorralError, NotFound, Refused
 from corral.core.mayor_state import Mayor
@@ -147,7 +148,7 @@ def _spoken(stored: Stored) -> Spoken:
             *about, "asked", event.message, event.cause, profile=event.profile, task=event.task
         )
     assert isinstance(event, m.MayorAnswered)
-    cost = Cost(event.fresh, event.cached, event.output, event.nano_usd / 1e9, event.unpriced)
+    cost = Cost(event.fresh, event.cached, event.output, event.nano_usd / NANO, event.unpriced)
     return Spoken(
         *about,
         "answered",
@@ -184,6 +185,8 @@ async def start(api: "Api", call: Call) -> Reply:
     if wanted.replan not in ("", "on_failure"):
         raise BadInput("replan is on_failure, or nothing")
     words = ["start"]
+    if not api.config.engine:
+        raise NotFound("no engine is configured that could make a plan", "corral engine list")
     if wanted.goal.strip():
         words += ["--task=-"]
         words += [f"--engine={wanted.engine}"] * bool(wanted.engine)
@@ -193,6 +196,7 @@ async def start(api: "Api", call: Call) -> Reply:
 
 async def ask(api: "Api", call: Call) -> Reply:
     wanted = await _body(call, AskMayor)
+    mayor_rules.current(api.feed.state)
     return await api.mayors.tell(call.principal, ["ask", "-"], wanted.text)
 
 
@@ -252,8 +256,9 @@ class Mayors:
 
     async def tell(self, who: Principal, words: list[str], text: str = "") -> Reply:
         """Run a command, and answer once it has an effect, is over, or is refused."""
-        before = mayor_rules.newest(self._api.feed.state)
-        process = await self._start(who, words, text)
+        state = self._api.feed.state
+        before = mayor_rules.newest(state) if text else mayor_rules.current(state)
+        process = await self._start(who, words)
         ended = asyncio.ensure_future(process.communicate(text.encode()))
         watched = asyncio.ensure_future(self._changed(before))
         task = asyncio.ensure_future(self._see_through(who, ended, process, watched))
@@ -272,7 +277,7 @@ class Mayors:
             raise Refused("the mayor's command did not begin in time; it was ended")
         return ok(_under(mayor_rules.current(self._api.feed.state)))
 
-    async def _start(self, who: Principal, words: list[str], text: str) -> Process:
+    async def _start(self, who: Principal, words: list[str]) -> Process:
         place = self._api.repository.worktree
         return await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "corral", "--json", f"--repo={place}", f"--as={who.name}"),
