@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from corral.interfaces.http.api import Api
 
 _BEGINS_S = 20.0  # a question stands in the log by then
+_KNOWN_S = 2.0  # what a command that is over has written is seen here by then
 _TEXT = 100_000
 
 
@@ -108,7 +109,7 @@ class Conversation(Struct, frozen=True):
     proposal: Proposal | None  # the newest one
 
 
-class Under(Struct, frozen=True):
+class MayorNow(Struct, frozen=True):
     """How the conversation stands after what was asked for."""
 
     id: str
@@ -203,8 +204,8 @@ async def ask(api: "Api", call: Call) -> Reply:
 async def approve(api: "Api", call: Call) -> Reply:
     wanted = await _body(call, ApprovePlan)
     who, seq = call.principal, wanted.proposal
-    found = await asyncio.to_thread(lambda: list(api.feed.store.read(seq - 1, 1)))
-    proposal = event_of(decode(found[0].line)) if found else None
+    rows = await asyncio.to_thread(lambda: list(api.feed.store.read(seq - 1, 1)))
+    proposal = event_of(decode(rows[0].line)) if rows else None
     if not isinstance(proposal, m.PlanProposed):
         raise Refused(f"event {seq} does not propose a plan", "GET /api/board")
     base = api.repository.branch()
@@ -212,12 +213,12 @@ async def approve(api: "Api", call: Call) -> Reply:
     def decide(state: State, now: int) -> mayor_rules.Decision:
         return mayor_rules.approve(state, proposal, seq, base=base, actor=who.name, now=now)
 
-    def answer(state: State, stored: Sequence[Stored]) -> tuple[int, Under]:
-        return stored[-1].seq, _under(state.mayors[proposal.mayor])
+    def answer(state: State, stored: Sequence[Stored]) -> tuple[int, MayorNow]:
+        return stored[-1].seq, _now(state.mayors[proposal.mayor])
 
-    last, under = await api.ask(Request(who.name, decide, answer))
+    last, found = await api.ask(Request(who.name, decide, answer))
     await api.feed.reach(last)
-    return ok(under)
+    return ok(found)
 
 
 async def reject(api: "Api", call: Call) -> Reply:
@@ -237,8 +238,8 @@ async def _body(call: Call, kind: type[Any]) -> Any:
         raise BadInput(in_words(error)) from error
 
 
-def _under(mayor: Mayor) -> Under:
-    return Under(mayor.id, mayor.state, mayor.turn, mayor.pending, mayor.convoy)
+def _now(mayor: Mayor) -> MayorNow:
+    return MayorNow(mayor.id, mayor.state, mayor.turn, mayor.pending, mayor.convoy)
 
 
 class Mayors:
@@ -250,7 +251,8 @@ class Mayors:
 
     def stop(self) -> None:
         """End the commands; the conversation goes on when somebody asks for it."""
-        for process in self._running.values():
+        for task, process in list(self._running.items()):
+            task.cancel()
             if process.returncode is None:
                 process.terminate()
 
@@ -266,16 +268,17 @@ class Mayors:
         task.add_done_callback(self._running.pop)
         await asyncio.wait((ended, watched), timeout=_BEGINS_S, return_when=asyncio.FIRST_COMPLETED)
         if ended.done():
-            await self._api.caught_up()
-            watched.cancel()
             error = _error(process, ended.result()[0])
             if error is not None:
+                watched.cancel()
                 raise error
+            await asyncio.wait((watched,), timeout=_KNOWN_S)
+            watched.cancel()
         elif not watched.done():
             watched.cancel()
             process.terminate()
             raise Refused("the mayor's command did not begin in time; it was ended")
-        return ok(_under(mayor_rules.current(self._api.feed.state)))
+        return ok(_now(mayor_rules.current(self._api.feed.state)))
 
     async def _start(self, who: Principal, words: list[str]) -> Process:
         place = self._api.repository.worktree
@@ -332,7 +335,7 @@ def _write(path: str, summary: str, handler: Any, body: type[Struct]) -> Route:
         summary=summary,
         handler=handler,
         body=body,
-        answer=Under,
+        answer=MayorNow,
         people_only=True,
     )
 
