@@ -137,7 +137,8 @@ $(RUNTIME): requirements/runtime.txt requirements/build.txt pyproject.toml | .ve
 	@$(PIP_INSTALL) --no-build-isolation --no-deps -e .
 	@touch $@
 
+# What is compiled at its first import need not be compiled now, and most is never imported.
 $(DEV): requirements/dev.txt $(RUNTIME)
 	@echo 'Installing the development tools ...'
-	@$(PIP_INSTALL) --require-hashes -r requirements/dev.txt
+	@$(PIP_INSTALL) --no-compile --require-hashes -r requirements/dev.txt
 	@touch $@

@@ -17,8 +17,8 @@ settings.load_profile("corral")
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Most tests wait for processes that they started, so there is room for more than cores."""
-    return min(8, 2 * (os.cpu_count() or 1))
+    """One more than there are cores, for tests that wait; each costs the time to collect all."""
+    return min(8, 1 + (os.cpu_count() or 1))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
