@@ -1,5 +1,8 @@
 """R17: a message reaches an agent that never asks for it, once, at its next turn."""
 
+import json
+import os
+import re
 import signal
 import subprocess
 import sys
@@ -154,3 +157,104 @@ def test_who_waits_for_an_answer_is_not_silent(ranch: Ranch) -> None:
         ranch.here("message", "send", f"{task}.1", "Blue", "--reply-to", asked["id"], code=0)
         assert ranch.until_ended(task, 60) == "proved"
     assert "Blue" not in heard(ranch).read_text(), "it has read that by itself"
+
+
+HERE = f"PYTHONPATH={Path(__file__).parents[3]}"
+SPOKEN = (
+    QUIET
+    + """
+[engine.default]
+type = "command"
+output = "facts"
+transport = "acp"
+command = {command}
+"""
+)
+
+
+def speaking(ranch: Ranch) -> None:
+    """Have the tasks worked on by an agent that speaks the protocol, in one process."""
+    agent = ["env", HERE, sys.executable, "-m", "tests.e2e.engines.patient_agent"]
+    words = [*agent, str(heard(ranch)), str(ranch.path.parent / "go")]
+    ranch.configure(SPOKEN.format(command=json.dumps(words)))
+
+
+def add_patient(ranch: Ranch, name: str) -> str:
+    task = ranch.add("Work", "--brief", f"wait for {name}")
+    ranch.until(lambda: heard(ranch).exists(), 60)
+    ranch.until(lambda: f"wait for {name}" in heard(ranch).read_text(), 60)
+    return task
+
+
+def turns(ranch: Ranch) -> list[tuple[str, str]]:
+    """Return who was told what: the process, and the text."""
+    parts = heard(ranch).read_text().split("== ")[1:]
+    return [(part.partition("\n")[0], part.partition("\n")[2]) for part in parts]
+
+
+def test_a_message_is_a_further_turn_of_an_agent_that_speaks_the_protocol(ranch: Ranch) -> None:
+    speaking(ranch)
+    with ranch.witness():
+        task = add_patient(ranch, "one")
+        ranch.here("message", "send", f"{task}.1", "The first", code=0)
+        ranch.here("message", "send", task, "The second, wait for two", code=0)
+        # Until the turn is over, it can read them by itself.
+        took = ranch.data("message", "read", "--as", f"{task}.1")["messages"]
+        assert [m["text"] for m in took] == ["The first", "The second, wait for two"]
+        ranch.here("message", "send", f"{task}.1", "The third, wait for three", code=0)
+        (ranch.path.parent / "go-one").touch()
+        ranch.until(lambda: "The third" in heard(ranch).read_text(), 60)
+        (ranch.path.parent / "go-three").touch()
+        assert ranch.until_ended(task, 60) == "proved"
+    told = turns(ranch)
+    assert len(told) == 2, "one brief, one message"
+    assert told[0][0] == told[1][0], "in the same process"
+    assert re.match(r"\[m-\d+ from uid-0\]\n  The third", told[1][1])
+    assert ranch.reactions() == []
+    proofs = [e["data"].get("proof", "") for e in ranch.of_type("message.delivered")]
+    assert proofs == ["", "", "record"]
+
+
+def test_a_killed_witness_hands_over_to_a_live_agent_exactly_once(ranch: Ranch) -> None:
+    speaking(ranch)
+
+    def each(number: int, armed: Path) -> str:
+        task = add_patient(ranch, f"me-{number}")
+        armed.touch()
+        ranch.here("message", "send", f"{task}.1", f"Text {number} of many")
+        (ranch.path.parent / f"go-me-{number}").touch()
+        return f"Text {number} of many"
+
+    steps = killed_everywhere(ranch, each)
+    assert {"killed before knock", "killed after record"} <= set(steps)
+    assert set(ranch.verdicts()) == {"proved"}
+    assert len(ranch.of_type("message.delivered")) == len(steps) + 1
+
+
+def test_an_agent_that_is_killed_over_a_message_is_not_told_it_again(ranch: Ranch) -> None:
+    speaking(ranch)
+    with ranch.witness():
+        task = add_patient(ranch, "one")
+        ranch.here("message", "send", f"{task}.1", "Mind this: wait for never", code=0)
+        (ranch.path.parent / "go-one").touch()
+        ranch.until(lambda: "Mind this" in heard(ranch).read_text(), 60)
+        os.kill(ranch.program_pid(f"{task}.1"), signal.SIGKILL)
+        assert ranch.until_ended(task, 60) == "proved"
+    assert heard(ranch).read_text().count("Mind this") == 1
+    assert ranch.reactions() == [("crashed", "resume")]
+    assert [e["data"]["proof"] for e in ranch.of_type("message.delivered")] == ["record"]
+
+
+def test_a_turn_that_broke_off_before_it_heard_anything_is_told_again(ranch: Ranch) -> None:
+    go = ranch.path.parent / "go"
+    broken = 'test -n "$CORRAL_RESUME" -a ! -e "$HOME/broken"'
+    first = f'if {broken}; then touch "$HOME/broken"; kill -9 $$; fi'
+    task = ranch.script(script(first, listening(ranch, wait_for(go), WORK, DONE)))
+    with ranch.witness():
+        ranch.until(lambda: ranch.of_type("session.engaged"), 60)
+        ranch.here("message", "send", f"{task}.1", "Use the other port", code=0)
+        go.touch()
+        assert ranch.until_ended(task, 60) == "proved"
+    assert heard(ranch).read_text().count("Use the other port") == 1
+    assert ranch.reactions() == [("message", "resume"), ("crashed", "resume")]
+    assert len(ranch.of_type("message.delivered")) == 1
