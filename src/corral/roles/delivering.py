@@ -108,14 +108,14 @@ class Delivering:
         recipe = self._engaging.recipe(session.profile, task)
         if recipe is None:
             return STARTED if processes.ran(folder) else None
+        if session.conversation:
+            home = self._engaging.home(session.id)
+            if records.has(home, messages.mark(message)):
+                return RECORD
+            if recipe.records:
+                return None  # it may have reacted, and be killed before it has written that down
         stream = self._watcher.stream(session.id)
-        if stream is None or not stream.heard:
-            return None
-        if not recipe.records or not session.conversation:
-            return REACTED
-        # It reacted, but may be killed before it has written down to what.
-        home = self._engaging.home(session.id)
-        return RECORD if records.has(home, messages.mark(message)) else None
+        return REACTED if stream is not None and stream.heard else None
 
     def _record(self, session: Session, proofs: dict[str, str]) -> None:
         if proofs:
