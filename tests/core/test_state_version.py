@@ -13,7 +13,7 @@ import msgspec
 from corral.core import mayor_state, queue_state, state
 from corral.core.state import State, TaskState
 
-PINNED = (4, "24c6fc479140125a")
+PINNED = (5, "ccc3311df605ee36")
 
 
 def kinds(root: type[msgspec.Struct] = State) -> list[type[msgspec.Struct]]:
