@@ -28,7 +28,10 @@ from corral.core.events import (
     ChoreDone,
     Event,
     LogCreated,
+    MessageDelivered,
+    MessageReturned,
     MessageSent,
+    MessageTaken,
     OverlapOver,
     OverlapSeen,
     SessionAsked,
@@ -531,6 +534,35 @@ GOLDEN = [
         + b"b" * 40
         + b'","code":0,"killed":2}}',
     ),
+    (
+        MessageSent(
+            message="m-45",
+            sender="ana",
+            to="session:AF-1.1",
+            text="Yes",
+            expires_at=1700000040000,
+            plain=True,
+            answers="call-1",
+        ),
+        b'{"seq":45,"at":1700000000000,"actor":"corral","type":"message.sent",'
+        b'"data":{"message":"m-45","sender":"ana","to":"session:AF-1.1","text":"Yes",'
+        b'"expires_at":1700000040000,"plain":true,"answers":"call-1"}}',
+    ),
+    (
+        MessageTaken(message="m-45", session=AF_1_1, launch=2),
+        b'{"seq":46,"at":1700000000000,"actor":"corral","type":"message.taken",'
+        b'"data":{"message":"m-45","session":"AF-1.1","launch":2}}',
+    ),
+    (
+        MessageReturned(message="m-45", to="task:AF-1"),
+        b'{"seq":47,"at":1700000000000,"actor":"corral","type":"message.returned",'
+        b'"data":{"message":"m-45","to":"task:AF-1"}}',
+    ),
+    (
+        MessageDelivered(message="m-45", reader="AF-1.2", proof="record"),
+        b'{"seq":48,"at":1700000000000,"actor":"corral","type":"message.delivered",'
+        b'"data":{"message":"m-45","reader":"AF-1.2","proof":"record"}}',
+    ),
 ]
 
 # The chain's hash after so many golden lines. Add lines and a hash below; never change one.
@@ -544,6 +576,7 @@ HEADS = {
     36: "47a2ebf24c53dba49697d2fef14f26c66615c34f4982548c3be925725efa43cf",
     43: "6a13205f9b26fc2587d7ecdd28dfea80fc93b44583161065f40de5d6cb871cf2",
     44: "4b28dac0c69463ce2e661d7928d145c4e28c4e7192bd0497dea33f3a4bc473b3",
+    48: "8b5b9b459b8bda1d20e0ffc1ce00ba2ea55d6a34cf046586c61989953a5a918e",
 }
 
 

@@ -363,7 +363,7 @@ class SessionReacted(Event, frozen=True, kw_only=True):
     """The witness stepped in: why (`cause`, mostly a verdict) and what it did (`action`).
 
     `resume` and `restart` start the session's program once more, in the same tree; `afresh`: the
-    conversation that it was to go on with is gone.
+    conversation that it was to go on with is gone; `wait`: only an answer is missing.
     """
 
     type = "session.reacted"

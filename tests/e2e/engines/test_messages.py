@@ -258,3 +258,23 @@ def test_a_turn_that_broke_off_before_it_heard_anything_is_told_again(ranch: Ran
     assert heard(ranch).read_text().count("Use the other port") == 1
     assert ranch.reactions() == [("message", "resume"), ("crashed", "resume")]
     assert len(ranch.of_type("message.delivered")) == 1
+
+
+def test_who_sent_what_nobody_took_is_told(ranch: Ranch) -> None:
+    go = ranch.path.parent / "go"
+    asks = f"{CORRAL} message send TASK 'Are you there?' --question --ttl 1 >&2"
+    other = ranch.add("Nobody", "--needs", ranch.add("First", "--for", "ana"))
+    task = ranch.script(listening(ranch, asks.replace("TASK", other), wait_for(go), WORK, DONE))
+    with ranch.witness():
+        asked = ranch.until(lambda: ranch.of_type("message.sent"), 60)[0]["data"]["message"]
+        lost = ranch.data("message", "send", other, "Never mind", "--ttl", "1")["id"]
+
+        def expired() -> bool:
+            ranch.here("deacon", "run", "--once")
+            return len(ranch.of_type("message.expired")) == 2
+
+        ranch.until(expired, 60)
+        assert ranch.alerts() == {"undelivered": lost}
+        go.touch()
+        assert ranch.until_ended(task, 60) == "proved"
+    assert heard(ranch).read_text().count(f"Nobody took {asked} to task:{other}") == 1
