@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,10 @@ def test_a_session_is_told_something_shown_and_sat_down_at(farm: Farm) -> None:
         farm.until_ended(session.partition(".")[0], WAIT_S)
 
 
+def in_log(farm: Farm, kind: str, number: int) -> bool:
+    return len(farm.of_type(kind)) == number
+
+
 def test_a_message_is_typed_once_although_the_witness_is_killed(farm: Farm) -> None:
     kinds = ("message.sent", "message.taken")
     with farm.witness() as first:
@@ -80,7 +85,7 @@ def test_a_message_is_typed_once_although_the_witness_is_killed(farm: Farm) -> N
     for number, kind in enumerate(kinds, 1):
         with farm.witness() as killed:
             farm.corral("message", "send", session, f"text {number} of two")
-            farm.until(lambda kind=kind, n=number: len(farm.of_type(kind)) == n, WAIT_S)
+            farm.until(partial(in_log, farm, kind, number), WAIT_S)
             killed.kill()
             killed.wait()
     with farm.witness():

@@ -12,10 +12,11 @@ from collections.abc import Callable
 from typing import Any
 
 from corral.interfaces.cli.context import Context
-from corral.roles import delivering, launching
+from corral.roles import launching
 from corral.roles.log import Log
 from corral.roles.witness import Witness
 from corral.world import processes
+from corral.world.engines import inbox
 
 KINDS = ("message.", "session.started", "session.reacted", "session.ended")
 
@@ -61,7 +62,7 @@ def main() -> None:
     steps = Steps(int(sys.argv[1]), sys.argv[2])
     steps.around(Log, "record", matters)
     for name in ("put", "knock"):
-        steps.around(delivering.inbox, name)
+        steps.around(inbox, name)
     steps.around(launching.Launcher, "_write")
     steps.around(processes, "start")
     context = Context(None, None, as_json=False)

@@ -56,7 +56,7 @@ def killed_everywhere(ranch: Ranch, each: Callable[[int, Path], str]) -> list[st
     `each` adds a task, sends a message that is like no other, and returns what it says. Another
     witness then goes on to the end.
     """
-    steps = []
+    steps: list[str] = []
     for number in range(1, MOST_STEPS):
         armed = ranch.path.parent / f"armed-{number}"
         errors = ranch.path.parent / f"fragile-{number}.err"

@@ -2,6 +2,7 @@
 
 import os
 import signal
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -71,7 +72,7 @@ def test_a_message_arrives_once_although_the_server_is_killed_on_its_way(farm: F
         for number, moment in enumerate(moments, 1):
             go = farm.path.parent / f"go-{number}"
             task = farm.script(LISTENING.format(heard=heard, go=go, work=WORK))
-            wait_for(lambda n=number: len(farm.of_type("session.engaged")) == n, "it runs")
+            wait_for(partial(in_log, farm, "session.engaged", number), "it runs")
             text = f"text {number} of many"
             if not moment:
                 kill_server(farm)
@@ -85,12 +86,20 @@ def test_a_message_arrives_once_although_the_server_is_killed_on_its_way(farm: F
                 farm.corral("session", "send", f"{task}.1", text, "--wait", "0")
             go.touch()
             if moment in moments[2:]:
-                wait_for(lambda m=moment, n=number: len(farm.of_type(m)) == n, moment)
+                wait_for(partial(in_log, farm, moment, number), moment)
                 kill_server(farm)
-            wait_for(lambda t=task: farm.verdict(t) == "proved", "it has ended")
+            wait_for(partial(is_proved, farm, task), "it has ended")
     told = heard.read_text()
     assert [told.count(f"text {n} of many") for n in range(1, len(moments) + 1)] == [1] * 4
     assert len(farm.of_type("message.delivered")) == len(moments)
+
+
+def in_log(farm: Farm, kind: str, number: int) -> bool:
+    return len(farm.of_type(kind)) == number
+
+
+def is_proved(farm: Farm, task: str) -> bool:
+    return farm.verdict(task) == "proved"
 
 
 def kill_server(farm: Farm) -> None:

@@ -193,7 +193,7 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
         ),
         Entry(
             "session send",
-            "say something to a session that runs: what to do next, or the answer that it waits for",
+            "say something to a session that runs: what to do next, or its answer",
             "sending:send",
             (
                 Option("session", "the session"),
