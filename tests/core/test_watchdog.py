@@ -25,6 +25,7 @@ CASES = {
     "works": (of(f.Said(text="x")), FINE, None),
     "is silent for a while": (of(), replace(FINE, fact_at=NOW - 59_999), None),
     "is silent for too long": (of(), replace(FINE, fact_at=NOW - 60_000), Verdict.HUNG),
+    "waits for an answer": (of(), replace(FINE, fact_at=NOW - 90_000, waits=True), None),
     "has a slow tool": (of(f.Used(tool="x")), replace(FINE, fact_at=NOW - 60_000), None),
     "has a tool that hangs": (
         of(f.Used(tool="x")),

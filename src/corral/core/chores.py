@@ -33,7 +33,9 @@ KINDS = {
 }
 FAILED = "failed-chore"
 # Alerts about how a session runs: over when it has ended.
-_WHILE_IT_RUNS = frozenset({"silent", "barren", "asked", "looping", "unpriced", "unread"})
+_WHILE_IT_RUNS = frozenset(
+    {"silent", "barren", "asked", "question", "looping", "unpriced", "unread"}
+)
 _FINISHED = frozenset({TaskState.DONE, TaskState.CANCELLED})
 
 
@@ -166,7 +168,8 @@ def wake_at(state: State, guarded: Collection[str], grace_s: int, swept_at: int,
     # A claim may come under guard, or out of it, at the time at which it would have lapsed.
     claims += [claim.expires_at for _, claim in _claims(state) if claim.expires_at > now]
     leases = [lease.expires_at for lease in state.leases.values()]
-    return min([sweep_at(state, swept_at), *claims, *leases])
+    letters = [m.expires_at for m in state.messages.values() if not m.reader or m.read_at]
+    return min([sweep_at(state, swept_at), *claims, *leases, *letters])
 
 
 def _claims(state: State) -> list[tuple[Task, Claim]]:

@@ -314,6 +314,15 @@ class StopSession(Command, frozen=True, kw_only=True):
     reason: Reason = "stopped by hand"
 
 
+class SendText(Command, frozen=True, kw_only=True):
+    """Say something to a session that runs: what to do next, or the answer that it waits for."""
+
+    name = "session send"
+    session: A[SessionId, _about("the session, like AF-1.1")]
+    text: A[str, _about("what to say")]
+    answers: A[str, _about("the question that it answers, if several are open")] = ""
+
+
 class ReportProgress(Command, frozen=True, kw_only=True):
     """Say in one line where a session is."""
 

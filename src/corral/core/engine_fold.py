@@ -7,7 +7,8 @@ from corral.core import governor
 from corral.core.bill import Bill
 from corral.core.state import Account, Entry, Session, State
 
-RESUME, RESTART, AFRESH = "resume", "restart", "afresh"
+RESUME, RESTART, AFRESH, WAIT = "resume", "restart", "afresh", "wait"
+MESSAGE, QUESTION = "message", "question"  # causes that are no verdicts
 DAY_MS = 86_400_000
 _DAYS = 40  # of which the state knows what was spent; the log knows of all
 _REACTIONS = 10
@@ -88,7 +89,10 @@ def reacted(state: State, event: e.SessionReacted, seq: int, at: int) -> None:
             stop="",
             detail="",
             asked="",
+            idle_at=0,
         )
+    elif event.action == WAIT:
+        session = replace(session, idle_at=at)
     elif event.action == AFRESH:
         session = replace(session, fresh=True, talk=Bill())
     state.sessions[event.session] = session

@@ -116,6 +116,10 @@ class Told(Fact, frozen=True, tag="told"):
     proof: str = "none"
 
 
+class Ready(Fact, frozen=True, tag="ready"):
+    """The engine is between two turns, and was asked to say so: it can be told something now."""
+
+
 class Denied(Fact, frozen=True, tag="denied"):
     """A tool call was not permitted."""
 
@@ -144,6 +148,7 @@ AnyFact = (
     | Limited
     | Asked
     | Told
+    | Ready
     | Denied
     | Finished
 )

@@ -1,13 +1,14 @@
 """Decisions about sessions: who may start, what an end leads to. For the roles, not by hand."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from corral.core import events as e
-from corral.core import governor, ids, text
+from corral.core import governor, ids, messages
 from corral.core.backoff import Patience
 from corral.core.bill import Bill
 from corral.core.claims import obstacles
-from corral.core.errors import NotFound, Refused
+from corral.core.engine_fold import MESSAGE, QUESTION, RESUME, WAIT
+from corral.core.errors import Refused
 from corral.core.ids import SessionId, TaskId, Token
 from corral.core.slots import Limits, Taken
 from corral.core.state import Session, State, Task
@@ -23,17 +24,14 @@ _WHILE_IT_RUNS = {
     "bad_result",
     "not_judged",
     "asked",
+    "question",
     "looping",
     "unpriced",
     "unread",
 }
 
 
-def find_session(state: State, session: str) -> Session:
-    found = state.sessions.get(SessionId(session)) or state.sessions.get(SessionId(session.upper()))
-    if found is None:
-        raise NotFound(f"there is no session {text.printable(session)!r}", "corral session list")
-    return found
+find_session = messages.session_of
 
 
 def start(
@@ -50,6 +48,7 @@ def start(
     now: int,
     ports: Sequence[int] = (),
     ports_wanted: int = 0,
+    takes: str = "",
 ) -> Decision:
     """Claim a task for a new session and give it a slot and its ports, or refuse all of it.
 
@@ -83,7 +82,9 @@ def start(
             trunk=trunk,
             account=limits.accounts.of.get(profile, ""),
             resume=_conversation(state, task, profile),
+            takes=takes,
         ),
+        *messages.take_first(state, task, session, now),
     ]
     leases = _leases(
         state,
@@ -216,7 +217,7 @@ def _given_back(state: State, session: Session) -> list[e.Event]:
         for alert in state.alerts.values()
         if alert.subject == session.id and alert.kind in _WHILE_IT_RUNS
     ]
-    return [*leases, *alerts]
+    return [*leases, *alerts, *messages.give_back(state, session)]
 
 
 def _refuse_second(state: State, task: Task) -> None:
@@ -363,6 +364,60 @@ def asked(state: State, session: SessionId, said: str, options: tuple[str, ...])
     if not found.live or found.asked == said:
         return []
     return [e.SessionAsked(session=session, text=said, options=options)]
+
+
+def relaunch(
+    state: State,
+    session: SessionId,
+    cause: str,
+    action: str,
+    said: str,
+    *,
+    again: Collection[str],
+    now: int,
+) -> Decision:
+    """Start a session's program once more, with what waits for it in its prompt.
+
+    `again`: the messages that the launch before was handed and did not get.
+    """
+    found = find_session(state, session)
+    if not found.live:
+        return []
+    reacted = e.SessionReacted(session=session, cause=cause, action=action, text=said)
+    launch = found.launches + 1
+    missed = [m for m in messages.handed(state, session) if m.id in again]
+    return [
+        reacted,
+        *(e.MessageTaken(message=m.id, session=session, launch=launch) for m in missed),
+        *messages.take(state, session, now, launch=launch),
+    ]
+
+
+def go_on(
+    state: State, session: SessionId, *, again: Collection[str], answer_s: int, now: int
+) -> Decision:
+    """Let a session whose program has ended well go on with what came in meanwhile.
+
+    If it waits for an answer, it is left as it is for that long; nothing: it can be judged.
+    """
+    found = find_session(state, session)
+    if not found.live or _held(state, found) is None or found.relaunched.count(MESSAGE) >= _TURNS:
+        return []
+    if again or any(True for _ in messages.waiting(state, session, now)):
+        said = "there are messages for it"
+        return relaunch(state, session, MESSAGE, RESUME, said, again=again, now=now)
+    if found.waits and not found.idle_at and answer_s:
+        return [e.SessionReacted(session=session, cause=QUESTION, action=WAIT, text=found.waits)]
+    return []
+
+
+def idle(session: Session, answer_s: int, now: int) -> bool:
+    """Say whether a session whose program has ended only waits for an answer."""
+    waits = bool(session.idle_at and session.waits) and not session.stop
+    return waits and now < session.idle_at + answer_s * 1000
+
+
+_TURNS = 100  # that messages give a session after its own
 
 
 def react(state: State, session: SessionId, cause: str, action: str, said: str) -> Decision:

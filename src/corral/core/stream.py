@@ -45,6 +45,8 @@ class Stream(Struct, frozen=True):
     limits: int = 0
     last_limit: f.Limited | None = None
     asked: f.Asked | None = None
+    told: int = 0  # texts that it was handed while it ran
+    ready: bool = False  # it is between two turns, and waits to be told something
     denied: int = 0
     finished: f.Finished | None = None
     prices: Mapping[str, Price] = field(default_factory=dict)
@@ -55,6 +57,12 @@ class Stream(Struct, frozen=True):
         return max(run // period for period, run in enumerate(self.runs, 1))
 
     @property
+    def heard(self) -> bool:
+        """Say whether it reacted to what it was told when it was started."""
+        well = self.finished is not None and self.finished.trouble is None
+        return bool(self.said or self.called or self.turns or self.told) or well
+
+    @property
     def full(self) -> float:
         """Say how full the model's context is, from 0 to 1; 0 if nobody knows."""
         return self.used / self.size if self.size > 0 else 0.0
@@ -62,6 +70,9 @@ class Stream(Struct, frozen=True):
 
 def take(stream: Stream, fact: f.Fact) -> Stream:
     """Carry the summary over one fact."""
+    ready = isinstance(fact, f.Ready)
+    if stream.ready != ready:
+        stream = replace(stream, ready=ready)
     return _TAKE[type(fact)](stream, fact)
 
 
@@ -138,7 +149,11 @@ def _asked(stream: Stream, fact: f.Asked) -> Stream:
 
 
 def _told(stream: Stream, fact: f.Told) -> Stream:
-    return replace(stream, asked=None)
+    return replace(stream, asked=None, told=stream.told + 1)
+
+
+def _ready(stream: Stream, fact: f.Ready) -> Stream:
+    return stream
 
 
 def _denied(stream: Stream, fact: f.Denied) -> Stream:
@@ -164,6 +179,7 @@ _TAKE: dict[type[f.Fact], Callable[[Stream, Any], Stream]] = {
     f.Limited: _limited,
     f.Asked: _asked,
     f.Told: _told,
+    f.Ready: _ready,
     f.Denied: _denied,
     f.Finished: _finished,
 }

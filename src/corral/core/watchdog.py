@@ -37,6 +37,7 @@ class Seen(Struct, frozen=True):
     limited_at: int = 0  # since when it waits for a limit
     asked_at: int = 0
     over: str = ""  # the budget that it has used up
+    waits: bool = False  # for an answer to a message that it sent
 
 
 class Step(Struct, frozen=True):
@@ -75,7 +76,7 @@ def due_at(stream: Stream, seen: Seen, bounds: Bounds) -> int:
         times.append(seen.limited_at + bounds.park_s * 1000)
     if stream.asked is not None:
         times.append(seen.asked_at + bounds.answer_s * 1000)
-    if bounds.turn_s and not times:
+    if bounds.turn_s and not times and not seen.waits:
         times.append(seen.fact_at + _patience_s(stream, bounds) * 1000)
     return min(times, default=seen.now + _RARELY_MS)
 
@@ -110,8 +111,8 @@ def _full(stream: Stream, bounds: Bounds) -> Step | None:
 
 
 def _hung(stream: Stream, seen: Seen, bounds: Bounds) -> Step | None:
-    if stream.asked is not None or stream.limited is not None or not bounds.turn_s:
-        return None  # the first two have their own bounds
+    if stream.asked is not None or stream.limited is not None or seen.waits or not bounds.turn_s:
+        return None  # the first three have their own bounds
     silent = seen.now - seen.fact_at
     if silent < _patience_s(stream, bounds) * 1000:
         return None

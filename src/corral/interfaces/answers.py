@@ -14,7 +14,7 @@ Answer = Callable[[State, Sequence[Stored]], dict[str, Any]]
 
 
 def answer_of(name: str) -> Answer:
-    kind = name.split(maxsplit=1)[0]
+    kind = "message" if name == "session send" else name.split(maxsplit=1)[0]
 
     def answer(state: State, stored: Sequence[Stored]) -> dict[str, Any]:
         if name == "message read":

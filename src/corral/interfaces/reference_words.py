@@ -234,7 +234,7 @@ CODES: tuple[tuple[str, type[e.CorralError], str], ...] = (
     ("not_down", e.Refused, "the supervisor does not end"),
     ("slot_busy", e.Refused, "a run of checks goes on in the slot, or it is being prepared"),
     ("stale_token", e.Refused, "the token belongs to a claim or lease that has ended"),
-    ("takes_no_text", e.Refused, "nobody reads what is sent to the session: it cannot, or is over"),
+    ("takes_no_text", e.Refused, "the engine of the session cannot be told anything while it runs"),
     ("token_needed", e.Refused, "the task is held: show the token of its claim"),
     ("too_deep", e.Refused, "the task may have no (further) level of tasks below it"),
     ("too_many", e.TooMany, "more requests, streams or wrong tokens than are answered"),

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from os.path import isdir, islink, join
 
-from corral.core import chores
+from corral.core import chores, messages
 from corral.core.chores import Found, Saved
 from corral.core.config import Config
 from corral.core.errors import CorralError, Refused
@@ -32,7 +32,7 @@ from corral.world.trees import Trees
 DEACON = "deacon"
 NAMES = (
     *("processes", "trees", "rooms", "kept", "checks", "trash"),
-    *("claims", "leases", "sessions", "alerts"),
+    *("claims", "leases", "messages", "sessions", "alerts"),
 )
 Chore = Callable[[], Found]
 
@@ -51,6 +51,7 @@ class Chores:
         return {
             "claims": self._claims,
             "leases": self._leases,
+            "messages": self._messages,
             "sessions": self._sessions,
             "alerts": self._alerts,
         }
@@ -91,6 +92,9 @@ class Chores:
 
     def _leases(self) -> Found:
         return self._all_of(chores.lapsed_leases)
+
+    def _messages(self) -> Found:
+        return self._all_of(messages.expire)
 
     def _sessions(self) -> Found:
         """Find live sessions that nothing runs and nobody watches; the next witness adopts them."""

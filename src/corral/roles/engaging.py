@@ -14,7 +14,7 @@ from corral.core.state import Session, Task
 from corral.core.watchdog import Bounds, model_allowed
 from corral.roles.files import Room
 from corral.world import serving
-from corral.world.engines import acp_agents
+from corral.world.engines import acp_agents, tmux_agents
 from corral.world.engines.orders import AcpOrder, Policy, TmuxOrder, runner_argv
 from corral.world.engines.recipe import Job, Mcp, Permission, Prepared, Reader, Recipe
 from corral.world.engines.registry import find
@@ -82,6 +82,14 @@ class Engaging:
         """Say whether a conversation can go on: one that does so only after a good end cannot."""
         recipe = self.recipe(name)
         return recipe is not None and recipe.resumes and recipe.resumes_killed
+
+    def takes(self, name: str, task: Task) -> str:
+        """Say how a session gets text while it runs; empty: it does not."""
+        profile = self._config.engine.get(name)
+        if profile is None or self.recipe(name, task) is None:
+            return ""
+        ways = {"acp": "turn", "tmux": "typed"}
+        return ways.get(profile.transport) or ("resume" if self.resumes(name) else "")
 
     def check(self, name: str, task: Task) -> None:
         """Refuse a session that could only fail: a name, a variable, a model that is not there."""
@@ -152,7 +160,7 @@ class Engaging:
         base = recipe.prepare(job)
         order: AcpOrder | TmuxOrder
         if profile.transport == "tmux":
-            order = TmuxOrder(room=room, argv=(*job.program, *job.args))
+            order, base = tmux_agents.prepare(profile.type, job, recipe.prepare, room=room)
         else:
             policy = Policy.ASK if profile.permission == "ask" else None
             if profile.type == "command":

@@ -4,12 +4,14 @@ import os
 import threading
 from os.path import isfile, join
 
+from msgspec.structs import replace
+
 from corral.core import session_rules
 from corral.core.access import session_key
-from corral.core.brief import Sources, compose, go_on
+from corral.core.brief import Sources, compose, go_on, hear
 from corral.core.codec import decode, event_of
 from corral.core.config import Config, Engine
-from corral.core.engine_fold import AFRESH
+from corral.core.engine_fold import AFRESH, MESSAGE
 from corral.core.errors import NotFound
 from corral.core.ids import SessionId
 from corral.core.session_rules import port_leases
@@ -64,17 +66,20 @@ class Launcher:
         if self.engaging.recipe(session.profile, task) is None:
             self.argv(task, session.profile)
 
-    def start(self, session: Session, task: Task, tree: Tree, done: str = "") -> None:
+    def start(
+        self, session: Session, task: Task, tree: Tree, done: str = "", letters: str = ""
+    ) -> None:
         """Write the brief and start the program, for the first time or once more.
 
-        `done`: what a launch before this one did, for a conversation that starts over.
+        `done`: what a launch before this one did, for a conversation that starts over; `letters`:
+        the messages that are a part of this prompt.
         """
         room = self.room(session.id)
         os.makedirs(room.path, mode=0o700, exist_ok=True)
         prompt = room.prompt(session.launches)
         recipe = self.engaging.recipe(session.profile, task)
         session = self._with_home(session)
-        self._write(prompt, self._told(session, task, done))
+        self._write(prompt, self._told(session, task, done, letters))
         argv: list[str]
         env, stdin = self._environment(session, room), prompt
         env |= self.engaging.passed_on(session.profile)
@@ -115,14 +120,17 @@ class Launcher:
         )
         return self._log.look().sessions.get(session.id, session)
 
-    def _told(self, session: Session, task: Task, done: str) -> str:
+    def _told(self, session: Session, task: Task, done: str, letters: str) -> str:
         if not session.conversation or not self.engaging.resumes(session.profile):
-            return compose(task, session.id, session.branch, self._sources(task, done))
+            sources = replace(self._sources(task, done), letters=letters)
+            return compose(task, session.id, session.branch, sources)
+        if letters and session.relaunched and session.relaunched[-1] == MESSAGE:
+            return hear(task, letters)
         why = session.reactions[-1] if session.launches > 1 else self._before(task)
         answer = ""
         if session.relaunched and session.relaunched[-1] == Verdict.NEEDS_ANSWER:
             answer = self.engaging.profile(session.profile).answers
-        return go_on(task, session.id, why, answer)
+        return go_on(task, session.id, why, answer, letters)
 
     def _wall_s(self, session: Session) -> float | None:
         """Return how long a launch may take: what is left of the session's time."""

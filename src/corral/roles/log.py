@@ -49,6 +49,8 @@ class Log:
                 days=dict(state.days),
                 overlaps=dict(state.overlaps),
                 mayors=dict(state.mayors),
+                paused=dict(state.paused),
+                messages=dict(state.messages),
             )
 
     def record(self, decide: Decide) -> None:

@@ -43,12 +43,16 @@ class PulseTaker:
             if self._has_result(session, folder, tree, now):
                 return
         made = changed_at(join(self._git_dir, "refs", "heads", *session.branch.split("/")), now)
-        signs = Signs(max(heard, made), max(session.outputs_at, made))
+        signs = Signs(
+            max(heard, made, session.waited_at), max(session.outputs_at, made, session.waited_at)
+        )
         if self._watcher.follows(session, task):
             step = self._watcher.look(session, task, folder)
             if step is not None:
                 self.stop(session, folder, step.verdict, step.text)
                 return
+        if session.waits or self._watcher.asks(session.id):
+            signs = Signs(now, now)  # it is not for it to say or make anything
         if session.wall_s and now > session.started_at + session.wall_s * 1000 + _MARGIN_MS:
             self.stop(session, folder, Verdict.TIMED_OUT, "its own limit did not end it")
             return

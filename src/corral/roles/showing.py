@@ -94,6 +94,8 @@ def _words(fact: f.Fact) -> list[str]:
             return [f"asks: {_flat(fact.text)}"]
         case f.Told():
             return [f"was told: {_flat(fact.text)}"]
+        case f.Ready():
+            return ["between two turns"]
         case f.Denied():
             return [f"not permitted: {_flat(f'{fact.tool} {fact.what}')}"]
         case f.Finished():

@@ -74,10 +74,11 @@ class Watcher:
         over = self._over(session, task, stream, now)
         seen = Seen(
             now=now,
-            fact_at=max(reading.fact_at, session.started_at),
+            fact_at=max(reading.fact_at, session.started_at, session.waited_at),
             limited_at=reading.limited_at,
             asked_at=reading.asked_at,
             over=over,
+            waits=bool(session.waits),
         )
         bounds = self._engaging.bounds(session.profile)
         return watchdog.step(stream, seen, bounds) or self._loop(session, stream)
@@ -121,6 +122,21 @@ class Watcher:
         """Return what one launch of a session, which is over, was about."""
         return self._reading(session, task, folder).finish(self._clock())
 
+    def stream(self, session: SessionId) -> Stream | None:
+        """Return what is known of a session's newest launch by now."""
+        reading = self._readings.get(session)
+        return reading.stream if reading else None
+
+    def asks(self, session: SessionId) -> bool:
+        """Say whether a program waits for an answer to a question of its own."""
+        stream = self.stream(session)
+        return stream is not None and stream.asked is not None
+
+    def ready(self, session: SessionId) -> bool:
+        """Say whether a program is between two turns and waits to be told something."""
+        stream = self.stream(session)
+        return stream is not None and stream.ready
+
     def due_at(self, session: Session) -> int:
         """Return when to look at a session again although nothing is heard of it."""
         reading = self._readings.get(session.id)
@@ -129,9 +145,10 @@ class Watcher:
             return now
         seen = Seen(
             now=now,
-            fact_at=max(reading.fact_at, session.started_at),
+            fact_at=max(reading.fact_at, session.started_at, session.waited_at),
             limited_at=reading.limited_at,
             asked_at=reading.asked_at,
+            waits=bool(session.waits),
         )
         return watchdog.due_at(reading.stream, seen, self._engaging.bounds(session.profile))
 

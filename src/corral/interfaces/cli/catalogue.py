@@ -193,7 +193,7 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
         ),
         Entry(
             "session send",
-            "say something to a session that takes text: an answer, or what to do next",
+            "say something to a session that runs: what to do next, or its answer",
             "sending:send",
             (
                 Option("session", "the session"),

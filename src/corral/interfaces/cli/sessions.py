@@ -3,7 +3,7 @@
 import gc
 from typing import TYPE_CHECKING
 
-from corral.core import messages, session_rules
+from corral.core import session_rules
 from corral.core.state import Session
 from corral.core.text import line, shown
 from corral.core.verdict import Verdict
@@ -30,22 +30,24 @@ def witness(context: Context, options: Options) -> None:
 def listed(context: Context, options: Options) -> None:
     state = context.store.state()
     now = context.now()
+    asking = {alert.subject for alert in state.alerts.values() if alert.kind == "asked"}
     # As on the board: which of two tasks was tried again first is chance.
     sessions = sorted(state.sessions.values(), key=lambda one: state.tasks[one.task].order)
-    asking = messages.asking(state, now)
     context.answer(
         [session_view(session) for session in sessions],
         lambda: _sessions(sessions, now, asking) if sessions else "no session yet",
     )
 
 
-def _doing(session: Session, asking: dict[str, str]) -> str:
+def _doing(session: Session, asking: set[str]) -> str:
     if session.stop:
         return "stopping"
-    return f"waits ({asking[session.id]})" if session.id in asking else "running"
+    if session.waits:
+        return f"waits ({session.waits})"
+    return "asks" if session.id in asking else "running"
 
 
-def _sessions(sessions: list[Session], now: int, asking: dict[str, str]) -> str:
+def _sessions(sessions: list[Session], now: int, asking: set[str]) -> str:
     rows = [
         (
             session.id,

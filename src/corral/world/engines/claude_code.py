@@ -193,6 +193,7 @@ CLAUDE_CODE = Recipe(
     reader=ClaudeReader,
     install="npm install -g @anthropic-ai/claude-code",
     key="ANTHROPIC_API_KEY",
+    records=True,
     native="@anthropic-ai/claude-code-{system}-{cpu}/claude",
     cost=True,
 )

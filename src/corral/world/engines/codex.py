@@ -141,5 +141,6 @@ CODEX = Recipe(
     reader=CodexReader,
     install="npm install -g @openai/codex",
     key="OPENAI_API_KEY",
+    records=True,
     native="@openai/codex-{system}-{cpu}/vendor/{machine}-unknown-linux-musl/bin/codex",
 )

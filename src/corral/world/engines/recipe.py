@@ -103,6 +103,8 @@ class Recipe(Struct, frozen=True, kw_only=True):
     commits: bool = False
     resumes: bool = True
     resumes_killed: bool = True  # also after its process was killed
+    # What it was told is in files of its home, as it was told, before it is asked to resume.
+    records: bool = False
     mcp: bool = True
     tokens: bool = True
     cost: bool = False
