@@ -154,7 +154,7 @@ def test_secrets_are_nowhere_once_they_were_said(served: Served) -> None:
     for path, body, token in (
         ("task/add", {"title": f"Use {secret}", "brief": f"key: {secret}\n"}, ""),
         ("task/add", {"title": "Lists", "paths": [f"src/{secret}"], "run": ["x", secret]}, ""),
-        ("task/add", {"title": "More", "accept": [f"curl {secret}"], "inputs": [secret]}, ""),
+        ("task/add", {"title": "More", "accept": [f"curl {secret}"]}, ""),
         ("task/comment", {"task": "AF-1", "text": f"or {served.token}"}, ""),
         ("task/hand-off", {"task": "AF-2", "note": f"with {secret}"}, ""),
         ("session/report", {"session": session, "text": f"trying {key}"}, key),
