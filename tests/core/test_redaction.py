@@ -104,7 +104,8 @@ def filled(kind: type[Struct], values: dict[str, Any]) -> Any:
     return msgspec.convert({**needed, **values}, kind)
 
 
-PLAN = {"convoy": {"title": "P"}, "task": [{"key": "one", "title": "One"}]}
+ONE = {"key": "one", "title": "One", "accept": ["make test"]}
+PLAN = {"convoy": {"title": "P"}, "task": [ONE]}
 
 
 def planned(secret: str) -> Iterator[dict[str, Any]]:
@@ -114,7 +115,7 @@ def planned(secret: str) -> Iterator[dict[str, Any]]:
         yield {**PLAN, "convoy": {"title": "P", **value}}
     (item,) = (kind for kind in typing.get_args(typing.get_args(task)[0]) if kind is not ...)
     for value in texts(item, secret):
-        yield {**PLAN, "task": [{"key": "one", "title": "One", **value}]}
+        yield {**PLAN, "task": [{**ONE, **value}]}
 
 
 def commands(secret: str) -> Iterator[c.Command]:
