@@ -7,6 +7,7 @@ from corral.core import queue_rules, views
 from corral.core.codec import Stored, decode, event_of
 from corral.core.events import MessageDelivered, TaskAdded, TaskEdited, WorkPaused, WorkResumed
 from corral.core.ids import TaskId
+from corral.core.queue_events import QueuePaused
 from corral.core.queue_views import check_view
 from corral.core.state import State
 
@@ -45,6 +46,10 @@ def _convoy(state: State, event: Any) -> dict[str, Any]:
         return {"convoy": event.convoy, "paused": isinstance(event, WorkPaused)}
     convoy = state.convoys[event.convoy]
     return fields(views.convoy_view(convoy, dict.fromkeys(views.COLUMNS, 0)))
+
+
+def _pause(state: State, event: Any) -> dict[str, Any]:
+    return {"convoy": event.convoy, "paused": isinstance(event, WorkPaused | QueuePaused)}
 
 
 def _task(state: State, event: Any) -> dict[str, Any]:
@@ -97,6 +102,8 @@ _SHOWN: dict[str, Callable[[State, Any], dict[str, Any]]] = {
     "session": _session,
     "message": _message,
     "queue": _queue,
+    "pause": _pause,
+    "resume": _pause,
 }
 
 
