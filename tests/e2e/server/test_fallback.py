@@ -181,12 +181,12 @@ def test_the_bridge_asks_again_when_an_answer_was_lost(board: Board) -> None:
             ask(2, "tools/call", name="inbox", arguments={})
         answer = json.loads(bridge.stdout.readline())
         assert answer["id"] == 2
-        found = json.loads(answer["result"]["content"][0]["text"])
+        found = json.loads(answer["result"]["content"][0]["text"])["messages"]
         assert [message["text"] for message in found] == ["One", "Two"]
         # Without a key an agent can say so itself.
         ask(3, "tools/call", name="inbox", arguments={"ack": [found[0]["id"]], "again": True})
         rest = json.loads(bridge.stdout.readline())["result"]["content"][0]["text"]
-        assert [message["text"] for message in json.loads(rest)] == ["Two"]
+        assert [message["text"] for message in json.loads(rest)["messages"]] == ["Two"]
         bridge.stdin.close()  # type: ignore[union-attr]  # it is a pipe
         assert bridge.wait(PATIENCE_S) == 0
         bridge.stdout.close()

@@ -149,12 +149,13 @@ class Tools:
             await self._api.caught_up()
             mine, who = self._api.feed.state.messages.values(), _caller.get().name
             found = [views.message_view(m) for m in mine if m.reader == who and not m.acknowledged]
-        return [
+        shown = [
             {"id": m.id, "from": m.sender, "text": m.text}
             | ({"asks": True} if m.question else {})
             | ({"answers": m.reply_to} if m.reply_to else {})
             for m in found
         ]
+        return {"messages": shown}  # an object: Gemini CLI takes no list for an answer
 
     @_told
     async def hand_off(self, to: str = "", note: str = "", task: str = "", token: str = "") -> Any:
