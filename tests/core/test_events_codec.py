@@ -46,6 +46,7 @@ from corral.core.events import (
     TaskEdited,
     TaskParked,
     TaskRecurred,
+    TracesSent,
     WorkPaused,
 )
 from corral.core.ids import ConvoyId, SessionId, TaskId, Token
@@ -147,6 +148,7 @@ KNOWN = {
     "task.retried": "task ?reason",
     "task.submitted": "task token ?commit",
     "task.unblocked": "task",
+    "traces.sent": "upto ?number",
     "trunk.moved": "convoy new ?old ?who",
     "work.paused": "?convoy ?by ?reason",
     "work.resumed": "?convoy",
@@ -242,6 +244,11 @@ GOLDEN = [
         TaskRecurred(task=TaskId("AF-1"), date=1700000040000),
         b'{"seq":12,"at":1700000000000,"actor":"corral","type":"task.recurred",'
         b'"data":{"task":"AF-1","date":1700000040000}}',
+    ),
+    (
+        TracesSent(upto=40, number=3),
+        b'{"seq":13,"at":1700000000000,"actor":"corral","type":"traces.sent",'
+        b'"data":{"upto":40,"number":3}}',
     ),
     (
         ChoreDone(chore="trees", found=2, done=1),

@@ -13,7 +13,7 @@ import msgspec
 from corral.core import mayor_state, queue_state, state
 from corral.core.state import State, TaskState
 
-PINNED = (4, "24c6fc479140125a")
+PINNED = (5, "3e8a012a168a2e14")
 
 
 def kinds(root: type[msgspec.Struct] = State) -> list[type[msgspec.Struct]]:

@@ -14,7 +14,7 @@ from corral.core.ids import ConvoyId, SessionId, TaskId, Token
 from corral.core.mayor_state import Mayor
 from corral.core.queue_state import Change, Check, Returned, Trunk
 
-VERSION = 4
+VERSION = 5
 
 
 class TaskState(StrEnum):
@@ -263,3 +263,4 @@ class State(Struct):
     messages: dict[str, Message] = field(default_factory=dict)
     requests: dict[str, Answered] = field(default_factory=dict)  # by actor and key, oldest first
     overlaps: dict[str, Overlap] = field(default_factory=dict)  # see `core/overlaps`
+    traced: int = 0  # the traces of tasks that were over at this event have been sent
