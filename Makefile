@@ -83,7 +83,8 @@ lock: .venv/pyvenv.cfg ## pin all requirements again
 		-o requirements/otel.txt >/dev/null; \
 	"$$uv" $(LOCK) $(LOCK_FLAGS) requirements/build.in -o requirements/build.txt >/dev/null; \
 	"$$uv" $(LOCK) $(LOCK_FLAGS) -c requirements/acp.txt -c requirements/otel.txt \
-		-c requirements/build.txt pyproject.toml --extra acp --extra otel requirements/dev.in -o requirements/dev.txt >/dev/null; \
+		-c requirements/build.txt pyproject.toml --extra acp --extra otel requirements/dev.in \
+		-o requirements/dev.txt >/dev/null; \
 	"$$uv" $(LOCK) $(LOCK_FLAGS) tests/engines/aider.in -o tests/engines/aider.txt >/dev/null
 
 clean: ## remove .venv, caches and build results
