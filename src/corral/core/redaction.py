@@ -6,6 +6,7 @@ either; and every event once more before it is stored (`store/port`), whoever ma
 looked for first, because most texts have none, and loading `re` would cost every command.
 """
 
+import sys
 from typing import Any, TypeVar
 
 import msgspec
@@ -22,6 +23,7 @@ _MARKS = (
     *("AGE-SECRET-KEY-1", "hooks.slack.com/", "corral_p_", "corral_s_", "PRIVATE KEY-----", "://"),
 )
 _MARKS_IN_JSON = tuple(mark.encode() for mark in _MARKS)
+_ANY_MARK = b"|".join(mark.replace(b".", rb"\.") for mark in _MARKS_IN_JSON)
 _SHAPES = (
     r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?:.*?-----END [A-Z ]*PRIVATE KEY-----|.*)",
     r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b",
@@ -64,8 +66,12 @@ def redacted(text: str) -> str:
 
 
 def suspicious(line: bytes) -> bool:
-    """Say whether there may be a key in a line of JSON."""
-    return any(mark in line for mark in _MARKS_IN_JSON)
+    """Say whether there may be a key in a line of JSON. Every event is asked about."""
+    if "re" not in sys.modules:
+        return any(mark in line for mark in _MARKS_IN_JSON)
+    import re  # it is there already, and three times as quick
+
+    return re.search(_ANY_MARK, line) is not None
 
 
 def without_secrets(value: S) -> S:
