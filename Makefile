@@ -96,9 +96,12 @@ lock: .venv/pyvenv.cfg ## pin all requirements again
 	"$$uv" $(LOCK) $(LOCK_FLAGS) pyproject.toml -o requirements/runtime.txt >/dev/null; \
 	"$$uv" $(LOCK) $(LOCK_FLAGS) -c requirements/runtime.txt --extra acp pyproject.toml \
 		-o requirements/acp.txt >/dev/null; \
+	"$$uv" $(LOCK) $(LOCK_FLAGS) -c requirements/acp.txt --extra otel pyproject.toml \
+		-o requirements/otel.txt >/dev/null; \
 	"$$uv" $(LOCK) $(LOCK_FLAGS) requirements/build.in -o requirements/build.txt >/dev/null; \
-	"$$uv" $(LOCK) $(LOCK_FLAGS) -c requirements/acp.txt -c requirements/build.txt \
-		pyproject.toml --extra acp requirements/dev.in -o requirements/dev.txt >/dev/null; \
+	"$$uv" $(LOCK) $(LOCK_FLAGS) -c requirements/acp.txt -c requirements/otel.txt \
+		-c requirements/build.txt pyproject.toml --extra acp --extra otel requirements/dev.in \
+		-o requirements/dev.txt >/dev/null; \
 	"$$uv" $(LOCK) $(LOCK_FLAGS) tests/engines/aider.in -o tests/engines/aider.txt >/dev/null
 
 clean: ## remove .venv, caches and build results

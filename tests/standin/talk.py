@@ -59,6 +59,10 @@ class Request(Struct, frozen=True):
                 since += message.text
         return [], results
 
+    def results(self) -> str:
+        """Return all that tools have answered, oldest first."""
+        return "\n".join(message.text for message in self.messages if message.role == "result")
+
     def folder(self) -> str:
         """Return the working folder, as far as the program says where it is."""
         text = "\n".join(m.text for m in self.messages if m.role in ("system", "user"))

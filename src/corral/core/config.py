@@ -123,6 +123,10 @@ class Server(_Section, frozen=True):
     tls_key: str = ""
 
 
+class Telemetry(_Section, frozen=True):
+    endpoint: str = ""  # of a collector that takes OTLP over HTTP; empty: nothing is sent
+
+
 class Mayor(_Section, frozen=True):
     """The engine that makes plans."""
 
@@ -143,6 +147,7 @@ class Config(_Section, frozen=True):
     mayor: Mayor = Mayor()
     server: Server = Server()
     radar: Radar = Radar()
+    telemetry: Telemetry = Telemetry()
 
 
 Keys = tuple[str, ...]
@@ -181,6 +186,7 @@ _SECTIONS: dict[str, type[_Section]] = {
     "mayor": Mayor,
     "server": Server,
     "radar": Radar,
+    "telemetry": Telemetry,
 }
 
 
@@ -247,6 +253,9 @@ def _check(config: Config, reader: "_Reader") -> None:
             raise reader.bad(("budget", name), f"{name} is at least 0")
     if config.mayor.engine and config.mayor.engine not in config.engine:
         raise reader.bad(("mayor", "engine"), f"there is no engine {config.mayor.engine!r}")
+    endpoint = config.telemetry.endpoint
+    if endpoint and not endpoint.startswith(("http://", "https://")):
+        raise reader.bad(("telemetry", "endpoint"), "endpoint begins with http:// or https://")
     for name, engine in config.engine.items():
         _check_engine(config, name, engine, reader)
 

@@ -138,6 +138,8 @@ SETTINGS = {
     "radar.enabled": "look for conflicts that are coming while sessions work",
     "radar.hold": "a task that would run into one is not started until it is over",
     "radar.every_s": "so often at most, a session's files are looked at",
+    "telemetry.endpoint": "a collector for OpenTelemetry, like http://127.0.0.1:4318; needs the"
+    " extra `corral[otel]`; what it wants to be shown goes into OTEL_EXPORTER_OTLP_HEADERS",
     "slots.total": "sessions at once",
     "slots.reserve": "of these, kept free for urgent tasks",
     "slots.pools": "sessions at once in each pool, by its name; other pools have no limit",

@@ -14,6 +14,7 @@ from corral.core.config import Config, Engine
 from corral.core.engine_fold import AFRESH, MESSAGE
 from corral.core.errors import NotFound
 from corral.core.ids import SessionId
+from corral.core.redaction import redacted
 from corral.core.session_rules import port_leases
 from corral.core.state import Session, Task
 from corral.core.verdict import Verdict
@@ -254,7 +255,7 @@ def mail_of(session: SessionId) -> str:
 
 
 def last_words(folder: str | None, lines: int = 3) -> str:
-    words = " / ".join(processes.last_lines(folder, lines)) if folder else ""
+    words = redacted(" / ".join(processes.last_lines(folder, lines))) if folder else ""
     return "".join(c if c.isprintable() else " " for c in words)[-300:].strip()
 
 

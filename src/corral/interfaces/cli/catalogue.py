@@ -120,6 +120,8 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
     ),
     "Convoys and tasks": (
         Entry("convoy create", "", _BOARD),
+        Entry("pause", "", _BOARD),
+        Entry("resume", "", _BOARD),
         Entry("convoy pause", "", _BOARD),
         Entry("convoy resume", "", _BOARD),
         Entry("convoy list", "the convoys", "look:convoy_list"),

@@ -92,6 +92,9 @@ CONFIG = """\
 # hold = false               # a task that would run into one waits until it is over
 # every_s = 5                # so often at most, a session's files are looked at
 
+[telemetry]
+# endpoint = ""              # an OpenTelemetry collector for traces, like http://127.0.0.1:4318
+
 [refinery]
 # strategy = "squash"        # rebase, squash or merge; a convoy may say otherwise
 # require_ci = true          # false: work lands without checks, and the log says so

@@ -40,7 +40,7 @@ from corral.interfaces.http.live import Live, LiveData, LiveQuery
 from corral.interfaces.http.routes import Route, Router
 from corral.interfaces.http.stream import EventsQuery, Streams
 from corral.roles.secrets import Secrets
-from corral.store.port import Request
+from corral.store.port import Request, events_of
 from corral.store.writer import Writer
 from corral.world.clock import Clock, now
 from corral.world.repository import Repository
@@ -111,7 +111,7 @@ class Api:
             data: dict[str, Any] = await self.ask(request)
         except AlreadyDone as done:
             await self.feed.reach(done.seq)
-            data = answer(self.feed.state, list(self.feed.store.read(done.seq - 1, 1)))
+            data = answer(self.feed.state, events_of(self.feed.store, done.seq))
         self._acknowledged = max(self._acknowledged, data.get("seq", 0))
         return data
 
@@ -330,7 +330,7 @@ class Application:
             api.guard.check_body(call)
             received = await call.received() if call.method == "POST" else call.receive
             agents = self._agents or await self._load_agents()
-            await agents.serve(call.principal, call.scope, received, send)
+            await agents.serve(call, received, send)
             return None
         route = ROUTER.find(call)
         if route.people_only and call.principal.session:

@@ -7,6 +7,7 @@ import msgspec
 from msgspec.structs import replace
 
 from corral.core.facts import Answered, Fact, Finished, Limited, Said, Spent, Used
+from corral.core.redaction import redacted
 from corral.world.engines.recipe import Job, Stream
 from corral.world.engines.troubles import reset_of, retry_of, status_in, trouble_of
 
@@ -119,7 +120,8 @@ def failed(text: str, status: int | None = None, *, retry_s: float | None = None
 
 def bounded(text: object, most: int = _TEXT) -> str:
     said = text if isinstance(text, str) else "" if text is None else _flat(text)
-    return said if len(said) <= most else f"{said[:most]}…"
+    # Before it is cut: half of a key is not known for one.
+    return said if len(said) <= most else f"{redacted(said)[:most]}…"
 
 
 def what_of(arguments: Any) -> str:
