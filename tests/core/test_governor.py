@@ -150,6 +150,10 @@ def test_nothing_starts_before_the_reset_and_then_not_all_at_once() -> None:
     assert len(until) == 10
     assert min(until) >= fleet.now + 600_000
     assert max(until) <= fleet.now + 660_000
+    fleet.wait(599)
+    assert fleet.fill() == []
+    fleet.wait(120)
+    assert len(fleet.fill()) == 1, "all were refused: one of them tries"
 
 
 def test_those_who_never_ran_do_not_start_together_at_the_reset_either() -> None:
@@ -180,10 +184,6 @@ def test_a_quota_that_is_used_up_says_nothing_about_how_many_are_too_many() -> N
         fleet.end(session, Verdict.LIMITED)
     fleet.wait(3700)
     assert len(fleet.fill()) == 8, "a fifth fewer, not one"
-    fleet.wait(599)
-    assert fleet.fill() == []
-    fleet.wait(120)
-    assert len(fleet.fill()) == 1, "all were refused: one of them tries"
 
 
 def test_a_limit_uses_up_no_attempt_but_not_without_end() -> None:
