@@ -1,6 +1,7 @@
 """R22, R23: limits are learned from the log, and a fleet settles at what its account bears."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -173,7 +174,7 @@ def test_those_who_never_ran_do_not_start_together_at_the_reset_either() -> None
     assert min(starts) >= 0, "nothing starts before the reset"
     assert len(set(starts)) == 10, "no two start together"
     assert max(starts) <= 20_000
-    gaps = {late - early for early, late in zip(starts, starts[1:], strict=False)}
+    gaps = {late - early for early, late in pairwise(starts)}
     assert len(gaps) > 5, "by chance, not by the clock"
 
 

@@ -35,6 +35,7 @@ class Record(Struct):
     admitted: bool = False  # it was among those that `max_concurrent` allows
     fault: str = ""
     status: int = 0
+    seconds: float = 0.0  # until it was answered
     usage: Usage = Usage()
     body: Any = None
 
@@ -42,7 +43,7 @@ class Record(Struct):
 class Limits(Struct):
     max_concurrent: int = 0  # more at once are answered with 429; 0: any number
     retry_after: float | None = None  # said with that 429
-    closed_until: float = 0.0  # a time of day: whoever comes before it gets a 429 that names it
+    closed_until: float = 0.0  # the quota is used up until then, which is said with the 429
     delay: float = 0.0  # before each answer
 
 
@@ -120,6 +121,7 @@ class Scenario:
             yield record
         finally:
             with self._lock:
+                record.seconds = time.time() - record.at
                 self._at_once -= 1
                 self._admitted -= record.admitted
 
@@ -134,7 +136,7 @@ class Scenario:
             if record.number <= _BODIES:
                 record.body = body
             if self.limits.closed_until > time.time():
-                return Fault("429", reset_at=int(self.limits.closed_until))
+                return Fault("quota", reset_at=int(self.limits.closed_until))
             # Whoever is refused takes up no place, however many come at the same moment.
             if 0 < self.limits.max_concurrent <= self._admitted:
                 return Fault("429", retry_after=self.limits.retry_after)

@@ -92,6 +92,12 @@ def opened(account: Account, now: int) -> int | None:
     return turn + (now >= _turn_at(account, turn))
 
 
+def opening(state: State, now: int) -> bool:
+    """Say whether an account was limited until just now, and is opened one by one."""
+    accounts = state.accounts.values()
+    return any(one.until_at <= now and opened(one, now) is not None for one in accounts)
+
+
 def wakes(state: State, now: int) -> Iterator[int]:
     """Yield when more may start on each account that was limited, although nothing happens."""
     for account in state.accounts.values():

@@ -18,7 +18,7 @@ from corral.core.engine_fold import RESTART, RESUME
 from corral.core.errors import CorralError, Failed, NotFound
 from corral.core.ids import SessionId, TaskId
 from corral.core.money import Sums
-from corral.core.profiles import budgets_of
+from corral.core.profiles import budgets_of, limits_of
 from corral.core.state import Session, State, Task
 from corral.core.verdict import Judgement, LastWord, Verdict, after
 from corral.roles.files import Room
@@ -55,6 +55,7 @@ class Steps:
             log, config, self.launcher.engaging, trees, clock, folder=repository.folder
         )
         self._budgets = budgets_of(config)
+        self._accounts = limits_of(config).accounts
         self._git = threading.Semaphore(_GIT_AT_ONCE)
         # The next attempt waits until the tree of the last one was given back.
         self._turns: defaultdict[TaskId, threading.Lock] = defaultdict(threading.Lock)
@@ -254,6 +255,7 @@ class Steps:
                 patience=self._patience,
                 now=now,
                 parked=self._short_of_money(state, session, judgement, now),
+                accounts=self._accounts,
             )
 
         self._log.record(decide)

@@ -11,9 +11,10 @@ import sys
 import urllib.error
 import urllib.request
 from pathlib import Path
+from typing import Any
 
 
-def tell(fact: str, **fields: object) -> None:
+def tell(fact: str, **fields: Any) -> None:
     print(json.dumps({"fact": fact, **fields}), flush=True)
 
 
@@ -35,7 +36,7 @@ def refused(error: urllib.error.HTTPError) -> None:
     after, reset = error.headers.get("retry-after"), re.search(r"resets at (\d+)", text)
     tell(
         "finished",
-        trouble="rate",
+        trouble="quota" if "quota" in text else "rate",
         text=f"{error.code}: {text}",
         retry_s=float(after) if after else None,
         reset_at=int(reset.group(1)) * 1000 if reset else None,

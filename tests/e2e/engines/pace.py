@@ -1,5 +1,6 @@
 """How many sessions ran, and when, as the log tells."""
 
+from itertools import pairwise
 from typing import Any
 
 from msgspec import Struct
@@ -25,9 +26,9 @@ class Pace(Struct, frozen=True):
         return self.begin + int((self.end - self.begin) * share)
 
     def median(self, begin: int, end: int) -> int:
-        """Return the number that ran for half of a time at least, or more."""
+        """Return the number that ran, or fewer, for half of a time."""
         lasted: dict[int, int] = {}
-        for (at, number), (until, _) in zip(self.points, self.points[1:], strict=False):
+        for (at, number), (until, _) in pairwise(self.points):
             span = min(until, end) - max(at, begin)
             if span > 0:
                 lasted[number] = lasted.get(number, 0) + span
@@ -36,7 +37,7 @@ class Pace(Struct, frozen=True):
             left -= lasted[number]
             if left <= 0:
                 return number
-        raise AssertionError("nothing ran in that time")
+        raise AssertionError("nothing is known of that time")
 
 
 def pace_of(events: list[Event], profile: str = "") -> Pace:

@@ -2,11 +2,11 @@
 
 import time
 
-from corral.core import session_rules
 from corral.core.errors import Failed, Refused
 from corral.core.state import Session
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.parser import Options
+from corral.roles import past
 from corral.roles.files import Room
 
 _PROVED = {
@@ -20,7 +20,7 @@ _PROVED = {
 def send(context: Context, options: Options) -> None:
     from corral.world.engines import inbox
 
-    found = session_rules.find_session(context.store.state(), options.session)
+    found = past.find(context.store, context.store.state(), options.session)
     text = context.read_text("-") if options.text == "-" else options.text
     room = Room(context.repository.folder, found.id).path
     if not _reader(context, found):
