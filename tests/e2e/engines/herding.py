@@ -29,13 +29,11 @@ def caller_profile(standin: StandIn, name: str) -> str:
     return PROFILE.format(name=name, url=standin.url(name), command=command)
 
 
-def herd(place: Path, config: str, tasks: dict[str, int]) -> Ranch:
-    """Make a repository with so many tasks for each profile."""
+def herd(place: Path, config: str, tasks: dict[str, int]) -> tuple[Ranch, list[str]]:
+    """Make a repository with so many tasks for each profile; return their ids, too."""
     ranch = make_ranch(place / "project", QUIET + CHECKS + config)
-    for name, number in tasks.items():
-        for _ in range(number):
-            ranch.add(f"For {name}", "--engine", name)
-    return ranch
+    wanted = [name for name, number in tasks.items() for _ in range(number)]
+    return ranch, [ranch.add(f"For {name}", "--engine", name) for name in wanted]
 
 
 def run(ranch: Ranch, limit_s: float = 300) -> dict[str, Any]:

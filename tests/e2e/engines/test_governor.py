@@ -26,7 +26,7 @@ def test_twenty_tasks_on_each_account_land_and_five_of_each_run_at_a_time(
         limits = standin.scenario(name).limits
         limits.max_concurrent, limits.retry_after, limits.delay = BEARS, retry_after, 3.0
     profiles = "".join(caller_profile(standin, name) for name in accounts)
-    ranch = herd(tmp_path, profiles, dict.fromkeys(accounts, TASKS))
+    ranch, _ = herd(tmp_path, profiles, dict.fromkeys(accounts, TASKS))
     report = run(ranch)
     assert report["landed"] == 2 * TASKS
     for task in report["tasks"]:
@@ -48,12 +48,12 @@ def test_after_a_reset_time_the_herd_comes_back_one_by_one(
 ) -> None:
     scenario = standin.scenario("default")
     scenario.limits.closed_until = reset = float(int(time.time()) + 3600)
-    ranch = herd(tmp_path, caller_profile(standin, "default"), {"default": 12})
+    ranch, tasks = herd(tmp_path, caller_profile(standin, "default"), {"default": 12})
     config = ranch.path / ".corral" / "config.toml"
     config.write_text(config.read_text().replace("total = 50", "total = 8"))
     with ranch.witness():
         ranch.until(lambda: len(ranch.of_type("task.parked")) == 8, 60)
-        parked, waiting = ranch.here("why", "F-1", code=0).out, ranch.here("why", "F-12").out
+        parked, waiting = (ranch.here("why", name).out for name in (tasks[0], tasks[-1]))
         until = {e["data"]["until_at"] for e in ranch.of_type("task.parked")}
     assert "is parked for another" in parked
     assert "no attempt was used up (limited: 429: You exceeded your current quota" in parked
@@ -69,7 +69,7 @@ def test_another_profile_stands_in_and_all_is_landed_before_the_reset(
 ) -> None:
     standin.scenario("default").limits.closed_until = time.time() + 3600
     profiles = caller_profile(standin, "default") + 'fallback = "spare"\n'
-    ranch = herd(tmp_path, profiles + caller_profile(standin, "spare"), {"default": 4})
+    ranch, _ = herd(tmp_path, profiles + caller_profile(standin, "spare"), {"default": 4})
     assert run(ranch)["landed"] == 4
     log = events(ranch)
     assert {e["data"]["account"] for e in of(log, "session.limited")} == {"command:default"}

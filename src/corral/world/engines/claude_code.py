@@ -2,7 +2,10 @@
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from corral.core.facts import (
+    PASSING,
     Answered,
     Began,
     Compacted,
@@ -107,6 +110,8 @@ class ClaudeReader(JsonReader):
                 # Without a status no answer came at all.
                 trouble = trouble_of(status, text) if status else Trouble.NETWORK
                 return [Limited(trouble, retry_s=wait and wait / 1000, text=text)]
+            case "rate_limit_event", _:
+                return _limit(event["rate_limit_info"])
             case "system", "compact_boundary":
                 return [Compacted()]
             case "assistant", _:
@@ -183,7 +188,19 @@ class ClaudeReader(JsonReader):
         reason = str(event.get("terminal_reason") or event.get("subtype") or "")
         if not event.get("is_error"):
             return [*facts, Finished(text=text)]
-        return [*facts, failed(f"{reason}: {text}", event.get("api_error_status"))]
+        end = failed(f"{reason}: {text}", event.get("api_error_status"))
+        if self.limited and self.limited.reset_at and end.trouble in PASSING:
+            end = replace(end, reset_at=self.limited.reset_at)  # to the second, unlike in words
+        return [*facts, end]
+
+
+def _limit(info: dict[str, Any]) -> list[Fact]:
+    """Read what an account says of its own limit; it does so also while all is well."""
+    reset = info.get("resetsAt")
+    if info.get("status") != "rejected" or not isinstance(reset, int | float):
+        return []
+    text = f"limit reached ({info.get('rateLimitType') or 'unknown'})"
+    return [Limited(Trouble.QUOTA, reset_at=int(reset * 1000), text=text)]
 
 
 CLAUDE_CODE = Recipe(
