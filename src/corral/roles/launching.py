@@ -74,7 +74,8 @@ class Launcher:
         prompt = room.prompt(session.launches)
         recipe = self.engaging.recipe(session.profile, task)
         session = self._with_home(session)
-        self._write(prompt, self._told(session, task, done))
+        self._write(room.place, tree.path)
+        self._write(prompt, self._told(session, task, tree, done))
         argv: list[str]
         env, stdin = self._environment(session, room), prompt
         env |= self.engaging.passed_on(session.profile)
@@ -115,14 +116,15 @@ class Launcher:
         )
         return self._log.look().sessions.get(session.id, session)
 
-    def _told(self, session: Session, task: Task, done: str) -> str:
+    def _told(self, session: Session, task: Task, tree: Tree, done: str) -> str:
         if not session.conversation or not self.engaging.resumes(session.profile):
             return compose(task, session.id, session.branch, self._sources(task, done))
         why = session.reactions[-1] if session.launches > 1 else self._before(task)
         answer = ""
         if session.relaunched and session.relaunched[-1] == Verdict.NEEDS_ANSWER:
             answer = self.engaging.profile(session.profile).answers
-        return go_on(task, session.id, why, answer)
+        known = self.engaging.known_tree(session)
+        return go_on(task, session.id, why, answer, (known, tree.path) if known else None)
 
     def _wall_s(self, session: Session) -> float | None:
         """Return how long a launch may take: what is left of the session's time."""

@@ -201,6 +201,7 @@ class Steps:
             session.base,
             kind="clone" if self._config.trees.kind == "clone" else "worktree",
             fresh=self._config.trees.fresh or not self.trunks.continues(session),
+            like=self.launcher.engaging.known_tree(session),
         )
         if conflict is not None:
             self._trees.show_conflict(tree, conflict)

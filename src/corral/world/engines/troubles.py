@@ -72,7 +72,7 @@ _CLOCK = re.compile(
     r"(?: \((?P<zone>[\w/+-]+)\))?",
     re.IGNORECASE,
 )
-_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 
 
 def trouble_of(status: int | None, text: str) -> Trouble:
