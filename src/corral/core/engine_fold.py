@@ -54,6 +54,7 @@ def _enter(state: State, session: Session, model: str, new: Bill) -> None:
 
 def limited(state: State, event: e.SessionLimited, seq: int, at: int) -> None:
     account = state.accounts.get(event.account) or Account(event.account)
+    session = state.sessions[event.session]
     live = [s for s in state.sessions.values() if s.live and s.account == event.account]
     state.accounts[event.account] = governor.cut(
         account,
@@ -62,8 +63,8 @@ def limited(state: State, event: e.SessionLimited, seq: int, at: int) -> None:
         until_at=event.until_at,
         at=at,
         why=(event.trouble, event.text),
+        again=session.limited,
     )
-    session = state.sessions[event.session]
     state.sessions[event.session] = replace(session, limited=True)
 
 

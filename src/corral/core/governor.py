@@ -38,14 +38,22 @@ class Accounts(Struct, frozen=True):
 
 
 def cut(
-    account: Account, *, still_fine: int, running: int, until_at: int, at: int, why: tuple[str, str]
+    account: Account,
+    *,
+    still_fine: int,
+    running: int,
+    until_at: int,
+    at: int,
+    why: tuple[str, str],
+    again: bool = False,
 ) -> Account:
     """Return an account after a limit was met: how many ran, and how many of them were still fine.
 
-    All limits until it is free again are one round, which takes away its fifth only once. A quota
+    All limits until it is free again are one round, which takes away its fifth only once; so are
+    those of a session that only tries `again`. A quota
     that is used up hits everybody alike: it says nothing about how many were too many.
     """
-    new_round = at >= account.until_at
+    new_round = at >= account.until_at and not again
     known = min(account.allowed or _MOST, float(max(1, running))) if new_round else account.allowed
     fewer = known * (_KEPT if new_round else 1)
     fewer = max(1.0, fewer if why[0] == Trouble.QUOTA else min(fewer, float(still_fine)))

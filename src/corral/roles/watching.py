@@ -27,7 +27,8 @@ from corral.world.clock import Clock
 from corral.world.engines import inbox
 from corral.world.trees import Tree, Trees
 
-_RECORD_MS = 60_000  # between two records of what was spent
+_RECORD_MS = 60_000  # between two records of what was spent, ...
+_RECOVERED_MS = 5_000  # ... also when a session goes on after a limit
 _CHECK_MS = 5_000  # between two looks at budgets, if the session itself has spent nothing
 _COMPACTIONS = 5  # that are recorded
 _SAID = 900
@@ -95,6 +96,8 @@ class Watcher:
         end = stream.finished
         if end is not None and end.trouble in PASSING:
             trouble, said = str(end.trouble), end.text
+            waited = stream.limited  # which it did not come out of: its last word may say less
+            retry_s = end.retry_s if end.retry_s or not waited else waited.retry_s
             self._log.record(
                 lambda state, at: session_rules.limited(
                     state,
@@ -102,7 +105,7 @@ class Watcher:
                     trouble,
                     _line(said),
                     reset_at=end.reset_at,
-                    retry_s=end.retry_s,
+                    retry_s=retry_s,
                     now=at,
                     final=True,
                 )
@@ -183,7 +186,10 @@ class Watcher:
     def _record(self, session: Session, stream: Stream, now: int) -> None:
         self._engage(session, stream)
         self._note(session, stream)
-        if now - self._recorded.get(session.id, session.started_at) >= _RECORD_MS:
+        since = now - self._recorded.get(session.id, session.started_at)
+        # That a limit is over is news for the account: others count on whoever is fine.
+        recovered = session.limited and stream.limited is None and stream.finished is None
+        if since >= (_RECOVERED_MS if recovered else _RECORD_MS):
             self._recorded[session.id] = now
             self._spend(session, stream)
         recipe = self._engaging.recipe(session.profile)
