@@ -56,7 +56,10 @@ def cut(
     new_round = at >= account.until_at and not again
     known = min(account.allowed or _MOST, float(max(1, running))) if new_round else account.allowed
     fewer = known * (_KEPT if new_round else 1)
-    fewer = max(1.0, fewer if why[0] == Trouble.QUOTA else min(fewer, float(still_fine)))
+    if why[0] != Trouble.QUOTA:
+        # Some of those that wait will get through: never fewer than half of all that are there.
+        fewer = min(fewer, max(float(still_fine), running / 2))
+    fewer = max(1.0, fewer)
     return replace(
         account,
         allowed=fewer,

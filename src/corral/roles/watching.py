@@ -96,8 +96,6 @@ class Watcher:
         end = stream.finished
         if end is not None and end.trouble in PASSING:
             trouble, said = str(end.trouble), end.text
-            waited = stream.limited  # which it did not come out of: its last word may say less
-            retry_s = end.retry_s if end.retry_s or not waited else waited.retry_s
             self._log.record(
                 lambda state, at: session_rules.limited(
                     state,
@@ -105,7 +103,7 @@ class Watcher:
                     trouble,
                     _line(said),
                     reset_at=end.reset_at,
-                    retry_s=retry_s,
+                    retry_s=end.retry_s,
                     now=at,
                     final=True,
                 )

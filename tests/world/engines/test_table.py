@@ -241,5 +241,12 @@ def test_probing(tmp_path: Path) -> None:
     broken = probe(Engine(type="claude-code"), environ)
     assert broken.starts is False
     assert broken.advice
-    with pytest.raises(NotFound, match="no engine of type 'clod'"):
-        probe(Engine(type="clod"), environ)
+    unknown = probe(Engine(type="clod"), environ)
+    assert "no engine of type 'clod'" in unknown.advice
+    key = probe(Engine(type="shell", command=("claude",), env=("MY_KEY",)), environ)
+    assert (key.lacking, key.installed) == ("MY_KEY", True)
+    no_tmux = probe(Engine(type="claude-code", transport="tmux"), environ)
+    assert "no tmux" in no_tmux.advice
+    no_adapter = probe(Engine(type="claude-code", transport="acp"), environ)
+    assert "claude-agent-acp" in no_adapter.advice
+    assert "npm install" in no_adapter.advice

@@ -2,10 +2,7 @@
 
 from typing import Any
 
-from msgspec.structs import replace
-
 from corral.core.facts import (
-    PASSING,
     Answered,
     Began,
     Compacted,
@@ -188,10 +185,7 @@ class ClaudeReader(JsonReader):
         reason = str(event.get("terminal_reason") or event.get("subtype") or "")
         if not event.get("is_error"):
             return [*facts, Finished(text=text)]
-        end = failed(f"{reason}: {text}", event.get("api_error_status"))
-        if self.limited and self.limited.reset_at and end.trouble in PASSING:
-            end = replace(end, reset_at=self.limited.reset_at)  # to the second, unlike in words
-        return [*facts, end]
+        return [*facts, failed(f"{reason}: {text}", event.get("api_error_status"))]
 
 
 def _limit(info: dict[str, Any]) -> list[Fact]:
