@@ -4,7 +4,9 @@ import os
 import threading
 from os.path import isfile, join
 
-from corral.core import session_rules
+from msgspec.structs import replace
+
+from corral.core import money, session_rules
 from corral.core.access import session_key
 from corral.core.brief import Sources, compose, go_on
 from corral.core.codec import decode, event_of
@@ -12,6 +14,8 @@ from corral.core.config import Config, Engine
 from corral.core.engine_fold import AFRESH
 from corral.core.errors import NotFound
 from corral.core.ids import SessionId
+from corral.core.money import Sums
+from corral.core.profiles import budgets_of
 from corral.core.session_rules import port_leases
 from corral.core.state import Session, Task
 from corral.core.verdict import Verdict
@@ -83,6 +87,7 @@ class Launcher:
             argv = self.argv(task, session.profile)
         else:
             job = self.engaging.job(session, task, tree.path, prompt)
+            job = replace(job, budget_usd=self._left(session, task))
             prepared = self.engaging.prepared(session, task, job)
             lay(prepared, job.home)
             os.makedirs(job.unpacked, mode=0o700, exist_ok=True)
@@ -103,6 +108,11 @@ class Launcher:
                 split=recipe is not None,
             ),
         )
+
+    def _left(self, session: Session, task: Task) -> float | None:
+        """Return the money that is left, which other sessions may be spending, too."""
+        sums = Sums(self._log.look(), now())
+        return money.left(sums, task, session.profile, budgets_of(self._config))
 
     def _with_home(self, session: Session) -> Session:
         """Bring the home of the session before, if its conversation goes on; it may be gone."""

@@ -268,7 +268,9 @@ class Steps:
         if judgement.verdict is not Verdict.OVER_BUDGET:
             return ""
         task = state.tasks[session.task]
-        found = money.over(Sums(state, now), task, session.profile, self._budgets)
+        # What others spend that is not recorded yet may be what used it up.
+        sums = Sums(state, now, self.watcher.bills(state))
+        found = money.over(sums, task, session.profile, self._budgets)
         return found.text if found is not None and found.what != "task" else ""
 
 

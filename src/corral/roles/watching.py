@@ -169,11 +169,12 @@ class Watcher:
             return ""
         self._checked[session.id] = (stream.bill, now)
         state = self._log.look()
-        sums = Sums(state, now, self._bills(state))
+        sums = Sums(state, now, self.bills(state))
         found = money.over(sums, task, session.profile, self._budgets)
         return found.text if found else ""
 
-    def _bills(self, state: State) -> dict[SessionId, Bill]:
+    def bills(self, state: State) -> dict[SessionId, Bill]:
+        """Return what the sessions that run have spent, recorded or not."""
         found = {}
         for name, reading in list(self._readings.items()):
             session = state.sessions.get(name)

@@ -38,6 +38,8 @@ def prepare(job: Job) -> Prepared:
     argv += [*_permission(job), *(["--model", job.model] if job.model else [])]
     argv += ["--resume", job.resume] if job.resume else []
     argv += ["--session-id", job.new_id] if job.new_id and not job.resume else []
+    if job.budget_usd is not None:
+        argv += ["--max-budget-usd", f"{max(job.budget_usd, 0.0001):.4f}"]
     if job.mcp:
         argv += ["--mcp-config", dumped({"mcpServers": {job.mcp.name: _server(job)}})]
     env = {
