@@ -165,7 +165,8 @@ def test_those_who_never_ran_do_not_start_together_at_the_reset_either() -> None
     for session in sessions[10:]:
         fleet.end(session, Verdict.PROVED)
     assert fleet.fill() == [], "the account is limited, and 20 tasks were never begun"
-    free_at, starts = fleet.now + 100_000, []
+    free_at = fleet.now + 100_000
+    starts: list[int] = []
     while len(starts) < 10:
         fleet.now = min(governor.wakes(fleet.state, fleet.now))
         starts += [fleet.now - free_at for _ in fleet.fill()]

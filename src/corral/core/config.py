@@ -59,6 +59,7 @@ class Engine(_Section, frozen=True):
     mcp: tuple[str, ...] = ()  # and to hand it tools: {mcp} is their address, {mcp_key} a variable
     commit: bool | None = None  # Corral commits what it leaves; empty: if the type does not itself
     turn_s: int = 600  # silent for so long, it hangs
+    context: int = 0  # tokens that its model can take in; 0: as far as the engine itself says
     budget_usd: float = 0.0  # for one task; 0: no limit
     good_for: str = ""  # what the mayor is told about it
 
@@ -283,6 +284,8 @@ def _check_engine(config: Config, name: str, engine: Engine, reader: "_Reader") 
     if not 1 <= engine.turn_s <= TTL_S:
         said = f"turn_s is {engine.turn_s}: at least 1, at most {TTL_S}"
         raise reader.bad((*where, "turn_s"), said)
+    if engine.context < 0:
+        raise reader.bad((*where, "context"), "context is at least 0")
     if engine.budget_usd < 0:
         raise reader.bad((*where, "budget_usd"), "budget_usd is at least 0")
     if engine.fallback and engine.fallback not in config.engine:

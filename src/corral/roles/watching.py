@@ -154,7 +154,9 @@ class Watcher:
             prompt = Room(self._folder, session.id).prompt(session.launches)
             job = self._engaging.job(session, task, tree.path if tree else "", prompt)
             reader = self._engaging.reader(session.profile, job)
-            known = Reading(folder, reader, self._config.budget.prices, self._clock())
+            profile = self._engaging.profile(session.profile)
+            stream = Stream(prices=self._config.budget.prices, size=profile.context)
+            known = Reading(folder, reader, stream, self._clock())
             self._readings[session.id] = known
         return known
 
@@ -171,7 +173,17 @@ class Watcher:
         state = self._log.look()
         sums = Sums(state, now, self.bills(state))
         found = money.over(sums, task, session.profile, self._budgets)
-        return found.text if found else ""
+        if found is None:
+            return ""
+        self._settle(state)
+        return found.text
+
+    def _settle(self, state: State) -> None:
+        """Record what all have spent: nothing may start on money that is gone."""
+        for name, reading in list(self._readings.items()):
+            session = state.sessions.get(name)
+            if session is not None and session.live:
+                self._spend(session, reading.stream)
 
     def bills(self, state: State) -> dict[SessionId, Bill]:
         """Return what the sessions that run have spent, recorded or not."""
