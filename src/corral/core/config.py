@@ -296,7 +296,7 @@ def _check_engine(config: Config, name: str, engine: Engine, reader: "_Reader") 
             raise reader.bad((*where, "env"), "env has names of variables only, never values")
 
 
-_DESCRIBES = ("output", "lines", "key", "set", "fresh", "resume", "mcp")
+_DESCRIBES = ("lines", "key", "set", "fresh", "resume", "mcp")
 
 
 def _check_described(where: Keys, engine: Engine, reader: "_Reader") -> None:
