@@ -101,7 +101,7 @@ SETTINGS = {
     "engine.NAME.account": "whose limits it counts against; empty: its type and first variable",
     "engine.NAME.fallback": "the profile that stands in while that account is limited",
     "engine.NAME.answers": "what a question is answered with; empty: a person is asked",
-    "engine.NAME.output": "for the type `command`: `facts`, or the known engine that it prints like",
+    "engine.NAME.output": "for the type `command`: `facts`, or the engine that it prints like",
     "engine.NAME.lines[].fact": "the fact: `began`, `said`, `spent`, … or `failed`",
     "engine.NAME.lines[].when": "the lines that are meant: places in the object, and what is there",
     "engine.NAME.lines[].take": "fields of the fact, and the places in the object that they are at",
