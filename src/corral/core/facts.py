@@ -6,6 +6,7 @@ itself: that is judged from git and the checks.
 """
 
 from enum import StrEnum
+from typing import get_args
 
 from msgspec import Struct
 
@@ -152,3 +153,11 @@ AnyFact = (
     | Denied
     | Finished
 )
+_KINDS: tuple[type[Fact], ...] = get_args(AnyFact)
+
+# What a line of an engine that is described in the configuration can be, and what is taken from it.
+FACTS: dict[str, frozenset[str]] = {
+    **{str(kind.__struct_config__.tag): frozenset(kind.__struct_fields__) for kind in _KINDS},
+    "limited": frozenset({"text", "status", "retry_s"}),
+    "failed": frozenset({"text", "status", "retry_s"}),
+}

@@ -40,6 +40,7 @@ class Stream(Struct, frozen=True):
     more_files: bool = False
     used: int = 0  # of the model's context
     size: int = 0
+    measured: bool = False  # the engine itself says how much of it is in use
     compacted: int = 0
     limited: f.Limited | None = None  # the limit that it waits for now
     limits: int = 0
@@ -125,12 +126,21 @@ def _spent(stream: Stream, fact: f.Spent) -> Stream:
         stream,
         bill=charged(stream.bill, spent, stream.prices),
         turns=stream.turns + (not fact.total),
+        used=_in_use(stream, fact),
         limited=None,
     )
 
 
+def _in_use(stream: Stream, fact: f.Spent) -> int:
+    """Return how much of the context is in use, by the last call: it takes in all that was said."""
+    if fact.total or stream.measured or not stream.size:
+        return stream.used
+    return max(0, fact.fresh) + max(0, fact.cached) + max(0, fact.output)
+
+
 def _window(stream: Stream, fact: f.Window) -> Stream:
-    return replace(stream, used=max(0, fact.used), size=max(0, fact.size) or stream.size)
+    size = max(0, fact.size) or stream.size
+    return replace(stream, used=max(0, fact.used), size=size, measured=True)
 
 
 def _compacted(stream: Stream, fact: f.Compacted) -> Stream:

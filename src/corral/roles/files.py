@@ -1,5 +1,6 @@
 """The folders of sessions: `<git directory>/corral/sessions/<session>/`, one room for each.
 
+tree          where its working tree is, or was
 brief.md      what the session was told, to the letter; brief-2.md at its second launch, …
 run-1/        its program: process.json, output, errors, exit.json (`world/processes`); run-2/ …
 home/         the private home of its engine, which only we may read
@@ -27,6 +28,11 @@ class Room:
     def prompt(self, launch: int) -> str:
         """Return the file with what the session is told at its so-manieth launch."""
         return self.brief if launch <= 1 else join(self.path, f"brief-{launch}.md")
+
+    @property
+    def place(self) -> str:
+        """Return the file that says where the session's tree is."""
+        return join(self.path, "tree")
 
     def ran(self) -> int:
         """Say how often the program was really started."""

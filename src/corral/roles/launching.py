@@ -6,7 +6,7 @@ from os.path import isfile, join
 
 from msgspec.structs import replace
 
-from corral.core import session_rules
+from corral.core import money, session_rules
 from corral.core.access import session_key
 from corral.core.brief import Sources, compose, go_on, hear
 from corral.core.codec import decode, event_of
@@ -14,6 +14,8 @@ from corral.core.config import Config, Engine
 from corral.core.engine_fold import AFRESH, MESSAGE
 from corral.core.errors import NotFound
 from corral.core.ids import SessionId
+from corral.core.money import Sums
+from corral.core.profiles import budgets_of
 from corral.core.redaction import redacted
 from corral.core.session_rules import port_leases
 from corral.core.state import Session, Task
@@ -80,7 +82,8 @@ class Launcher:
         prompt = room.prompt(session.launches)
         recipe = self.engaging.recipe(session.profile, task)
         session = self._with_home(session)
-        self._write(prompt, self._told(session, task, done, letters))
+        self._write(room.place, tree.path)
+        self._write(prompt, self._told(session, task, tree, done, letters))
         argv: list[str]
         env, stdin = self._environment(session, room), prompt
         env |= self.engaging.passed_on(session.profile)
@@ -88,6 +91,7 @@ class Launcher:
             argv = self.argv(task, session.profile)
         else:
             job = self.engaging.job(session, task, tree.path, prompt)
+            job = replace(job, budget_usd=self._left(session, task))
             prepared = self.engaging.prepared(session, task, job)
             lay(prepared, job.home)
             os.makedirs(job.unpacked, mode=0o700, exist_ok=True)
@@ -109,6 +113,11 @@ class Launcher:
             ),
         )
 
+    def _left(self, session: Session, task: Task) -> float | None:
+        """Return the money that is left, which other sessions may be spending, too."""
+        sums = Sums(self._log.look(), now())
+        return money.left(sums, task, session.profile, budgets_of(self._config))
+
     def _with_home(self, session: Session) -> Session:
         """Bring the home of the session before, if its conversation goes on; it may be gone."""
         if session.launches > 1 or not session.conversation:
@@ -121,7 +130,7 @@ class Launcher:
         )
         return self._log.look().sessions.get(session.id, session)
 
-    def _told(self, session: Session, task: Task, done: str, letters: str) -> str:
+    def _told(self, session: Session, task: Task, tree: Tree, done: str, letters: str) -> str:
         if not session.conversation or not self.engaging.resumes(session.profile):
             sources = replace(self._sources(task, done), letters=letters)
             return compose(task, session.id, session.branch, sources)
@@ -131,7 +140,9 @@ class Launcher:
         answer = ""
         if session.relaunched and session.relaunched[-1] == Verdict.NEEDS_ANSWER:
             answer = self.engaging.profile(session.profile).answers
-        return go_on(task, session.id, why, answer, letters)
+        known = self.engaging.known_tree(session)
+        moved = (known, tree.path) if known else None
+        return go_on(task, session.id, why, answer, letters=letters, moved=moved)
 
     def _wall_s(self, session: Session) -> float | None:
         """Return how long a launch may take: what is left of the session's time."""

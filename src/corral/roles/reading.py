@@ -6,10 +6,9 @@ what was recorded by then stands in the log.)
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from os.path import join
 
-from corral.core.bill import Price
 from corral.core.facts import Fact
 from corral.core.stream import Stream, take
 from corral.roles.following import Following
@@ -30,7 +29,7 @@ class Reading:
         self,
         folder: str,
         reader: Reader,
-        prices: Mapping[str, Price],
+        stream: Stream,
         now: int,
         heard: Heard | None = None,
     ) -> None:
@@ -41,7 +40,7 @@ class Reading:
             "out": _Lines(folder, NEWEST),
             "err": _Lines(folder, ERRORS),
         }
-        self.stream = Stream(prices=prices)
+        self.stream = stream  # as it is before anything was read
         self.more = True  # there may be more to read at once
         self.fact_at = min(now, _changed_at(join(folder, NEWEST)) or now)
         self.limited_at = 0

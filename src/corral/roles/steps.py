@@ -20,7 +20,7 @@ from corral.core.engine_fold import MESSAGE, RESTART, RESUME
 from corral.core.errors import CorralError, Failed, NotFound
 from corral.core.ids import SessionId, TaskId
 from corral.core.money import Sums
-from corral.core.profiles import budgets_of
+from corral.core.profiles import budgets_of, limits_of
 from corral.core.state import Session, State, Task
 from corral.core.text import cut
 from corral.core.verdict import Judgement, LastWord, Verdict, after
@@ -62,6 +62,7 @@ class Steps:
             log, self.launcher.engaging, self.watcher, clock, folder=repository.folder
         )
         self._budgets = budgets_of(config)
+        self._accounts = limits_of(config).accounts
         self._git = threading.Semaphore(_GIT_AT_ONCE)
         # The next attempt waits until the tree of the last one was given back.
         self._turns: defaultdict[TaskId, threading.Lock] = defaultdict(threading.Lock)
@@ -246,6 +247,7 @@ class Steps:
             session.base,
             kind="clone" if self._config.trees.kind == "clone" else "worktree",
             fresh=self._config.trees.fresh or not self.trunks.continues(session),
+            like=self.launcher.engaging.known_tree(session),
         )
         if conflict is not None:
             self._trees.show_conflict(tree, conflict)
@@ -312,6 +314,7 @@ class Steps:
                 patience=self._patience,
                 now=now,
                 parked=self._short_of_money(state, session, judgement, now),
+                accounts=self._accounts,
             )
 
         self._log.record(decide)
@@ -323,7 +326,9 @@ class Steps:
         if judgement.verdict is not Verdict.OVER_BUDGET:
             return ""
         task = state.tasks[session.task]
-        found = money.over(Sums(state, now), task, session.profile, self._budgets)
+        # What others spend that is not recorded yet may be what used it up.
+        sums = Sums(state, now, self.watcher.bills(state))
+        found = money.over(sums, task, session.profile, self._budgets)
         return found.text if found is not None and found.what != "task" else ""
 
 

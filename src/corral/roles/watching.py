@@ -27,7 +27,8 @@ from corral.world.clock import Clock
 from corral.world.engines import inbox
 from corral.world.trees import Tree, Trees
 
-_RECORD_MS = 60_000  # between two records of what was spent
+_RECORD_MS = 60_000  # between two records of what was spent, ...
+_RECOVERED_MS = 5_000  # ... also when a session goes on after a limit
 _CHECK_MS = 5_000  # between two looks at budgets, if the session itself has spent nothing
 _COMPACTIONS = 5  # that are recorded
 _SAID = 900
@@ -170,7 +171,9 @@ class Watcher:
             prompt = Room(self._folder, session.id).prompt(session.launches)
             job = self._engaging.job(session, task, tree.path if tree else "", prompt)
             reader = self._engaging.reader(session.profile, job)
-            known = Reading(folder, reader, self._config.budget.prices, self._clock())
+            profile = self._engaging.profile(session.profile)
+            stream = Stream(prices=self._config.budget.prices, size=profile.context)
+            known = Reading(folder, reader, stream, self._clock())
             self._readings[session.id] = known
         return known
 
@@ -185,11 +188,22 @@ class Watcher:
             return ""
         self._checked[session.id] = (stream.bill, now)
         state = self._log.look()
-        sums = Sums(state, now, self._bills(state))
+        sums = Sums(state, now, self.bills(state))
         found = money.over(sums, task, session.profile, self._budgets)
-        return found.text if found else ""
+        if found is None:
+            return ""
+        self._settle(state)
+        return found.text
 
-    def _bills(self, state: State) -> dict[SessionId, Bill]:
+    def _settle(self, state: State) -> None:
+        """Record what all have spent: nothing may start on money that is gone."""
+        for name, reading in list(self._readings.items()):
+            session = state.sessions.get(name)
+            if session is not None and session.live:
+                self._spend(session, reading.stream)
+
+    def bills(self, state: State) -> dict[SessionId, Bill]:
+        """Return what the sessions that run have spent, recorded or not."""
         found = {}
         for name, reading in list(self._readings.items()):
             session = state.sessions.get(name)
@@ -200,7 +214,10 @@ class Watcher:
     def _record(self, session: Session, stream: Stream, now: int) -> None:
         self._engage(session, stream)
         self._note(session, stream)
-        if now - self._recorded.get(session.id, session.started_at) >= _RECORD_MS:
+        since = now - self._recorded.get(session.id, session.started_at)
+        # That a limit is over is news for the account: others count on whoever is fine.
+        recovered = session.limited and stream.limited is None and stream.finished is None
+        if since >= (_RECOVERED_MS if recovered else _RECORD_MS):
             self._recorded[session.id] = now
             self._spend(session, stream)
         recipe = self._engaging.recipe(session.profile)

@@ -65,6 +65,21 @@ def test_a_full_context_is_handed_over_to_a_fresh_conversation(ranch: Ranch) -> 
     assert "two of three are done" in (ranch.room(f"{task}.1") / "brief-2.md").read_text()
 
 
+def test_a_context_that_the_profile_knows_is_watched_by_what_each_call_takes_in(
+    ranch: Ranch,
+) -> None:
+    ranch.configure(CONFIG + "context = 1000\n")
+    call = [fact("spent", fresh=10, cached=cached, output=5) for cached in (300, 600)]
+    full = fact("spent", fresh=100, cached=800, output=10)
+    fills = first(began(), fact("said", text="half of it is done"), *call, full, "sleep 60")
+    task = ranch.script(script(fills, 'test -z "$CORRAL_RESUME" || exit 9', WORK, DONE))
+    ranch.once()
+    assert ranch.verdicts() == ["proved"], ranch.detail(task)
+    assert ranch.reactions() == [("handed_over", "restart")]
+    assert "910 of 1,000 tokens" in ranch.of_type("session.reacted")[0]["data"]["text"]
+    assert "half of it is done" in (ranch.room(f"{task}.1") / "brief-2.md").read_text()
+
+
 def test_a_question_is_answered_by_policy_or_given_to_a_person(ranch: Ranch) -> None:
     asks = fact("asked", text="Tabs or spaces?")
     run = script(first(began(), asks, DONE, "exit 0"), 'grep -q "Use tabs" || exit 9', WORK, DONE)

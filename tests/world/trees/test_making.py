@@ -240,3 +240,15 @@ def test_declared_files_are_copied(repo: Path, trees: Trees) -> None:
     with pytest.raises(Refused):
         trees.prepare(tree, ["notes"])
     assert list(victim.iterdir()) == []
+
+
+def test_a_tree_is_made_where_it_was_if_nobody_else_is_there(trees: Trees) -> None:
+    first, second = (trees.make(name, f"convoy/x/{name}", "main") for name in ("a", "b"))
+    trees.release(second, "over")
+    assert trees.make("b2", "convoy/x/b2", "main", like=second.path).path == second.path
+    other = trees.make("a2", "convoy/x/a2", "main", like=first.path)
+    assert other.path not in (first.path, second.path), "somebody is there"
+    for nonsense in ("/", "tree-1", f"{first.path}/..", f"{first.path}0x", ""):
+        made = trees.make("n", "convoy/x/n", "main", like=nonsense)
+        assert made.path not in (first.path, second.path, other.path)
+        trees.release(made, "over")

@@ -25,12 +25,10 @@ from corral.core.codec import decode
 from corral.core.commands import Command
 from corral.core.errors import BadInput, CorralError
 from corral.core.ids import ConvoyId, TaskId, Token
-from corral.core.slots import Limits
 from corral.core.state import Task
-from corral.core.why import explain
 from corral.interfaces.http.api import Api
 from corral.interfaces.http.exchange import Call, Receive, Send
-from corral.interfaces.http.pages import scoped
+from corral.interfaces.http.pages import explained, scoped
 
 INSTRUCTIONS = (
     "Corral coordinates agents on one repository. Report progress now and then, read your inbox"
@@ -212,10 +210,7 @@ class Tools:
     async def why(self, task: str = "") -> Any:
         """Why a task does not go on."""
         found = await self._seen(task)
-        state, config = self._api.feed.state, self._api.config
-        slots, engine = config.slots, config.engine.get(found.engine or "default")
-        limits = Limits(slots.total, slots.reserve, slots.pools)
-        told = explain(state, found, self._api.clock(), limits, engine.pool if engine else "")
+        told = explained(self._api, self._api.feed.state, found)
         return {"summary": told.summary, "obstacles": [o.text for o in told.obstacles]}
 
     @_told

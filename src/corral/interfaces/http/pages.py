@@ -12,14 +12,15 @@ from corral.core.access import Principal, visible
 from corral.core.claims import ready
 from corral.core.codec import decode, mirrored
 from corral.core.errors import NotFound
+from corral.core.governor import profile_for
 from corral.core.messages import inbox
+from corral.core.profiles import limits_of
 from corral.core.rules import find_convoy
-from corral.core.session_rules import find_session
-from corral.core.slots import Limits
-from corral.core.state import Session, State
+from corral.core.state import Session, State, Task
 from corral.core.why import Explanation, explain
 from corral.interfaces.http.exchange import Call, Headers, Reply, asked, ok
 from corral.interfaces.http.routes import Route
+from corral.roles import past
 from corral.roles.locks import taken
 
 if TYPE_CHECKING:
@@ -220,9 +221,14 @@ def _events(api: "Api", numbers: list[int]) -> list[dict[str, Any]]:
 async def why(api: "Api", call: Call) -> Reply:
     state = api.feed.state
     found = access.seen(state, call.principal, call.params["task"])
-    slots, engine = api.config.slots, api.config.engine.get(found.engine or "default")
-    limits = Limits(slots.total, slots.reserve, slots.pools)
-    return ok(explain(state, found, api.clock(), limits, engine.pool if engine else ""))
+    return ok(explained(api, state, found))
+
+
+def explained(api: "Api", state: State, task: Task) -> Explanation:
+    """Explain a task by all that the witness decides by."""
+    limits, now = limits_of(api.config), api.clock()
+    engine = api.config.engine.get(profile_for(state, task, limits.accounts, now))
+    return explain(state, task, now, limits, engine.pool if engine else "")
 
 
 async def sessions(api: "Api", call: Call) -> Reply:
@@ -236,7 +242,7 @@ async def session(api: "Api", call: Call) -> Reply:
 
 
 def session_of(api: "Api", call: Call) -> Session:
-    found = find_session(api.feed.state, call.params["session"])
+    found = past.find(api.feed.store, api.feed.state, call.params["session"])
     if not visible(api.feed.state, call.principal, found.task):
         raise NotFound("there is no such session", "GET /api/sessions")
     return found

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from corral.core.facts import Answered, Fact, Finished, Limited, Said, Spent, Used
+from corral.core.facts import PASSING, Answered, Fact, Finished, Limited, Said, Spent, Used
 from corral.core.redaction import redacted
 from corral.world.engines.recipe import Job, Stream
 from corral.world.engines.troubles import reset_of, retry_of, status_in, trouble_of
@@ -38,6 +38,7 @@ class JsonReader:
             facts = self.event(event, stream)
         else:
             facts = self.words(text.decode(errors="replace"), stream) if text else []
+        facts = [self._with_wait(fact) for fact in facts]
         for fact in facts:
             if isinstance(fact, Limited):
                 self.limited = fact
@@ -45,6 +46,17 @@ class JsonReader:
                 self.limited = None
             self.ended = self.ended or isinstance(fact, Finished)
         return facts
+
+    def _with_wait(self, fact: Fact) -> Fact:
+        """Return a last word with the wait that was told before it, if it tells none itself."""
+        before = self.limited
+        if before is None or not isinstance(fact, Finished) or fact.trouble not in PASSING:
+            return fact
+        return replace(
+            fact,
+            retry_s=fact.retry_s if fact.retry_s is not None else before.retry_s,
+            reset_at=before.reset_at or fact.reset_at,  # to the second, unlike in words
+        )
 
     def event(self, event: dict[str, Any], stream: Stream) -> list[Fact]:
         raise NotImplementedError

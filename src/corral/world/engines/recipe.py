@@ -68,6 +68,7 @@ class Job(Struct, frozen=True, kw_only=True):
     # What the earlier runs of the conversation to be resumed were said to have used, added up:
     # some engines count the whole conversation.
     before: Spent | None = None
+    budget_usd: float | None = None  # what it may cost, for engines that tell the cost at the end
     longest: int = 8_000  # characters of one thing that the model says
 
 

@@ -60,8 +60,9 @@ class Trees:
         *,
         kind: Kind = "worktree",
         fresh: bool = False,
+        like: str = "",
     ) -> Tree:
-        """Give a session a tree on its branch, a parked one if there is one.
+        """Give a session a tree on its branch, a parked one if there is one; at `like` if it can.
 
         A new branch begins at `start`. One that exists is continued from where it is; with `fresh`
         it is kept and then set back to `start`.
@@ -74,7 +75,7 @@ class Trees:
             self._reap()
             self._refuse_taken(name, branch)
             commit = self._branch(name, branch, base, fresh=fresh)
-            slot = self._occupy(name, branch, base, kind)
+            slot = self._occupy(name, branch, base, kind, like)
             held = self._slots.hold(slot)
         try:
             self._fill(slot, commit)
@@ -241,13 +242,15 @@ class Trees:
         self._plain.move(ref, base, tip)
         return base
 
-    def _occupy(self, name: str, branch: str, base: str, kind: Kind) -> Slot:
+    def _occupy(self, name: str, branch: str, base: str, kind: Kind, like: str) -> Slot:
         parked = self._slots.parked() if kind == "worktree" else []
+        wanted = self._slots.free_at(like)
+        parked = [one for one in parked if wanted is None or one.number == wanted]
         if parked:
             tree = replace(parked[0].tree, name=name, branch=branch, base=base)
             slot = Slot(parked[0].number, "making", tree)
         else:
-            number = self._slots.free_number()
+            number = wanted or self._slots.free_number()
             path = self._slots.path(number)
             own = join(path, ".git")
             if kind == "worktree":

@@ -73,6 +73,15 @@ class Slots:
             number += 1
         return number
 
+    def free_at(self, path: str) -> int | None:
+        """Return the number of the slot at a path, if it is parked or nothing is there at all."""
+        number = basename(path).removeprefix("tree-")
+        if not number.isdecimal() or path != self.path(int(number)):
+            return None
+        taken = {slot.number: slot.state for slot in self.all()}.get(int(number))
+        free = taken == "parked" or (taken is None and not os.path.lexists(path))
+        return int(number) if free else None
+
     def save(self, slot: Slot) -> None:
         desk = self.desk(slot.tree)
         os.makedirs(desk, exist_ok=True)
