@@ -5,7 +5,7 @@ Runs that must not see each other use scenarios of their own: the base URL names
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -32,6 +32,7 @@ class Record(Struct):
     work: bool = False
     tools: tuple[str, ...] = ()
     at_once: int = 1
+    stage: int = 0  # of `Scenario.fail_in_stages`
     fault: str = ""
     status: int = 0
     usage: Usage = Usage()
@@ -67,6 +68,8 @@ class Scenario:
         self.name = name
         self.limits = Limits()
         self._faults: list[Fault] = []
+        self._stage: Callable[[], int] | None = None
+        self._stages: list[Fault | None] = []
         self._records: list[Record] = []
         self._at_once = 0
         self._lock = threading.Lock()
@@ -75,6 +78,11 @@ class Scenario:
         """Replace the faults; those of the past are forgotten."""
         with self._lock:
             self._faults = list(faults)
+
+    def fail_in_stages(self, stage: Callable[[], int], faults: Sequence[Fault | None]) -> None:
+        """Have a fault for each stage; which one it is (1, 2, …) is asked at every request."""
+        with self._lock:
+            self._stage, self._stages = stage, list(faults)
 
     def settle(self, settings: Settings) -> None:
         if settings.faults is not None:
@@ -125,11 +133,15 @@ class Scenario:
         record.stream = request.stream
         record.work = request.is_work
         record.tools = tuple(tool.name for tool in request.tools)
+        record.stage = self._stage() if self._stage else 0
         with self._lock:
             if record.number <= _BODIES:
                 record.body = body
             if 0 < self.limits.max_concurrent < self._at_once:
                 return Fault("429", retry_after=self.limits.retry_after)
+            if record.stage:
+                staged = self._stages[record.stage - 1 : record.stage]
+                return next_fault((fault for fault in staged if fault), request.is_work)
             return next_fault(self._faults, request.is_work)
 
 

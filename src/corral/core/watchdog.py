@@ -22,6 +22,7 @@ class Bounds(Struct, frozen=True):
     """What one engine may do before somebody steps in."""
 
     turn_s: int = 600  # silent for so long; 0: for any time
+    first_s: int = 0  # and for so long at least, before it has said anything: it has to start
     park_s: int = 60  # in a limit that it waits for by itself
     answer_s: int = 900  # waiting for an answer
     window: int = 90  # per cent of the model's context
@@ -34,6 +35,7 @@ class Seen(Struct, frozen=True):
 
     now: int
     fact_at: int  # when the last fact came
+    begun: bool = True  # one came at all
     limited_at: int = 0  # since when it waits for a limit
     asked_at: int = 0
     over: str = ""  # the budget that it has used up
@@ -76,7 +78,7 @@ def due_at(stream: Stream, seen: Seen, bounds: Bounds) -> int:
     if stream.asked is not None:
         times.append(seen.asked_at + bounds.answer_s * 1000)
     if bounds.turn_s and not times:
-        times.append(seen.fact_at + _patience_s(stream, bounds) * 1000)
+        times.append(seen.fact_at + _patience_s(stream, seen, bounds) * 1000)
     return min(times, default=seen.now + _RARELY_MS)
 
 
@@ -113,13 +115,15 @@ def _hung(stream: Stream, seen: Seen, bounds: Bounds) -> Step | None:
     if stream.asked is not None or stream.limited is not None or not bounds.turn_s:
         return None  # the first two have their own bounds
     silent = seen.now - seen.fact_at
-    if silent < _patience_s(stream, bounds) * 1000:
+    if silent < _patience_s(stream, seen, bounds) * 1000:
         return None
-    what = "its tool" if stream.busy else "its model"
+    what = "its tool" if stream.busy else "its model" if seen.begun else "it, not even a sign,"
     return Step(Verdict.HUNG, f"nothing came from {what} for {silent // 1000} s")
 
 
-def _patience_s(stream: Stream, bounds: Bounds) -> int:
+def _patience_s(stream: Stream, seen: Seen, bounds: Bounds) -> int:
+    if not seen.begun:
+        return max(bounds.turn_s, bounds.first_s)
     return bounds.turn_s * (_TOOL_TURNS if stream.busy else 1)
 
 

@@ -15,7 +15,7 @@ from corral.core.ids import SessionId
 from corral.core.session_rules import port_leases
 from corral.core.state import Session, Task
 from corral.core.verdict import Verdict
-from corral.roles.engaging import Engaging
+from corral.roles.engaging import Engaging, earlier
 from corral.roles.files import Room, launched
 from corral.roles.log import Log
 from corral.roles.mending import Mender
@@ -47,6 +47,10 @@ class Launcher:
 
     def room(self, session: SessionId) -> Room:
         return Room(self._repository.folder, session)
+
+    def earlier_room(self, session: Session) -> Room:
+        """Return the room of the session before this one, whose conversation may go on."""
+        return self.room(earlier(session.id))
 
     def argv(self, task: Task, name: str) -> list[str]:
         """Return the plain program of a task; an error names what is missing."""
@@ -107,9 +111,11 @@ class Launcher:
         """Bring the home of the session before, if its conversation goes on; it may be gone."""
         if session.launches > 1 or not session.conversation:
             return session
-        if self.engaging.carry_home(session):
-            return session
         text = "the home with the conversation is gone"
+        if self.room(session.id).tree != self.earlier_room(session).tree:
+            text = "the conversation belongs to another folder, which is taken"
+        elif self.engaging.carry_home(session):
+            return session
         self._log.record(
             lambda state, _: session_rules.react(state, session.id, "lost_thread", AFRESH, text)
         )

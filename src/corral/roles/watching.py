@@ -75,6 +75,7 @@ class Watcher:
         seen = Seen(
             now=now,
             fact_at=max(reading.fact_at, session.started_at),
+            begun=reading.begun,
             limited_at=reading.limited_at,
             asked_at=reading.asked_at,
             over=over,
@@ -130,6 +131,7 @@ class Watcher:
         seen = Seen(
             now=now,
             fact_at=max(reading.fact_at, session.started_at),
+            begun=reading.begun,
             limited_at=reading.limited_at,
             asked_at=reading.asked_at,
         )

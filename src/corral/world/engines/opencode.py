@@ -179,5 +179,5 @@ OPENCODE = Recipe(
     reader=OpencodeReader,
     install="npm install -g opencode-ai",
     native="opencode-{system}-{cpu}/bin/opencode",
-    first_output_s=120,
+    first_output_s=240,
 )
