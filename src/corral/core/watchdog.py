@@ -10,11 +10,11 @@ from fnmatch import fnmatchcase
 
 from msgspec import Struct
 
-from corral.core.facts import PASSING
 from corral.core.stream import Stream
-from corral.core.verdict import Verdict
+from corral.core.verdict import BY_TROUBLE, RESULT, Verdict
 
 _RARELY_MS = 60_000
+_LATER_MS = 1_000
 _TOOL_TURNS = 6  # a tool may be silent for so many times as long as the model
 
 
@@ -42,16 +42,16 @@ class Seen(Struct, frozen=True):
 
 
 class Step(Struct, frozen=True):
-    """End the session, for this verdict."""
+    """End the session, for this verdict; for `RESULT`, its work decides."""
 
-    verdict: Verdict
+    verdict: str
     text: str
 
 
 def step(stream: Stream, seen: Seen, bounds: Bounds) -> Step | None:
     """Say whether a session has to be ended now, and why."""
     if stream.finished is not None:
-        return None  # it ends by itself; if it does not, beats and the wall clock end it
+        return _lingering(stream, seen, bounds)
     if seen.over:
         return Step(Verdict.OVER_BUDGET, seen.over)
     if stream.model and not model_allowed(stream.model, bounds.models):
@@ -72,7 +72,7 @@ def due_at(stream: Stream, seen: Seen, bounds: Bounds) -> int:
     """Return when to look again although nothing comes: the earliest of the bounds in time."""
     times = []
     if stream.finished is not None:
-        return seen.now + _RARELY_MS
+        return max(seen.now, seen.fact_at + bounds.turn_s * 1000) + _LATER_MS
     if stream.limited is not None:
         times.append(seen.limited_at + bounds.park_s * 1000)
     if stream.asked is not None:
@@ -92,8 +92,19 @@ def _limited(stream: Stream, seen: Seen, bounds: Bounds) -> Step | None:
     park = bounds.park_s * 1000
     if until - seen.now <= park and seen.now - seen.limited_at < park:
         return None
-    verdict = Verdict.LIMITED if limit.trouble in PASSING else Verdict.UPSTREAM
+    verdict = BY_TROUBLE[limit.trouble]
+    # Whatever it is that the engine tries again for: it is not the engine that broke.
+    verdict = Verdict.UPSTREAM if verdict is Verdict.CRASHED else verdict
     return Step(verdict, limit.text or str(limit.trouble))
+
+
+def _lingering(stream: Stream, seen: Seen, bounds: Bounds) -> Step | None:
+    """End what has said its last word and does not end by itself."""
+    end = stream.finished
+    if end is None or not bounds.turn_s or seen.now - seen.fact_at < bounds.turn_s * 1000:
+        return None
+    verdict = BY_TROUBLE[end.trouble] if end.trouble else RESULT
+    return Step(verdict, end.text or "it said that it was done, and did not end")
 
 
 def _unanswered(stream: Stream, seen: Seen, bounds: Bounds) -> Step | None:

@@ -157,7 +157,12 @@ class OpencodeReader(JsonReader):
 
     def _error(self, error: dict[str, Any]) -> Fact:
         data = error.get("data", {})
-        return failed(f"{error.get('name', '')}: {data.get('message', '')}", data.get("statusCode"))
+        name = error.get("name", "")
+        ended = failed(f"{name}: {data.get('message', '')}", data.get("statusCode"))
+        if name == "ContextOverflowError":
+            # Not its end: it shortens the conversation and tries again, for ever if need be.
+            return Limited(Trouble.OVERFLOW, text=ended.text)
+        return ended
 
     def words(self, text: str, stream: Stream) -> list[Fact]:
         """While it tries again, it says so only in its log."""
