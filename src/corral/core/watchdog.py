@@ -14,7 +14,6 @@ from corral.core.stream import Stream
 from corral.core.verdict import BY_TROUBLE, RESULT, Verdict
 
 _RARELY_MS = 60_000
-_LATER_MS = 1_000
 _TOOL_TURNS = 6  # a tool may be silent for so many times as long as the model
 
 
@@ -38,6 +37,7 @@ class Seen(Struct, frozen=True):
     begun: bool = True  # one came at all
     limited_at: int = 0  # since when it waits for a limit
     asked_at: int = 0
+    finished_at: int = 0  # since when it has said its last word
     over: str = ""  # the budget that it has used up
 
 
@@ -72,7 +72,7 @@ def due_at(stream: Stream, seen: Seen, bounds: Bounds) -> int:
     """Return when to look again although nothing comes: the earliest of the bounds in time."""
     times = []
     if stream.finished is not None:
-        return max(seen.now, seen.fact_at + bounds.turn_s * 1000) + _LATER_MS
+        return _lingers_until(stream, seen, bounds)
     if stream.limited is not None:
         times.append(seen.limited_at + bounds.park_s * 1000)
     if stream.asked is not None:
@@ -100,11 +100,18 @@ def _limited(stream: Stream, seen: Seen, bounds: Bounds) -> Step | None:
 
 def _lingering(stream: Stream, seen: Seen, bounds: Bounds) -> Step | None:
     """End what has said its last word and does not end by itself."""
-    end = stream.finished
-    if end is None or not bounds.turn_s or seen.now - seen.fact_at < bounds.turn_s * 1000:
+    if stream.finished is None or seen.now < _lingers_until(stream, seen, bounds):
         return None
-    verdict = BY_TROUBLE[end.trouble] if end.trouble else RESULT
-    return Step(verdict, end.text or "it said that it was done, and did not end")
+    trouble = stream.finished.trouble
+    text = stream.finished.text or "it said that it was done, and did not end"
+    return Step(BY_TROUBLE[trouble] if trouble else RESULT, text)
+
+
+def _lingers_until(stream: Stream, seen: Seen, bounds: Bounds) -> int:
+    """Return when a session that says it is over is ended: after trouble soon, else in silence."""
+    if stream.finished is not None and stream.finished.trouble:
+        return seen.finished_at + bounds.park_s * 1000
+    return seen.fact_at + bounds.turn_s * 1000 if bounds.turn_s else seen.now + _RARELY_MS
 
 
 def _unanswered(stream: Stream, seen: Seen, bounds: Bounds) -> Step | None:

@@ -47,6 +47,7 @@ class Reading:
         self.fact_at = min(now, _changed_at(folder) or now)
         self.limited_at = 0
         self.asked_at = 0
+        self.finished_at = 0
         self.begun = False  # a fact has come
         self.unread = 0  # lines that the reader could not take
         self._ended = False
@@ -107,6 +108,8 @@ class Reading:
             self._heard(fact)
 
     def _note_times(self, before: Stream, now: int) -> None:
+        if self.stream.finished is not None and not self.finished_at:
+            self.finished_at = now
         if self.stream.limited is None:
             self.limited_at = 0
         elif before.limited is None or not self.limited_at:

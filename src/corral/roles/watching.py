@@ -78,6 +78,7 @@ class Watcher:
             begun=reading.begun,
             limited_at=reading.limited_at,
             asked_at=reading.asked_at,
+            finished_at=reading.finished_at,
             over=over,
         )
         bounds = self._engaging.bounds(session.profile)
@@ -134,6 +135,7 @@ class Watcher:
             begun=reading.begun,
             limited_at=reading.limited_at,
             asked_at=reading.asked_at,
+            finished_at=reading.finished_at,
         )
         return watchdog.due_at(reading.stream, seen, self._engaging.bounds(session.profile))
 
