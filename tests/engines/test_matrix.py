@@ -36,8 +36,8 @@ FAULTS = {
 SILENT = ("hang in mid-stream", "hang before headers", "malformed call")
 BROKEN = ("429", "500", "context overflow", "cut connection", "wrong key")
 LIMITED = ("529", "429, for an hour")
-SPOKEN = ("429", "hang in mid-stream", "wrong key")  # over the Agent Client Protocol
-SPEAKERS = ("gemini",)
+# Over the Agent Client Protocol. Gemini forgets a conversation that it was told to load twice.
+SPOKEN = {"spoken": ("429", "wrong key"), "hushed": ("hang in mid-stream", "wrong key")}
 
 VERDICT = {
     "429": "limited",
@@ -103,7 +103,7 @@ def fault_of(name: str, skip: int) -> Fault:
 CHAINS = (
     *(chain("silent", engine, SILENT) for engine in ENGINES),
     *(chain("broken", engine, BROKEN) for engine in ENGINES),
-    *(chain("spoken", engine, SPOKEN, "acp") for engine in SPEAKERS),
+    *(chain(kind, "gemini", faults, "acp") for kind, faults in SPOKEN.items()),
     *(chain("limited", engine, LIMITED) for engine in ENGINES),
 )
 PAIRS = [(one.name, fault) for one in CHAINS for fault in one.faults]
@@ -166,7 +166,7 @@ def test_a_fault_uses_up_no_attempt_and_the_work_goes_on(pair: Pair, suffered: S
         assert then.resumed == ""
 
 
-@pytest.mark.parametrize("pair", PAIRS, ids=": ".join)
+@pytest.mark.parametrize("pair", [p for p in PAIRS if p[1] != "malformed call"], ids=": ".join)
 def test_no_fault_holds_a_slot_for_longer_than_its_bound(pair: Pair, suffered: Suffered) -> None:
     launch = suffered.of(pair)
     silent = pair[1].startswith("hang")

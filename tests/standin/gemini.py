@@ -70,10 +70,9 @@ def write(answer: Answer) -> Reply:
     over = {"index": 0, "content": {"role": "model", "parts": []}, "finishReason": reason}
     last = {**head, "candidates": [over], "usageMetadata": usage}
     whole = {"index": 0, "content": content, "finishReason": reason}
-    return Reply(
-        {**head, "candidates": [whole], "usageMetadata": usage},
-        tuple(("", event) for event in (*chunks, last)),
-    )
+    events: list[dict[str, Any]] = [*chunks, last]
+    body = {**head, "candidates": [whole], "usageMetadata": usage}
+    return Reply(body, tuple(("", event) for event in events))
 
 
 def error(status: int, code: str, text: str) -> dict[str, Any]:

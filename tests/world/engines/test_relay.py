@@ -19,7 +19,7 @@ from tests.standin.server import StandIn, key_mark, serving
 KEY = "sk-corral-secret"
 # What an engine does: one request with a key, the answer printed as it comes.
 ASK = """
-import http.client, os, sys, urllib.parse
+import http.client, os, sys, time, urllib.parse
 where = urllib.parse.urlsplit(os.environ["MODEL_URL"])
 body = sys.argv[1].encode()
 asked = http.client.HTTPConnection(where.hostname, where.port)
@@ -31,6 +31,7 @@ if len(sys.argv) > 2:
 else:
     asked.putheader("content-length", str(len(body)))
     asked.endheaders(body)
+asked.sock.settimeout(1 if len(sys.argv) > 3 else None)
 try:
     answer = asked.getresponse()
     print("#", answer.status, answer.getheader("retry-after"), flush=True)
@@ -38,6 +39,11 @@ try:
 except (http.client.HTTPException, ConnectionError) as error:
     print("#", type(error).__name__, flush=True)
     sys.exit(3)
+except TimeoutError as error:
+    print("#", type(error).__name__, flush=True)
+    asked.close()
+    answer.close()
+    time.sleep(5)  # as an engine that works on
 """
 BODY = json.dumps(
     {
@@ -114,6 +120,13 @@ def test_a_cut_is_a_cut(standin: StandIn) -> None:
     code, said, facts = ask(standin.url("cut"))
     assert (code, "IncompleteRead" in said) == (3, True)
     assert [fact.trouble for fact in facts if isinstance(fact, Limited)] == [Trouble.NETWORK]
+
+
+def test_an_engine_that_gives_up_has_its_turn_back(standin: StandIn) -> None:
+    standin.scenario("hang").fail(Fault("hang"))
+    code, said, facts = ask(standin.url("hang"), "in pieces", "impatient")
+    assert (code, "TimeoutError" in said) == (0, True)
+    assert facts == [Turn(model=True), Turn(model=True, heard=True), Turn(model=False)]
 
 
 def test_nobody_there() -> None:

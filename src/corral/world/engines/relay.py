@@ -10,6 +10,7 @@ engine. How long an answer may take is not decided here, but by whoever reads th
 """
 
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -17,12 +18,13 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
-from corral.core.facts import Limited, Trouble, Turn
+from corral.core.facts import Fact, Limited, Trouble, Turn
 from corral.world.engines.telling import remark, shortened, tell
 from corral.world.engines.troubles import retry_of, trouble_of
 
@@ -31,6 +33,7 @@ _HOP = frozenset(
     | {"upgrade", "host", "content-length", "accept-encoding", "expect"}
 )
 _CONNECT_S = 60
+_LOOK_S = 1.0  # between two looks whether the engine still waits
 _AGAIN_S = 5  # between two signs of life of one answer
 _LONGEST_ERROR = 64 << 10
 _AT_ONCE = 64 << 10
@@ -69,14 +72,9 @@ class Relay(ThreadingHTTPServer):
             if not self._under_way:
                 tell(Turn(model=False))
 
-    def connect(self) -> HTTPConnection:
-        host = self.upstream.hostname or ""
+    def connection(self) -> HTTPConnection:
         kind = HTTPSConnection if self.upstream.scheme == "https" else HTTPConnection
-        connection = kind(host, self.upstream.port, timeout=_CONNECT_S)
-        connection.connect()
-        # From here on a silence is for the harness to judge: it knows how long is too long.
-        connection.sock.settimeout(None)
-        return connection
+        return kind(self.upstream.hostname or "", self.upstream.port, timeout=_CONNECT_S)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         error = sys.exception()
@@ -98,22 +96,49 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _pass_on(self) -> None:
         body = b"".join(self._body())
-        self.server.begun()
+        self._over, self._ending = threading.Event(), threading.Lock()
+        # All else (which models there are) is no turn of the model.
+        self._counts = self.command == "POST"
+        if self._counts:
+            self.server.begun()
+        connection = self.server.connection()
+        threading.Thread(target=self._until_left, args=(connection,), daemon=True).start()
         try:
-            connection = self.server.connect()
-        except OSError as error:
-            self._lost(f"no connection: {error.strerror or error}")
-            return
-        try:
-            headers = {n: v for n, v in self.headers.items() if n.lower() not in _HOP}
-            # Errors are to be read here, too.
-            headers["Accept-Encoding"] = "identity"
-            connection.request(self.command, self.path, body or None, headers)
-            self._answer(connection.getresponse())
-        except (HTTPException, ConnectionResetError) as error:
-            self._lost(f"cut off: {type(error).__name__}")
+            self._answer(self._ask(connection, body))
+        except _Lost as lost:
+            self._leave(str(lost))
         finally:
+            self._end_turn()
             connection.close()
+
+    def _ask(self, connection: HTTPConnection, body: bytes) -> HTTPResponse:
+        headers = {n: v for n, v in self.headers.items() if n.lower() not in _HOP}
+        headers["Accept-Encoding"] = "identity"  # errors are to be read here, too
+        with _upstream():
+            connection.connect()
+            # From here on a silence is for the harness to judge: it knows how long is too long.
+            connection.sock.settimeout(None)
+            connection.request(self.command, self.path, body or None, headers)
+            return connection.getresponse()
+
+    def _until_left(self, connection: HTTPConnection) -> None:
+        """Give a request up when the engine does: nobody else would end the wait for its answer."""
+        while not self._over.wait(_LOOK_S):
+            readable = select.select([self.connection], [], [], 0)[0]
+            if readable and not self.connection.recv(1, socket.MSG_PEEK):
+                self._end_turn()
+                with suppress(OSError, AttributeError):  # there may be no connection yet, or none
+                    connection.sock.shutdown(socket.SHUT_RDWR)
+
+    def _end_turn(self) -> None:
+        with self._ending:
+            if self._counts and not self._over.is_set():
+                self.server.ended()
+            self._over.set()
+
+    def _tell(self, fact: Fact) -> None:
+        if self._counts and not self._over.is_set():
+            tell(fact)
 
     def _body(self) -> Iterator[bytes]:
         if "chunked" not in (self.headers.get("transfer-encoding") or "").lower():
@@ -126,28 +151,35 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self, answer: HTTPResponse) -> None:
         if answer.status >= 400:
-            said = answer.read(_LONGEST_ERROR)
-            tell(_trouble(answer, said.decode("utf-8", "replace")))
-            self._head(answer, len(said))
-            self.wfile.write(said)
-            self.close_connection = True
-            self.server.ended()
+            self._refuse(answer)
             return
+        self._tell(Turn(model=True, heard=True))
         length = answer.getheader("content-length")
         bare = self.command == "HEAD" or answer.status in (204, 304)
         self._head(answer, None if length is None else int(length), bare=bare)
-        last = 0.0
-        while data := b"" if bare else answer.read1(_AT_ONCE):
+        last = time.monotonic()
+        while data := b"" if bare else _read(answer):
             if time.monotonic() - last > _AGAIN_S:
                 last = time.monotonic()
-                tell(Turn(model=True, heard=True))
+                self._tell(Turn(model=True, heard=True))
             self._send(data, whole=length is not None)
         if length is not None and answer.length:
-            raise HTTPException("the answer is too short")
+            raise _Lost("cut off: the answer is too short")
         # First said, then passed on: what the engine does next comes after it.
-        self.server.ended()
+        self._end_turn()
         if length is None and not bare:
             self.wfile.write(b"0\r\n\r\n")
+
+    def _refuse(self, answer: HTTPResponse) -> None:
+        with _upstream():
+            said = answer.read(_LONGEST_ERROR)
+        found = _trouble(answer, said.decode("utf-8", "replace"))
+        if found.trouble is not Trouble.REQUEST:  # then it asks in another way, or ends
+            self._tell(found)
+        self._end_turn()
+        self._head(answer, len(said))
+        self.wfile.write(said)
+        self.close_connection = True
 
     def _send(self, data: bytes, *, whole: bool) -> None:
         self.wfile.write(data if whole else b"%x\r\n%s\r\n" % (len(data), data))
@@ -164,12 +196,32 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
 
-    def _lost(self, how: str) -> None:
+    def _leave(self, how: str) -> None:
         """Leave the engine without an answer, as its model left us."""
-        tell(Limited(Trouble.NETWORK, text=how))
-        self.server.ended()
+        self._tell(Limited(Trouble.NETWORK, text=how))
+        self._end_turn()
         self.close_connection = True
-        self.connection.shutdown(socket.SHUT_RDWR)
+        with suppress(OSError):  # it may have gone first
+            self.connection.shutdown(socket.SHUT_RDWR)
+
+
+class _Lost(Exception):
+    """The other side is not there, or is not there any more."""
+
+
+@contextmanager
+def _upstream() -> Iterator[None]:
+    """Tell errors of the other side from those of the engine."""
+    try:
+        yield
+    except (HTTPException, OSError) as error:
+        what = getattr(error, "strerror", None) or type(error).__name__
+        raise _Lost(f"cut off: {what}") from error
+
+
+def _read(answer: HTTPResponse) -> bytes:
+    with _upstream():
+        return answer.read1(_AT_ONCE)
 
 
 def _trouble(answer: HTTPResponse, said: str) -> Limited:
