@@ -26,6 +26,7 @@ PLAN = plan(
 )
 # Only a conversation that goes on after a malformed call (instead of c.py) comes to d.py.
 ACCEPT = "test -f a.py && test -f d.py"
+NONE = "none"  # a launch beyond the faults of its chain
 PARK_S = 5
 GRACE_S = 2
 CONFIG = f"""\
@@ -122,10 +123,11 @@ class Matrix:
                 left = {chain.name: found[task] for task, chain in open_tasks.items()}
                 assert time.monotonic() < deadline, _shown(left)
                 time.sleep(0.5)
+            self.ranch.until(lambda: all(one["verdict"] for one in self.ranch.sessions()), 60)
 
     def _leave(self, task: str, last: Launch) -> None:
         """See to it that a task whose faults are over is not tried again."""
-        if last.verdict == "limited":
+        if last.verdict not in ("proved", "refused"):
             self.ranch.here("task", "cancel", task, code=0)
 
     def launches(self) -> dict[str, list[Launch]]:
@@ -161,7 +163,7 @@ def _take(
     data, session = event["data"], event["data"].get("session", "")
 
     def begin(resumed: str) -> None:
-        faults = [*chain.faults, *(["none"] * (len(launches) + 1))]
+        faults = [*chain.faults, *([NONE] * (len(launches) + 1))]
         launches.append(Launch(faults[len(launches)], session, resumed))
 
     def close(verdict: str, detail: str, after: str = "") -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec import Struct
 
-from tests.engines.matrix import GRACE_S, PARK_S, Chain, Launch, Matrix
+from tests.engines.matrix import GRACE_S, NONE, PARK_S, Chain, Launch, Matrix
 from tests.engines.running import ENGINES, KEY
 from tests.standin.faults import Fault
 from tests.standin.server import StandIn
@@ -36,8 +36,9 @@ FAULTS = {
 SILENT = ("hang in mid-stream", "hang before headers", "malformed call")
 BROKEN = ("429", "500", "context overflow", "cut connection", "wrong key")
 LIMITED = ("529", "429, for an hour")
-# Over the Agent Client Protocol. Gemini forgets a conversation that it was told to load twice.
-SPOKEN = {"spoken": ("429", "wrong key"), "hushed": ("hang in mid-stream", "wrong key")}
+# Over the Agent Client Protocol. Gemini cannot load a conversation again whose turn was given up,
+# so what comes after the hang is not looked at.
+SPOKEN = {"spoken": ("429", "wrong key"), "hushed": ("hang in mid-stream",)}
 
 VERDICT = {
     "429": "limited",
@@ -160,8 +161,9 @@ def test_a_fault_uses_up_no_attempt_and_the_work_goes_on(pair: Pair, suffered: S
     if launch.verdict in RESUMED and engine_of(pair) not in FORGETS:
         assert then.resumed == launch.thread != ""
         assert then.thread == launch.thread, "another conversation was begun"
-        assert ": go on" in then.said, "it was not told that it goes on"
-        assert "PLAN [" in then.said, "the conversation does not know the brief"
+        if then.fault != NONE:
+            assert ": go on" in then.said, "it was not told that it goes on"
+            assert "PLAN [" in then.said, "the conversation does not know the brief"
     else:
         assert then.resumed == ""
 
