@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from corral.core import commands as c
-from corral.core.brief import Sources, compose, go_on
+from corral.core.brief import Sources, compose
 from corral.core.state import Task
 from tests.core.board import Board
 
@@ -201,11 +201,3 @@ def test_the_next_attempt_is_told_how_the_last_one_went() -> None:
     board.do(c.HandOffTask(task=name, token=token, note="see draft.md"))
     board.claim(name)
     assert board.get(name).before == "see draft.md"
-
-
-def test_a_conversation_that_goes_on_elsewhere_is_told_so() -> None:
-    told = go_on(task(), "AF-1.2", "limited: 429", moved=("/trees/1", "/trees/2"))
-    assert "it was  /trees/1" in told
-    assert "it is   /trees/2" in told
-    same = go_on(task(), "AF-1.2", "limited: 429", moved=("/trees/1", "/trees/1"))
-    assert same == go_on(task(), "AF-1.2", "limited: 429")

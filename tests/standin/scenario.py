@@ -5,7 +5,7 @@ Runs that must not see each other use scenarios of their own: the base URL names
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -33,6 +33,7 @@ class Record(Struct):
     tools: tuple[str, ...] = ()
     at_once: int = 1
     admitted: bool = False  # it was among those that `max_concurrent` allows
+    stage: int = 0  # of `Scenario.fail_in_stages`
     fault: str = ""
     status: int = 0
     seconds: float = 0.0  # until it was answered
@@ -71,6 +72,8 @@ class Scenario:
         self.name = name
         self.limits = Limits()
         self._faults: list[Fault] = []
+        self._stage: Callable[[], int] | None = None
+        self._stages: list[Fault | None] = []
         self._records: list[Record] = []
         self._at_once = 0
         self._admitted = 0
@@ -80,6 +83,11 @@ class Scenario:
         """Replace the faults; those of the past are forgotten."""
         with self._lock:
             self._faults = list(faults)
+
+    def fail_in_stages(self, stage: Callable[[], int], faults: Sequence[Fault | None]) -> None:
+        """Have a fault for each stage; which one it is (1, 2, …) is asked at every request."""
+        with self._lock:
+            self._stage, self._stages = stage, list(faults)
 
     def settle(self, settings: Settings) -> None:
         if settings.faults is not None:
@@ -132,6 +140,7 @@ class Scenario:
         record.stream = request.stream
         record.work = request.is_work
         record.tools = tuple(tool.name for tool in request.tools)
+        record.stage = self._stage() if self._stage else 0
         with self._lock:
             if record.number <= _BODIES:
                 record.body = body
@@ -142,6 +151,9 @@ class Scenario:
                 return Fault("429", retry_after=self.limits.retry_after)
             record.admitted = True
             self._admitted += 1
+            if record.stage:
+                staged = self._stages[record.stage - 1 : record.stage]
+                return next_fault((fault for fault in staged if fault), request.is_work)
             return next_fault(self._faults, request.is_work)
 
 

@@ -56,40 +56,19 @@ def compose(task: Task, session: str, branch: str, sources: Sources) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def go_on(
-    task: Task,
-    session: str,
-    why: str,
-    answer: str = "",
-    *,
-    letters: str = "",
-    moved: tuple[str, str] | None = None,
-) -> str:
-    """Return what a conversation that was interrupted is told: it knows the brief already.
-
-    `moved`: the folder that it knows, and the one that it is in now.
-    """
+def go_on(task: Task, session: str, why: str, answer: str = "", letters: str = "") -> str:
+    """Return what a conversation that was interrupted is told: it knows the brief already."""
     fence = _fence(why, answer, letters)
     parts = [
         f"# {task.id}: go on",
         f"You are session {session} now. You were interrupted; the files of this folder are as"
         " they were then, or are committed on your branch. Look at where you are, and finish the"
         " task: nothing about it has changed.",
-        _MOVED.format(*moved) if moved and moved[0] != moved[1] else "",
         _fenced("Why you were interrupted", why, fence),
         _fenced("The answer to your question", answer, fence),
         _fenced("Messages for you", letters, fence),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
-
-
-_MOVED = """\
-## Your folder is another one now
-
-    it was  {0}
-    it is   {1}
-
-The old one is somebody else's: touch nothing in it, and do not use paths that you remember."""
 
 
 def hear(task: Task, letters: str) -> str:

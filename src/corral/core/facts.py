@@ -99,6 +99,16 @@ class Limited(Fact, frozen=True, tag="limited"):
     text: str = ""
 
 
+class Turn(Fact, frozen=True, tag="turn"):
+    """Whose turn it is, as seen between an engine and its model (`world/engines/relay`).
+
+    `heard`: the model answers, so whatever limited it is over.
+    """
+
+    model: bool
+    heard: bool = False
+
+
 class Asked(Fact, frozen=True, tag="asked"):
     """The engine waits for an answer: a question, or a permission."""
 
@@ -147,6 +157,7 @@ AnyFact = (
     | Window
     | Compacted
     | Limited
+    | Turn
     | Asked
     | Told
     | Ready

@@ -12,7 +12,7 @@ from corral.core.errors import Refused
 from corral.core.governor import Accounts
 from corral.core.ids import SessionId, TaskId, Token
 from corral.core.slots import Limits, Taken
-from corral.core.state import Session, State, Task
+from corral.core.state import Session, State, Task, TaskState
 from corral.core.verdict import Again, Judgement, Verdict, after
 
 Decision = Sequence[e.Event]
@@ -115,6 +115,18 @@ def _conversation(state: State, task: Task, profile: str) -> str:
 
 
 _KNOWN = frozenset(Verdict)
+
+
+def interrupted(state: State) -> list[SessionId]:
+    """Return the ended sessions whose conversations are to go on."""
+    return [
+        task.session
+        for task in state.tasks.values()
+        if task.state is TaskState.TODO
+        and (last := state.sessions.get(task.session)) is not None
+        and not last.live
+        and _conversation(state, task, last.profile)
+    ]
 
 
 def port_leases(state: State, session: Session) -> list[str]:

@@ -152,6 +152,11 @@ def _limited(stream: Stream, fact: f.Limited) -> Stream:
     return replace(stream, limited=kept, last_limit=kept, limits=stream.limits + 1)
 
 
+def _turn(stream: Stream, fact: f.Turn) -> Stream:
+    limited = None if fact.heard else stream.limited
+    return replace(stream, busy=not fact.model, limited=limited)
+
+
 def _asked(stream: Stream, fact: f.Asked) -> Stream:
     options = tuple(option[:200] for option in fact.options[:10])
     kept = f.Asked(text=fact.text.strip()[:LONGEST], options=options, call=fact.call[:200])
@@ -187,6 +192,7 @@ _TAKE: dict[type[f.Fact], Callable[[Stream, Any], Stream]] = {
     f.Window: _window,
     f.Compacted: _compacted,
     f.Limited: _limited,
+    f.Turn: _turn,
     f.Asked: _asked,
     f.Told: _told,
     f.Ready: _ready,

@@ -1,7 +1,7 @@
 """What a profile of the configuration means: which recipe, which account, which bounds."""
 
 import os
-from os.path import isdir, join
+from os.path import dirname, isdir, join, lexists
 from uuid import NAMESPACE_URL, uuid5
 
 from msgspec.structs import replace
@@ -168,27 +168,22 @@ class Engaging:
 
     def carry_home(self, session: Session) -> bool:
         """Give a session that goes on with a conversation the home of the one before it."""
-        home, before = self.home(session.id), self.home(_before(session.id))
+        home, before = self.home(session.id), self.home(earlier(session.id))
         if not isdir(home) and isdir(before):
             os.makedirs(Room(self._folder, session.id).path, mode=0o700, exist_ok=True)
             os.rename(before, home)
+        if isdir(home) and not lexists(before) and isdir(dirname(before)):
+            # Some engines remember where the files of a conversation are by their whole path.
+            os.symlink(home, before)
         return isdir(home)
-
-    def known_tree(self, session: Session) -> str:
-        """Return where the tree is that the conversation of a session knows; empty if it is new."""
-        if session.launches > 1 or not session.conversation:
-            return ""
-        try:
-            with open(Room(self._folder, _before(session.id)).place, encoding="utf-8") as file:
-                return file.read()
-        except OSError:
-            return ""  # its room is gone: nobody knows
 
     def bounds(self, name: str) -> Bounds:
         watch, profile = self._config.watch, self.profile(name)
+        recipe = self.recipe(name)
         return Bounds(
             # Any program may be silent while it works, and so may a person at a terminal.
             turn_s=0 if self.ends_by_code(name) or profile.transport == "tmux" else profile.turn_s,
+            first_s=recipe.first_output_s if recipe else 0,
             park_s=watch.park_s,
             answer_s=watch.answer_s,
             window=watch.window,
@@ -202,7 +197,7 @@ class Engaging:
         return {v: os.environ[v] for v in profile.env if v in os.environ} if profile else {}
 
 
-def _before(session: SessionId) -> SessionId:
+def earlier(session: SessionId) -> SessionId:
     """Return the session of the same task before this one."""
     task, _, number = session.rpartition(".")
     return SessionId(f"{task}.{int(number) - 1}")

@@ -20,7 +20,7 @@ from corral.core.redaction import redacted
 from corral.core.session_rules import port_leases
 from corral.core.state import Session, Task
 from corral.core.verdict import Verdict
-from corral.roles.engaging import Engaging
+from corral.roles.engaging import Engaging, earlier
 from corral.roles.files import Room, launched
 from corral.roles.log import Log
 from corral.roles.mending import Mender
@@ -53,6 +53,10 @@ class Launcher:
     def room(self, session: SessionId) -> Room:
         return Room(self._repository.folder, session)
 
+    def earlier_room(self, session: Session) -> Room:
+        """Return the room of the session before this one, whose conversation may go on."""
+        return self.room(earlier(session.id))
+
     def argv(self, task: Task, name: str) -> list[str]:
         """Return the plain program of a task; an error names what is missing."""
         profile = self._config.engine.get(name)
@@ -82,8 +86,7 @@ class Launcher:
         prompt = room.prompt(session.launches)
         recipe = self.engaging.recipe(session.profile, task)
         session = self._with_home(session)
-        self._write(room.place, tree.path)
-        self._write(prompt, self._told(session, task, tree, done, letters))
+        self._write(prompt, self._told(session, task, done, letters))
         argv: list[str]
         env, stdin = self._environment(session, room), prompt
         env |= self.engaging.passed_on(session.profile)
@@ -122,15 +125,17 @@ class Launcher:
         """Bring the home of the session before, if its conversation goes on; it may be gone."""
         if session.launches > 1 or not session.conversation:
             return session
-        if self.engaging.carry_home(session):
-            return session
         text = "the home with the conversation is gone"
+        if self.room(session.id).tree != self.earlier_room(session).tree:
+            text = "the conversation belongs to another folder, which is taken"
+        elif self.engaging.carry_home(session):
+            return session
         self._log.record(
             lambda state, _: session_rules.react(state, session.id, "lost_thread", AFRESH, text)
         )
         return self._log.look().sessions.get(session.id, session)
 
-    def _told(self, session: Session, task: Task, tree: Tree, done: str, letters: str) -> str:
+    def _told(self, session: Session, task: Task, done: str, letters: str) -> str:
         if not session.conversation or not self.engaging.resumes(session.profile):
             sources = replace(self._sources(task, done), letters=letters)
             return compose(task, session.id, session.branch, sources)
@@ -140,9 +145,7 @@ class Launcher:
         answer = ""
         if session.relaunched and session.relaunched[-1] == Verdict.NEEDS_ANSWER:
             answer = self.engaging.profile(session.profile).answers
-        known = self.engaging.known_tree(session)
-        moved = (known, tree.path) if known else None
-        return go_on(task, session.id, why, answer, letters=letters, moved=moved)
+        return go_on(task, session.id, why, answer, letters)
 
     def _wall_s(self, session: Session) -> float | None:
         """Return how long a launch may take: what is left of the session's time."""

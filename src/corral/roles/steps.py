@@ -92,6 +92,7 @@ class Steps:
             with self._turns[session.task], self._git:
                 tree = self._tree(session)
             if session.launches == 1:
+                self.room(session.id).note_tree(tree.path)
                 self._set_up(session, task, tree)
             done, letters = self._done_so_far(session, task), self.delivering.prompt(session)
             self.launcher.start(session, task, tree, done, letters)
@@ -247,11 +248,17 @@ class Steps:
             session.base,
             kind="clone" if self._config.trees.kind == "clone" else "worktree",
             fresh=self._config.trees.fresh or not self.trunks.continues(session),
-            like=self.launcher.engaging.known_tree(session),
+            at=self.launcher.earlier_room(session).tree if session.conversation else "",
+            leave=self._spoken_for(session),
         )
         if conflict is not None:
             self._trees.show_conflict(tree, conflict)
         return tree
+
+    def _spoken_for(self, session: Session) -> set[str]:
+        """Return the paths of trees in which the conversations of others are to go on."""
+        waiting = session_rules.interrupted(self._log.look())
+        return {self.room(other).tree for other in waiting} - {""}
 
     def _mended(self, session: Session, tree: Tree) -> Tree:
         """Show the conflict in a tree that was made, if whoever made it was killed over it."""

@@ -76,8 +76,10 @@ class Watcher:
         seen = Seen(
             now=now,
             fact_at=max(reading.fact_at, session.started_at, session.waited_at),
+            begun=reading.begun,
             limited_at=reading.limited_at,
             asked_at=reading.asked_at,
+            finished_at=reading.finished_at,
             over=over,
             waits=bool(session.waits),
         )
@@ -147,8 +149,10 @@ class Watcher:
         seen = Seen(
             now=now,
             fact_at=max(reading.fact_at, session.started_at, session.waited_at),
+            begun=reading.begun,
             limited_at=reading.limited_at,
             asked_at=reading.asked_at,
+            finished_at=reading.finished_at,
             waits=bool(session.waits),
         )
         return watchdog.due_at(reading.stream, seen, self._engaging.bounds(session.profile))

@@ -135,3 +135,31 @@ def test_a_new_witness_comes_to_the_same_figures(ranch: Ranch) -> None:
     assert (ranch.spent()["fresh"], ranch.spent()["cost_usd"]) == (30, 0.003)
     assert len(ranch.of_type("session.engaged")) == 1
     assert len(ranch.of_type("session.limited")) == 1, "what was told is not told again"
+
+
+def test_a_conversation_goes_on_where_it_was(ranch: Ranch) -> None:
+    """Engines look for a conversation by the folder that it was held in, and by whole paths."""
+    ranch.configure(
+        CONFIG.replace("backoff_s = 0", "backoff_s = 4").replace("total = 50", "total = 1")
+    )
+    keep = 'pwd > "$HOME/folder"; echo "$HOME" > "$HOME/home"'
+    cut = script(began(), keep, fact("finished", trouble="network", text="cut off"), "exit 1")
+    same = 'test "$(pwd)" = "$(cat "$HOME/folder")" && test -e "$(cat "$HOME/home")/folder"'
+    resumed = 'test "$CORRAL_RESUME" = th-1'
+    task = ranch.script(script(first(cut), f"{resumed} && {same} || exit 9", began(), WORK, DONE))
+    other = ranch.script(script(began(), WORK, DONE))  # while the first one rests
+    ranch.once()
+    assert (ranch.verdict(task), ranch.verdict(other)) == ("proved", "proved")
+    order = [e["data"]["session"] for e in ranch.of_type("session.started")]
+    assert order == [f"{task}.1", f"{other}.1", f"{task}.2"]
+
+
+def test_what_has_said_its_last_word_is_not_waited_for(ranch: Ranch) -> None:
+    ranch.configure(CONFIG.replace("grace_s = 1", "grace_s = 1\npark_s = 1") + "turn_s = 1\n")
+    good = ranch.script(script(began(), WORK, DONE, "sleep 600"))
+    loops = script(fact("finished", trouble="overflow", text="too long"), "sleep 0.2")
+    bad = ranch.script(script(began(), f"while :; do {loops}; done"))
+    ranch.once()
+    assert ranch.verdict(good) == "proved", ranch.detail(good)
+    assert ranch.verdict(bad) == "overflow", ranch.detail(bad)
+    assert ranch.leftovers() == []

@@ -250,3 +250,34 @@ def test_probing(tmp_path: Path) -> None:
     no_adapter = probe(Engine(type="claude-code", transport="acp"), environ)
     assert "claude-agent-acp" in no_adapter.advice
     assert "npm install" in no_adapter.advice
+
+
+def overflow(times: int) -> list[bytes]:
+    """Return what opencode prints when its conversation does not fit, so many times."""
+    error = (
+        b'{"type":"error","error":{"name":"ContextOverflowError","data":{"message":"too long"}}}'
+    )
+    shortened = b'{"type":"step_finish","part":{"reason":"stop"}}'
+    return [error, shortened] * times
+
+
+def test_opencode_may_shorten_its_conversation_but_not_for_ever(tmp_path: Path) -> None:
+    def ends(*lines: bytes) -> list[Trouble | None]:
+        reader = find("opencode").reader(job(tmp_path))
+        facts = [*(fact for line in lines for fact in reader.feed(line, "out")), *reader.finish()]
+        return [fact.trouble for fact in facts if isinstance(fact, Finished)]
+
+    call = b'{"type":"tool_use","part":{"tool":"write","state":{"status":"completed"}}}'
+    stop = b'{"type":"step_finish","part":{"reason":"stop"}}'
+    assert ends(*overflow(1)) == [None], "its last step said that it was over"
+    assert ends(*overflow(1), call, stop) == [None]
+    assert ends(*overflow(1)[:1]) == [Trouble.OVERFLOW]
+    assert ends(*overflow(2))[0] is Trouble.OVERFLOW
+    assert ends(*overflow(1), call, *overflow(1), call, stop) == [None]
+
+
+def test_codex_sessions_share_no_folder(tmp_path: Path) -> None:
+    assert (
+        "sandbox_workspace_write.exclude_slash_tmp=true"
+        in find("codex").prepare(job(tmp_path)).argv
+    )

@@ -242,13 +242,16 @@ def test_declared_files_are_copied(repo: Path, trees: Trees) -> None:
     assert list(victim.iterdir()) == []
 
 
-def test_a_tree_is_made_where_it_was_if_nobody_else_is_there(trees: Trees) -> None:
-    first, second = (trees.make(name, f"convoy/x/{name}", "main") for name in ("a", "b"))
-    trees.release(second, "over")
-    assert trees.make("b2", "convoy/x/b2", "main", like=second.path).path == second.path
-    other = trees.make("a2", "convoy/x/a2", "main", like=first.path)
-    assert other.path not in (first.path, second.path), "somebody is there"
-    for nonsense in ("/", "tree-1", f"{first.path}/..", f"{first.path}0x", ""):
-        made = trees.make("n", "convoy/x/n", "main", like=nonsense)
-        assert made.path not in (first.path, second.path, other.path)
-        trees.release(made, "over")
+def test_a_tree_can_come_back_to_where_it_was(trees: Trees) -> None:
+    """Engines find a conversation only in the folder where it was held."""
+    first, second = (trees.make(f"s{n}", f"convoy/x/{n}", "main") for n in (1, 2))
+    trees.release(first)
+    trees.release(second)
+    back = trees.make("s3", "convoy/x/2", "main", at=second.path)
+    assert back.path == second.path
+    other = trees.make("s4", "convoy/x/4", "main", at=second.path, leave={first.path})
+    assert other.path not in (first.path, second.path), "taken, and to be left for somebody"
+    trees.remove(back)
+    again = trees.make("s5", "convoy/x/2", "main", at=second.path, leave={second.path})
+    assert again.path == second.path
+    assert trees.make("s6", "convoy/x/6", "main", at="/elsewhere/tree-9").path == first.path

@@ -50,6 +50,7 @@ def _codex(job: Job) -> dict[str, str]:
         "check_for_update_on_startup": False,
         "analytics": {"enabled": False},
         "feedback": {"enabled": False},
+        "sandbox_workspace_write": {"exclude_slash_tmp": True},  # as in the recipe of codex
     }
     variables = {"CODEX_PATH": job.program[0]}
     if job.base_url:

@@ -110,7 +110,7 @@ class Recipe(Struct, frozen=True, kw_only=True):
     tokens: bool = True
     cost: bool = False
     read_only: bool = True
-    first_output_s: int = 60
+    first_output_s: int = 120  # on a busy machine
 
 
 def environment(prepared: Prepared, ours: Mapping[str, str]) -> dict[str, str]:

@@ -42,7 +42,9 @@ _WORDS: tuple[tuple[Trouble, re.Pattern[str]], ...] = tuple(
             r"|error decoding|unexpected EOF"
             r"|connection (error|refused|reset|closed)|APIConnection|disconnected|premature close"
             r"|terminated|unable to connect|stream (error|ended|closed)|\b50[0-9]\b|network"
-            r"|internal server|bad gateway|InternalServerError|ServiceUnavailable",
+            r"|internal server|bad gateway|InternalServerError|ServiceUnavailable"
+            # Codex says so of any 5xx, whether the other side spoke of demand or not.
+            r"|experiencing high demand",
         ),
         (Trouble.BUDGET, r"max.?turns|max.?budget|budget.?exhausted"),
         (Trouble.REQUEST, r"\b4\d\d\b|invalid.?request|bad request"),
