@@ -21,7 +21,6 @@ output = "facts"
 transport = "tmux"
 command = {command}
 """
-WAIT_S = 120.0
 
 
 @pytest.fixture
@@ -45,8 +44,8 @@ def heard(farm: Farm) -> list[str]:
 def add_talking(farm: Farm) -> str:
     """Add a task; return its session, once the program has its brief."""
     task = farm.add("Talk")
-    farm.until(lambda: farm.trees().list(), WAIT_S)
-    farm.until(lambda: any("judged by what is there" in line for line in heard(farm)), WAIT_S)
+    farm.until(lambda: farm.trees().list())
+    farm.until(lambda: any("judged by what is there" in line for line in heard(farm)))
     return f"{task}.1"
 
 
@@ -69,7 +68,7 @@ def test_a_session_is_told_something_shown_and_sat_down_at(farm: Farm) -> None:
         assert farm.sessions()[0]["verdict"] == ""
         assert "> by hand" in farm.data("session", "tail", session)["lines"]
         farm.corral("session", "send", session, "exit 0", "--wait", "0")
-        farm.until_ended(session.partition(".")[0], WAIT_S)
+        farm.until_ended(session.partition(".")[0])
 
 
 def in_log(farm: Farm, kind: str, number: int) -> bool:
@@ -85,18 +84,18 @@ def test_a_message_is_typed_once_although_the_witness_is_killed(farm: Farm) -> N
     for number, kind in enumerate(kinds, 1):
         with farm.witness() as killed:
             farm.corral("message", "send", session, f"text {number} of two")
-            farm.until(partial(in_log, farm, kind, number), WAIT_S)
+            farm.until(partial(in_log, farm, kind, number))
             killed.kill()
             killed.wait()
     with farm.witness():
-        farm.until(lambda: len(farm.of_type("message.delivered")) == len(kinds), WAIT_S)
+        farm.until(lambda: len(farm.of_type("message.delivered")) == len(kinds))
         assert [line for line in heard(farm) if "of two" in line] == [
             "text 1 of two",
             "text 2 of two",
         ]
         assert {e["data"]["proof"] for e in farm.of_type("message.delivered")} == {"screen"}
         farm.corral("session", "send", session, "exit 0", "--wait", "0")
-        farm.until_ended(session.partition(".")[0], WAIT_S)
+        farm.until_ended(session.partition(".")[0])
 
 
 def test_who_takes_no_text_is_not_sent_any(farm: Farm) -> None:
@@ -108,4 +107,4 @@ def test_who_takes_no_text_is_not_sent_any(farm: Farm) -> None:
         assert error["code"] == "takes_no_text"
         assert not (farm.room(f"{task}.1") / "inbox").exists()
         farm.corral("session", "stop", f"{task}.1")
-        assert farm.until_ended(task, WAIT_S) == "stopped"
+        assert farm.until_ended(task) == "stopped"

@@ -15,7 +15,6 @@ from tests.engines.test_witness import ranch_of
 from tests.standin.scenario import Scenario
 from tests.standin.server import StandIn
 
-WAIT_S = 180.0
 WAYS = [("claude-code", "cli"), ("codex", "cli"), ("claude-code", "acp"), ("codex", "acp")]
 
 
@@ -56,14 +55,14 @@ def test_a_message_in_the_middle_of_a_turn_is_the_next_turn_once(
     write = {"op": "write", "path": "told.py", "content": "z = 3\n", "delay": 2.0}
     with ranch.witness() as first:
         task = working(ranch, name, tmp_path, 8.0)
-        ranch.until(lambda: any(one.work for one in scenario.seen().requests), WAIT_S)
+        ranch.until(lambda: any(one.work for one in scenario.seen().requests))
         text = message(write, {"op": "say", "text": "Noted."})
         sent = ranch.data("message", "send", f"{task}.1", text)["id"]
-        ranch.until(lambda: ranch.of_type("message.taken"), WAIT_S)
+        ranch.until(lambda: ranch.of_type("message.taken"))
         first.kill()
         first.wait()
     with ranch.witness():
-        assert ranch.until_ended(task, WAIT_S) == "proved", ranch.detail(task)
+        assert ranch.until_ended(task) == "proved", ranch.detail(task)
     assert ranch.git("show", f"{ranch.task(task)['commit']}:told.py") == "z = 3"
     counts = told(scenario, sent)
     assert counts[0] == 0, "it came in the middle of a turn"
@@ -84,14 +83,14 @@ def test_an_agent_that_is_killed_with_a_message_in_its_record_is_not_told_again(
     slow = {"op": "write", "path": "told.py", "content": "z = 3\n", "delay": 20.0}
     with ranch.witness():
         task = working(ranch, name, tmp_path, 6.0)
-        ranch.until(lambda: any(one.work for one in scenario.seen().requests), WAIT_S)
+        ranch.until(lambda: any(one.work for one in scenario.seen().requests))
         sent = ranch.data("message", "send", f"{task}.1", message(slow))["id"]
         home = str(ranch.room(f"{task}.1") / "home")
-        ranch.until(lambda: any(told(scenario, sent)), WAIT_S)
-        ranch.until(lambda: records.has(home, f"[{sent} from "), WAIT_S)
+        ranch.until(lambda: any(told(scenario, sent)))
+        ranch.until(lambda: records.has(home, f"[{sent} from "))
         started = json.loads((ranch.room(f"{task}.1") / "run-2" / "process.json").read_text())
         os.kill(int(started["program_pid"]), signal.SIGKILL)
-        assert ranch.until_ended(task, WAIT_S) == "proved", ranch.detail(task)
+        assert ranch.until_ended(task) == "proved", ranch.detail(task)
     assert ranch.reactions() == [("message", "resume"), ("crashed", "resume")]
     assert max(told(scenario, sent)) == 1
     assert [e["data"]["proof"] for e in ranch.of_type("message.delivered")] == ["record"]

@@ -163,13 +163,14 @@ def expire(state: State, now: int) -> list[e.Event]:
 
     What is just being handed over is not given up: its session will have it, or give it back.
     """
+    over = [m for m in state.messages.values() if m.expires_at <= now]
+    over = [m for m in over if m.read_at or not m.reader]
+    gone = {message.id for message in over}
     events: list[e.Event] = []
-    for message in state.messages.values():
-        if message.expires_at > now or (message.reader and not message.read_at):
-            continue
+    for message in over:
         events.append(e.MessageExpired(message=message.id))
         if message.question:
-            events += _answered(state, message)
+            events += _answered(state, message, gone)
         if not message.reader or message.question:
             events += _given_up(state, message, state.seq + len(events) + 1, now)
     return events
@@ -247,7 +248,8 @@ def _sent(state: State, message: e.MessageSent, now: int) -> list[e.Event]:
         raise BadInput("the message is empty: give it at least one visible character")
     text.prose(message.text, "the message", TEXT)
     events = expire(state, now)
-    if len(state.messages) - len(events) >= _OPEN:
+    gone = {event.message for event in events if isinstance(event, e.MessageExpired)}
+    if len(state.messages) - len(gone) >= _OPEN:
         raise Refused(
             f"{_OPEN} messages are open: nobody reads them; nothing was sent",
             "corral message list",
@@ -255,7 +257,7 @@ def _sent(state: State, message: e.MessageSent, now: int) -> list[e.Event]:
         )
     asked = state.messages.get(message.reply_to)
     if asked is not None and asked.question:
-        events += _answered(state, asked)
+        events += _answered(state, asked, gone | {asked.id})
     if message.question and message.to == PEOPLE and not _alerts(state, message.sender):
         words = f"it asks: {text.cut(message.text, 500)}"
         alert = f"alert-{state.seq + len(events) + 1}"
@@ -264,10 +266,10 @@ def _sent(state: State, message: e.MessageSent, now: int) -> list[e.Event]:
     return [*events, replace(message, message=f"m-{state.seq + len(events) + 1}")]
 
 
-def _answered(state: State, asked: Message) -> list[e.Event]:
-    """Clear the alert about a sender whose only question to people this was."""
+def _answered(state: State, asked: Message, gone: set[str]) -> list[e.Event]:
+    """Clear the alert about a sender none of whose questions to people is open any more."""
     others = (m for m in state.messages.values() if m.question and m.sender == asked.sender)
-    if any(m.to == PEOPLE and m.id != asked.id for m in others):
+    if any(m.to == PEOPLE and m.id not in gone for m in others):
         return []
     return [e.AlertCleared(alert=alert) for alert in _alerts(state, asked.sender)]
 

@@ -49,7 +49,7 @@ class Attention:
         task = state.tasks[session.task]
         if seen is None or seen[0] is not session or seen[1] is not task.claim:
             return True
-        if self._mail.get(session.id) != self._seen_mail.get(session.id):
+        if self._mail.get(session.id, ()) != self._seen_mail.get(session.id, ()):
             return True
         mine = {self._folders.get(session.id), self._tree_paths.get(session.id)}
         return not heard.isdisjoint(mine)

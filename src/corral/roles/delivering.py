@@ -108,14 +108,16 @@ class Delivering:
         recipe = self._engaging.recipe(session.profile, task)
         if recipe is None:
             return STARTED if processes.ran(folder) else None
-        if session.conversation:
-            home = self._engaging.home(session.id)
-            if records.has(home, messages.mark(message)):
-                return RECORD
-            if recipe.records:
-                return None  # it may have reacted, and be killed before it has written that down
+        home = self._engaging.home(session.id)
+        if session.conversation and records.has(home, messages.mark(message)):
+            return RECORD
         stream = self._watcher.stream(session.id)
-        return REACTED if stream is not None and stream.heard else None
+        if stream is None or not stream.heard:
+            return None
+        # An engine that reacted may be killed before it has written down to what; not once its turn
+        # has ended well.
+        behind = recipe.records and session.conversation and stream.finished is None
+        return None if behind else REACTED
 
     def _record(self, session: Session, proofs: dict[str, str]) -> None:
         if proofs:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tests.e2e.corral_command import CORRAL
 from tests.e2e.engines.ranch import CONFIG, DONE, QUIET, WORK, Ranch, began, script
+from tests.patience import PATIENCE_S
 
 
 def heard(ranch: Ranch) -> Path:
@@ -66,12 +67,12 @@ def killed_everywhere(ranch: Ranch, each: Callable[[int, Path], str]) -> list[st
             witness = subprocess.Popen(words, cwd=ranch.path, env=env, stderr=file)
         try:
             text = each(number, armed)
-            code = witness.wait(120)
+            code = witness.wait(PATIENCE_S)
         finally:
             witness.kill()
             witness.wait()
         assert code in (0, -signal.SIGKILL), errors.read_text()
-        ranch.patient(180, "witness", "run", "--once")
+        ranch.patient(PATIENCE_S, "witness", "run", "--once")
         assert heard(ranch).read_text().count(text) == 1, (errors.read_text(), text)
         if code == 0:
             return steps
@@ -83,7 +84,7 @@ def test_a_witness_that_is_killed_anywhere_delivers_exactly_once(ranch: Ranch) -
     def each(number: int, armed: Path) -> str:
         go = ranch.path.parent / f"go-{number}"
         task = ranch.script(listening(ranch, wait_for(go), WORK, DONE))
-        ranch.until(lambda: task in engaged(ranch), 60)
+        ranch.until(lambda: task in engaged(ranch))
         armed.touch()
         ranch.here("message", "send", f"{task}.1", f"Text {number} of many")
         go.touch()
@@ -107,13 +108,13 @@ def test_a_plain_program_has_messages_in_its_brief_and_takes_no_text(ranch: Ranc
     task = ranch.script(f"cat >> {heard(ranch)}; {first}; {WORK}")
     ranch.here("message", "send", task, "For the first", code=0)
     with ranch.witness():
-        ranch.until(lambda: heard(ranch).exists() and heard(ranch).read_text(), 60)
+        ranch.until(lambda: heard(ranch).exists() and heard(ranch).read_text())
         refused = ranch.refused("session", "send", f"{task}.1", "Hello", code=3)
         assert refused["code"] == "takes_no_text"
         assert f"corral message send {task}.1" in refused["hint"]
         ranch.here("message", "send", f"{task}.1", "For it, or the next", code=0)
         go.touch()
-        ranch.until(lambda: ranch.task(task)["state"] == "review", 60)
+        ranch.until(lambda: ranch.task(task)["state"] == "review")
         assert (
             ranch.refused("session", "send", f"{task}.2", "Hi", code=3)["code"] == "session_ended"
         )
@@ -132,13 +133,13 @@ def test_an_agent_that_asks_and_ends_its_turn_is_left_until_it_is_answered(ranch
     turn = f'if [ -z "$CORRAL_RESUME" ]; then {ask} >&2; {DONE}; exit 0; fi'
     task = ranch.script(listening(ranch, turn, WORK, DONE))
     with ranch.witness():
-        ranch.until(lambda: ("question", "wait") in ranch.reactions(), 60)
+        ranch.until(lambda: ("question", "wait") in ranch.reactions())
         (asked,) = ranch.data("message", "list")
         assert f"waits ({asked['id']})" in ranch.here("session", "list").out
         assert f"waits for an answer to {asked['id']}: Which one?" in ranch.here("why", task).out
         assert ranch.alerts() == {"question": f"{task}.1"}
         ranch.here("session", "send", f"{task}.1", "The blue one", code=0)
-        assert ranch.until_ended(task, 60) == "proved"
+        assert ranch.until_ended(task) == "proved"
     assert heard(ranch).read_text().count("The blue one") == 1
     assert f"in answer to {asked['id']}" in heard(ranch).read_text()
     assert ranch.alerts() == {}
@@ -150,12 +151,12 @@ def test_who_waits_for_an_answer_is_not_silent(ranch: Ranch) -> None:
     got = f"until {CORRAL} message read | grep -q Blue; do sleep 0.2; done"
     task = ranch.script(listening(ranch, f"{ask} >&2", got, WORK, DONE))
     with ranch.witness():
-        asked = ranch.until(lambda: ranch.data("message", "list"), 60)[0]
+        asked = ranch.until(lambda: ranch.data("message", "list"))[0]
         at = time.monotonic()
         ranch.until(lambda: time.monotonic() - at > 12)  # three beats, and what a turn may take
         assert ranch.verdicts() == []
         ranch.here("message", "send", f"{task}.1", "Blue", "--reply-to", asked["id"], code=0)
-        assert ranch.until_ended(task, 60) == "proved"
+        assert ranch.until_ended(task) == "proved"
     assert "Blue" not in heard(ranch).read_text(), "it has read that by itself"
 
 
@@ -181,8 +182,8 @@ def speaking(ranch: Ranch) -> None:
 
 def add_patient(ranch: Ranch, name: str) -> str:
     task = ranch.add("Work", "--brief", f"wait for {name}")
-    ranch.until(lambda: heard(ranch).exists(), 60)
-    ranch.until(lambda: f"wait for {name}" in heard(ranch).read_text(), 60)
+    ranch.until(lambda: heard(ranch).exists())
+    ranch.until(lambda: f"wait for {name}" in heard(ranch).read_text())
     return task
 
 
@@ -203,9 +204,9 @@ def test_a_message_is_a_further_turn_of_an_agent_that_speaks_the_protocol(ranch:
         assert [m["text"] for m in took] == ["The first", "The second, wait for two"]
         ranch.here("message", "send", f"{task}.1", "The third, wait for three", code=0)
         (ranch.path.parent / "go-one").touch()
-        ranch.until(lambda: "The third" in heard(ranch).read_text(), 60)
+        ranch.until(lambda: "The third" in heard(ranch).read_text())
         (ranch.path.parent / "go-three").touch()
-        assert ranch.until_ended(task, 60) == "proved"
+        assert ranch.until_ended(task) == "proved"
     told = turns(ranch)
     assert len(told) == 2, "one brief, one message"
     assert told[0][0] == told[1][0], "in the same process"
@@ -237,9 +238,9 @@ def test_an_agent_that_is_killed_over_a_message_is_not_told_it_again(ranch: Ranc
         task = add_patient(ranch, "one")
         ranch.here("message", "send", f"{task}.1", "Mind this: wait for never", code=0)
         (ranch.path.parent / "go-one").touch()
-        ranch.until(lambda: "Mind this" in heard(ranch).read_text(), 60)
+        ranch.until(lambda: "Mind this" in heard(ranch).read_text())
         os.kill(ranch.program_pid(f"{task}.1"), signal.SIGKILL)
-        assert ranch.until_ended(task, 60) == "proved"
+        assert ranch.until_ended(task) == "proved"
     assert heard(ranch).read_text().count("Mind this") == 1
     assert ranch.reactions() == [("crashed", "resume")]
     assert [e["data"]["proof"] for e in ranch.of_type("message.delivered")] == ["record"]
@@ -251,10 +252,10 @@ def test_a_turn_that_broke_off_before_it_heard_anything_is_told_again(ranch: Ran
     first = f'if {broken}; then touch "$HOME/broken"; kill -9 $$; fi'
     task = ranch.script(script(first, listening(ranch, wait_for(go), WORK, DONE)))
     with ranch.witness():
-        ranch.until(lambda: ranch.of_type("session.engaged"), 60)
+        ranch.until(lambda: ranch.of_type("session.engaged"))
         ranch.here("message", "send", f"{task}.1", "Use the other port", code=0)
         go.touch()
-        assert ranch.until_ended(task, 60) == "proved"
+        assert ranch.until_ended(task) == "proved"
     assert heard(ranch).read_text().count("Use the other port") == 1
     assert ranch.reactions() == [("message", "resume"), ("crashed", "resume")]
     assert len(ranch.of_type("message.delivered")) == 1
@@ -266,15 +267,15 @@ def test_who_sent_what_nobody_took_is_told(ranch: Ranch) -> None:
     other = ranch.add("Nobody", "--needs", ranch.add("First", "--for", "ana"))
     task = ranch.script(listening(ranch, asks.replace("TASK", other), wait_for(go), WORK, DONE))
     with ranch.witness():
-        asked = ranch.until(lambda: ranch.of_type("message.sent"), 60)[0]["data"]["message"]
+        asked = ranch.until(lambda: ranch.of_type("message.sent"))[0]["data"]["message"]
         lost = ranch.data("message", "send", other, "Never mind", "--ttl", "1")["id"]
 
         def expired() -> bool:
             ranch.here("deacon", "run", "--once")
             return len(ranch.of_type("message.expired")) == 2
 
-        ranch.until(expired, 60)
+        ranch.until(expired)
         assert ranch.alerts() == {"undelivered": lost}
         go.touch()
-        assert ranch.until_ended(task, 60) == "proved"
+        assert ranch.until_ended(task) == "proved"
     assert heard(ranch).read_text().count(f"Nobody took {asked} to task:{other}") == 1
