@@ -11,6 +11,7 @@ import pytest
 from corral.world.engines.orders import TmuxOrder, runner_argv
 from tests.e2e.corral_command import CORRAL, Board
 from tests.e2e.terminal import Terminal
+from tests.patience import PATIENCE_S
 from tests.world.engines.runners import until
 
 CHATTY = str(Path(__file__).parent.parent / "world" / "engines" / "chatty.py")
@@ -31,7 +32,7 @@ def talking(board: Board) -> Iterator[Board]:
     until(lambda: board.corral("session", "send", "AF-1.1", "hello", code=None).code == 0)
     yield board
     board.corral("session", "stop", "AF-1.1", code=None)
-    witness.wait(60)
+    witness.wait(PATIENCE_S)
 
 
 def test_a_session_is_told_something_shown_and_sat_down_at(talking: Board) -> None:
@@ -62,4 +63,4 @@ def test_who_takes_no_text_is_not_sent_any(board: Board) -> None:
     assert error["code"] == "takes_no_text"
     assert not (launch.parent.parent / "inbox").exists()
     board.corral("session", "stop", "AF-1.1")
-    assert witness.wait(60) == 0
+    assert witness.wait(PATIENCE_S) == 0

@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from tests.patience import PATIENCE_S
 from tests.standin import anthropic, gemini, model, openai_chat, openai_responses
 from tests.standin.faults import QUOTA, STATUS, WORDS, Fault
 from tests.standin.scenario import Record, Scenario, Scenarios, Settings
@@ -269,7 +270,7 @@ def key_mark(value: str) -> str:
     return hashlib.sha256(value.removeprefix("Bearer ").encode()).hexdigest()[:12]
 
 
-def wait_for(scenario: Scenario, requests: int, limit_s: float = 60) -> list[Record]:
+def wait_for(scenario: Scenario, requests: int, limit_s: float = PATIENCE_S) -> list[Record]:
     """Wait until so many requests have come; return all that came."""
     end = time.monotonic() + limit_s
     while len(found := scenario.seen().requests) < requests:

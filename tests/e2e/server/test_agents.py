@@ -16,6 +16,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from tests.e2e.corral_command import Board
 from tests.e2e.server.serving import Served, serve, start_session, wait_for
+from tests.patience import PATIENCE_S
 
 TOOLS = {
     *("claim", "progress", "message", "inbox", "hand_off", "lease", "release", "submit"),
@@ -35,7 +36,7 @@ def served(board: Board) -> Iterator[Served]:
 async def agent(served: Served, token: str, name: str = "") -> AsyncIterator["Agent"]:
     headers = {"Authorization": f"Bearer {token}"} | ({"Corral-Actor": name} if name else {})
     async with (
-        httpx2.AsyncClient(headers=headers, timeout=60) as http,
+        httpx2.AsyncClient(headers=headers, timeout=PATIENCE_S) as http,
         Client(streamable_http_client(f"{served.url}/mcp", http_client=http)) as client,
     ):
         yield Agent(client)

@@ -12,7 +12,8 @@ from contextlib import contextmanager
 import pytest
 
 from tests.e2e.corral_command import Board
-from tests.e2e.server.serving import PATIENCE_S, Served, serve
+from tests.e2e.server.serving import Served, serve
+from tests.patience import PATIENCE_S
 
 FORBIDDEN = ("uvicorn", "mcp", "starlette", "pydantic", "asyncio", "http.client", "httptools")
 

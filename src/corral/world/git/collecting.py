@@ -28,6 +28,14 @@ def wait_until_over(git_dir: str) -> bool:
     return True
 
 
+def stamp(git_dir: str) -> int:
+    """Return what is another one after somebody has collected: the file was made and deleted there.
+
+    The same is true of other work of git, so a change means only that somebody may have.
+    """
+    return os.stat(git_dir).st_mtime_ns
+
+
 def _collector(git_dir: str) -> int:
     words = (read_plain(join(git_dir, "gc.pid")) or b"").split()
     number = int(words[0]) if words and words[0].isdigit() else 0

@@ -108,16 +108,31 @@ class View:
         command, cwd, environment = self._command(desk, worktree)
         if index:
             environment |= {"GIT_INDEX_FILE": index}
-        if borrow:
-            environment |= {"GIT_ALTERNATE_OBJECT_DIRECTORIES": ":".join(map(_quoted, borrow))}
+        environment |= _borrowing(borrow)
         done = start([*command, *args], cwd, environment, stdin, held)
         if done.returncode not in fine:
             raise failure(args[0], done)
         return done.stdout
 
-    def talk(self, *args: str) -> subprocess.Popen[bytes]:
+    def first(self, most: int, *args: str, borrow: Sequence[str] = ()) -> bytes:
+        """Run git and return the first bytes that it prints; it is ended once there are so many."""
+        process = self.talk(*args, borrow=borrow)
+        with process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.close()
+            said = process.stdout.read(most)
+            if len(said) >= most:
+                process.kill()
+                return said
+        if process.returncode:
+            raise GitFailed(f"git failed with {process.returncode}")
+        return said
+
+    def talk(self, *args: str, borrow: Sequence[str] = ()) -> subprocess.Popen[bytes]:
         """Start git to answer one question after another; the caller ends it."""
         command, cwd, environment = self._command(None, None)
+        environment |= _borrowing(borrow)
         try:
             return subprocess.Popen(
                 [*command, *args],
@@ -141,6 +156,15 @@ class View:
             commit, _, rest = line.partition(" ")
             found.append(commit if rest.startswith("commit ") else None)
         return found if len(found) == len(names) else [None] * len(names)
+
+    def contains(self, commit: str, part: str) -> bool:
+        """Say whether a commit is another one, or has it in its history."""
+        return not self.run("rev-list", "-n1", part, "--not", commit).strip()
+
+    def surely_contains(self, commit: str, part: str) -> bool:
+        """Say the same of names that may mean nothing; then it does not."""
+        whole, within = self.commits(commit, part)
+        return whole is not None and within is not None and self.contains(whole, within)
 
     def move(self, ref: str, new: str, old: str | None) -> None:
         """Point a ref at a commit, if it still is where it was."""
@@ -319,6 +343,10 @@ def _escaped(text: str) -> str:
 
 def _quoted(path: str) -> str:
     return f'"{_escaped(path)}"'
+
+
+def _borrowing(stores: Sequence[str]) -> dict[str, str]:
+    return {"GIT_ALTERNATE_OBJECT_DIRECTORIES": ":".join(map(_quoted, stores))} if stores else {}
 
 
 def _copy_index(session: str, desk: str) -> None:

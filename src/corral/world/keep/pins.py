@@ -17,7 +17,7 @@ from corral.world.keep.snapshot import Snapshot
 from corral.world.keep.verify import verify
 
 _ATTEMPTS = 20
-_QUIET_ATTEMPTS = 2  # with nobody collecting, as far as can be seen
+_QUIET_ATTEMPTS = 3  # with nobody collecting meanwhile, as far as can be seen
 
 
 _PASSING = ("refs/corral/queue/", "refs/corral/spec/")
@@ -84,12 +84,15 @@ class Keep:
 
         What was written is looked at again when nobody is, and written again if it is gone.
         """
-        for attempt in range(_ATTEMPTS):
+        for attempt in range(1, _ATTEMPTS + 1):
+            before = collecting.stamp(self._git_dir)
             try:
                 kept = keep()
             except (GitFailed, Refused):
-                # A collection that is over by now may have taken a folder away under git.
-                if not collecting.wait_until_over(self._git_dir) and attempt >= _QUIET_ATTEMPTS:
+                # A collection, which may be over by now, can have deleted what git needed.
+                disturbed = collecting.wait_until_over(self._git_dir)
+                disturbed = disturbed or collecting.stamp(self._git_dir) != before
+                if attempt >= (_ATTEMPTS if disturbed else _QUIET_ATTEMPTS):
                     raise
                 continue
             if kept is None:
