@@ -30,13 +30,16 @@ class Room:
 
     def ran(self) -> int:
         """Say how often the program was really started."""
-        folders = (join(self.path, f"run-{n}") for n in range(1, self._last("run") + 1))
-        return sum(processes.ran(folder) for folder in folders)
+        return sum(processes.ran(folder) for _, folder in self.launches())
 
     def launch(self) -> str | None:
         """Return the folder of the program's newest launch."""
         number = self._last("run")
         return join(self.path, f"run-{number}") if number else None
+
+    def launches(self) -> list[tuple[int, str]]:
+        """Return the folders of all launches of the program, with their numbers."""
+        return [(n, join(self.path, f"run-{n}")) for n in range(1, self._last("run") + 1)]
 
     def helpers(self) -> Iterator[str]:
         """Yield the folders of the commands that the harness ran for this session."""

@@ -97,11 +97,7 @@ class Trunks:
         )
 
     def _create(self, state: State, convoy: ConvoyId) -> str:
-        base = state.convoys[convoy].base
-        found = self.view.commits(f"refs/heads/{base}" if base else "-")[0]
-        start = found or self.view.commits(_head(self._repository.git_dir))[0]
-        if start is None:
-            raise Refused(f"{base!r} has no commit to start from", "git commit")
+        start = start_of(self.view, state.convoys[convoy].base)
         self.view.move(f"refs/heads/convoy/{convoy}/trunk", start, None)
         return start
 
@@ -143,6 +139,18 @@ class Trunks:
         if not lines or (here and here.encode() not in lines[-1].partition(b"<")[0].split()[1:2]):
             return ""
         return lines[-1].partition(b"<")[2].partition(b">")[0].decode("utf-8", "replace")
+
+
+def start_of(view: View, base: str) -> str:
+    """Return the commit that a convoy starts from: of its base (a branch, or any name that git
+    knows), or what is checked out if it has none. Nothing else stands in for a base."""
+    names = [f"refs/heads/{base}", base] if base else [_head(view.git_dir)]
+    found = next((commit for name in names for commit in view.commits(name) if commit), None)
+    if found is None and not view.commits(_head(view.git_dir))[0]:
+        raise Refused("the repository has no commit to start from", "git commit")
+    if found is None:
+        raise Refused(f"there is no branch {printable(base)!r} to start from", f"git branch {base}")
+    return found
 
 
 def _started_from(state: State, convoy: ConvoyId) -> str:

@@ -117,6 +117,12 @@ class SqliteStore:
             state, self._state = self.state(), None
             return state
 
+    def saved(self, most: int) -> State:
+        """Return the newest state that need not be replayed and is not beyond an event."""
+        with self._reading() as connection:
+            found = State() if connection is None else self._from_snapshot(connection)
+        return found if found.seq <= most else State()
+
     def read(self, after: int = 0, limit: int | None = None) -> Iterator[Stored]:
         left = limit
         while left is None or left > 0:

@@ -1,6 +1,7 @@
 """The operations behind the routes: commands go through one writer, views come from the feed."""
 
 import asyncio
+import os
 import sys
 import traceback
 from importlib import import_module
@@ -19,7 +20,7 @@ from corral.core.offers import index
 from corral.core.requests import keyed
 from corral.core.state import State
 from corral.interfaces.answers import answer_of
-from corral.interfaces.http import pages
+from corral.interfaces.http import dashboard, details, mayor, pages
 from corral.interfaces.http.exchange import (
     Call,
     Receive,
@@ -34,8 +35,11 @@ from corral.interfaces.http.exchange import (
 )
 from corral.interfaces.http.feed import Feed
 from corral.interfaces.http.guard import LOGIN, Guard
+from corral.interfaces.http.history import History
+from corral.interfaces.http.live import Live, LiveData, LiveQuery
 from corral.interfaces.http.routes import Route, Router
 from corral.interfaces.http.stream import EventsQuery, Streams
+from corral.roles.secrets import Secrets
 from corral.store.port import Request
 from corral.store.writer import Writer
 from corral.world.clock import Clock, now
@@ -70,6 +74,11 @@ class Api:
         self.url = url
         self.clock = clock
         self.streams = Streams(feed)
+        self.history = History(feed)
+        self.secrets = Secrets(config, os.environ)
+        self.live = Live(feed, self.streams, repository.folder, self.secrets.hide)
+        self.mayors = mayor.Mayors(self)
+        self.looking = asyncio.Lock()  # one at a time starts git to look at something
         self.answered: dict[int, int] = {}  # by HTTP status
         self._acknowledged = 0
         self._status: tuple[int, bytes] = (-1, b"")
@@ -211,11 +220,26 @@ EVENTS = Route(
     kind="text/event-stream",
 )
 
+LIVE = Route(
+    method="GET",
+    path="/api/live",
+    summary="the board, then what changes, as Server-Sent Events (see `LiveData`)",
+    handler=_streamed,
+    query=LiveQuery,
+    answer=LiveData,
+    kind="text/event-stream",
+    people_only=True,
+)
+
 ROUTER = Router(
     [
         *_commands(),
         *pages.VIEWS,
+        *dashboard.ROUTES,
+        *details.ROUTES,
+        *mayor.ROUTES,
         EVENTS,
+        LIVE,
         Route(
             method="POST",
             path="/api/tickets",
@@ -312,8 +336,8 @@ class Application:
         if route.people_only and call.principal.session:
             raise NotYours("this is for people only")
         api.guard.check_body(call)
-        if route is EVENTS:
-            await api.streams.serve(call, send)
+        if route.kind == "text/event-stream":
+            await (api.live if route is LIVE else api.streams).serve(call, send)
             return None
         if route.method == "GET":
             if route.query.__struct_fields__ == ():

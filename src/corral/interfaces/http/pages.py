@@ -20,7 +20,6 @@ from corral.core.state import Session, State
 from corral.core.why import Explanation, explain
 from corral.interfaces.http.exchange import Call, Headers, Reply, asked, ok
 from corral.interfaces.http.routes import Route
-from corral.roles.files import Room
 from corral.roles.locks import taken
 
 if TYPE_CHECKING:
@@ -39,11 +38,15 @@ class TasksQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 class LogQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     after: A[int, Meta(ge=0, le=1 << 53, description="only events after this number")] = 0
+    before: A[int, Meta(ge=0, le=1 << 53, description="the last ones before this number")] = 0
     limit: A[int, Meta(ge=1, le=1000, description="so many at most")] = 100
 
 
 class OutputQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     lines: A[int, Meta(ge=0, le=10_000, description="so many of the last")] = 100
+    before: A[str, Meta(description="instead: what comes before this place")] = ""
+    after: A[str, Meta(description="instead: what comes after this place")] = ""
+    bytes: A[int, Meta(ge=1024, le=1 << 20, description="with a place: so many at most")] = 65_536
 
 
 class TasksPage(Struct, frozen=True):
@@ -76,7 +79,13 @@ class LogPage(Struct, frozen=True):
 
 
 class Output(Struct, frozen=True):
+    """The last lines; or a page of the text, with the places where it begins and ends."""
+
     lines: list[str]
+    text: str = ""
+    begin: str = ""
+    end: str = ""
+    restarted: bool = False  # something between the place that was asked for and this is gone
 
 
 class Job(Struct, frozen=True):
@@ -222,26 +231,15 @@ async def sessions(api: "Api", call: Call) -> Reply:
 
 
 async def session(api: "Api", call: Call) -> Reply:
-    found = _session(api, call)
+    found = session_of(api, call)
     return unchanged(api, call) or ok(views.session_view(found), marked(api, call))
 
 
-def _session(api: "Api", call: Call) -> Session:
+def session_of(api: "Api", call: Call) -> Session:
     found = find_session(api.feed.state, call.params["session"])
     if not visible(api.feed.state, call.principal, found.task):
         raise NotFound("there is no such session", "GET /api/sessions")
     return found
-
-
-async def output(api: "Api", call: Call) -> Reply:
-    from corral.world import processes
-
-    query: OutputQuery = asked(call, OutputQuery)
-    # The name comes from the state, never from the address: no path can be smuggled in.
-    folder = Room(api.repository.folder, _session(api, call).id).launch()
-    if folder is None:
-        return ok(Output([]))
-    return ok(Output(await asyncio.to_thread(processes.tail, folder, query.lines)))
 
 
 async def leases(api: "Api", call: Call) -> Reply:
@@ -268,8 +266,12 @@ async def jobs(api: "Api", call: Call) -> Reply:
 async def log(api: "Api", call: Call) -> Reply:
     query: LogQuery = asked(call, LogQuery)
     known = api.feed.state.seq
-    rows = await asyncio.to_thread(lambda: list(api.feed.store.read(query.after, query.limit)))
-    return ok(LogPage([Raw(mirrored(row)) for row in rows if row.seq <= known], known))
+    after, end = query.after, known
+    if query.before:
+        end = min(known, query.before - 1)
+        after = max(after, end - query.limit)
+    rows = await asyncio.to_thread(lambda: list(api.feed.store.read(after, query.limit)))
+    return ok(LogPage([Raw(mirrored(row)) for row in rows if row.seq <= end], known))
 
 
 async def whoami(api: "Api", call: Call) -> Reply:
@@ -291,13 +293,6 @@ VIEWS = (
     _view("/api/tasks/{task}/why", "why a task is where it is", why, Explanation),
     _view("/api/sessions", "the sessions", sessions, list[views.SessionView]),
     _view("/api/sessions/{session}", "one session", session, views.SessionView),
-    _view(
-        "/api/sessions/{session}/output",
-        "the last lines that a session printed",
-        output,
-        Output,
-        query=OutputQuery,
-    ),
     _view("/api/leases", "who holds what", leases, list[views.LeaseView]),
     _view("/api/alerts", "what needs a person's eye", alerts, list[views.AlertView]),
     _view("/api/messages", "messages that are not over", messages, list[views.MessageView]),

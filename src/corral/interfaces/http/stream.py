@@ -38,7 +38,7 @@ class Streams:
     def __init__(self, feed: Feed) -> None:
         self._feed = feed
         self.sent = 0
-        self.open: set[_Stream] = set()
+        self.open: set[Channel] = set()
         self._beats = asyncio.get_running_loop().create_task(self._beat())
 
     def stop(self) -> None:
@@ -48,9 +48,13 @@ class Streams:
 
     async def serve(self, call: Call, send: Send) -> None:
         query: EventsQuery = asked(call, EventsQuery)
+        stream = _Stream(self._feed, start(call, query.after, self._feed), _wanted(call, query))
+        await self.keep(stream, call, send)
+
+    async def keep(self, stream: "Channel", call: Call, send: Send) -> None:
+        """Serve a stream until it ends."""
         if len(self.open) >= MOST:
             raise TooMany(f"{MOST} event streams are open: that is all there are")
-        stream = _Stream(self._feed, _start(call, query, self._feed), _wanted(call, query))
         self.open.add(stream)
         try:
             await stream.run(call, send)
@@ -67,10 +71,11 @@ class Streams:
             self._feed.wake()
 
 
-def _start(call: Call, query: EventsQuery, feed: Feed) -> int:
+def start(call: Call, after: int, feed: Feed) -> int:
+    """Return the event after which a stream begins; -1 for `after` is the newest."""
     said = call.header(b"last-event-id")
     if not said:
-        return query.after if query.after >= 0 else feed.state.seq
+        return after if after >= 0 else feed.state.seq
     if not (said.isascii() and said.isdigit() and len(said) < 19):
         raise BadInput("Last-Event-ID is not the number of an event")
     return int(said)
@@ -95,11 +100,10 @@ def _wanted(call: Call, query: EventsQuery) -> Wanted | None:
     return wanted
 
 
-class _Stream:
-    def __init__(self, feed: Feed, cursor: int, wanted: Wanted | None) -> None:
-        self._feed = feed
-        self._cursor = cursor
-        self._wanted = wanted
+class Channel:
+    """One client that is told things for as long as it listens."""
+
+    def __init__(self) -> None:
         self._task: asyncio.Task[None] | None = None
         self._sending_since = 0.0
         self._said_at = 0.0
@@ -136,9 +140,31 @@ class _Stream:
         with suppress(OSError):
             await send({"type": "http.response.body", "body": b""})
 
+    async def _go_on(self, who: Principal, send: Send) -> None:
+        """Tell what there is to tell, for ever."""
+        raise NotImplementedError
+
     async def _until_gone(self, call: Call) -> None:
         await call.gone()
         self.end()
+
+    async def _beat(self, send: Send) -> None:
+        """Say that it lives, if nothing else was said for a while."""
+        if monotonic() - self._said_at >= BEAT_S - 1:
+            await self._say(send, b":\n\n")
+
+    async def _say(self, send: Send, chunk: bytes) -> None:
+        self._said_at = self._sending_since = monotonic()
+        await send({"type": "http.response.body", "body": chunk, "more_body": True})
+        self._sending_since = 0.0
+
+
+class _Stream(Channel):
+    def __init__(self, feed: Feed, cursor: int, wanted: Wanted | None) -> None:
+        super().__init__()
+        self._feed = feed
+        self._cursor = cursor
+        self._wanted = wanted
 
     async def _go_on(self, who: Principal, send: Send) -> None:
         while True:
@@ -151,8 +177,7 @@ class _Stream:
                 if chunk:
                     await self._say(send, chunk)
                 continue
-            if monotonic() - self._said_at >= BEAT_S - 1:
-                await self._say(send, b":\n\n")
+            await self._beat(send)
             await tick.wait()
 
     def _chunk(self, items: Sequence[Item], who: Principal) -> bytes:
@@ -173,8 +198,3 @@ class _Stream:
             size += len(item.frame)
         self.sent += len(frames)
         return b"".join(frames)
-
-    async def _say(self, send: Send, chunk: bytes) -> None:
-        self._said_at = self._sending_since = monotonic()
-        await send({"type": "http.response.body", "body": chunk, "more_body": True})
-        self._sending_since = 0.0

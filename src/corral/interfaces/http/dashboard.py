@@ -1,0 +1,85 @@
+"""What the dashboard asks for once: the whole board, now or at an earlier event, and its health."""
+
+import os
+from typing import TYPE_CHECKING
+from typing import Annotated as A
+
+from msgspec import Meta, Raw, Struct
+
+from corral.core.board import board_of
+from corral.core.errors import BadInput
+from corral.core.rows import Board
+from corral.interfaces.http.exchange import Call, Reply, asked, ok
+from corral.interfaces.http.pages import ROLES, Running, marked, unchanged
+from corral.interfaces.http.routes import Route
+from corral.roles.locks import taken
+
+if TYPE_CHECKING:
+    from corral.interfaces.http.api import Api
+
+
+class BoardQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    at: A[int | None, Meta(description="as it was after this event; without it: as it is now")] = (
+        None
+    )
+
+
+class Health(Struct, frozen=True):
+    """What is not in the log: what runs now, how large the log is, what the configuration says."""
+
+    seq: int
+    roles: list[Running]
+    store_bytes: int
+    slots: int
+    reserve: int
+    pools: dict[str, int]
+    check_slots: int  # check runs at once; 0: as many as measured to be of use
+    day_usd: float  # the budget of one day; 0: none
+    engines: dict[str, str]  # profiles of the configuration, and their types
+    streams: int
+
+
+async def board(api: "Api", call: Call) -> Reply:
+    query: BoardQuery = asked(call, BoardQuery)
+    if query.at is None:
+        reply = unchanged(api, call)
+        return reply or ok(Raw(api.live.encoded()), marked(api, call))
+    if not 0 <= query.at <= api.feed.state.seq:
+        raise BadInput(f"there is no event {query.at}: the newest is {api.feed.state.seq}")
+    return ok(board_of(await api.history.at(query.at)))
+
+
+async def health(api: "Api", call: Call) -> Reply:
+    config, folder = api.config, api.repository.folder
+    return ok(
+        Health(
+            seq=api.feed.state.seq,
+            roles=[Running(role, taken(folder, role)) for role in ROLES],
+            store_bytes=sum(_size(f"{folder}/{name}") for name in ("log.db", "log.db-wal")),
+            slots=config.slots.total,
+            reserve=config.slots.reserve,
+            pools=config.slots.pools,
+            check_slots=config.refinery.slots,
+            day_usd=config.budget.day_usd,
+            engines={name: engine.type for name, engine in config.engine.items()},
+            streams=len(api.streams.open),
+        )
+    )
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except FileNotFoundError:
+        return 0
+
+
+def _view(path: str, summary: str, handler: object, answer: object, **more: object) -> Route:
+    fields = {"method": "GET", "path": path, "summary": summary, "people_only": True}
+    return Route(**fields, handler=handler, answer=answer, **more)  # type: ignore[arg-type]
+
+
+ROUTES = (
+    _view("/api/board", "the whole board, now or earlier", board, Board, query=BoardQuery),
+    _view("/api/health", "what runs, and what the log does not say", health, Health),
+)
