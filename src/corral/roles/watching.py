@@ -256,7 +256,8 @@ class Watcher:
         """Record limits that were met, and that the conversation was shortened."""
         told = (0, 0)
         if session.id not in self._noted and (session.thread or session.model):
-            told = (stream.limits, stream.compacted)  # by the witness before this one
+            # By the witness before this one; a limit only if it lived long enough.
+            told = (stream.limits if session.limited else 0, stream.compacted)
         limits, compactions = self._noted.get(session.id, told)
         self._noted[session.id] = (stream.limits, stream.compacted)
         limit = stream.last_limit
