@@ -1,6 +1,7 @@
 """A session's output in words, for people: what an engine said, called, used and met."""
 
 from collections import deque
+from typing import Any
 
 from corral.core import facts as f
 from corral.core.config import Config
@@ -32,6 +33,15 @@ def in_words(
         last.extend(line for line in _words(fact) if line)
 
     reading = _read(state, session, config, folder, heard)
+    return list(last) if reading else None
+
+
+def facts(
+    state: State, session: Session, config: Config, folder: str, most: int
+) -> list[Any] | None:
+    """Return the last facts that an engine told of, as they are; None for a plain program."""
+    last: deque[f.Fact] = deque(maxlen=most)
+    reading = _read(state, session, config, folder, last.append)
     return list(last) if reading else None
 
 

@@ -34,6 +34,7 @@ def addresses() -> list[tuple[str, str]]:
 
 def _filled(route: Route) -> str:
     samples = {"task": "AF-1", "convoy": "auth-fix", "session": "AF-1.1"}
+    samples |= {"check": "RUN-1", "mayor": "mayor-1"}
     path = route.path
     for name in route.names:
         path = path.replace("{" + name + "}", samples[name])
@@ -120,7 +121,7 @@ def test_a_session_does_and_sees_what_is_its_own(served: Served) -> None:
         assert (answer.status, answer.error["code"]) == (403, "not_yours"), (path, answer)
     for path in ("/api/tasks/AF-3", "/api/tasks/AF-3/why", "/api/sessions/AF-3.1"):
         assert served.get(path, token=key).status == 404, path
-    for path in ("/api/log", "/api/jobs", "/metrics"):
+    for path in ("/api/log", "/api/jobs", "/api/board", "/api/live", "/api/health", "/metrics"):
         assert served.get(path, token=key).status == 403, path
 
 

@@ -1,6 +1,7 @@
 """The operations behind the routes: commands go through one writer, views come from the feed."""
 
 import asyncio
+import os
 import sys
 import traceback
 from importlib import import_module
@@ -19,7 +20,7 @@ from corral.core.offers import index
 from corral.core.requests import keyed
 from corral.core.state import State
 from corral.interfaces.answers import answer_of
-from corral.interfaces.http import assets, dashboard, pages
+from corral.interfaces.http import assets, dashboard, details, mayor, pages
 from corral.interfaces.http.exchange import (
     Call,
     Receive,
@@ -35,9 +36,10 @@ from corral.interfaces.http.exchange import (
 from corral.interfaces.http.feed import Feed
 from corral.interfaces.http.guard import LOGIN, Guard
 from corral.interfaces.http.history import History
-from corral.interfaces.http.live import Live, LiveQuery, Told
+from corral.interfaces.http.live import Live, LiveData, LiveQuery
 from corral.interfaces.http.routes import Route, Router
 from corral.interfaces.http.stream import EventsQuery, Streams
+from corral.roles.secrets import Secrets
 from corral.store.port import Request
 from corral.store.writer import Writer
 from corral.world.clock import Clock, now
@@ -74,7 +76,10 @@ class Api:
         self.streams = Streams(feed)
         self.assets = assets.Assets()
         self.history = History(feed)
-        self.live = Live(feed, self.streams, repository.folder)
+        self.secrets = Secrets(config, os.environ)
+        self.live = Live(feed, self.streams, repository.folder, self.secrets.hide)
+        self.mayors = mayor.Mayors(self)
+        self.looking = asyncio.Lock()  # one at a time starts git to look at something
         self.answered: dict[int, int] = {}  # by HTTP status
         self._acknowledged = 0
         self._status: tuple[int, bytes] = (-1, b"")
@@ -214,10 +219,10 @@ EVENTS = Route(
 LIVE = Route(
     method="GET",
     path="/api/live",
-    summary="the board, then what changes, as Server-Sent Events (see `Told`)",
+    summary="the board, then what changes, as Server-Sent Events (see `LiveData`)",
     handler=_streamed,
     query=LiveQuery,
-    answer=Told,
+    answer=LiveData,
     kind="text/event-stream",
     people_only=True,
 )
@@ -227,6 +232,8 @@ ROUTER = Router(
         *_commands(),
         *pages.VIEWS,
         *dashboard.ROUTES,
+        *details.ROUTES,
+        *mayor.ROUTES,
         EVENTS,
         LIVE,
         Route(

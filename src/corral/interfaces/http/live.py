@@ -13,7 +13,7 @@ the rows that differ from what it has, each as it is now; whoever was away for t
 
 import asyncio
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from time import monotonic
 from typing import Annotated as A
 from typing import Any, NamedTuple
@@ -60,7 +60,7 @@ class OutputPart(Struct, frozen=True):
     restarted: bool
 
 
-class Told(Struct, frozen=True):
+class LiveData(Struct, frozen=True):
     """What each kind of event on this stream has as its data."""
 
     state: Board
@@ -79,7 +79,11 @@ class _Step(NamedTuple):
 
 
 class Live:
-    def __init__(self, feed: Feed, streams: Streams, folder: str) -> None:
+    def __init__(
+        self, feed: Feed, streams: Streams, folder: str, hide: Callable[[str], str]
+    ) -> None:
+        """`hide` takes the values of keys out of what sessions print."""
+        self.hide = hide
         self._feed = feed
         self._streams = streams
         self.folder = folder
@@ -222,7 +226,7 @@ class Live:
         for session in sessions:
             launch = Room(self.folder, session).launch()
             lines = processes.tail(launch, _TAIL_LINES) if launch else []
-            found[session] = [line[:_TAIL_WIDTH] for line in lines]
+            found[session] = [self.hide(line[:_TAIL_WIDTH]) for line in lines]
         return found
 
 
@@ -286,7 +290,9 @@ class _Watching(Channel):
             return b""
         self.written = True  # there may be more than a page
         self._offset = paging.place(page.end)
-        part = OutputPart(self.session, page.text, page.begin, page.end, page.restarted)
+        part = OutputPart(
+            self.session, self._live.hide(page.text), page.begin, page.end, page.restarted
+        )
         return _frame(b"output", part)
 
 

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from corral import __version__
+from corral.core.commands import Command
 from corral.interfaces.http.routes import Route
 
 _REF = "#/components/schemas/{name}"
@@ -87,8 +88,8 @@ def _operation(route: Route, answer: Any, body: Any) -> dict[str, Any]:
         "parameters": [*_path_parameters(route), *_query_parameters(route.query)],
         "responses": {**_good(route, answer), **_bad(route.method == "POST")},
     }
-    if body is not None:
-        operation["parameters"].append(_KEY)
+    if route.body is not None:
+        operation["parameters"] += [_KEY] * issubclass(route.body, Command)
         operation["requestBody"] = {
             "required": True,
             "content": {"application/json": {"schema": body}},

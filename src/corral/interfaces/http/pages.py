@@ -20,8 +20,6 @@ from corral.core.state import Session, State
 from corral.core.why import Explanation, explain
 from corral.interfaces.http.exchange import Call, Headers, Reply, asked, ok
 from corral.interfaces.http.routes import Route
-from corral.roles import paging
-from corral.roles.files import Room
 from corral.roles.locks import taken
 
 if TYPE_CHECKING:
@@ -40,6 +38,7 @@ class TasksQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 class LogQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     after: A[int, Meta(ge=0, le=1 << 53, description="only events after this number")] = 0
+    before: A[int, Meta(ge=0, le=1 << 53, description="the last ones before this number")] = 0
     limit: A[int, Meta(ge=1, le=1000, description="so many at most")] = 100
 
 
@@ -79,10 +78,14 @@ class LogPage(Struct, frozen=True):
     seq: int  # the newest event there is
 
 
-class Output(paging.Page, frozen=True, kw_only=True):
+class Output(Struct, frozen=True):
     """The last lines; or a page of the text, with the places where it begins and ends."""
 
-    lines: tuple[str, ...] = ()
+    lines: list[str]
+    text: str = ""
+    begin: str = ""
+    end: str = ""
+    restarted: bool = False  # something between the place that was asked for and this is gone
 
 
 class Job(Struct, frozen=True):
@@ -228,32 +231,15 @@ async def sessions(api: "Api", call: Call) -> Reply:
 
 
 async def session(api: "Api", call: Call) -> Reply:
-    found = _session(api, call)
+    found = session_of(api, call)
     return unchanged(api, call) or ok(views.session_view(found), marked(api, call))
 
 
-def _session(api: "Api", call: Call) -> Session:
+def session_of(api: "Api", call: Call) -> Session:
     found = find_session(api.feed.state, call.params["session"])
     if not visible(api.feed.state, call.principal, found.task):
         raise NotFound("there is no such session", "GET /api/sessions")
     return found
-
-
-async def output(api: "Api", call: Call) -> Reply:
-    from corral.world import processes
-
-    query: OutputQuery = asked(call, OutputQuery)
-    # The name comes from the state, never from the address: no path can be smuggled in.
-    room = Room(api.repository.folder, _session(api, call).id)
-    before, after = paging.place(query.before), paging.place(query.after)
-    if before is not None:
-        return ok(await asyncio.to_thread(paging.before, room, before, query.bytes))
-    if after is not None:
-        return ok(await asyncio.to_thread(paging.after, room, after, query.bytes))
-    folder = room.launch()
-    if folder is None:
-        return ok(Output())
-    return ok(Output(lines=tuple(await asyncio.to_thread(processes.tail, folder, query.lines))))
 
 
 async def leases(api: "Api", call: Call) -> Reply:
@@ -280,8 +266,12 @@ async def jobs(api: "Api", call: Call) -> Reply:
 async def log(api: "Api", call: Call) -> Reply:
     query: LogQuery = asked(call, LogQuery)
     known = api.feed.state.seq
-    rows = await asyncio.to_thread(lambda: list(api.feed.store.read(query.after, query.limit)))
-    return ok(LogPage([Raw(mirrored(row)) for row in rows if row.seq <= known], known))
+    after, end = query.after, known
+    if query.before:
+        end = min(known, query.before - 1)
+        after = max(after, end - query.limit)
+    rows = await asyncio.to_thread(lambda: list(api.feed.store.read(after, query.limit)))
+    return ok(LogPage([Raw(mirrored(row)) for row in rows if row.seq <= end], known))
 
 
 async def whoami(api: "Api", call: Call) -> Reply:
@@ -303,13 +293,6 @@ VIEWS = (
     _view("/api/tasks/{task}/why", "why a task is where it is", why, Explanation),
     _view("/api/sessions", "the sessions", sessions, list[views.SessionView]),
     _view("/api/sessions/{session}", "one session", session, views.SessionView),
-    _view(
-        "/api/sessions/{session}/output",
-        "the last lines that a session printed",
-        output,
-        Output,
-        query=OutputQuery,
-    ),
     _view("/api/leases", "who holds what", leases, list[views.LeaseView]),
     _view("/api/alerts", "what needs a person's eye", alerts, list[views.AlertView]),
     _view("/api/messages", "messages that are not over", messages, list[views.MessageView]),

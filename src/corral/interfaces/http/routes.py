@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from corral.core.commands import Command
 from corral.core.errors import NotFound
 from corral.interfaces.http.exchange import Call, Reply
 
@@ -36,7 +35,7 @@ class Route(Struct, frozen=True, kw_only=True):
     summary: str
     handler: Handler
     query: type[Struct] = NoQuery
-    body: type[Command] | None = None
+    body: type[Struct] | None = None
     answer: Any = dict[str, Any]  # what `data` is, in the envelope
     kind: str = "json"  # or the content type of what comes without an envelope
     people_only: bool = False

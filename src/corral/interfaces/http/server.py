@@ -190,6 +190,7 @@ class _Server(uvicorn.Server):
         self._place.publish()
 
     async def shutdown(self, sockets: list[socket] | None = None) -> None:
+        self._place.api.mayors.stop()
         self._place.api.live.stop()
         self._place.api.streams.stop()
         await super().shutdown(sockets)

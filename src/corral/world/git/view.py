@@ -108,16 +108,31 @@ class View:
         command, cwd, environment = self._command(desk, worktree)
         if index:
             environment |= {"GIT_INDEX_FILE": index}
-        if borrow:
-            environment |= {"GIT_ALTERNATE_OBJECT_DIRECTORIES": ":".join(map(_quoted, borrow))}
+        environment |= _borrowing(borrow)
         done = start([*command, *args], cwd, environment, stdin, held)
         if done.returncode not in fine:
             raise failure(args[0], done)
         return done.stdout
 
-    def talk(self, *args: str) -> subprocess.Popen[bytes]:
+    def first(self, most: int, *args: str, borrow: Sequence[str] = ()) -> bytes:
+        """Run git and return the first bytes that it prints; it is ended once there are so many."""
+        process = self.talk(*args, borrow=borrow)
+        with process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.close()
+            said = process.stdout.read(most)
+            if len(said) >= most:
+                process.kill()
+                return said
+        if process.returncode:
+            raise GitFailed(f"git failed with {process.returncode}")
+        return said
+
+    def talk(self, *args: str, borrow: Sequence[str] = ()) -> subprocess.Popen[bytes]:
         """Start git to answer one question after another; the caller ends it."""
         command, cwd, environment = self._command(None, None)
+        environment |= _borrowing(borrow)
         try:
             return subprocess.Popen(
                 [*command, *args],
@@ -319,6 +334,10 @@ def _escaped(text: str) -> str:
 
 def _quoted(path: str) -> str:
     return f'"{_escaped(path)}"'
+
+
+def _borrowing(stores: Sequence[str]) -> dict[str, str]:
+    return {"GIT_ALTERNATE_OBJECT_DIRECTORIES": ":".join(map(_quoted, stores))} if stores else {}
 
 
 def _copy_index(session: str, desk: str) -> None:

@@ -1,0 +1,160 @@
+"""What the dashboard asks for about one thing: a session, a run of the checks, a convoy."""
+
+import asyncio
+from os.path import isdir, join
+from typing import TYPE_CHECKING, Any
+from typing import Annotated as A
+
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+
+from corral.core import whole
+from corral.core.facts import AnyFact
+from corral.core.profiles import limits_of
+from corral.core.queue_rules import find_run
+from corral.core.rules import find_convoy
+from corral.interfaces.http.exchange import Call, Reply, asked, ok
+from corral.interfaces.http.pages import Output, OutputQuery, session_of
+from corral.interfaces.http.routes import Route
+from corral.roles import paging
+from corral.roles.changes import Changes
+from corral.roles.files import Room
+from corral.world import checks, processes
+from corral.world.git.tree import read_plain
+from corral.world.processes.model import Usage
+
+if TYPE_CHECKING:
+    from corral.interfaces.http.api import Api
+
+_PATCH = 200_000
+_BRIEF = 1 << 20
+
+
+class FactsQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    limit: A[int, Meta(ge=1, le=5000, description="so many of the last")] = 500
+
+
+class LinesQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    lines: A[int, Meta(ge=0, le=10_000, description="so many of the last")] = 1000
+
+
+class Facts(Struct, frozen=True):
+    """What an engine said, called, used and met."""
+
+    structured: bool  # False: it prints plain text, see its output
+    facts: list[AnyFact]
+
+
+class BriefText(Struct, frozen=True):
+    text: str  # what the newest launch was told, to the letter
+
+
+class CheckLog(Struct, frozen=True):
+    lines: list[str]
+
+
+async def output(api: "Api", call: Call) -> Reply:
+    query: OutputQuery = asked(call, OutputQuery)
+    # The name comes from the state, never from the address: no path can be smuggled in.
+    room = Room(api.repository.folder, session_of(api, call).id)
+    return ok(await asyncio.to_thread(_output, api, room, query))
+
+
+def _output(api: "Api", room: Room, query: OutputQuery) -> Output:
+    before, after = paging.place(query.before), paging.place(query.after)
+    if before is None and after is None:
+        folder = room.launch()
+        lines = processes.tail(folder, query.lines) if folder else []
+        return Output(lines=[api.secrets.hide(line) for line in lines])
+    if before is not None:
+        page = paging.before(room, before, query.bytes)
+    else:
+        page = paging.after(room, after, query.bytes)
+    return Output([], api.secrets.hide(page.text), page.begin, page.end, page.restarted)
+
+
+async def facts(api: "Api", call: Call) -> Reply:
+    from corral.roles import showing
+
+    query: FactsQuery = asked(call, FactsQuery)
+    session, state = session_of(api, call), api.feed.state
+    folder = api.repository.folder
+    found = await asyncio.to_thread(showing.facts, state, session, api.config, folder, query.limit)
+    reply = ok(Facts(found is not None, found or []))
+    return Reply(api.secrets.hide(reply.body.decode()).encode())
+
+
+async def brief(api: "Api", call: Call) -> Reply:
+    session = session_of(api, call)
+    path = Room(api.repository.folder, session.id).prompt(session.launches)
+    content = await asyncio.to_thread(read_plain, path, _BRIEF)
+    return ok(BriefText(api.secrets.hide((content or b"").decode("utf-8", "replace"))))
+
+
+async def diff(api: "Api", call: Call) -> Reply:
+    from corral.roles.changes import changes
+
+    session = session_of(api, call)
+    async with api.looking:  # git is started for it
+        place = api.config.trees.folder or None
+        found = await asyncio.to_thread(changes, api.repository, place, session, _PATCH)
+    return ok(replace(found, patch=api.secrets.hide(found.patch)))
+
+
+async def usage(api: "Api", call: Call) -> Reply:
+    session = session_of(api, call)
+    folder = Room(api.repository.folder, session.id).launch()
+    if folder is None or not session.live:
+        return ok(None)
+    return ok((await asyncio.to_thread(processes.usage, [folder])).get(folder))
+
+
+async def check_log(api: "Api", call: Call) -> Reply:
+    query: LinesQuery = asked(call, LinesQuery)
+    run = find_run(api.feed.state, call.params["check"]).run
+    folder = join(api.repository.folder, "checks", run)
+    lines = await asyncio.to_thread(checks.tail, folder, query.lines) if isdir(folder) else []
+    return ok(CheckLog([api.secrets.hide(line) for line in lines]))
+
+
+async def report(api: "Api", call: Call) -> Reply:
+    state, now = api.feed.state, api.clock()
+    convoy = find_convoy(state, call.params["convoy"]).id
+    found = whole.outlook(state, convoy, limits_of(api.config), now)
+    return ok(whole.report(state, convoy, found, now))
+
+
+def _view(path: str, summary: str, handler: Any, answer: Any, **more: Any) -> Route:
+    return Route(method="GET", path=path, summary=summary, handler=handler, answer=answer, **more)
+
+
+_SESSION = "/api/sessions/{session}"
+
+ROUTES = (
+    _view(
+        f"{_SESSION}/output",
+        "the last lines that a session printed, or a page of it all",
+        output,
+        Output,
+        query=OutputQuery,
+    ),
+    _view(f"{_SESSION}/facts", "what its engine said and called", facts, Facts, query=FactsQuery),
+    _view(f"{_SESSION}/brief", "what it was told", brief, BriefText),
+    _view(f"{_SESSION}/diff", "what it has changed so far", diff, Changes),
+    _view(f"{_SESSION}/usage", "what its processes use now", usage, Usage | None),
+    _view(
+        "/api/checks/{check}/log",
+        "the last lines that a run of the checks printed",
+        check_log,
+        CheckLog,
+        query=LinesQuery,
+        people_only=True,
+    ),
+    _view(
+        "/api/convoys/{convoy}/report",
+        "what a convoy has come to so far",
+        report,
+        whole.Report,
+        people_only=True,
+    ),
+)
