@@ -868,6 +868,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/live": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** the board, then what changes, as Server-Sent Events (see `Told`) */
+        get: operations["get /api/live"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/tickets": {
         parameters: {
             query?: never;
@@ -928,23 +945,6 @@ export interface paths {
         };
         /** change the ticket of a one-time link for a cookie */
         get: operations["get /login"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** where to begin */
-        get: operations["get /"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1980,10 +1980,37 @@ export interface components {
              * @default 100
              */
             lines?: number;
+            /**
+             * @description instead: what comes before this place
+             * @default
+             */
+            before?: string;
+            /**
+             * @description instead: what comes after this place
+             * @default
+             */
+            after?: string;
+            /**
+             * @description with a place: so many at most
+             * @default 65536
+             */
+            bytes?: number;
         };
-        /** Output */
+        /**
+         * Output
+         * @description The last lines; or a page of the text, with the places where it begins and ends.
+         */
         Output: {
-            lines: string[];
+            /** @default  */
+            text?: string;
+            /** @default  */
+            begin?: string;
+            /** @default  */
+            end?: string;
+            /** @default false */
+            restarted?: boolean;
+            /** @default [] */
+            lines?: string[];
         };
         /** Jobs */
         Jobs: {
@@ -2390,6 +2417,68 @@ export interface components {
              * @default
              */
             type?: string;
+        };
+        /** LiveQuery */
+        LiveQuery: {
+            /**
+             * @description the event of the board that you have; -1: none
+             * @default -1
+             */
+            after?: number;
+            /**
+             * @description send the events, too
+             * @default false
+             */
+            log?: boolean;
+            /**
+             * @description send what this session prints
+             * @default
+             */
+            output?: string;
+            /**
+             * @description from this place on; without it: the last of it
+             * @default
+             */
+            offset?: string;
+            /**
+             * @description send the last lines of all sessions that run
+             * @default false
+             */
+            tails?: boolean;
+        };
+        /**
+         * Told
+         * @description What each kind of event on this stream has as its data.
+         */
+        Told: {
+            state: components["schemas"]["Board"];
+            change: components["schemas"]["Change"];
+            log: Record<string, never>;
+            output: components["schemas"]["OutputPart"];
+            tails: {
+                [key: string]: string[];
+            };
+        };
+        /**
+         * Change
+         * @description What differs from one board to a later one: rows that are new or different, and ids gone.
+         */
+        Change: {
+            seq: number;
+            set: {
+                [key: string]: unknown[];
+            };
+            gone: {
+                [key: string]: string[];
+            };
+        };
+        /** OutputPart */
+        OutputPart: {
+            session: string;
+            text: string;
+            begin: string;
+            end: string;
+            restarted: boolean;
         };
         /** LoginQuery */
         LoginQuery: {
@@ -3646,6 +3735,9 @@ export interface operations {
         parameters: {
             query?: {
                 lines?: number;
+                before?: string;
+                after?: string;
+                bytes?: number;
             };
             header?: never;
             path: {
@@ -3892,6 +3984,32 @@ export interface operations {
             };
         };
     };
+    "get /api/live": {
+        parameters: {
+            query?: {
+                after?: number;
+                log?: boolean;
+                output?: string;
+                offset?: string;
+                tails?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+        };
+    };
     "post /api/tickets": {
         parameters: {
             query?: never;
@@ -3967,25 +4085,5 @@ export interface operations {
         };
         requestBody?: never;
         responses: never;
-    };
-    "get /": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description done */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/plain": unknown;
-                };
-            };
-        };
     };
 }
