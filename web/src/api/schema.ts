@@ -698,23 +698,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/sessions/{session}/output": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** the last lines that a session printed */
-        get: operations["get /api/sessions/{session}/output"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/leases": {
         parameters: {
             query?: never;
@@ -851,6 +834,227 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/sessions/{session}/output": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** the last lines that a session printed, or a page of it all */
+        get: operations["get /api/sessions/{session}/output"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{session}/facts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** what its engine said and called */
+        get: operations["get /api/sessions/{session}/facts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{session}/brief": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** what it was told */
+        get: operations["get /api/sessions/{session}/brief"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{session}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** what it has changed so far */
+        get: operations["get /api/sessions/{session}/diff"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{session}/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** what its processes use now */
+        get: operations["get /api/sessions/{session}/usage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/checks/{check}/log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** the last lines that a run of the checks printed */
+        get: operations["get /api/checks/{check}/log"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/convoys/{convoy}/report": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** what a convoy has come to so far */
+        get: operations["get /api/convoys/{convoy}/report"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/mayors/{mayor}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** what was said in a conversation with the mayor, and its newest plan */
+        get: operations["get /api/mayors/{mayor}"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/mayor/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** have a plan made, or go on with it */
+        post: operations["post /api/mayor/start"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/mayor/ask": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** ask, or say what is to change */
+        post: operations["post /api/mayor/ask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/mayor/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** put the proposed plan on the board */
+        post: operations["post /api/mayor/approve"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/mayor/reject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** do not take the proposed plan */
+        post: operations["post /api/mayor/reject"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/mayor/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** end the conversation and its engine */
+        post: operations["post /api/mayor/stop"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/events": {
         parameters: {
             query?: never;
@@ -875,7 +1079,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** the board, then what changes, as Server-Sent Events (see `Told`) */
+        /** the board, then what changes, as Server-Sent Events (see `LiveData`) */
         get: operations["get /api/live"];
         put?: never;
         post?: never;
@@ -1973,45 +2177,6 @@ export interface components {
             /** @default  */
             hint?: string;
         };
-        /** OutputQuery */
-        OutputQuery: {
-            /**
-             * @description so many of the last
-             * @default 100
-             */
-            lines?: number;
-            /**
-             * @description instead: what comes before this place
-             * @default
-             */
-            before?: string;
-            /**
-             * @description instead: what comes after this place
-             * @default
-             */
-            after?: string;
-            /**
-             * @description with a place: so many at most
-             * @default 65536
-             */
-            bytes?: number;
-        };
-        /**
-         * Output
-         * @description The last lines; or a page of the text, with the places where it begins and ends.
-         */
-        Output: {
-            /** @default  */
-            text?: string;
-            /** @default  */
-            begin?: string;
-            /** @default  */
-            end?: string;
-            /** @default false */
-            restarted?: boolean;
-            /** @default [] */
-            lines?: string[];
-        };
         /** Jobs */
         Jobs: {
             roles: components["schemas"]["Running"][];
@@ -2039,6 +2204,11 @@ export interface components {
              * @default 0
              */
             after?: number;
+            /**
+             * @description the last ones before this number
+             * @default 0
+             */
+            before?: number;
             /**
              * @description so many at most
              * @default 100
@@ -2395,6 +2565,447 @@ export interface components {
             };
             streams: number;
         };
+        /** OutputQuery */
+        OutputQuery: {
+            /**
+             * @description so many of the last
+             * @default 100
+             */
+            lines?: number;
+            /**
+             * @description instead: what comes before this place
+             * @default
+             */
+            before?: string;
+            /**
+             * @description instead: what comes after this place
+             * @default
+             */
+            after?: string;
+            /**
+             * @description with a place: so many at most
+             * @default 65536
+             */
+            bytes?: number;
+        };
+        /**
+         * Output
+         * @description The last lines; or a page of the text, with the places where it begins and ends.
+         */
+        Output: {
+            lines: string[];
+            /** @default  */
+            text?: string;
+            /** @default  */
+            begin?: string;
+            /** @default  */
+            end?: string;
+            /** @default false */
+            restarted?: boolean;
+        };
+        /** FactsQuery */
+        FactsQuery: {
+            /**
+             * @description so many of the last
+             * @default 500
+             */
+            limit?: number;
+        };
+        /**
+         * Facts
+         * @description What an engine said, called, used and met.
+         */
+        Facts: {
+            structured: boolean;
+            facts: (components["schemas"]["Began"] | components["schemas"]["Said"] | components["schemas"]["Used"] | components["schemas"]["Answered"] | components["schemas"]["Spent"] | components["schemas"]["Window"] | components["schemas"]["Compacted"] | components["schemas"]["Limited"] | components["schemas"]["Asked"] | components["schemas"]["Told"] | components["schemas"]["Denied"] | components["schemas"]["Finished"])[];
+        };
+        /**
+         * Began
+         * @description The engine is up; `session` is its own name for the conversation, to resume it by.
+         */
+        Began: {
+            /** @enum {unknown} */
+            fact: "began";
+            /** @default  */
+            session?: string;
+            /** @default  */
+            model?: string;
+            /** @default  */
+            version?: string;
+        };
+        /**
+         * Said
+         * @description The model said something.
+         */
+        Said: {
+            /** @enum {unknown} */
+            fact: "said";
+            text: string;
+        };
+        /**
+         * Used
+         * @description A tool was called; `what` tells two calls of one tool apart (a command, a path).
+         */
+        Used: {
+            /** @enum {unknown} */
+            fact: "used";
+            tool: string;
+            /** @default  */
+            what?: string;
+            /** @default [] */
+            paths?: string[];
+            /** @default  */
+            call?: string;
+        };
+        /**
+         * Answered
+         * @description A tool's answer went back to the model.
+         */
+        Answered: {
+            /** @enum {unknown} */
+            fact: "answered";
+            /** @default  */
+            call?: string;
+            /** @default true */
+            ok?: boolean;
+            /** @default  */
+            text?: string;
+        };
+        /**
+         * Spent
+         * @description Tokens were used; `cost_usd` is None when the engine does not say.
+         *
+         *         `total`: these are the figures of the whole run so far, in place of all before them.
+         */
+        Spent: {
+            /** @enum {unknown} */
+            fact: "spent";
+            /** @default 0 */
+            fresh?: number;
+            /** @default 0 */
+            cached?: number;
+            /** @default 0 */
+            output?: number;
+            /** @default null */
+            cost_usd?: number | null;
+            /** @default  */
+            model?: string;
+            /** @default false */
+            total?: boolean;
+        };
+        /**
+         * Window
+         * @description How much of the model's context is in use.
+         */
+        Window: {
+            /** @enum {unknown} */
+            fact: "window";
+            used: number;
+            /** @default 0 */
+            size?: number;
+        };
+        /**
+         * Compacted
+         * @description The engine shortened its own conversation.
+         */
+        Compacted: {
+            /** @enum {unknown} */
+            fact: "compacted";
+        };
+        /**
+         * Limited
+         * @description The engine met a limit and tries again by itself, for now.
+         */
+        Limited: {
+            /** @enum {unknown} */
+            fact: "limited";
+            trouble: components["schemas"]["Trouble"];
+            /** @default null */
+            retry_s?: number | null;
+            /** @default null */
+            reset_at?: number | null;
+            /** @default  */
+            text?: string;
+        };
+        /**
+         * Trouble
+         * @description Why an engine could not go on, as far as its output tells.
+         * @enum {unknown}
+         */
+        Trouble: "auth" | "budget" | "network" | "other" | "overflow" | "overload" | "quota" | "rate" | "request" | "session";
+        /**
+         * Asked
+         * @description The engine waits for an answer: a question, or a permission.
+         */
+        Asked: {
+            /** @enum {unknown} */
+            fact: "asked";
+            text: string;
+            /** @default [] */
+            options?: string[];
+            /** @default  */
+            call?: string;
+        };
+        /**
+         * Told
+         * @description A text was handed to an engine that runs; `proof` says how it is known that it has it.
+         *
+         *         `record`: the engine itself says so; `screen`: it was seen on its screen; `none`: not known.
+         */
+        Told: {
+            /** @enum {unknown} */
+            fact: "told";
+            text: string;
+            /** @default none */
+            proof?: string;
+        };
+        /**
+         * Denied
+         * @description A tool call was not permitted.
+         */
+        Denied: {
+            /** @enum {unknown} */
+            fact: "denied";
+            tool: string;
+            /** @default  */
+            what?: string;
+        };
+        /**
+         * Finished
+         * @description The engine says that it is over, and how. `trouble` is None if it ended well.
+         */
+        Finished: {
+            /** @enum {unknown} */
+            fact: "finished";
+            /** @default null */
+            trouble?: components["schemas"]["Trouble"] | null;
+            /** @default  */
+            text?: string;
+            /** @default null */
+            status?: number | null;
+            /** @default null */
+            retry_s?: number | null;
+            /** @default null */
+            reset_at?: number | null;
+        };
+        /** BriefText */
+        BriefText: {
+            text: string;
+        };
+        /** Changes */
+        Changes: {
+            base: string;
+            commit: string;
+            uncommitted: number;
+            files: components["schemas"]["ChangedFile"][];
+            patch: string;
+            cut: boolean;
+        };
+        /** ChangedFile */
+        ChangedFile: {
+            path: string;
+            added: number | null;
+            deleted: number | null;
+        };
+        /** Usage */
+        Usage: {
+            pss: number;
+            cpu_s: number;
+            processes: number;
+        };
+        /** LinesQuery */
+        LinesQuery: {
+            /**
+             * @description so many of the last
+             * @default 1000
+             */
+            lines?: number;
+        };
+        /** CheckLog */
+        CheckLog: {
+            lines: string[];
+        };
+        /**
+         * Report
+         * @description What a run came to.
+         */
+        Report: {
+            convoy: string;
+            title: string;
+            standing: components["schemas"]["Standing"];
+            exit_code: number;
+            landed: number;
+            failed: number;
+            waiting: number;
+            tasks: components["schemas"]["TaskReport"][];
+            trunk: string;
+            finished: string;
+            check_runs: number;
+            flaky: {
+                [key: string]: number;
+            };
+            cost_usd: number | null;
+            known_usd: number;
+            seconds: number;
+        };
+        /**
+         * Standing
+         * @description How a run of a convoy stands; all but the first are ends.
+         * @enum {unknown}
+         */
+        Standing: "failed" | "interrupted" | "landed" | "needs_person" | "out_of_budget" | "running";
+        /** TaskReport */
+        TaskReport: {
+            id: string;
+            title: string;
+            state: components["schemas"]["TaskState"];
+            lot: components["schemas"]["Lot"];
+            attempts: number;
+            verdict: string;
+            reason: string;
+            commit: string;
+            returns: number;
+            cost_usd: number | null;
+            seconds: number;
+        };
+        /**
+         * Lot
+         * @description What becomes of one task if nobody does anything.
+         * @enum {unknown}
+         */
+        Lot: "failed" | "money" | "over" | "person" | "working";
+        /** Conversation */
+        Conversation: {
+            id: string;
+            goal: string;
+            said: components["schemas"]["Spoken"][];
+            proposal: components["schemas"]["Proposal"] | null;
+        };
+        /**
+         * Spoken
+         * @description A question or an answer.
+         */
+        Spoken: {
+            seq: number;
+            at: number;
+            actor: string;
+            kind: string;
+            text: string;
+            /** @default  */
+            cause?: string;
+            /** @default  */
+            profile?: string;
+            /** @default  */
+            task?: string;
+            /** @default [] */
+            problems?: string[];
+            /** @default  */
+            trouble?: string;
+            /** @default [] */
+            wrote?: string[];
+            /**
+             * @default {
+             *       "fresh": 0,
+             *       "cached": 0,
+             *       "output": 0,
+             *       "usd": 0,
+             *       "unpriced": 0
+             *     }
+             */
+            cost?: components["schemas"]["Cost"];
+        };
+        /**
+         * Proposal
+         * @description A plan, with the needs that follow from it.
+         */
+        Proposal: {
+            seq: number;
+            at: number;
+            pending: boolean;
+            plan: components["schemas"]["Plan"];
+            edges: components["schemas"]["Edge"][];
+            waves: string[][];
+            critical: components["schemas"]["Critical"] | null;
+            cancel: string[];
+        };
+        /**
+         * Edge
+         * @description `task` waits for `need`. Without a reason, because the plan says so.
+         */
+        Edge: {
+            task: string;
+            need: string;
+            /** @default  */
+            reason?: string;
+        };
+        /**
+         * Critical
+         * @description The longest chain of tasks that wait for each other.
+         */
+        Critical: {
+            keys: string[];
+            length: number;
+            unit: string;
+        };
+        /**
+         * Under
+         * @description How the conversation stands after what was asked for.
+         */
+        Under: {
+            id: string;
+            state: string;
+            turns: number;
+            pending: boolean;
+            convoy: string;
+        };
+        /**
+         * StartMayor
+         * @description Begin a conversation about a goal; without one, go on with the one that there is.
+         */
+        StartMayor: {
+            /**
+             * @description what is to be done
+             * @default
+             */
+            goal?: string;
+            /**
+             * @description the profile that makes the plan
+             * @default
+             */
+            engine?: string;
+            /**
+             * @description on_failure: it is asked again by itself
+             * @default
+             */
+            replan?: string;
+        };
+        /**
+         * AskMayor
+         * @description Ask, or say what is to change in the plan.
+         */
+        AskMayor: {
+            /** @description what to say */
+            text: string;
+        };
+        /**
+         * ApprovePlan
+         * @description Put the plan on the board that was looked at.
+         */
+        ApprovePlan: {
+            /** @description the event that proposed it: proposed_seq */
+            proposal: number;
+        };
+        /**
+         * EndMayor
+         * @description Reject the proposed plan, or stop the conversation.
+         */
+        EndMayor: {
+            /**
+             * @description why, in one line
+             * @default
+             */
+            reason?: string;
+        };
         /** EventsQuery */
         EventsQuery: {
             /**
@@ -2447,10 +3058,10 @@ export interface components {
             tails?: boolean;
         };
         /**
-         * Told
+         * LiveData
          * @description What each kind of event on this stream has as its data.
          */
-        Told: {
+        LiveData: {
             state: components["schemas"]["Board"];
             change: components["schemas"]["Change"];
             log: Record<string, never>;
@@ -3731,37 +4342,6 @@ export interface operations {
             };
         };
     };
-    "get /api/sessions/{session}/output": {
-        parameters: {
-            query?: {
-                lines?: number;
-                before?: string;
-                after?: string;
-                bytes?: number;
-            };
-            header?: never;
-            path: {
-                session: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description done */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @constant */
-                        ok: true;
-                        data: components["schemas"]["Output"];
-                    };
-                };
-            };
-        };
-    };
     "get /api/leases": {
         parameters: {
             query?: never;
@@ -3862,6 +4442,7 @@ export interface operations {
         parameters: {
             query?: {
                 after?: number;
+                before?: number;
                 limit?: number;
             };
             header?: never;
@@ -3954,6 +4535,363 @@ export interface operations {
                         /** @constant */
                         ok: true;
                         data: components["schemas"]["Health"];
+                    };
+                };
+            };
+        };
+    };
+    "get /api/sessions/{session}/output": {
+        parameters: {
+            query?: {
+                lines?: number;
+                before?: string;
+                after?: string;
+                bytes?: number;
+            };
+            header?: never;
+            path: {
+                session: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: true;
+                        data: components["schemas"]["Output"];
+                    };
+                };
+            };
+        };
+    };
+    "get /api/sessions/{session}/facts": {
+        parameters: {
+            query?: {
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                session: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: true;
+                        data: components["schemas"]["Facts"];
+                    };
+                };
+            };
+        };
+    };
+    "get /api/sessions/{session}/brief": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                session: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: true;
+                        data: components["schemas"]["BriefText"];
+                    };
+                };
+            };
+        };
+    };
+    "get /api/sessions/{session}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                session: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: true;
+                        data: components["schemas"]["Changes"];
+                    };
+                };
+            };
+        };
+    };
+    "get /api/sessions/{session}/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                session: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: true;
+                        data: components["schemas"]["Usage"] | null;
+                    };
+                };
+            };
+        };
+    };
+    "get /api/checks/{check}/log": {
+        parameters: {
+            query?: {
+                lines?: number;
+            };
+            header?: never;
+            path: {
+                check: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: true;
+                        data: components["schemas"]["CheckLog"];
+                    };
+                };
+            };
+        };
+    };
+    "get /api/convoys/{convoy}/report": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                convoy: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: true;
+                        data: components["schemas"]["Report"];
+                    };
+                };
+            };
+        };
+    };
+    "get /api/mayors/{mayor}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                mayor: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: true;
+                        data: components["schemas"]["Conversation"];
+                    };
+                };
+            };
+        };
+    };
+    "post /api/mayor/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StartMayor"];
+            };
+        };
+        responses: {
+            /** @description done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: true;
+                        data: components["schemas"]["Under"];
+                    };
+                };
+            };
+        };
+    };
+    "post /api/mayor/ask": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AskMayor"];
+            };
+        };
+        responses: {
+            /** @description done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: true;
+                        data: components["schemas"]["Under"];
+                    };
+                };
+            };
+        };
+    };
+    "post /api/mayor/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ApprovePlan"];
+            };
+        };
+        responses: {
+            /** @description done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: true;
+                        data: components["schemas"]["Under"];
+                    };
+                };
+            };
+        };
+    };
+    "post /api/mayor/reject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EndMayor"];
+            };
+        };
+        responses: {
+            /** @description done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: true;
+                        data: components["schemas"]["Under"];
+                    };
+                };
+            };
+        };
+    };
+    "post /api/mayor/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EndMayor"];
+            };
+        };
+        responses: {
+            /** @description done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: true;
+                        data: components["schemas"]["Under"];
                     };
                 };
             };
