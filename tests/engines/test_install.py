@@ -16,7 +16,7 @@ def run(root: Path, path: str = os.environ["PATH"]) -> "subprocess.CompletedProc
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=300,
     )
 
 

@@ -9,7 +9,7 @@ from corral.core.moves import moves_of
 from corral.core.overlaps import OverlapView, overlap_views
 from corral.core.queue_views import waits
 from corral.core.recurrence import recurs
-from corral.core.slots import Limits, Taken
+from corral.core.slots import CANNOT_OPEN, Limits, Taken
 from corral.core.state import State, Task, TaskState
 
 
@@ -46,7 +46,7 @@ def explain(
         taken = Taken(state)
         profile = governor.profile_for(state, task, limits.accounts, now)
         waits = taken.obstacle(task, pool, limits) or taken.held_up(task, profile, limits, now)
-        found += [waits] if waits else []
+        found += [waits] if waits else _not_opened(state, task)
     return Explanation(
         task=task.id,
         state=task.state,
@@ -63,6 +63,19 @@ def explain(
         met=_met(state, task),
         overlaps=overlap_views(state, task.id),
     )
+
+
+def _not_opened(state: State, task: Task) -> list[Obstacle]:
+    """Say why the witness could not start a session for a task that is ready."""
+    return [
+        Obstacle(
+            CANNOT_OPEN,
+            f"{task.id} cannot be started: {alert.text}",
+            "mend that: it is tried again",
+        )
+        for alert in state.alerts.values()
+        if (alert.kind, alert.subject) == (CANNOT_OPEN, task.id)
+    ]
 
 
 def _met(state: State, task: Task) -> list[str]:

@@ -26,7 +26,7 @@ from corral.core.ids import SessionId
 from corral.core.profiles import limits_of
 from corral.core.recurrence import starts_over
 from corral.core.session_rules import WITNESS
-from corral.core.slots import startable
+from corral.core.slots import CANNOT_OPEN, startable
 from corral.core.state import Session, State, Task
 from corral.roles import signals
 from corral.roles.attention import Attention
@@ -183,12 +183,13 @@ class Witness:
                     ports_wanted=self._config.trees.ports,
                 )
             )
+            self._log.over(CANNOT_OPEN, task.id)
         except Refused as refusal:
             # Mostly, the state has moved on since the plan was made; the next plan knows.
             if refusal.code in ("refused", "no_port"):
-                self._log.alert("cannot_open", task.id, refusal.message)
+                self._log.alert(CANNOT_OPEN, task.id, refusal.message, again=True)
         except CorralError as error:
-            self._log.alert("cannot_open", task.id, error.message)
+            self._log.alert(CANNOT_OPEN, task.id, error.message, again=True)
 
     def _free_ports(self) -> list[int]:
         """Return more ports than needed that nobody listens on or has leased."""

@@ -334,8 +334,8 @@ class Application:
         if route.people_only and call.principal.session:
             raise NotYours("this is for people only")
         api.guard.check_body(call)
-        if route in (EVENTS, LIVE):
-            await (api.streams if route is EVENTS else api.live).serve(call, send)
+        if route.kind == "text/event-stream":
+            await (api.live if route is LIVE else api.streams).serve(call, send)
             return None
         if route.method == "GET":
             if route.query.__struct_fields__ == ():

@@ -19,6 +19,7 @@ from corral.core import commands as c
 from corral.core import mayor_events as m
 from corral.core import mayor_rules
 from corral.core.access import Principal
+from corral.core.bill import NANO
 from corral.core.codec import Stored, decode, event_of
 from corral.core.errors import BadInput, CorralError, NotFound, Refused
 from corral.core.mayor_state import Mayor
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from corral.interfaces.http.api import Api
 
 _BEGINS_S = 20.0  # a question stands in the log by then
+_KNOWN_S = 2.0  # what a command that is over has written is seen here by then
 _TEXT = 100_000
 
 
@@ -107,7 +109,7 @@ class Conversation(Struct, frozen=True):
     proposal: Proposal | None  # the newest one
 
 
-class Under(Struct, frozen=True):
+class MayorNow(Struct, frozen=True):
     """How the conversation stands after what was asked for."""
 
     id: str
@@ -147,7 +149,7 @@ def _spoken(stored: Stored) -> Spoken:
             *about, "asked", event.message, event.cause, profile=event.profile, task=event.task
         )
     assert isinstance(event, m.MayorAnswered)
-    cost = Cost(event.fresh, event.cached, event.output, event.nano_usd / 1e9, event.unpriced)
+    cost = Cost(event.fresh, event.cached, event.output, event.nano_usd / NANO, event.unpriced)
     return Spoken(
         *about,
         "answered",
@@ -184,6 +186,8 @@ async def start(api: "Api", call: Call) -> Reply:
     if wanted.replan not in ("", "on_failure"):
         raise BadInput("replan is on_failure, or nothing")
     words = ["start"]
+    if not api.config.engine:
+        raise NotFound("no engine is configured that could make a plan", "corral engine list")
     if wanted.goal.strip():
         words += ["--task=-"]
         words += [f"--engine={wanted.engine}"] * bool(wanted.engine)
@@ -193,14 +197,15 @@ async def start(api: "Api", call: Call) -> Reply:
 
 async def ask(api: "Api", call: Call) -> Reply:
     wanted = await _body(call, AskMayor)
+    mayor_rules.current(api.feed.state)
     return await api.mayors.tell(call.principal, ["ask", "-"], wanted.text)
 
 
 async def approve(api: "Api", call: Call) -> Reply:
     wanted = await _body(call, ApprovePlan)
     who, seq = call.principal, wanted.proposal
-    found = await asyncio.to_thread(lambda: list(api.feed.store.read(seq - 1, 1)))
-    proposal = event_of(decode(found[0].line)) if found else None
+    rows = await asyncio.to_thread(lambda: list(api.feed.store.read(seq - 1, 1)))
+    proposal = event_of(decode(rows[0].line)) if rows else None
     if not isinstance(proposal, m.PlanProposed):
         raise Refused(f"event {seq} does not propose a plan", "GET /api/board")
     base = api.repository.branch()
@@ -208,12 +213,12 @@ async def approve(api: "Api", call: Call) -> Reply:
     def decide(state: State, now: int) -> mayor_rules.Decision:
         return mayor_rules.approve(state, proposal, seq, base=base, actor=who.name, now=now)
 
-    def answer(state: State, stored: Sequence[Stored]) -> tuple[int, Under]:
-        return stored[-1].seq, _under(state.mayors[proposal.mayor])
+    def answer(state: State, stored: Sequence[Stored]) -> tuple[int, MayorNow]:
+        return stored[-1].seq, _now(state.mayors[proposal.mayor])
 
-    last, under = await api.ask(Request(who.name, decide, answer))
+    last, found = await api.ask(Request(who.name, decide, answer))
     await api.feed.reach(last)
-    return ok(under)
+    return ok(found)
 
 
 async def reject(api: "Api", call: Call) -> Reply:
@@ -233,8 +238,8 @@ async def _body(call: Call, kind: type[Any]) -> Any:
         raise BadInput(in_words(error)) from error
 
 
-def _under(mayor: Mayor) -> Under:
-    return Under(mayor.id, mayor.state, mayor.turn, mayor.pending, mayor.convoy)
+def _now(mayor: Mayor) -> MayorNow:
+    return MayorNow(mayor.id, mayor.state, mayor.turn, mayor.pending, mayor.convoy)
 
 
 class Mayors:
@@ -246,14 +251,16 @@ class Mayors:
 
     def stop(self) -> None:
         """End the commands; the conversation goes on when somebody asks for it."""
-        for process in self._running.values():
+        for task, process in list(self._running.items()):
+            task.cancel()
             if process.returncode is None:
                 process.terminate()
 
     async def tell(self, who: Principal, words: list[str], text: str = "") -> Reply:
         """Run a command, and answer once it has an effect, is over, or is refused."""
-        before = mayor_rules.newest(self._api.feed.state)
-        process = await self._start(who, words, text)
+        state = self._api.feed.state
+        before = mayor_rules.newest(state) if text else mayor_rules.current(state)
+        process = await self._start(who, words)
         ended = asyncio.ensure_future(process.communicate(text.encode()))
         watched = asyncio.ensure_future(self._changed(before))
         task = asyncio.ensure_future(self._see_through(who, ended, process, watched))
@@ -261,18 +268,19 @@ class Mayors:
         task.add_done_callback(self._running.pop)
         await asyncio.wait((ended, watched), timeout=_BEGINS_S, return_when=asyncio.FIRST_COMPLETED)
         if ended.done():
-            await self._api.caught_up()
-            watched.cancel()
             error = _error(process, ended.result()[0])
             if error is not None:
+                watched.cancel()
                 raise error
+            await asyncio.wait((watched,), timeout=_KNOWN_S)
+            watched.cancel()
         elif not watched.done():
             watched.cancel()
             process.terminate()
             raise Refused("the mayor's command did not begin in time; it was ended")
-        return ok(_under(mayor_rules.current(self._api.feed.state)))
+        return ok(_now(mayor_rules.current(self._api.feed.state)))
 
-    async def _start(self, who: Principal, words: list[str], text: str) -> Process:
+    async def _start(self, who: Principal, words: list[str]) -> Process:
         place = self._api.repository.worktree
         return await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "corral", "--json", f"--repo={place}", f"--as={who.name}"),
@@ -327,7 +335,7 @@ def _write(path: str, summary: str, handler: Any, body: type[Struct]) -> Route:
         summary=summary,
         handler=handler,
         body=body,
-        answer=Under,
+        answer=MayorNow,
         people_only=True,
     )
 

@@ -60,9 +60,9 @@ class Finishing:
             self._done(convoy, "left", trunk.tip, f"git merge convoy/{convoy}/trunk")
         elif self._policy == "pull-request":
             self._done(convoy, *self._ask(convoy, base, trunk.tip))
-        elif self._contains(here, trunk.tip):
+        elif self._view.contains(here, trunk.tip):
             self._done(convoy, "merged", here, "")
-        elif self._contains(trunk.tip, here):
+        elif self._view.contains(trunk.tip, here):
             self._move(convoy, base, here, trunk.tip, "fast_forwarded")
         elif self._policy == "fast-forward":
             note = f"{base} has moved on: git merge convoy/{convoy}/trunk"
@@ -121,9 +121,6 @@ class Finishing:
             [gh, "pr", "create", "--fill", "--head", branch, "--base", base], git_dir
         )
         return ("left", tip, f"{said}: {push}") if said else ("asked", tip, f"{branch} to {base}")
-
-    def _contains(self, commit: str, part: str) -> bool:
-        return not self._view.run("rev-list", "-n1", part, "--not", commit).strip()
 
     def _done(self, convoy: ConvoyId, how: str, commit: str, note: str) -> None:
         self._log.record(
