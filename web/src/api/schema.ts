@@ -2948,10 +2948,10 @@ export interface components {
             unit: string;
         };
         /**
-         * Under
+         * MayorNow
          * @description How the conversation stands after what was asked for.
          */
-        Under: {
+        MayorNow: {
             id: string;
             state: string;
             turns: number;
@@ -4779,7 +4779,7 @@ export interface operations {
                     "application/json": {
                         /** @constant */
                         ok: true;
-                        data: components["schemas"]["Under"];
+                        data: components["schemas"]["MayorNow"];
                     };
                 };
             };
@@ -4807,7 +4807,7 @@ export interface operations {
                     "application/json": {
                         /** @constant */
                         ok: true;
-                        data: components["schemas"]["Under"];
+                        data: components["schemas"]["MayorNow"];
                     };
                 };
             };
@@ -4835,7 +4835,7 @@ export interface operations {
                     "application/json": {
                         /** @constant */
                         ok: true;
-                        data: components["schemas"]["Under"];
+                        data: components["schemas"]["MayorNow"];
                     };
                 };
             };
@@ -4863,7 +4863,7 @@ export interface operations {
                     "application/json": {
                         /** @constant */
                         ok: true;
-                        data: components["schemas"]["Under"];
+                        data: components["schemas"]["MayorNow"];
                     };
                 };
             };
@@ -4891,7 +4891,7 @@ export interface operations {
                     "application/json": {
                         /** @constant */
                         ok: true;
-                        data: components["schemas"]["Under"];
+                        data: components["schemas"]["MayorNow"];
                     };
                 };
             };
