@@ -2290,6 +2290,7 @@ export interface components {
             progress: string;
             progress_at: number;
             commit: string;
+            comments: number;
             cost: components["schemas"]["Cost"];
         };
         /**
@@ -2948,10 +2949,10 @@ export interface components {
             unit: string;
         };
         /**
-         * MayorNow
+         * Under
          * @description How the conversation stands after what was asked for.
          */
-        MayorNow: {
+        Under: {
             id: string;
             state: string;
             turns: number;
@@ -4779,7 +4780,7 @@ export interface operations {
                     "application/json": {
                         /** @constant */
                         ok: true;
-                        data: components["schemas"]["MayorNow"];
+                        data: components["schemas"]["Under"];
                     };
                 };
             };
@@ -4807,7 +4808,7 @@ export interface operations {
                     "application/json": {
                         /** @constant */
                         ok: true;
-                        data: components["schemas"]["MayorNow"];
+                        data: components["schemas"]["Under"];
                     };
                 };
             };
@@ -4835,7 +4836,7 @@ export interface operations {
                     "application/json": {
                         /** @constant */
                         ok: true;
-                        data: components["schemas"]["MayorNow"];
+                        data: components["schemas"]["Under"];
                     };
                 };
             };
@@ -4863,7 +4864,7 @@ export interface operations {
                     "application/json": {
                         /** @constant */
                         ok: true;
-                        data: components["schemas"]["MayorNow"];
+                        data: components["schemas"]["Under"];
                     };
                 };
             };
@@ -4891,7 +4892,7 @@ export interface operations {
                     "application/json": {
                         /** @constant */
                         ok: true;
-                        data: components["schemas"]["MayorNow"];
+                        data: components["schemas"]["Under"];
                     };
                 };
             };

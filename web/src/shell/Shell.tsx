@@ -9,6 +9,7 @@ import { nextTheme, theme } from "../lib/theme";
 import { clock, plural } from "../lib/words";
 import { Icon } from "../ui/icons";
 import { Button, EmptyState } from "../ui/parts";
+import { Asking } from "../pages/task/actions";
 import { Toasts } from "../ui/toast";
 import { OnDemand } from "./OnDemand";
 import { PAGES } from "./pages";
@@ -51,6 +52,7 @@ export function Shell() {
       {query["task"] && <OnDemand key="task" load={loadTask} props={{ id: query["task"] }} />}
       {showing.value === "palette" && <OnDemand key="palette" load={loadPalette} props={{ onClose: hide }} />}
       {showing.value === "help" && <OnDemand key="help" load={loadHelp} props={{ onClose: hide }} />}
+      <Asking />
       <Toasts />
     </div>
   );
