@@ -2893,6 +2893,8 @@ export interface components {
             kind: string;
             text: string;
             /** @default  */
+            words?: string;
+            /** @default  */
             cause?: string;
             /** @default  */
             profile?: string;
@@ -2928,6 +2930,9 @@ export interface components {
             waves: string[][];
             critical: components["schemas"]["Critical"] | null;
             cancel: string[];
+            tasks: {
+                [key: string]: string;
+            };
         };
         /**
          * Edge
@@ -2949,10 +2954,10 @@ export interface components {
             unit: string;
         };
         /**
-         * Under
+         * MayorNow
          * @description How the conversation stands after what was asked for.
          */
-        Under: {
+        MayorNow: {
             id: string;
             state: string;
             turns: number;
@@ -4780,7 +4785,7 @@ export interface operations {
                     "application/json": {
                         /** @constant */
                         ok: true;
-                        data: components["schemas"]["Under"];
+                        data: components["schemas"]["MayorNow"];
                     };
                 };
             };
@@ -4808,7 +4813,7 @@ export interface operations {
                     "application/json": {
                         /** @constant */
                         ok: true;
-                        data: components["schemas"]["Under"];
+                        data: components["schemas"]["MayorNow"];
                     };
                 };
             };
@@ -4836,7 +4841,7 @@ export interface operations {
                     "application/json": {
                         /** @constant */
                         ok: true;
-                        data: components["schemas"]["Under"];
+                        data: components["schemas"]["MayorNow"];
                     };
                 };
             };
@@ -4864,7 +4869,7 @@ export interface operations {
                     "application/json": {
                         /** @constant */
                         ok: true;
-                        data: components["schemas"]["Under"];
+                        data: components["schemas"]["MayorNow"];
                     };
                 };
             };
@@ -4892,7 +4897,7 @@ export interface operations {
                     "application/json": {
                         /** @constant */
                         ok: true;
-                        data: components["schemas"]["Under"];
+                        data: components["schemas"]["MayorNow"];
                     };
                 };
             };
