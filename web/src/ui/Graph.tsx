@@ -7,9 +7,9 @@ import "./graph.css";
 
 export type Node = { id: string; title: string; state: string; tone: Tone; note?: string; href?: string; onOpen?: () => void };
 
-const WIDE = 168;
+const WIDE = 180;
 const HIGH = 46;
-const ACROSS = WIDE + 44;
+const ACROSS = WIDE + 38;
 const DOWN = HIGH + 14;
 const EDGE = 12;
 
@@ -57,7 +57,7 @@ function Box({ node, x, y, critical }: { node: Node; x: number; y: number; criti
       <rect class="side" width="4" height={HIGH - 14} x="5" y="7" rx="2" />
       <text x="16" y="19" class="name">{clip(node.id, 14)}</text>
       <text x={WIDE - 9} y="19" class="state" text-anchor="end">{clip(node.note || node.state, 12)}</text>
-      <text x="16" y="36">{clip(node.title, 25)}</text>
+      <svg x="16" y="22" width={WIDE - 22} height="22"><text y="14">{clip(node.title, 26)}</text></svg>
     </g>
   );
   return node.href ? <a href={node.href} aria-label={said} onClick={open}>{drawn}</a> : drawn;

@@ -17,7 +17,7 @@ export default function Alerts(_: PageProps) {
   const alerts = tables.alerts.rows.value.filter((alert) => fits(alert.kind, alert.subject, alert.text));
   const fresh = alerts.filter((alert) => !alert.seen_by);
   const seen = alerts.filter((alert) => alert.seen_by);
-  const asked = tables.messages.rows.value.filter((one) => (one.question || one.to === "people") && !one.acknowledged && fits(one.sender, one.text));
+  const asked = tables.messages.rows.value.filter((one) => forPeople(one) && fits(one.sender, one.text));
   const overlaps = tables.overlaps.rows.value.filter((one) => fits(one.task, one.other, one.text));
   useKeys([
     { keys: "a", label: "Acknowledge all new alerts", group: "Alerts", run: () => void fresh.forEach((alert) => void acknowledge(alert)) },
@@ -92,12 +92,28 @@ function Subject({ id }: { id: string }) {
   return <span class="mono">{id}</span>;
 }
 
+/** A question that nobody has answered, or what people were told or have taken and not called seen. */
+const forPeople = (one: MessageRow) => !one.acknowledged && (one.question || one.to === "people" || (one.reader !== "" && !tables.sessions.row(one.reader)));
+
+/** Where an answer reaches the sender: a session that has ended cannot be told any more, its task can. */
+function backTo(sender: string): string {
+  const session = tables.sessions.row(sender);
+  return session ? (session.live ? sender : session.task) : "people";
+}
+
+/** Take a message and call it understood: only who has taken it can do that. */
+async function seen(message: MessageRow, done: string): Promise<void> {
+  if (message.reader || (await act("/api/message/read", {}, ""))) await act("/api/message/ack", { message: message.id }, done);
+}
+
 function Question({ message }: { message: MessageRow }) {
   const [text, setText] = useState("");
   const answer = async (event: Event) => {
     event.preventDefault();
     const said = text.trim();
-    if (said && (await act("/api/message/send", { to: message.sender, text: said, reply_to: message.id }, `Answered ${message.sender}`))) setText("");
+    if (!said || !(await act("/api/message/send", { to: backTo(message.sender), text: said, reply_to: message.id }, `Answered ${message.sender}`))) return;
+    setText("");
+    if (message.to === "people" && !message.reader) await seen(message, "");
   };
   return (
     <li class={`alert ${message.question ? "tone-violet" : "tone-blue"}`} data-message={message.id}>
@@ -112,6 +128,7 @@ function Question({ message }: { message: MessageRow }) {
         <form class="across" onSubmit={(event) => void answer(event)}>
           <input class="input grow" aria-label={`Answer ${message.sender}`} placeholder="Answer" value={text} onInput={(event) => setText(event.currentTarget.value)} />
           <Button type="submit" icon="send" disabled={!text.trim()}>Send</Button>
+          {!message.question && <Button kind="quiet" icon="check" label={`Seen: ${message.id}`} onClick={() => void seen(message, `${message.id}: seen`)}>Seen</Button>}
         </form>
       </div>
     </li>

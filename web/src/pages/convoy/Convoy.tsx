@@ -49,7 +49,7 @@ function Branch({ row }: { row: ConvoyRow }) {
     ["trunk", row.branch],
     ["at", row.tip.slice(0, 12) || "nothing yet"],
     ["made for", row.base],
-    ["strategy", row.strategy],
+    ["strategy", row.strategy || "as configured"],
     ["checks", row.checks.join("  ·  ") || "those of the configuration"],
     ...(row.finished ? [["finished", `${row.finished} ${row.finished_commit.slice(0, 12)}`] as [string, string]] : []),
     ...(row.paused ? [["paused", row.paused] as [string, string]] : []),

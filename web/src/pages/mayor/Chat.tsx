@@ -53,7 +53,7 @@ function Bubble({ mine, who, at, more, children }: { mine?: boolean; who: string
 
 /** A question: a person's words, or what Corral itself asks. */
 function Asked({ one }: { one: Spoken }) {
-  if (one.cause === "goal") return <Bubble mine who={one.actor} at={one.at} more={<Badge tone="accent">goal</Badge>}><div class="prose">{one.text}</div></Bubble>;
+  if (one.cause === "goal") return <Bubble mine who={one.actor} at={one.at} more="the goal"><div class="prose">{one.text}</div></Bubble>;
   if (one.words) return <Bubble mine who={one.actor} at={one.at} more={one.cause === "again" && <Badge tone="amber">asked again</Badge>}><div class="prose">{one.words}</div></Bubble>;
   const title = one.cause === "wrong" ? "Sent back with what is wrong with it" : one.cause === "failure" ? "A task has failed for good: what now?" : "Asked again";
   return (

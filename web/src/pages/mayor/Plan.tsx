@@ -35,7 +35,7 @@ export function Plan({ row, proposal, current, onChange }: { row: MayorRow; prop
           <Summary proposal={proposal} />
         </header>
         <Graph label="The plan" nodes={nodes} edges={edges.map((edge) => [edge.need, edge.task] as const)} critical={critical?.keys ?? []} />
-        <div class="plan-table"><Table label="Tasks of the plan" columns={columns(proposal)} items={plan.task} keyOf={(one) => one.key} onOpen={(one) => setOpened(one.key)} minWidth={860} /></div>
+        <div class="plan-table"><Table label="Tasks of the plan" columns={columns(proposal)} items={plan.task} keyOf={(one) => one.key} onOpen={(one) => setOpened(one.key)} minWidth={700} /></div>
       </div>
       {row.pending && current && <Decision row={row} proposal={proposal} onChange={onChange} />}
       {task && <PlannedTask task={task} proposal={proposal} onClose={() => setOpened("")} />}
@@ -70,12 +70,14 @@ function columns(proposal: Proposal): readonly Column<Planned>[] {
   const words = (list: readonly string[] | undefined) => <span class="mono small" title={list?.join("\n")}>{list?.join("  ")}</span>;
   const needs = (task: Planned) => proposal.edges.filter((edge) => edge.task === task.key).map((edge) => edge.need);
   const state = (task: Planned) => tables.tasks.row(proposal.tasks[task.key] ?? "")?.column ?? "";
+  const some = (field: "role" | "engine") => proposal.plan.task.some((task) => task[field]);
+  const named = (name: string, field: "role" | "engine"): Column<Planned> => ({ name, width: "74px", cell: (task) => <span title={task[field]}>{task[field]}</span>, by: (task) => task[field] ?? "" });
   return [
-    { name: "Key", width: "88px", cell: (task) => <span class="mono" title={task.key}>{task.key}</span>, by: (task) => task.key },
+    { name: "Key", width: "76px", cell: (task) => <span class="mono" title={task.key}>{task.key}</span>, by: (task) => task.key },
     { name: "Title", width: "minmax(150px, 1.6fr)", cell: (task) => <span title={task.title}>{task.title}</span>, by: (task) => task.title },
-    { name: "State", width: "76px", cell: (task) => (state(task) ? <StateBadge state={state(task)} /> : <Badge tone="accent">new</Badge>), by: state },
-    { name: "Role", width: "70px", cell: (task) => task.role, by: (task) => task.role ?? "" },
-    { name: "Engine", width: "76px", cell: (task) => task.engine, by: (task) => task.engine ?? "" },
+    ...(Object.keys(proposal.tasks).length ? [{ name: "State", width: "76px", cell: (task: Planned) => (state(task) ? <StateBadge state={state(task)} /> : <Badge tone="accent">new</Badge>), by: state }] : []),
+    ...(some("role") ? [named("Role", "role")] : []),
+    ...(some("engine") ? [named("Engine", "engine")] : []),
     { name: "Needs", width: "minmax(64px, 0.7fr)", cell: (task) => words(needs(task)), by: (task) => needs(task).length },
     { name: "Paths", width: "minmax(90px, 1fr)", cell: (task) => words(task.paths) },
     { name: "Accepted when", width: "minmax(100px, 1.1fr)", cell: (task) => (task.unproved ? <span class="soft">no command can tell</span> : words(task.accept)) },

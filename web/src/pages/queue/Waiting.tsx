@@ -1,13 +1,36 @@
 /** What was handed in and has not landed: its place, what it waits for, and who goes first. */
 
 import type { QueueRow } from "../../api/rows";
+import { tables } from "../../live";
 import { Age, Badge, Button, TaskLink } from "../../ui/parts";
 import { act } from "../../ui/toast";
 import { LogLink } from "./CheckLog";
 
 const FIRST = 100;
 
-export const Waiting = ({ rows }: { rows: readonly QueueRow[] }) => (
+/** Each convoy has a queue of its own. */
+export function Waiting({ rows }: { rows: readonly QueueRow[] }) {
+  const convoys = [...new Set(rows.map((row) => row.convoy))];
+  return convoys.map((convoy) => (
+    <section key={convoy} aria-label={`Queue of ${convoy}`}>
+      {convoys.length > 1 && <h3 class="of">{tables.convoys.row(convoy)?.title ?? convoy}</h3>}
+      <Changes rows={rows.filter((row) => row.convoy === convoy)} />
+    </section>
+  ));
+}
+
+/** Why it has not landed: the run that checks it comes first, and leads to what that prints. */
+function Waits({ row }: { row: QueueRow }) {
+  const named = row.checks.find((run) => row.waits.startsWith(`${run} `));
+  return (
+    <>
+      {row.checks.filter((run) => run !== named).map((run) => <LogLink key={run} run={run} />)}
+      {row.waits && <span>{named && <LogLink run={named} />}{named ? row.waits.slice(named.length) : row.waits}</span>}
+    </>
+  );
+}
+
+const Changes = ({ rows }: { rows: readonly QueueRow[] }) => (
   <ol>
     {rows.map((row) => (
       <li key={row.id} class="change" data-queued={row.id}>
@@ -20,8 +43,7 @@ export const Waiting = ({ rows }: { rows: readonly QueueRow[] }) => (
             {row.returns > 0 && <Badge tone="amber">sent back {row.returns} ×</Badge>}
           </div>
           <div class="small soft across wrap">
-            {row.checks.map((run) => <LogLink key={run} run={run} />)}
-            {row.waits && <span>{row.waits}</span>}
+            <Waits row={row} />
             {row.behind.length > 0 && <span>behind {row.behind.map((task) => <span key={task}><TaskLink id={task} /> </span>)}</span>}
           </div>
         </div>
