@@ -57,7 +57,7 @@ function Box({ node, x, y, critical }: { node: Node; x: number; y: number; criti
       <rect class="side" width="4" height={HIGH - 14} x="5" y="7" rx="2" />
       <text x="16" y="19" class="name">{clip(node.id, 14)}</text>
       <text x={WIDE - 9} y="19" class="state" text-anchor="end">{clip(node.note || node.state, 12)}</text>
-      <svg x="16" y="22" width={WIDE - 22} height="22"><text y="14">{clip(node.title, 26)}</text></svg>
+      <svg x="16" y="22" width={WIDE - 22} height="22"><text y="14">{clip(node.title, 24)}</text></svg>
     </g>
   );
   return node.href ? <a href={node.href} aria-label={said} onClick={open}>{drawn}</a> : drawn;

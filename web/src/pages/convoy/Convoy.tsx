@@ -21,7 +21,8 @@ export function Convoy({ id, alone }: { id: string; alone: boolean }) {
     <Page title={row.title} tools={<>{!alone && <a href="/convoy">All convoys</a>}<span class="grow" /><Pause id={id} /></>}>
       <div class="stack" data-convoy={id}>
         <Card title="Branch" tools={<BranchBadge row={row} />}><Branch row={row} /></Card>
-        <Card title="What needs what" tools={<CriticalPath row={row} />} flush>
+        <Card title="What needs what" flush>
+          <CriticalPath row={row} />
           {tasks.value.length ? <Graph label={`Tasks of ${row.title}`} nodes={tasks.value.map(node)} edges={edges} critical={row.critical} /> : <EmptyState title="It has no tasks." />}
         </Card>
         <Report id={id} row={row} />
@@ -41,7 +42,7 @@ const node = (task: TaskRow): Node => ({
 
 function CriticalPath({ row }: { row: ConvoyRow }) {
   if (row.critical.length < 2) return null;
-  return <span class="small soft cut">critical path: {row.critical.map((task, at) => <span key={task}>{at > 0 && " → "}<TaskLink id={task} /></span>)}</span>;
+  return <p class="small soft chain">The critical path: {row.critical.map((task, at) => <span key={task}>{at > 0 && " → "}<TaskLink id={task} /></span>)}</p>;
 }
 
 function Branch({ row }: { row: ConvoyRow }) {
