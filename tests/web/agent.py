@@ -26,7 +26,7 @@ TOOLS = [
 NOISE = (
     "\x1b[2m$ pytest tests/checkout -q\x1b[0m",
     "\x1b[32m.......................\x1b[0m\x1b[31mF\x1b[0m\x1b[32m....\x1b[0m   [ 82%]",
-    "\x1b[31mFAILED\x1b[0m tests/checkout/test_cart.py::\x1b[1mtest_rounding\x1b[0m - assert 1.10 == 1.1",
+    "\x1b[31mFAILED\x1b[0m tests/checkout/test_cart.py::\x1b[1mtest_rounding\x1b[0m - 1.10 != 1.1",
     "\x1b[32m28 passed\x1b[0m, \x1b[31m1 failed\x1b[0m in \x1b[36m2.31s\x1b[0m",
 )
 

@@ -33,7 +33,7 @@ command = ["true"]
 # key, title, what its agent does, how long, needs, more
 Story = tuple[str, str, str, int, str, dict[str, object]]
 CHECKOUT: list[Story] = [
-    ("model", "Write the money type, with currency and exact cents", "land", 1, "", {"priority": 3}),
+    ("model", "The money type: a currency and exact cents", "land", 1, "", {"priority": 3}),
     ("round", "Round once, at the end, and say how", "land", 1, "", {}),
     ("cart", "Cart: add, remove and merge lines", "land", 1, "model", {"role": "builder"}),
     ("taxes", "Look taxes up by place and date", "work", FOREVER, "model", {"priority": 2}),
