@@ -84,6 +84,7 @@ def _behind(context: Context, port: int) -> None:
             "corral down stops it",
             code="already_up",
         )
+    os.makedirs(folder, exist_ok=True)  # nothing has happened yet
     log = os.open(f"{folder}/{_LOG}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     words = ["up", "--port", str(port), "--repo", context.repository.worktree]
     started = subprocess.Popen(
