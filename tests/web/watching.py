@@ -5,17 +5,19 @@ from typing import Any
 from playwright.sync_api import Page
 
 from tests.e2e.server.serving import wait_for
-from tests.web.browsing import Ranch
+from tests.web.browsing import PATIENCE_MS, Ranch
 
 # Kept in the page itself: it would be lost if the page were loaded again.
-WATCH = """selector => {
+WATCH = """([selector, patience]) => {
   const shown = () => document.querySelector(selector);
-  window.shownAt = new Promise(done => {
+  window.shownAt = new Promise((done, fail) => {
+    setTimeout(() => fail(new Error(`${selector} did not appear`)), patience);
     const look = () => shown() && (observer.disconnect(), done(Date.now()));
     const observer = new MutationObserver(look);
     observer.observe(document.body, {childList: true, subtree: true, attributes: true});
     look();
   });
+  window.shownAt.catch(() => {}); // whoever asks is told
 }"""
 
 
@@ -29,7 +31,7 @@ class Watch:
 
     def until(self, selector: str) -> None:
         """Look out for an element from now on; do what makes it appear, then call `seen`."""
-        self._page.evaluate(WATCH, selector)
+        self._page.evaluate(WATCH, [selector, PATIENCE_MS])
 
     def seen(self, kind: str) -> None:
         at = self._page.evaluate("window.shownAt")
