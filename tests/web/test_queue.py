@@ -40,36 +40,36 @@ def test_work_is_followed_from_being_handed_in_to_the_verdict(ranch: Ranch, queu
     watch = Watch(queue, ranch)
     expect(queue.get_by_text("Nothing waits.")).to_be_visible()
     for number in (1, 2, 3):
-        watch.until(f"[data-queued='F-{number}']")
+        watch.until(f"[data-queued='FAR-{number}']")
         ranch.script(WORK, title=f"Change {number}")
         watch.seen("change.queued")
     run = queue.locator("[data-check]").first
-    expect(run.get_by_role("list", name="The predicted state")).to_contain_text("F-1")
-    expect(queue.locator("[data-queued='F-1']")).to_contain_text("Change 1")
+    expect(run.get_by_role("list", name="The predicted state")).to_contain_text("FAR-1")
+    expect(queue.locator("[data-queued='FAR-1']")).to_contain_text("Change 1")
     _priorities(ranch, queue)
     _log_of_the_run(queue)
     _pause(ranch, queue)
 
-    queue.get_by_role("button", name="Take F-3 out of the queue").click()
-    expect(queue.locator("[data-queued='F-3']")).to_have_count(0)
-    assert ranch.task("F-3")["state"] != "review"
+    queue.get_by_role("button", name="Take FAR-3 out of the queue").click()
+    expect(queue.locator("[data-queued='FAR-3']")).to_have_count(0)
+    assert ranch.task("FAR-3")["state"] != "review"
 
     watch.until("[role=table][aria-label=Verdicts] .tone-green")
     (Path(ranch.path).parent / "gate").touch()
     watch.seen("check.ended")
     expect(queue.get_by_text("Nothing waits.")).to_be_visible()
-    expect(queue.get_by_role("table", name="Verdicts")).to_contain_text("F-1")
+    expect(queue.get_by_role("table", name="Verdicts")).to_contain_text("FAR-1")
     watch.check()
 
 
 def _priorities(ranch: Ranch, queue: Page) -> None:
-    queue.get_by_role("button", name="Let F-2 go first").click()
-    assert last(ranch, "task.edited", task="F-2")["priority"] == 100
-    expect(queue.locator("[data-queued='F-2']")).to_contain_text("priority 100")
-    expect(queue.get_by_role("button", name="Let F-2 go first")).to_be_disabled()
-    queue.get_by_role("button", name="Let F-2 take its turn").click()
-    last(ranch, "task.edited", task="F-2", priority=0)
-    expect(queue.locator("[data-queued='F-2']")).not_to_contain_text("priority")
+    queue.get_by_role("button", name="Let FAR-2 go first").click()
+    assert last(ranch, "task.edited", task="FAR-2")["priority"] == 100
+    expect(queue.locator("[data-queued='FAR-2']")).to_contain_text("priority 100")
+    expect(queue.get_by_role("button", name="Let FAR-2 go first")).to_be_disabled()
+    queue.get_by_role("button", name="Let FAR-2 take its turn").click()
+    last(ranch, "task.edited", task="FAR-2", priority=0)
+    expect(queue.locator("[data-queued='FAR-2']")).not_to_contain_text("priority")
 
 
 def _log_of_the_run(queue: Page) -> None:
