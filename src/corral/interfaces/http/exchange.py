@@ -169,10 +169,11 @@ def failed(error: CorralError) -> Reply:
 
 
 async def answer(send: Send, reply: Reply, *, close: bool = False) -> None:
+    own = {name for name, _ in reply.headers}
     headers = [
         (b"content-type", reply.kind),
         (b"content-length", str(len(reply.body)).encode()),
-        *SAFE,
+        *(pair for pair in SAFE if pair[0] not in own),
         *reply.headers,
     ]
     if close:
