@@ -31,10 +31,22 @@ class Bill(Struct, frozen=True, array_like=True, gc=False):
     unpriced: int = 0  # of the tokens, those whose cost is not known
 
     def __add__(self, other: "Bill") -> "Bill":
-        return Bill(*(a + b for a, b in zip(_parts(self), _parts(other), strict=True)))
+        return Bill(
+            self.fresh + other.fresh,
+            self.cached + other.cached,
+            self.output + other.output,
+            self.nano_usd + other.nano_usd,
+            self.unpriced + other.unpriced,
+        )
 
     def __sub__(self, other: "Bill") -> "Bill":
-        return Bill(*(a - b for a, b in zip(_parts(self), _parts(other), strict=True)))
+        return Bill(
+            self.fresh - other.fresh,
+            self.cached - other.cached,
+            self.output - other.output,
+            self.nano_usd - other.nano_usd,
+            self.unpriced - other.unpriced,
+        )
 
     @property
     def tokens(self) -> int:
@@ -73,7 +85,3 @@ def _priced(spent: "Spent", prices: Mapping[str, Price]) -> Bill:
     # A dollar for a million tokens is a thousand nano-dollars for one.
     cost = sum(count * usd * 1000 for count, usd in zip(tokens, each, strict=True))
     return Bill(*tokens, nano_usd=round(cost))
-
-
-def _parts(bill: Bill) -> tuple[int, ...]:
-    return (bill.fresh, bill.cached, bill.output, bill.nano_usd, bill.unpriced)

@@ -14,7 +14,7 @@ the rows that differ from what it has, each as it is now; whoever was away for t
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable
-from time import monotonic
+from time import thread_time
 from typing import Annotated as A
 from typing import Any, NamedTuple
 
@@ -35,7 +35,7 @@ from corral.roles.files import Room
 from corral.world import processes
 
 PACE_S = 0.1  # between two comparisons, at least
-_REST = 9  # times as long as a comparison took
+_REST = 9  # times as long as the processor was busy with one
 _KEPT = 512
 _KEPT_BYTES = 8 << 20
 _PAGE = 65_536  # bytes of output at once
@@ -192,11 +192,11 @@ class Live:
                 self.wake()  # to say that it lives, at the beat of all streams
                 await tick.wait()
                 continue
-            began = monotonic()
+            began = thread_time()
             self.refresh()
             self._seek()
             self.wake()
-            await asyncio.sleep(max(PACE_S, _REST * (monotonic() - began)))
+            await asyncio.sleep(max(PACE_S, _REST * (thread_time() - began)))
 
     def _written(self, sessions: set[SessionId]) -> None:
         self._untold |= sessions

@@ -1,0 +1,157 @@
+"""R37: what the dashboard asks for about one thing, and the mayor over HTTP; real agents."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.corral_command import make_repository
+from tests.e2e.mayor.hall import make_hall, plan, task
+from tests.e2e.server.serving import Served, serve, wait_for
+from tests.e2e.witness.farm import QUIET, Farm
+
+# It changes files, lays traps for whoever looks at them, and waits until it may end.
+AGENT = """\
+echo first > committed.txt && git add -A && git commit -qm work
+git config core.fsmonitor 'touch {trap}; false'
+git config diff.external 'touch {trap}'
+git config core.hooksPath "$PWD/hooks"
+mkdir -p hooks && printf '#!/bin/sh\\ntouch {trap}\\n' > hooks/post-index-change
+chmod +x hooks/post-index-change
+printf '*.txt filter=trap diff=trap\\n' > .gitattributes
+git config filter.trap.clean 'touch {trap}; cat'
+git config diff.trap.textconv 'touch {trap}; cat'
+echo second > uncommitted.txt
+printf '\\033[32mready\\033[0m\\n'
+until test -e {go}; do sleep 0.05; done
+rm -rf uncommitted.txt .gitattributes hooks
+"""
+CONFIG = f"""\
+{QUIET}
+[refinery]
+checks = ["echo all is well"]
+[engine.talker]
+type = "command"
+command = ["sh", "{{script}}"]
+output = "facts"
+"""
+FACTS: list[dict[str, Any]] = [
+    {"fact": "began", "session": "c-1", "model": "small"},
+    {"fact": "used", "tool": "edit", "what": "a.txt", "call": "1"},
+    {"fact": "answered", "call": "1", "text": "done"},
+    {"fact": "said", "text": "<script>alert(1)</script>"},
+    {"fact": "finished"},
+]
+
+
+@pytest.fixture
+def farm(tmp_path: Path) -> Farm:
+    farm = Farm(make_repository(tmp_path / "project").path)
+    farm.corral("init")
+    script = tmp_path / "talker.sh"
+    facts = "".join(f"{json.dumps(fact)}\n" for fact in FACTS)
+    script.write_text(
+        f"cat <<'END'\n{facts}END\necho x > a.txt && git add -A && git commit -qm facts\n"
+    )
+    farm.configure(CONFIG.format(script=script))
+    farm.corral("convoy", "create", "Auth fix")
+    return farm
+
+
+def test_a_session_is_looked_into_without_running_what_it_wrote(farm: Farm, tmp_path: Path) -> None:
+    trap, go = tmp_path / "trapped", tmp_path / "go"
+    farm.script(AGENT.format(trap=trap, go=go), title="Fix <b>login</b>")
+    with serve(farm) as served, farm.witness():
+        url = "/api/sessions/AF-1.1"
+        lines = wait_for(lambda: _lines(served, url), "it prints something")
+        assert lines == ["\x1b[32mready\x1b[0m"]
+        trap.unlink(missing_ok=True)  # the agent's own git may have stepped into it
+        found = served.get(f"{url}/diff").data
+        files = {file["path"]: (file["added"], file["deleted"]) for file in found["files"]}
+        assert files["committed.txt"] == files["uncommitted.txt"] == (1, 0)
+        assert "+first" in found["patch"]
+        assert "+second" in found["patch"]
+        assert found["uncommitted"] == 3
+        assert found["cut"] is False
+        assert not trap.exists()
+        assert "Fix <b>login</b>" in served.get(f"{url}/brief").data["text"]
+        assert served.get(f"{url}/usage").data["processes"] >= 1
+        assert served.get(f"{url}/facts").data == {"structured": False, "facts": []}
+        row = served.get("/api/board").data["sessions"][0]
+        assert (row["id"], row["live"], row["convoy"]) == ("AF-1.1", True, "auth-fix")
+        go.touch()
+        wait_for(lambda: served.get(url).data["verdict"], "it ends")
+    assert farm.verdict("AF-1") == "proved", farm.sessions()
+    farm.corral("refinery", "run", "--once")
+    with serve(farm) as served:
+        assert "+first" in served.get(f"{url}/diff").data["patch"]
+        assert served.get(f"{url}/usage").data is None
+        board = served.get("/api/board").data
+        (check,) = board["checks"]
+        assert (check["result"], check["members"], check["live"]) == ("green", ["AF-1"], False)
+        log = served.get(f"/api/checks/{check['id']}/log").data["lines"]
+        assert "all is well" in log
+        assert (board["queue"], board["convoys"][0]["landed"]) == ([], 1)
+        report = served.get("/api/convoys/auth-fix/report").data
+        assert (report["landed"], report["tasks"][0]["verdict"]) == (1, "proved")
+        assert served.get("/api/checks/nothing/log").status == 404
+        newest = board["seq"]
+        page = served.get(f"/api/log?before={newest}&limit=3").data["events"]
+        assert [event["seq"] for event in page] == [newest - 3, newest - 2, newest - 1]
+
+
+def _lines(served: Served, url: str) -> list[str]:
+    answer = served.get(f"{url}/output")
+    return list(answer.data["lines"]) if answer.status == 200 else []
+
+
+def test_what_an_engine_tells_is_shown_as_it_is(farm: Farm) -> None:
+    farm.add("Talk", "--engine", "talker")
+    farm.once()
+    with serve(farm) as served:
+        found = served.get("/api/sessions/AF-1.1/facts").data
+        assert found["structured"] is True
+        assert [fact["fact"] for fact in found["facts"]] == [fact["fact"] for fact in FACTS]
+        assert found["facts"][3]["text"] == FACTS[3]["text"]
+        last = served.get("/api/sessions/AF-1.1/facts?limit=1").data["facts"]
+        assert [fact["fact"] for fact in last] == ["finished"]
+
+
+def test_a_plan_is_made_changed_and_approved_over_http(tmp_path: Path) -> None:
+    hall = make_hall(tmp_path / "project")
+    hall.answers(
+        plan(task("a"), task("b", needs=["a"])),
+        plan(task("a"), task("b", needs=["a"]), task("c", needs=["b"])),
+    )
+    with serve(hall) as served:
+        assert served.post("/api/mayor/ask", {"text": "Hello?"}).status == 409
+        assert served.post("/api/mayor/start", {"goal": "x", "engine": "none"}).status == 400
+        begun = served.post("/api/mayor/start", {"goal": "--yes, make it good"}).data
+        assert begun["id"] == "mayor-1"
+        first = wait_for(lambda: _pending(served, 0), "a plan is proposed")
+        said = served.get("/api/mayors/mayor-1").data
+        assert said["goal"] == "--yes, make it good"
+        assert [one["kind"] for one in said["said"]] == ["asked", "answered"]
+        assert said["proposal"]["edges"] == [{"task": "b", "need": "a", "reason": ""}]
+        assert said["proposal"]["critical"]["keys"] == ["a", "b"]
+        served.post("/api/mayor/ask", {"text": "One more, please"})
+        second = wait_for(lambda: _pending(served, first), "it is changed")
+        old = served.post("/api/mayor/approve", {"proposal": first})
+        assert old.status == 409
+        assert served.post("/api/mayor/approve", {"proposal": 1}).status == 409
+        done = served.post("/api/mayor/approve", {"proposal": second}).data
+        assert (done["convoy"], done["pending"]) == ("good", False)
+        board = served.get("/api/board").data
+        assert [row["title"] for row in board["tasks"]] == ["Do a", "Do b", "Do c"]
+        assert board["convoys"][0]["critical"] == ["GOO-1", "GOO-2", "GOO-3"]
+        assert served.post("/api/mayor/reject", {}).status == 409
+        assert served.post("/api/mayor/stop", {"reason": "enough"}).data["state"] == "stopped"
+        assert served.get("/api/mayors/mayor-2").status == 404
+    assert hall.of_type("plan.approved")[0]["data"]["proposal"] == second
+
+
+def _pending(served: Served, after: int) -> int:
+    rows = served.get("/api/board").data["mayors"]
+    seq = rows[0]["proposed_seq"] if rows and rows[0]["pending"] else 0
+    return int(seq) if seq > after else 0
