@@ -155,7 +155,7 @@ class Report(Struct, frozen=True):
     convoy: ConvoyId
     title: str
     standing: Standing
-    exit_code: int
+    exit_code: int  # of corral run, once it is over
     landed: int
     failed: int
     waiting: int
@@ -179,7 +179,7 @@ def report(state: State, convoy: ConvoyId, found: Outlook, now: int) -> Report:
         convoy=convoy,
         title=state.convoys[convoy].title,
         standing=found.standing,
-        exit_code=EXIT_CODES[found.standing],
+        exit_code=EXIT_CODES.get(found.standing, 0),
         landed=sum(task.state is TaskState.DONE for task in tasks),
         failed=found.count(Lot.FAILED),
         waiting=len(tasks) - found.count(Lot.OVER) - found.count(Lot.FAILED),

@@ -77,6 +77,7 @@ def test_a_session_is_looked_into_without_running_what_it_wrote(farm: Farm, tmp_
         assert not trap.exists()
         assert "Fix <b>login</b>" in served.get(f"{url}/brief").data["text"]
         assert served.get(f"{url}/usage").data["processes"] >= 1
+        assert served.get("/api/convoys/auth-fix/report").data["standing"] == "running"
         assert served.get(f"{url}/facts").data == {"structured": False, "facts": []}
         row = served.get("/api/board").data["sessions"][0]
         assert (row["id"], row["live"], row["convoy"]) == ("AF-1.1", True, "auth-fix")
