@@ -39,7 +39,7 @@ LOOKS: tuple[tuple[dict[str, str], Callable[[Event], bool]], ...] = (
 @pytest.fixture
 def board(board: Board) -> Board:
     board.here("convoy", "create", "Other", code=0)
-    for number in range(1, 8):
+    for number in range(1, 5):
         board.add(f"Task {number}", "--convoy", "auth-fix")
         board.add("Die Größe", "--convoy", "other")
         board.here("task", "comment", f"AF-{number}", "hm", "--as", "ann", code=0)
