@@ -29,7 +29,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test web pictures engines histories lint types layers format reference bench env lock clean need-git
+.PHONY: help demo test browser web pictures engines histories lint types layers format reference bench env lock clean need-git
 
 help: ## list what make can do
 	@echo 'usage: make TARGET'
@@ -39,11 +39,17 @@ help: ## list what make can do
 demo: $(RUNTIME) ## see Corral at work
 	@$(BIN)/corral demo
 
-test: lint types layers engines histories ## run every check and test
-	@CORRAL_NEED_ENGINES=1 $(BIN)/python -m pytest
+test: lint types layers engines histories browser ## run every check and test
+	@CORRAL_NEED_ENGINES=1 CORRAL_NEED_BROWSER=1 $(BIN)/python -m pytest
 
 histories: ## fetch histories of public projects that tests merge, once for all clones
 	@"$(PYTHON)" tests/world/git/fetch_histories.py
+
+# The tests of the dashboard say so if it is still missing after this.
+browser: $(MODULES)
+	@command -v chromium >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && \
+		echo 'Installing chromium ...' && export DEBIAN_FRONTEND=noninteractive && \
+		{ apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; } >/dev/null; } || true
 
 engines: ## install the coding agents that tests drive, once for all clones
 	@"$(PYTHON)" tests/engines/install.py
@@ -66,6 +72,9 @@ format: $(DEV) ## format, and fix what can be fixed
 web: $(RUNTIME) $(MODULES) ## build the dashboard into the package
 	@$(BIN)/python -m corral.interfaces.http.openapi | (cd web && npm run --silent types)
 	@cd web && npm run --silent check && npm run --silent build -- --logLevel warn
+
+pictures: $(DEV) ## take pictures of every page of the dashboard into docs/pictures
+	@$(BIN)/python -m tests.web.pictures
 
 reference: $(RUNTIME) ## write docs/reference.md from the code
 	@$(BIN)/python -m corral.interfaces.reference > docs/reference.md

@@ -52,7 +52,15 @@ class Ranch(Farm):
         try:
             yield self
         finally:
+            for session in self.sessions():
+                if not session["ended_at"]:
+                    self.corral("session", "stop", session["id"], code=None)
+            self.until(lambda: all(one["ended_at"] for one in self.sessions()), limit_s=60)
             self.corral("down", "--json", code=None)
+
+    def shelve(self, title: str, *words: str) -> str:
+        """Add a task that nobody is given; return its id."""
+        return self.add(title, "--convoy", "shelf", *words)
 
     def served(self) -> Served:
         return Served(self, None, self.url)  # type: ignore[arg-type]

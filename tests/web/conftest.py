@@ -1,7 +1,6 @@
 """The browser, once for all tests of this folder, and a repository for each."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
@@ -20,14 +19,20 @@ def browser() -> Iterator[Browser]:
         opened.close()
 
 
-@pytest.fixture
-def ranch(tmp_path: Path) -> Iterator[Ranch]:
-    """A repository with the convoy `farm` (tasks F-1, F-2, …), and everything running."""
-    make_repository(tmp_path / "project")
-    made = Ranch(tmp_path / "project")
+@pytest.fixture(scope="module")
+def ranch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ranch]:
+    """A repository with everything running, for the tests of one file.
+
+    What is in its convoy `farm` is given to sessions; what is in `shelf` stays where it is.
+    """
+    folder = tmp_path_factory.mktemp("web")
+    make_repository(folder / "project")
+    made = Ranch(folder / "project")
     made.corral("init")
     made.configure(QUIET)
     made.here("convoy", "create", "Farm", code=0)
+    made.here("convoy", "create", "Shelf", code=0)
+    made.here("convoy", "pause", "--convoy", "shelf", code=0)
     with made.up():
         yield made
 

@@ -2320,6 +2320,7 @@ export interface components {
             progress: string;
             progress_at: number;
             commit: string;
+            comments: number;
             cost: components["schemas"]["Cost"];
         };
         /**

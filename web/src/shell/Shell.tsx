@@ -1,22 +1,19 @@
 /** What is around every page: the list of pages, notices, drawer, palette and help. */
 
-import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { lookAt, store, stream, tables } from "../live";
 import { useKeys } from "../lib/keys";
+import { hideOverlay, overlay, showHelp, showPalette } from "../lib/overlay";
 import { closeTask, go, pathTo, place } from "../lib/router";
 import { nextTheme, theme } from "../lib/theme";
 import { clock, plural } from "../lib/words";
 import { Icon } from "../ui/icons";
 import { Button, EmptyState } from "../ui/parts";
+import { Asking } from "../pages/task/actions";
 import { Toasts } from "../ui/toast";
 import { OnDemand } from "./OnDemand";
 import { PAGES } from "./pages";
 import "./shell.css";
-
-const showing = signal<"" | "palette" | "help">("");
-export const showPalette = () => (showing.value = "palette");
-const hide = () => (showing.value = "");
 
 const loadPalette = () => import("./Palette");
 const loadHelp = () => import("./Help");
@@ -30,7 +27,7 @@ export function Shell() {
   }, [entry]);
   useKeys([
     { keys: "Ctrl+k", label: "Open the command palette", group: "Everywhere", run: showPalette, always: true, quiet: true },
-    { keys: "?", label: "List the keys", group: "Everywhere", run: () => (showing.value = "help") },
+    { keys: "?", label: "List the keys", group: "Everywhere", run: showHelp },
     { keys: "/", label: "Filter", group: "Everywhere", run: () => document.querySelector<HTMLElement>("[data-search]")?.focus(), quiet: true },
     { keys: "Escape", label: "Close what is open", group: "Everywhere", run: escape, quiet: true, always: true },
     { keys: "T", label: "Change light and dark", group: "Everywhere", run: nextTheme },
@@ -49,8 +46,9 @@ export function Shell() {
         </main>
       </div>
       {query["task"] && <OnDemand key="task" load={loadTask} props={{ id: query["task"] }} />}
-      {showing.value === "palette" && <OnDemand key="palette" load={loadPalette} props={{ onClose: hide }} />}
-      {showing.value === "help" && <OnDemand key="help" load={loadHelp} props={{ onClose: hide }} />}
+      {overlay.value === "palette" && <OnDemand key="palette" load={loadPalette} props={{ onClose: hideOverlay }} />}
+      {overlay.value === "help" && <OnDemand key="help" load={loadHelp} props={{ onClose: hideOverlay }} />}
+      <Asking />
       <Toasts />
     </div>
   );
@@ -63,7 +61,7 @@ function skip(event: Event): void {
 
 /** Dialogs close by themselves; what else can be open is left, from the top down. */
 function escape(): void {
-  if (showing.peek() || document.querySelector("dialog[open]")) return void hide();
+  if (overlay.peek() || document.querySelector("dialog[open]")) return hideOverlay();
   const focused = document.activeElement;
   if (focused instanceof HTMLInputElement || focused instanceof HTMLTextAreaElement) focused.blur();
   else if (place.peek().query["task"]) closeTask();
@@ -94,7 +92,7 @@ function Navigation() {
         <div class="across">
           <Button kind="quiet" icon="search" label="Command palette (Ctrl K)" onClick={showPalette} />
           <Button kind="quiet" icon={chosen === "system" ? "system" : chosen === "light" ? "sun" : "moon"} label={`Theme: ${chosen}. Change it`} onClick={nextTheme} />
-          <Button kind="quiet" icon="help" label="Keys (?)" onClick={() => (showing.value = "help")} />
+          <Button kind="quiet" icon="help" label="Keys (?)" onClick={showHelp} />
         </div>
       </div>
     </nav>

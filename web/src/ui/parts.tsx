@@ -6,6 +6,7 @@ import { useEffect, useId, useRef } from "preact/hooks";
 import type { Cost } from "../api/rows";
 import { now } from "../lib/clock";
 import { moment, money, span } from "../lib/words";
+import { showPalette } from "../lib/overlay";
 import { openTask } from "../lib/router";
 import { Icon, type IconName } from "./icons";
 
@@ -19,6 +20,9 @@ export function Page({ title, tools, whole, children }: Children & { title: stri
       <div class="toolbar">
         <h1>{title}</h1>
         {tools}
+        <span class="phone">
+          <Button kind="quiet" icon="more" label="More: command palette" onClick={showPalette} />
+        </span>
       </div>
       <div class={whole ? "content whole" : "content"} tabIndex={whole ? undefined : 0} role={whole ? undefined : "region"} aria-label={whole ? undefined : title}>
         {children}

@@ -31,7 +31,8 @@ export function VirtualList<T>({ items, height, label, keyOf, render, role = "li
   const [view, setView] = useState({ top: 0, height: 600 });
   const atEnd = useRef(true);
   const look = () => {
-    const { scrollTop, clientHeight, scrollHeight } = box.current!;
+    if (!box.current) return; // a last call from the observer, after the list has gone
+    const { scrollTop, clientHeight, scrollHeight } = box.current;
     atEnd.current = scrollTop + clientHeight >= scrollHeight - height;
     setView((old) => (old.top === scrollTop && old.height === clientHeight ? old : { top: scrollTop, height: clientHeight }));
   };

@@ -1,4 +1,4 @@
-"""The dashboard's files, as built from `web/` into the package, and the page for whoever may not in.
+"""The dashboard's files, as built from `web/` into the package; a page for who is not let in.
 
 The page's own address is one for each of its pages, so that a link to a session or a task can be
 kept: all of them are answered with the same file. Files whose names carry their hash never change.
@@ -22,7 +22,9 @@ FOLDER = Path(corral.__file__).parent / "web"
 INDEX = "index.html"
 HASHED = "/assets/"
 # The first part of the address of each page.
-PAGES = frozenset("board tasks convoy sessions queue timeline alerts mayor health".split())
+PAGES = frozenset(
+    ["board", "tasks", "convoy", "sessions", "queue", "timeline", "alerts", "mayor", "health"]
+)
 KINDS = {
     ".html": b"text/html; charset=utf-8",
     ".js": b"text/javascript; charset=utf-8",

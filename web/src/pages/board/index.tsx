@@ -51,7 +51,7 @@ export default function Board(_: PageProps) {
       {(engines.value.length > 1 || engine) && <Choice label="Engine" all="All engines" value={engine} options={engines.value} onChange={(value) => setQuery({ engine: value })} />}
       {(roles.value.length > 0 || role) && <Choice label="Role" all="All roles" value={role} options={roles.value} onChange={(value) => setQuery({ role: value })} />}
       <span class="grow" />
-      <Button kind="first" icon="plus" onClick={() => (adding.value = true)}>Add a task</Button>
+      <Button kind="first" icon="plus" label="Add a task" onClick={() => (adding.value = true)}><span class="wide">Add a task</span></Button>
     </>
   );
   return (
@@ -62,12 +62,20 @@ export default function Board(_: PageProps) {
   );
 }
 
+/** A phone shows one column at a time: begin with the one in which something goes on. */
+function jump(name: string): void {
+  document.getElementById(`column-${name}`)?.scrollIntoView({ inline: "start", block: "nearest" });
+}
+
 function Columns() {
+  useEffect(() => {
+    if (matchMedia("(max-width: 700px)").matches) jump("doing");
+  }, []);
   return (
     <div class="board">
       <nav class="jump" aria-label="Columns">
         {COLUMNS.map((name) => (
-          <button key={name} onClick={() => document.getElementById(`column-${name}`)?.scrollIntoView({ inline: "start", block: "nearest" })}>
+          <button key={name} onClick={() => jump(name)} disabled={!ids.value[name]!.length}>
             {name} <span class="faint number">{ids.value[name]!.length}</span>
           </button>
         ))}
