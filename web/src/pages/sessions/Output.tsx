@@ -20,6 +20,7 @@ export function Output({ feed, live }: { feed: Feed; live: boolean }) {
   const wanted = useLater(typed, 150);
   const drawn = useDrawn();
   const { hits, at, go } = useHits(box, wanted, feed.version.value, () => setFollow(false));
+  const byHand = useByHand();
   const height = useRef(0);
   const first = useRef(-1);
 
@@ -28,12 +29,14 @@ export function Output({ feed, live }: { feed: Feed; live: boolean }) {
     const begin = printed.blocks[0]?.id ?? -1;
     // What is put before what one reads must not push it away.
     if (!follow && first.current >= 0 && begin !== first.current) element.scrollTop += element.scrollHeight - height.current;
-    if (follow) element.scrollTop = element.scrollHeight;
+    if (follow) stick(element);
+    if (element.scrollHeight <= element.clientHeight) void feed.older(); // there is room for more
     [height.current, first.current] = [element.scrollHeight, begin];
   });
 
   const scrolled = () => {
     const { scrollTop, scrollHeight, clientHeight } = box.current!;
+    if (follow && !byHand.now()) return stick(box.current!);
     const below = scrollHeight - scrollTop - clientHeight;
     if (scrollTop < NEAR) void feed.older();
     if (below < NEAR) void feed.later();
@@ -70,7 +73,7 @@ export function Output({ feed, live }: { feed: Feed; live: boolean }) {
         <span class="grow" />
         <Button icon="down" pressed={follow} title="f" onClick={() => (follow ? setFollow(false) : toEnd())}>Follow</Button>
       </div>
-      <div ref={box} class="printed ansi" role="log" aria-live="off" aria-label="Output" tabIndex={0} onScroll={scrolled}>
+      <div ref={box} class="printed ansi" role="log" aria-live="off" aria-label="Output" tabIndex={0} onScroll={scrolled} {...byHand.on}>
         {empty && <EmptyState title={live ? "It has printed nothing yet." : "It printed nothing, or that is not kept any more."} />}
         {!empty && !printed.whole && <div class="edge">{printed.begin && <button class="button quiet" onClick={() => void feed.older()}>Load older output</button>}</div>}
         {printed.blocks.map((block) => drawn(block, wanted))}
@@ -79,6 +82,25 @@ export function Output({ feed, live }: { feed: Feed; live: boolean }) {
       </div>
     </div>
   );
+}
+
+/** To the end, and once more when what came into view has found its height. */
+function stick(element: HTMLElement): void {
+  element.scrollTop = element.scrollHeight;
+  requestAnimationFrame(() => (element.scrollTop = element.scrollHeight));
+}
+
+/** Tells scrolling by somebody from what happens when heights change. */
+function useByHand() {
+  const [at, held] = [useRef(0), useRef(false)];
+  useEffect(() => {
+    const free = () => (held.current = false);
+    addEventListener("pointerup", free);
+    return () => removeEventListener("pointerup", free);
+  }, []);
+  const note = () => void (at.current = performance.now());
+  const hold = () => void (held.current = true);
+  return { now: () => held.current || performance.now() - at.current < 400, on: { onWheel: note, onTouchMove: note, onKeyDown: note, onPointerDown: hold } };
 }
 
 /** A block that has not changed is the very node that it was, so it costs nothing. */

@@ -8,7 +8,7 @@ import { pathTo } from "../../lib/router";
 import { plural, span } from "../../lib/words";
 import { AnsiLine } from "../../ui/AnsiText";
 import { Age, Badge, Money, TaskLink } from "../../ui/parts";
-import { standing } from "./state";
+import { readable, standing } from "./state";
 
 export function Tile({ id }: { id: string }) {
   const session = tables.sessions.row(id);
@@ -45,7 +45,7 @@ function Tail({ id }: { id: string }) {
   const lines = useComputed(() => stream.tails.value[id]).value;
   const drawn = useMemo(() => {
     const ansi = new Ansi();
-    return (lines ?? []).map((line) => ansi.line(line));
+    return (lines ?? []).map(readable).filter((line) => line !== null).map((line) => ansi.line(line));
   }, [lines]);
   return (
     <div class="tail ansi" aria-label="Last lines of its output" role="group">

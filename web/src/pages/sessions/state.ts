@@ -39,3 +39,20 @@ export function chosen(sessions: readonly SessionRow[], filter: Filter): Session
 }
 
 const rank = (one: SessionRow): number => (one.live ? (one.question || one.asked ? 0 : 1) : 2);
+
+/** A line of output for a tile: facts in words, without those that are only figures (null). */
+export function readable(line: string): string | null {
+  if (!line.startsWith('{"fact"')) return line;
+  const field = (name: string) => new RegExp(`"${name}": ?("(?:[^"\\\\]|\\\\.)*)`).exec(line)?.[1]; // the line may be cut off
+  const words = (name: string) => {
+    try {
+      return String(JSON.parse(`${field(name) ?? '"'}"`));
+    } catch {
+      return "";
+    }
+  };
+  const kind = words("fact");
+  if (kind === "used") return `\x1b[36m${words("tool")}\x1b[39m ${words("what")}`;
+  const text = words("text");
+  return ["said", "asked", "limited", "told", "finished"].includes(kind) && text ? text : null;
+}

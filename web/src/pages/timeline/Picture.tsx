@@ -17,6 +17,7 @@ import { look } from "./scrub";
 const LANE = 24;
 const CHECK = 12; // the height of one row of check runs
 const LEFT = 84;
+const DAY = 86_400_000; // as much as is shown without being asked for
 const MOST = 6000; // events in one picture
 const SHAPES: Record<Mark["shape"], string> = {
   landed: "M-5 0L-1.5 4L5.5 -4.5",
@@ -44,8 +45,8 @@ export function Picture({ range, filter }: { range: Range; filter: Filter }) {
   const events = range.events.value;
   const last = events.at(-1)?.at ?? 0;
   const latest = range.anchor === null ? (store.past.value === null ? now.value : Math.max(last, pastAt.value)) : last;
-  const fitting = SPANS.find((one) => one >= latest - (events[0]?.at ?? latest)) ?? SPANS.at(-1)!;
-  const shownFor = length || Math.min(fitting, SPANS[9]!);
+  const fitting = (latest - (events[0]?.at ?? latest)) * 1.02;
+  const shownFor = length || Math.min(Math.max(fitting, SPANS[0]!), DAY);
   const to = latest - shift + shownFor * 0.02;
   const from = latest - shift - shownFor;
   useEffect(() => {

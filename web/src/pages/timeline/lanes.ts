@@ -124,6 +124,5 @@ export const SPANS = [1, 2, 5, 15, 30, 60, 180, 360, 720, 1440, 4320, 10_080, 43
 
 /** The next length: shorter or longer. */
 export function zoomed(span: number, by: 1 | -1): number {
-  const at = SPANS.findIndex((size) => size >= span);
-  return SPANS[Math.min(SPANS.length - 1, Math.max(0, (at < 0 ? SPANS.length - 1 : at) + by))]!;
+  return by > 0 ? (SPANS.find((size) => size > span) ?? SPANS.at(-1)!) : (SPANS.findLast((size) => size < span) ?? SPANS[0]!);
 }
