@@ -38,6 +38,8 @@ SEEN = """([selector, text]) => new Promise(done => {
   check();
 })"""
 
+BELOW = "box => box.scrollHeight - box.scrollTop - box.clientHeight"
+
 
 class Actor:
     """A session that does what the test says."""
@@ -134,12 +136,12 @@ def test_output_comes_as_it_is_printed_and_is_only_text(
     assert page.title() == "Sessions · Corral"
     page.keyboard.press("/")
     page.keyboard.type("GREEN")
-    expect(page.get_by_text("3 of 3")).to_be_visible()
+    expect(page.get_by_text("2 of 2")).to_be_visible()
     page.keyboard.press("Enter")
-    expect(page.get_by_text("1 of 3")).to_be_visible()
+    expect(page.get_by_text("1 of 2")).to_be_visible()
     expect(output.locator("mark[data-here]")).to_have_text("green")
     page.keyboard.press("Shift+Enter")
-    expect(page.get_by_text("3 of 3")).to_be_visible()
+    expect(page.get_by_text("2 of 2")).to_be_visible()
 
 
 def test_output_is_followed_until_one_looks_back_and_can_be_read_to_its_beginning(
@@ -156,9 +158,9 @@ def test_output_is_followed_until_one_looks_back_and_can_be_read_to_its_beginnin
     expect(follow).to_have_attribute("aria-pressed", "false")
     actor.say("unseen\n" * 30)
     expect(output).to_contain_text("unseen")
-    expect(output.get_by_text("unseen").last).not_to_be_in_viewport()
+    assert output.evaluate(BELOW) > 100
     page.keyboard.press("f")
-    expect(output.get_by_text("unseen").last).to_be_in_viewport()
+    wait_for(lambda: output.evaluate(BELOW) < 5, "it follows again")
     output.hover()
     page.mouse.wheel(0, -600)
     expect(follow).to_have_attribute("aria-pressed", "false")
@@ -180,7 +182,7 @@ def test_a_session_is_spoken_to_and_answered(ranch: Ranch, view: Window, actor: 
     page.keyboard.press("Control+Enter")
     expect(page.get_by_text(f"Sent to {actor.id}")).to_be_visible()
     sent = by_person(ranch, "message.sent")
-    assert (sent["to"], sent["text"]) == (actor.id, "Mind the gap")
+    assert (sent["to"], sent["text"]) == (f"session:{actor.id}", "Mind the gap")
     expect(page.locator(".talk")).to_contain_text("Mind the gap")
     actor.ask()
     expect(page.locator("[data-question]")).to_contain_text("Which colour?")
@@ -189,7 +191,7 @@ def test_a_session_is_spoken_to_and_answered(ranch: Ranch, view: Window, actor: 
     page.get_by_role("button", name="Answer", exact=True).click()
     expect(page.locator("[data-question]")).to_have_count(0)
     sent = by_person(ranch, "message.sent")
-    assert (sent["to"], sent["text"], sent["reply_to"]) == (actor.id, "Blue", asked)
+    assert (sent["text"], sent["reply_to"]) == ("Blue", asked)
 
 
 def test_what_a_session_did_and_how_it_ended(ranch: Ranch, view: Window, actor: Actor) -> None:

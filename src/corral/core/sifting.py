@@ -52,7 +52,8 @@ def tasks_of(data: dict[str, Any]) -> set[TaskId]:
     named = [data.get(name, "") for name in _ONE]
     for name in _MANY:
         named += data.get(name, ())
-    return {TaskId(name.rpartition(".")[0] or name) for name in named if name}
+    plain = [name.rpartition(":")[2] for name in named if name]  # session:AF-1.1 is written to
+    return {TaskId(name.rpartition(".")[0] or name) for name in plain}
 
 
 def _convoys(data: dict[str, Any], about: set[TaskId], state: State) -> set[str]:

@@ -15,7 +15,8 @@ Event = dict[str, Any]
 
 def about(event: Event, task: str) -> bool:
     data = event["data"]
-    return task in (data.get("task"), data.get("subject"), data.get("to"), *data.get("tasks", ()))
+    named = (data.get("task"), data.get("subject"), *data.get("tasks", ()))
+    return task in named or data.get("to") == f"task:{task}"
 
 
 LOOKS: tuple[tuple[dict[str, str], Callable[[Event], bool]], ...] = (
@@ -43,6 +44,7 @@ def board(board: Board) -> Board:
         board.add(f"Task {number}", "--convoy", "auth-fix")
         board.add("Die Größe", "--convoy", "other")
         board.here("task", "comment", f"AF-{number}", "hm", "--as", "ann", code=0)
+        board.here("message", "send", f"AF-{number}", "hello", code=0)
         board.here("alert", "raise", f"AF-{number}", f"odd {number}", code=0)
     return board
 

@@ -91,7 +91,8 @@ function Question({ session }: { session: SessionRow }) {
 /** Messages from and to the session, and a line to write one. */
 function Talk({ session }: { session: SessionRow }) {
   const [text, setText] = useState("");
-  const said = tables.messages.rows.value.filter((one) => one.sender === session.id || one.to === session.id);
+  const names = [`session:${session.id}`, `task:${session.task}`];
+  const said = tables.messages.rows.value.filter((one) => one.sender === session.id || names.includes(one.to));
   const answering = session.question;
   const send = async () => {
     const body = { to: session.id, text: text.trim(), ...(answering ? { reply_to: answering } : {}) };
@@ -113,7 +114,7 @@ function Talk({ session }: { session: SessionRow }) {
           <ul class="talk">
             {said.map((one) => (
               <li key={one.id} class={one.sender === session.id ? "theirs" : "ours"}>
-                <div class="small faint">{one.sender} · <Age at={one.sent_at} title="sent" />{one.to === session.id && (one.read_at ? " · read" : " · not read yet")}</div>
+                <div class="small faint">{one.sender} · <Age at={one.sent_at} title="sent" />{one.sender !== session.id && (one.read_at ? " · read" : " · not read yet")}</div>
                 <div class="prose">{one.text}</div>
               </li>
             ))}
