@@ -87,7 +87,7 @@ function useTypes(range: Range | null, chosen: string): (readonly [string, strin
   return useMemo(() => {
     const exact = new Set([...events.slice(-2000).map((event) => event.type), ...(chosen.includes(".") ? [chosen] : [])]);
     return kinds.flatMap((kind) => [kind, ...[...exact].filter((type) => type.startsWith(`${kind[0]}.`)).sort().map((type) => [type, ` ${type}`] as const)]);
-  }, [events.length >> 5, chosen, range]);
+  }, [events, chosen]);
 }
 
 function useTimeKeys(): void {
