@@ -45,20 +45,26 @@ export function Picture({ range, filter }: { range: Range; filter: Filter }) {
   const events = range.events.value;
   const last = events.at(-1)?.at ?? 0;
   const latest = range.anchor === null ? (store.past.value === null ? now.value : Math.max(last, pastAt.value)) : last;
-  const fitting = (latest - (events[0]?.at ?? latest)) * 1.02;
+  const fit = useRef({ range, first: 0 });
+  if (fit.current.range !== range || range.low.value === 1 || !fit.current.first) fit.current = { range, first: events[0]?.at ?? 0 };
+  // As far back as what was loaded first: to show more is to load more.
+  const fitting = (latest - (fit.current.first || latest)) * 1.02;
   const shownFor = length || Math.min(Math.max(fitting, SPANS[0]!), DAY);
   const to = latest - shift + shownFor * 0.02;
   const from = latest - shift - shownFor;
   useEffect(() => {
     // What is left of the picture's left edge need not be known.
-    if (!range.whole && !range.loading.value && (range.low.value === 0 || (events[0]?.at ?? 0) > from)) void range.more(1000);
+    if (!range.whole && !range.loading.value && (range.low.value === 0 || (length + shift > 0 && (events[0]?.at ?? 0) > from))) void range.more(1000);
   }, [range, range.loading.value, events, from]);
 
   const rows = tables.sessions.rows.value;
+  // Laid out anew only when something drawn differs, or the picture has moved on by a little.
+  const known = rows.map((row) => row.id + row.verdict).join();
+  const edge = Math.floor(from / (shownFor / 50)) * (shownFor / 50);
   const lanes = useMemo(() => {
     const fits = (row: SessionRow) => (!filter.convoy || row.convoy === filter.convoy) && (!filter.task || row.task === filter.task);
-    return lanesOf(events.filter((event) => event.at <= to), rows.filter((row) => fits(row) && row.started_at <= to), by, from);
-  }, [events, rows, by, Math.floor(from / 1000), filter.convoy, filter.task]);
+    return lanesOf(events.filter((event) => event.at <= to), rows.filter((row) => fits(row) && row.started_at <= to), by, edge);
+  }, [events, known, by, edge, filter.convoy, filter.task]);
   const zoom = (step: 1 | -1) => setLength(zoomed(shownFor, step));
   const move = (part: number) => setShift(Math.max(0, shift + part * shownFor));
   useKeys([
