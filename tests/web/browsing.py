@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -45,6 +46,13 @@ class Ranch(Farm):
     """A repository whose tasks are shell scripts, and everything that `corral up` runs."""
 
     url = ""
+
+    def keep_port(self) -> None:
+        """Have the server come back on the port that it had: a page that waits expects it there."""
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        config = self.path / ".corral" / "config.toml"
+        config.write_text(f"{config.read_text()}\n[server]\nport = {port}\n")
 
     @contextmanager
     def up(self) -> Iterator["Ranch"]:

@@ -3,11 +3,13 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 from tests.e2e.corral_command import make_repository
 from tests.e2e.witness.farm import QUIET
-from tests.web.browsing import FLAGS, Ranch, Window, chromium, window
+from tests.web.browsing import FLAGS, PATIENCE_MS, Ranch, Window, chromium, window
+
+expect.set_options(timeout=PATIENCE_MS)
 
 
 @pytest.fixture(scope="session")
@@ -30,6 +32,7 @@ def ranch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ranch]:
     made = Ranch(folder / "project")
     made.corral("init")
     made.configure(QUIET)
+    made.keep_port()
     made.here("convoy", "create", "Farm", code=0)
     made.here("convoy", "create", "Shelf", code=0)
     made.here("convoy", "pause", "--convoy", "shelf", code=0)

@@ -19,9 +19,11 @@ HOSTILE = [
     "${window.owned=1} {{constructor.constructor('window.owned=1')()}}",
     "</textarea></title></script><b id=broke>",
     "__proto__ constructor toString",
-    "\u202egnp.exe \u2066 \ufeff \U0001f469\u200d\U0001f4bb",
+    "\U0001f469\u200d\U0001f4bb e\u0301",
 ]
+# What only output can have: titles and other words with these are refused.
 ESCAPES = [
+    "\u202egnp.exe \u2066 \ufeff",
     "\x1b]8;;javascript:window.owned=1\x1b\\click\x1b]8;;\x1b\\",
     "\x1b]52;c;b3duZWQ=\x07\x1b]0;title\x07\x1b[2J\x1b[H\x1b[?1049h",
     "\x1b[38;2;1;2;3;url(http://evil.example)m<b id=broke>\x1b[999999m",
@@ -32,7 +34,7 @@ FOUND = """() => ({
   marks: document.querySelectorAll('#broke, iframe, base, img, style, script:not([src])').length,
   links: [...document.querySelectorAll('[href], [src]')]
     .map(e => e.getAttribute('href') ?? e.getAttribute('src'))
-    .filter(to => !to.startsWith('/') && !to.startsWith('#')),
+    .filter(to => !/^[/#]/.test(to) && !to.startsWith(location.origin + '/assets/')),
   handlers: [...document.querySelectorAll('*')].flatMap(e => [...e.attributes])
     .filter(a => a.name.startsWith('on')).length,
 })"""
@@ -40,29 +42,35 @@ FOUND = """() => ({
 
 def check(page: Page, where: str) -> None:
     found = page.evaluate(FOUND)
-    assert found == {"marks": 0, "links": [], "handlers": 0}, (where, found)
+    assert found == {"owned": None, "marks": 0, "links": [], "handlers": 0}, (where, found)
 
 
 def fill(ranch: Ranch) -> tuple[str, list[str]]:
     """Put the strings everywhere; return a session whose output has them, and the tasks."""
-    both = [*HOSTILE, *ESCAPES]
-    output = "".join(f"printf '%s\\n' {shlex.quote(text)}; " for text in both)
-    fact = 'printf \'%s\\n\' \'{"fact":"said","text":"<img src=x onerror=window.owned=1>"}\'; '
+    said = ranch.path.parent / "said.txt"
+    said.write_text("\n".join([*HOSTILE, *ESCAPES, '{"fact":"said","text":"<img src=x>"}\n']))
+    output = f"cat {said}; "
     progress = f"printf '%s\\n' {shlex.quote(HOSTILE[1])} > progress.md; "
     file = "echo x > '<img src=x onerror=window.owned=1>'; git add -A; git commit -qm '<b>'; "
-    run = f"{output}{fact}{progress}{file}sleep 600"
+    run = f"{output}{progress}{file}sleep 600"
     busy = ranch.script(run, "--convoy", "farm", title=HOSTILE[2])
+    served = ranch.served()
+
+    def post(command: str, **body: object) -> dict[str, str]:
+        found: dict[str, str] = served.post(f"/api/{command}", body).data
+        return found
+
     tasks = []
     for number, text in enumerate(HOSTILE):
-        task = ranch.shelve(
-            text, "--brief", "\n".join(HOSTILE), "--paths", f"src/{number}/<b id=broke>"
-        )
-        ranch.here("task", "comment", task, text, "--as", "agent", code=0)
-        ranch.here("alert", "raise", task, text, code=0)
-        ranch.here("message", "send", task, text, "--as", "agent", code=0)
-        ranch.here("task", "block", task, "--reason", text, code=0)
+        brief, paths = "\n".join(HOSTILE), [f"src/{number}/<b id=broke>"]
+        added = post("task/add", title=text, convoy="shelf", brief=brief, paths=paths)
+        task = added["id"]
+        post("task/comment", task=task, text=text)
+        post("alert/raise", subject=task, text=text)
+        post("message/send", to=task, text=text)
+        post("task/block", task=task, reason=text)
         tasks.append(task)
-    ranch.here("convoy", "create", HOSTILE[0], code=0)
+    post("convoy/create", title=HOSTILE[0])
     return f"{busy}.1", tasks
 
 
@@ -70,7 +78,7 @@ def test_what_agents_write_is_text_on_every_page(ranch: Ranch, view: Window) -> 
     session, tasks = fill(ranch)
     ranch.until(lambda: ranch.session(session)["progress"], limit_s=60)
     page = view.look(ranch, "board")
-    expect(page.get_by_text(HOSTILE[0], exact=True).first).to_be_visible()
+    expect(page.get_by_role("link", name=HOSTILE[0])).to_be_visible()
     for name in PAGES:
         view.look(ranch, name)
         page.wait_for_timeout(300)  # nothing to wait for: something that should not happen

@@ -50,9 +50,10 @@ export function startKeys(): void {
     const typing = (event.target as Element | null)?.matches?.(TYPING) ?? false;
     const modal = document.querySelector("dialog[open]") !== null;
     const key = pressed(event);
+    if (modal && key === "Escape") return; // the dialog closes by itself
     const usable = bindings.peek().filter((binding) => binding.always || (!typing && !modal));
-    const both = first ? `${first} ${key}` : "";
-    const found = usable.findLast((binding) => binding.keys === both) ?? usable.findLast((binding) => binding.keys === key);
+    const bound = (keys: string) => usable.findLast((binding) => binding.keys === keys);
+    const found = (first && bound(`${first} ${key}`)) || bound(key);
     first = "";
     clearTimeout(timer);
     if (found) {

@@ -110,7 +110,7 @@ export class Stream {
     source.close();
     if (!this.cutAt.peek()) this.cutAt.value = Date.now();
     this.state.value = "cut";
-    const rest = Math.min(250 * 2 ** this.failures++, 4000);
+    const rest = Math.min(250 * 2 ** this.failures++, 2000);
     this.timer = window.setTimeout(() => void this.again(), rest);
   }
 

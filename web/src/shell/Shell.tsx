@@ -61,7 +61,6 @@ function skip(event: Event): void {
 
 /** Dialogs close by themselves; what else can be open is left, from the top down. */
 function escape(): void {
-  if (overlay.peek() || document.querySelector("dialog[open]")) return hideOverlay();
   const focused = document.activeElement;
   if (focused instanceof HTMLInputElement || focused instanceof HTMLTextAreaElement) focused.blur();
   else if (place.peek().query["task"]) closeTask();

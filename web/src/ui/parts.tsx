@@ -145,7 +145,7 @@ export function Dialog({ title, onClose, children, bare }: Children & { title: s
     onClose();
   };
   return (
-    <dialog ref={box} class="dialog" aria-labelledby={bare ? undefined : name} aria-label={bare ? title : undefined} onCancel={closing} onClick={outside}>
+    <dialog ref={box} class="dialog" aria-labelledby={bare ? undefined : name} aria-label={bare ? title : undefined} onCancel={closing} onClose={onClose} onClick={outside}>
       {!bare && (
         <header>
           <h2 id={name}>{title}</h2>
