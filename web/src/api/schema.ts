@@ -766,23 +766,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/log": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** events, oldest first */
-        get: operations["get /api/log"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/whoami": {
         parameters: {
             query?: never;
@@ -792,6 +775,23 @@ export interface paths {
         };
         /** who the server thinks that you are */
         get: operations["get /api/whoami"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** events, oldest first */
+        get: operations["get /api/log"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2197,6 +2197,12 @@ export interface components {
             found: number;
             done: number;
         };
+        /** WhoAmI */
+        WhoAmI: {
+            name: string;
+            session: string;
+            task: string;
+        };
         /** LogQuery */
         LogQuery: {
             /**
@@ -2214,17 +2220,41 @@ export interface components {
              * @default 100
              */
             limit?: number;
+            /**
+             * @description only these, like `task.added,session`
+             * @default
+             */
+            type?: string;
+            /**
+             * @description only about this task
+             * @default
+             */
+            task?: string;
+            /**
+             * @description only about this convoy
+             * @default
+             */
+            convoy?: string;
+            /**
+             * @description only by whoever has this in their name
+             * @default
+             */
+            actor?: string;
+            /**
+             * @description only with this in it
+             * @default
+             */
+            text?: string;
         };
-        /** LogPage */
+        /**
+         * LogPage
+         * @description Events from `begin` to `end` were looked at; go on with `before=BEGIN` or `after=END`.
+         */
         LogPage: {
             events: unknown[];
             seq: number;
-        };
-        /** WhoAmI */
-        WhoAmI: {
-            name: string;
-            session: string;
-            task: string;
+            begin: number;
+            end: number;
         };
         /** BoardQuery */
         BoardQuery: {
@@ -4444,34 +4474,6 @@ export interface operations {
             };
         };
     };
-    "get /api/log": {
-        parameters: {
-            query?: {
-                after?: number;
-                before?: number;
-                limit?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description done */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @constant */
-                        ok: true;
-                        data: components["schemas"]["LogPage"];
-                    };
-                };
-            };
-        };
-    };
     "get /api/whoami": {
         parameters: {
             query?: never;
@@ -4491,6 +4493,39 @@ export interface operations {
                         /** @constant */
                         ok: true;
                         data: components["schemas"]["WhoAmI"];
+                    };
+                };
+            };
+        };
+    };
+    "get /api/log": {
+        parameters: {
+            query?: {
+                after?: number;
+                before?: number;
+                limit?: number;
+                type?: string;
+                task?: string;
+                convoy?: string;
+                actor?: string;
+                text?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: true;
+                        data: components["schemas"]["LogPage"];
                     };
                 };
             };

@@ -20,7 +20,7 @@ from corral.core.offers import index
 from corral.core.requests import keyed
 from corral.core.state import State
 from corral.interfaces.answers import answer_of
-from corral.interfaces.http import assets, dashboard, details, mayor, pages
+from corral.interfaces.http import assets, dashboard, details, logbook, mayor, pages
 from corral.interfaces.http.exchange import (
     Call,
     Receive,
@@ -231,6 +231,7 @@ ROUTER = Router(
     [
         *_commands(),
         *pages.VIEWS,
+        *logbook.ROUTES,
         *dashboard.ROUTES,
         *details.ROUTES,
         *mayor.ROUTES,

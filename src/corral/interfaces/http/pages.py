@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any
 from typing import Annotated as A
 
 import msgspec
-from msgspec import Meta, Raw, Struct
+from msgspec import Meta, Struct
 
 from corral.core import access, views
 from corral.core.access import Principal, visible
 from corral.core.claims import ready
-from corral.core.codec import decode, mirrored
+from corral.core.codec import decode
 from corral.core.errors import NotFound
 from corral.core.governor import profile_for
 from corral.core.messages import inbox
@@ -35,12 +35,6 @@ class TasksQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ready: A[bool, Meta(description="only tasks that could be claimed now")] = False
     after: A[str, Meta(description="go on after this task")] = ""
     limit: A[int, Meta(ge=1, le=5000, description="so many at most")] = 1000
-
-
-class LogQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    after: A[int, Meta(ge=0, le=1 << 53, description="only events after this number")] = 0
-    before: A[int, Meta(ge=0, le=1 << 53, description="the last ones before this number")] = 0
-    limit: A[int, Meta(ge=1, le=1000, description="so many at most")] = 100
 
 
 class OutputQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -72,11 +66,6 @@ class TaskPage(views.TaskView, frozen=True, kw_only=True):
 class ConvoyPage(Struct, frozen=True):
     convoy: views.ConvoyView
     tasks: list[views.TaskLine]
-
-
-class LogPage(Struct, frozen=True):
-    events: list[Raw]
-    seq: int  # the newest event there is
 
 
 class Output(Struct, frozen=True):
@@ -269,17 +258,6 @@ async def jobs(api: "Api", call: Call) -> Reply:
     return ok(Jobs(roles, [Job(c.name, c.ran_at, c.found, c.done) for c in found]))
 
 
-async def log(api: "Api", call: Call) -> Reply:
-    query: LogQuery = asked(call, LogQuery)
-    known = api.feed.state.seq
-    after, end = query.after, known
-    if query.before:
-        end = min(known, query.before - 1)
-        after = max(after, end - query.limit)
-    rows = await asyncio.to_thread(lambda: list(api.feed.store.read(after, query.limit)))
-    return ok(LogPage([Raw(mirrored(row)) for row in rows if row.seq <= end], known))
-
-
 async def whoami(api: "Api", call: Call) -> Reply:
     who = call.principal
     task = access.still_holds(api.feed.state, who).id if who.session else ""
@@ -303,6 +281,5 @@ VIEWS = (
     _view("/api/alerts", "what needs a person's eye", alerts, list[views.AlertView]),
     _view("/api/messages", "messages that are not over", messages, list[views.MessageView]),
     _view("/api/jobs", "what runs, and when each job last ran", jobs, Jobs, people_only=True),
-    _view("/api/log", "events, oldest first", log, LogPage, query=LogQuery, people_only=True),
     _view("/api/whoami", "who the server thinks that you are", whoami, WhoAmI),
 )
