@@ -50,7 +50,7 @@ def test_all_engines_in_one_convoy_are_proved(
             f"Write {name}.py",
             *("--engine", name, "--brief-file", str(brief), "--accept", f"test -f {name}.py"),
         )
-    ranch.once()
+    ranch.patient(420, "witness", "run", "--once")
     assert {name: ranch.verdict(task) for name, task in tasks.items()} == dict.fromkeys(
         tasks, "proved"
     ), {name: ranch.detail(task) for name, task in tasks.items()}
