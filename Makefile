@@ -9,6 +9,7 @@ RUNTIME := .venv/.runtime
 DEV := .venv/.dev
 MODULES := web/node_modules/.package-lock.json
 PIP := $(BIN)/python -m pip
+PYTEST := $(BIN)/python -m pytest
 CHECKED := $(wildcard src tests benchmarks)
 LOCK := pip compile --quiet --no-config --generate-hashes --universal --python-version 3.11 \
 	--python $(BIN)/python --custom-compile-command 'make lock'
@@ -29,7 +30,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test browser web pictures engines histories lint types layers format reference bench env lock clean need-git
+.PHONY: help demo test everything tests alone browser web pictures engines histories lint types layers format reference bench env lock clean need-git
 
 help: ## list what make can do
 	@echo 'usage: make TARGET'
@@ -39,8 +40,21 @@ help: ## list what make can do
 demo: $(RUNTIME) ## see Corral at work
 	@$(BIN)/corral demo
 
-test: lint types layers engines histories browser ## run every check and test
-	@CORRAL_NEED_ENGINES=1 CORRAL_NEED_BROWSER=1 $(BIN)/python -m pytest
+test: ## run every check and test
+	@$(MAKE) --no-print-directory -j5 everything || \
+		{ echo 'make test: failed. Each part that did is named after *** above.' >&2; exit 1; }
+
+# All at once, for installing waits for the network and checking types keeps one core only. Tests
+# that drive a coding agent come last, and wait until it is installed.
+everything: lint types layers engines histories browser tests alone
+
+tests: lint histories browser $(DEV) ## run the tests, but for those that want the machine to themselves
+	@echo 'Running the tests ...'
+	@CORRAL_NEED_ENGINES=1 CORRAL_NEED_BROWSER=1 $(PYTEST) -n auto --dist loadgroup --no-loadscope-reorder -m 'not alone'
+
+alone: tests types layers engines ## run the others, one by one
+	@echo 'Running the tests that want the machine to themselves ...'
+	@CORRAL_NEED_ENGINES=1 CORRAL_NEED_BROWSER=1 $(PYTEST) -m alone
 
 histories: ## fetch histories of public projects that tests merge, once for all clones
 	@"$(PYTHON)" tests/world/git/fetch_histories.py
@@ -55,14 +69,17 @@ engines: ## install the coding agents that tests drive, once for all clones
 	@"$(PYTHON)" tests/engines/install.py
 
 lint: $(DEV) ## check style and formatting
+	@echo 'Checking style ...'
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --quiet --check . || \
 		{ echo 'Some files are not formatted: run "make format".' >&2; exit 1; }
 
 types: $(DEV) ## check types
+	@echo 'Checking types ...'
 	@$(BIN)/mypy $(CHECKED)
 
 layers: $(DEV) ## check that imports go one way
+	@echo 'Checking layers ...'
 	@$(BIN)/lint-imports --no-logo
 
 format: $(DEV) ## format, and fix what can be fixed
@@ -93,9 +110,12 @@ lock: .venv/pyvenv.cfg ## pin all requirements again
 	"$$uv" $(LOCK) $(LOCK_FLAGS) pyproject.toml -o requirements/runtime.txt >/dev/null; \
 	"$$uv" $(LOCK) $(LOCK_FLAGS) -c requirements/runtime.txt --extra acp pyproject.toml \
 		-o requirements/acp.txt >/dev/null; \
+	"$$uv" $(LOCK) $(LOCK_FLAGS) -c requirements/acp.txt --extra otel pyproject.toml \
+		-o requirements/otel.txt >/dev/null; \
 	"$$uv" $(LOCK) $(LOCK_FLAGS) requirements/build.in -o requirements/build.txt >/dev/null; \
-	"$$uv" $(LOCK) $(LOCK_FLAGS) -c requirements/acp.txt -c requirements/build.txt \
-		pyproject.toml --extra acp requirements/dev.in -o requirements/dev.txt >/dev/null; \
+	"$$uv" $(LOCK) $(LOCK_FLAGS) -c requirements/acp.txt -c requirements/otel.txt \
+		-c requirements/build.txt pyproject.toml --extra acp --extra otel requirements/dev.in \
+		-o requirements/dev.txt >/dev/null; \
 	"$$uv" $(LOCK) $(LOCK_FLAGS) tests/engines/aider.in -o tests/engines/aider.txt >/dev/null
 
 clean: ## remove .venv, caches and build results
@@ -139,7 +159,8 @@ $(RUNTIME): requirements/runtime.txt requirements/build.txt pyproject.toml | .ve
 	@$(PIP_INSTALL) --no-build-isolation --no-deps -e .
 	@touch $@
 
+# What is compiled at its first import need not be compiled now, and most is never imported.
 $(DEV): requirements/dev.txt $(RUNTIME)
 	@echo 'Installing the development tools ...'
-	@$(PIP_INSTALL) --require-hashes -r requirements/dev.txt
+	@$(PIP_INSTALL) --no-compile --require-hashes -r requirements/dev.txt
 	@touch $@

@@ -66,6 +66,17 @@ def programs() -> Path | None:
     return place if place.is_dir() else None
 
 
+def awaited() -> Path | None:
+    """Return the same, but when whoever installs them now is done."""
+    place = folder()
+    try:
+        with open(place.parent / f"{place.name}.lock") as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH)
+    except FileNotFoundError:  # nobody ever began
+        pass
+    return programs()
+
+
 def install() -> Path:
     place = folder()
     place.parent.mkdir(parents=True, exist_ok=True)
@@ -115,6 +126,7 @@ def from_npm(new: Path, npm: str) -> None:
 def aider(new: Path, python: str) -> None:
     run([python, "-m", "venv", "aider"], cwd=new)
     pip = ["aider/bin/python", "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
+    pip.append("--no-compile")  # most of it is never imported
     run([*pip, "--root-user-action=ignore", "--require-hashes", "-r", "aider.txt"], cwd=new)
 
 

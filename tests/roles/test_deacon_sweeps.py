@@ -13,6 +13,7 @@ from corral.roles import locks
 from corral.roles.files import Room
 from corral.world import processes
 from corral.world.checks import Pool, Runs, outcome, stop
+from tests.patience import PATIENCE_S
 from tests.roles.yard import Yard, end_all, marked
 from tests.world.processes.sessions import await_in
 from tests.world.trees.ground import commit_file, everything, git, repository
@@ -55,7 +56,7 @@ def test_strays_of_sessions_that_are_over_are_ended_and_nobody_else(yard: Yard) 
     ]
     try:
         assert yard.once()["processes"] == Found(2, 2)
-        assert [process.wait(10) for process in strays] == [-9, -9]
+        assert [process.wait(PATIENCE_S) for process in strays] == [-9, -9]
         assert [process.poll() for process in spared] == [None] * len(spared)
     finally:
         end_all(*strays, *spared)

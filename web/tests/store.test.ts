@@ -33,13 +33,17 @@ test("changes are shown once for each frame, and only rows that differ are drawn
   expect(drawn.list).toBe(2);
 });
 
-test("a row that is waited for is drawn when it comes", () => {
+test("a row that is waited for is drawn when it comes, when it goes, and when it comes again", () => {
   const { store, draw } = made();
   const seen: (string | undefined)[] = [];
   effect(() => void seen.push(store.tables.tasks.row("A")?.title));
   store.change({ seq: 1, set: { tasks: [task("A", "here")] }, gone: {} });
   draw();
-  expect(seen).toEqual([undefined, "here"]);
+  store.change({ seq: 2, set: {}, gone: { tasks: ["A"] } });
+  draw();
+  store.change({ seq: 3, set: { tasks: [task("A", "again")] }, gone: {} });
+  draw();
+  expect(seen).toEqual([undefined, "here", undefined, "again"]);
 });
 
 test("looking back shows the past while the present goes on, and nothing of it is lost", () => {

@@ -14,6 +14,8 @@ from corral.core.governor import Accounts
 from corral.core.money import Budgets, Sums
 from corral.core.state import State, Task
 
+CANNOT_OPEN = "cannot_open"  # of an alert: no session can be started for the task that it is about
+
 
 class Limits(Struct, frozen=True):
     """How many sessions may run at once: in all, in each pool, and how many only for the urgent.

@@ -12,7 +12,7 @@ from corral.core.governor import REFUSED, profile_for
 from corral.core.graph import unmet
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.queue_fold import trunk_of
-from corral.core.slots import Limits, Taken
+from corral.core.slots import CANNOT_OPEN, Limits, Taken
 from corral.core.state import State, Task, TaskState
 
 
@@ -120,6 +120,8 @@ class _Seer:
             return Lot.PERSON
         if task.assignee and obstacles(self._state, task, self._now, "witness"):
             return Lot.PERSON  # it was handed off to somebody by name
+        if self._alerted(CANNOT_OPEN, task.id):
+            return Lot.PERSON
         return self._startable(task)
 
     def _startable(self, task: Task) -> Lot:
@@ -155,7 +157,7 @@ class Report(Struct, frozen=True):
     convoy: ConvoyId
     title: str
     standing: Standing
-    exit_code: int
+    exit_code: int  # of corral run, once it is over
     landed: int
     failed: int
     waiting: int
@@ -179,7 +181,7 @@ def report(state: State, convoy: ConvoyId, found: Outlook, now: int) -> Report:
         convoy=convoy,
         title=state.convoys[convoy].title,
         standing=found.standing,
-        exit_code=EXIT_CODES[found.standing],
+        exit_code=EXIT_CODES.get(found.standing, 0),
         landed=sum(task.state is TaskState.DONE for task in tasks),
         failed=found.count(Lot.FAILED),
         waiting=len(tasks) - found.count(Lot.OVER) - found.count(Lot.FAILED),

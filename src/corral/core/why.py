@@ -9,8 +9,9 @@ from corral.core.moves import moves_of
 from corral.core.overlaps import OverlapView, overlap_views
 from corral.core.queue_views import waits
 from corral.core.recurrence import recurs
-from corral.core.slots import Limits, Taken
+from corral.core.slots import CANNOT_OPEN, Limits, Taken
 from corral.core.state import State, Task, TaskState
+from corral.core.text import shown
 
 
 class Explanation(Struct, frozen=True):
@@ -46,7 +47,7 @@ def explain(
         taken = Taken(state)
         profile = governor.profile_for(state, task, limits.accounts, now)
         waits = taken.obstacle(task, pool, limits) or taken.held_up(task, profile, limits, now)
-        found += [waits] if waits else []
+        found += [waits] if waits else _not_opened(state, task)
     return Explanation(
         task=task.id,
         state=task.state,
@@ -65,6 +66,19 @@ def explain(
     )
 
 
+def _not_opened(state: State, task: Task) -> list[Obstacle]:
+    """Say why the witness could not start a session for a task that is ready."""
+    return [
+        Obstacle(
+            CANNOT_OPEN,
+            f"{task.id} cannot be started: {alert.text}",
+            "mend that: it is tried again",
+        )
+        for alert in state.alerts.values()
+        if (alert.kind, alert.subject) == (CANNOT_OPEN, task.id)
+    ]
+
+
 def _met(state: State, task: Task) -> list[str]:
     """Say what happened to the last session of a task, besides its work."""
     session = state.sessions.get(task.session)
@@ -73,6 +87,8 @@ def _met(state: State, task: Task) -> list[str]:
     found = list(session.reactions)
     if session.live:
         found += [f"asks: {session.asked}"] if session.asked else []
+        asked = state.messages.get(session.waits)
+        found += [f"waits for an answer to {asked.id}: {shown(asked.text)[:200]}"] if asked else []
         found += [f"is being ended, {session.stop}: {session.detail}"] if session.stop else []
         found += [f"goes on with the conversation {session.resume}"] if session.resume else []
     return found

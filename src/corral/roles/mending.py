@@ -39,9 +39,9 @@ class Mender:
         Not if it stands there already, or if an attempt after the return has made commits.
         """
         tip = self._tip(branch)
-        if tip is None or self._contains(trunk, tip):
+        if tip is None or self._view.contains(trunk, tip):
             return True
-        return tip == returned.commit and not self._contains(tip, trunk)
+        return tip == returned.commit and not self._view.contains(tip, trunk)
 
     def bring(self, session: Session, returned: Returned) -> Conflict | None:
         """Point a session's branch at its base with the returned work; return the conflict, if any.
@@ -105,6 +105,3 @@ class Mender:
     def _tip(self, branch: str) -> str | None:
         tip = read_branch(self._view.git_dir, branch)
         return tip if tip is not None and self._view.commits(tip)[0] is not None else None
-
-    def _contains(self, commit: str, part: str) -> bool:
-        return not self._view.run("rev-list", "-n1", part, "--not", commit).strip()

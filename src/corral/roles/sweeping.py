@@ -168,7 +168,7 @@ class Sweeper:
     def _merge(self, many: Sequence[Sides]) -> None:
         unknown = [sides for sides in dict.fromkeys(many) if sides not in self._merges]
         for sides, result in zip(unknown, trial(self.merger, unknown), strict=True):
-            self._merges[sides] = () if result.clean else result.paths or ("?",)
+            self._merges[sides] = () if result.clean else result.named or ("?",)
 
 
 def _of(work: Work, heard: set[str]) -> bool:

@@ -49,8 +49,7 @@ class Trunks:
         tip = read_branch(self._repository.git_dir, session.branch)
         if tip is None or self.view.commits(tip)[0] is None:
             return False
-        said = self.view.run("rev-list", "-n1", session.base, "--not", tip)
-        return not said.strip()
+        return self.view.contains(tip, session.base)
 
     def at(self, convoy: ConvoyId, judged: Session | None = None) -> str:
         """Return where a trunk is, made if it is needed for the first time, mended if need be."""
@@ -85,7 +84,7 @@ class Trunks:
         """Say whether somebody who may has moved a trunk on: a person, never a session."""
         if here in _landed(state, convoy):
             return True
-        if not self._follows(here, known):
+        if not self.view.surely_contains(here, known):
             return False
         mail = self._mover(convoy, here)
         sessions = {mail_of(session.id) for session in state.sessions.values()}
@@ -98,18 +97,9 @@ class Trunks:
         )
 
     def _create(self, state: State, convoy: ConvoyId) -> str:
-        base = state.convoys[convoy].base
-        found = self.view.commits(f"refs/heads/{base}" if base else "-")[0]
-        start = found or self.view.commits(_head(self._repository.git_dir))[0]
-        if start is None:
-            raise Refused(f"{base!r} has no commit to start from", "git commit")
+        start = start_of(self.view, state.convoys[convoy].base)
         self.view.move(f"refs/heads/convoy/{convoy}/trunk", start, None)
         return start
-
-    def _follows(self, commit: str, known: str) -> bool:
-        if None in self.view.commits(commit, known):
-            return False
-        return not self.view.run("rev-list", "-n1", known, "--not", commit).strip()
 
     def _mend(
         self, state: State, convoy: ConvoyId, here: str | None, known: str, judged: Session | None
@@ -149,6 +139,18 @@ class Trunks:
         if not lines or (here and here.encode() not in lines[-1].partition(b"<")[0].split()[1:2]):
             return ""
         return lines[-1].partition(b"<")[2].partition(b">")[0].decode("utf-8", "replace")
+
+
+def start_of(view: View, base: str) -> str:
+    """Return the commit that a convoy starts from: of its base (a branch, or any name that git
+    knows), or what is checked out if it has none. Nothing else stands in for a base."""
+    names = [f"refs/heads/{base}", base] if base else [_head(view.git_dir)]
+    found = next((commit for name in names for commit in view.commits(name) if commit), None)
+    if found is None and not view.commits(_head(view.git_dir))[0]:
+        raise Refused("the repository has no commit to start from", "git commit")
+    if found is None:
+        raise Refused(f"there is no branch {printable(base)!r} to start from", f"git branch {base}")
+    return found
 
 
 def _started_from(state: State, convoy: ConvoyId) -> str:

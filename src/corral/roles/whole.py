@@ -90,14 +90,20 @@ def _supervise(supervisor: Supervisor) -> None:
         return  # somebody was quicker: the roles are theirs
 
 
-def interrupt(store: SqliteStore, repository: Repository, actor: str) -> list[SessionId]:
-    """End all sessions for now; return those that went on nevertheless. No witness may run."""
+def interrupt(store: SqliteStore, repository: Repository, actor: str) -> dict[SessionId, str]:
+    """Ask all sessions to end for now; return them with their folders. No witness may run."""
     folders = {}
     for session in [one for one in store.state().sessions.values() if one.live]:
         folder = Room(repository.folder, session.id).launch()
         if _asked(store, session.id, actor) and folder is not None:
             processes.ask_stop(folder)
             folders[session.id] = folder
+    return folders
+
+
+def still_there(folders: dict[SessionId, str]) -> list[SessionId]:
+    """Wait for sessions that were asked to end; return those that went on nevertheless."""
+    folders = dict(folders)
     deadline = time.monotonic() + _END_S
     while folders and time.monotonic() < deadline:
         over = [name for name, folder in folders.items() if processes.outcome(folder) is not None]

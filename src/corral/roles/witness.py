@@ -17,16 +17,17 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 
-from corral.core import session_rules
+from corral.core import messages, session_rules
 from corral.core.agenda import next_look, resting, unattended
+from corral.core.claims import offers
 from corral.core.config import Config
 from corral.core.errors import CorralError, Refused
-from corral.core.governor import profile_for
+from corral.core.governor import opening, profile_for
 from corral.core.ids import SessionId
 from corral.core.profiles import limits_of
 from corral.core.recurrence import starts_over
 from corral.core.session_rules import WITNESS
-from corral.core.slots import startable
+from corral.core.slots import CANNOT_OPEN, startable
 from corral.core.state import Session, State, Task
 from corral.roles import signals
 from corral.roles.attention import Attention
@@ -127,6 +128,7 @@ class Witness:
             any(session.live for session in state.sessions.values())
             or any(True for _ in self._startable(state))
             or resting(state, at, WITNESS, failed_only=True) is not None
+            or (opening(state, at) and any(True for _ in offers(state, at, WITNESS)))
         )
 
     def _startable(self, state: State) -> Iterator[Task]:
@@ -135,6 +137,7 @@ class Witness:
     def _tend(self, state: State, heard: set[str], *, everyone: bool) -> None:
         """Do what is to be done for every session that was heard of, then start new ones."""
         live = [session for session in state.sessions.values() if session.live]
+        self._attention.sort(messages.concerned(state, self._clock()))
         finished = {session for session in set(self._done) if session not in self._busy}
         self._done -= finished
         if state.seq != self._seq or everyone:
@@ -181,14 +184,16 @@ class Witness:
                     now=at,
                     ports=free,
                     ports_wanted=self._config.trees.ports,
+                    takes=self._steps.launcher.engaging.takes(profile, task),
                 )
             )
+            self._log.over(CANNOT_OPEN, task.id)
         except Refused as refusal:
             # Mostly, the state has moved on since the plan was made; the next plan knows.
             if refusal.code in ("refused", "no_port"):
-                self._log.alert("cannot_open", task.id, refusal.message)
+                self._log.alert(CANNOT_OPEN, task.id, refusal.message, again=True)
         except CorralError as error:
-            self._log.alert("cannot_open", task.id, error.message)
+            self._log.alert(CANNOT_OPEN, task.id, error.message, again=True)
 
     def _free_ports(self) -> list[int]:
         """Return more ports than needed that nobody listens on or has leased."""

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from tests.e2e.corral_command import Board
-from tests.e2e.server.serving import PATIENCE_S, Served, serve
+from tests.e2e.server.serving import Served, serve
+from tests.patience import PATIENCE_S
 
 IDLE = 1000
 

@@ -77,6 +77,7 @@ def test_a_session_is_looked_into_without_running_what_it_wrote(farm: Farm, tmp_
         assert not trap.exists()
         assert "Fix <b>login</b>" in served.get(f"{url}/brief").data["text"]
         assert served.get(f"{url}/usage").data["processes"] >= 1
+        assert served.get("/api/convoys/auth-fix/report").data["standing"] == "running"
         assert served.get(f"{url}/facts").data == {"structured": False, "facts": []}
         row = served.get("/api/board").data["sessions"][0]
         assert (row["id"], row["live"], row["convoy"]) == ("AF-1.1", True, "auth-fix")
@@ -125,7 +126,7 @@ def test_a_plan_is_made_changed_and_approved_over_http(tmp_path: Path) -> None:
         plan(task("a"), task("b", needs=["a"]), task("c", needs=["b"])),
     )
     with serve(hall) as served:
-        assert served.post("/api/mayor/ask", {"text": "Hello?"}).status == 409
+        assert served.post("/api/mayor/ask", {"text": "Hello?"}).status == 404
         assert served.post("/api/mayor/start", {"goal": "x", "engine": "none"}).status == 400
         begun = served.post("/api/mayor/start", {"goal": "--yes, make it good"}).data
         assert begun["id"] == "mayor-1"

@@ -107,15 +107,23 @@ def test_a_page_that_listens_has_what_the_server_has(served: Served) -> None:
 
 
 def test_a_page_that_was_cut_off_gets_the_rows_that_it_missed(served: Served) -> None:
-    page = Page(served)
+    served.post("/api/alert/raise", {"subject": "log", "text": "before the cut"})
+    page, other = Page(served), Page(served)
     page.take()
     page.close()
+    other.take()
+    (alert,) = other.tables["alerts"]
+    served.post("/api/alert/clear", {"alert": alert})
     for number in range(30):
         served.post("/api/task/add", {"title": f"T{number}"})
+        if number % 10 == 0:  # so that there are several steps to be put together
+            other.until(newest(served))
+    other.close()
     again = Page(served, after=page.seq)
     again.tables = page.tables
     again.until(newest(served))
-    assert again.kinds == ["change"]
+    assert set(again.kinds) == {"change"}, "not all of it once more"
+    assert len(other.kinds) > 3
     assert again.tables == shown(served.get("/api/board").data)
     again.close()
     ahead = Page(served, after=10_000)  # it has seen another log

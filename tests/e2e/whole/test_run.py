@@ -5,9 +5,11 @@ import json
 import os
 import pty
 import re
+import shlex
 import signal
 import struct
 import termios
+import time
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -211,3 +213,43 @@ def read_terminal(fd: int) -> bytes:
         return os.read(fd, 65_536)
     except OSError:  # Linux says so when the last process has closed its side
         return b""
+
+
+def test_what_no_session_could_begin_with_is_refused_before_anything_is_changed(ci: Ci) -> None:
+    before = ci.events()
+    nobody = ci.run(ci.plan({"key": "brief", "brief": "Do it."}))
+    assert (nobody.code, ci.events()) == (2, before), nobody
+    assert "there is no engine 'default'" in nobody.err
+    plan = Path(ci.plan(ci.script("good", ci.work())))
+    plan.write_text(plan.read_text().replace("[convoy]", '[convoy]\nbase = "nowhere"'))
+    nowhere = ci.run(str(plan))
+    assert (nowhere.code, ci.events()) == (3, before), nowhere
+    assert "there is no branch 'nowhere' to start from" in nowhere.err
+    ci.git("tag", "nowhere", "HEAD^")  # any name of a commit will do
+    assert ci.run(str(plan)).code == 0
+    start = ci.git("rev-list", "--max-parents=0", "convoy/night/trunk").strip()
+    assert ci.git("merge-base", "main", "convoy/night/trunk").strip() == start
+
+
+def test_a_convoy_without_a_start_waits_for_a_person_and_goes_on_afterwards(ci: Ci) -> None:
+    ci.corral("convoy", "create", "Night", "--base", "later")
+    ci.corral("task", "add", "work", "--run", f"sh -c {shlex.quote(ci.work())}")
+    answer = ci.run("night")
+    assert answer.code == 5, answer
+    assert "NIG-1 cannot be started: there is no branch 'later'" in ci.corral("why", "NIG-1").out
+    ci.git("branch", "later")
+    assert ci.run("night").code == 0
+    assert "no branch" not in ci.corral("alert", "list").out
+
+
+def test_interrupted_impatiently_it_ends_its_agents_all_the_same(ci: Ci) -> None:
+    run = ci.begun(ci.plan(ci.script("long", "while :; do echo waiting; sleep 0.1; done")))
+    room = ci.folder / "sessions" / "N-1.1" / "run-1"
+    ci.until((room / "process.json").exists)
+    for _ in range(20):
+        run.send_signal(signal.SIGINT)
+        time.sleep(0.02)
+    assert ended(run).code == 130
+    (session,) = ci.data("session", "list")
+    assert session["stop"] == "interrupted"
+    ci.until((room / "exit.json").exists)

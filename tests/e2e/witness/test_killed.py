@@ -2,11 +2,15 @@
 
 import json
 import os
+import shlex
 import signal
 import time
 from contextlib import suppress
 
+import pytest
+
 from tests.e2e.witness.farm import QUIET, WORK, Farm
+from tests.patience import PATIENCE_S
 
 RETRIED = QUIET.replace("attempts = 1", "attempts = 3")
 
@@ -47,6 +51,7 @@ def test_a_killed_witness_is_succeeded_by_one_that_goes_on_with_the_same_session
     assert {e["data"].get("code") for e in ended} == {0, 7}
 
 
+@pytest.mark.alone
 def test_a_killed_agent_is_crashed_within_a_second_and_tried_again_up_to_the_limit(
     farm: Farm,
 ) -> None:
@@ -131,17 +136,20 @@ def test_the_keeper_and_the_shim_are_killed_and_the_agent_lives_on(farm: Farm) -
 
 
 def test_a_witness_that_is_asked_to_stop_leaves_its_sessions_running(farm: Farm) -> None:
-    task = farm.script(f"sleep 1.5; {WORK}")
-    checked = farm.script(WORK, "--accept", "sleep 2")
+    gate = farm.path.parent / "gate"
+    wait = f"until test -e {shlex.quote(str(gate))}; do sleep 0.05; done"
+    task = farm.script(f"{wait}; {WORK}")
+    checked = farm.script(WORK, "--accept", wait)
     with farm.witness() as witness:
         farm.until_running(f"{task}.1")
         farm.until((farm.room(f"{checked}.1") / "check-1" / "process.json").exists)
         refused = farm.refused("witness", "run", code=3)
         assert refused["code"] == "witness_runs"
         witness.send_signal(signal.SIGINT)
-        assert witness.wait(5) == 0
+        assert witness.wait(PATIENCE_S) == 0
     assert farm.session(f"{task}.1")["verdict"] == ""
     assert farm.until_running(f"{task}.1")
+    gate.touch()
     farm.once()
     assert (farm.verdict(task), farm.verdict(checked)) == ("proved", "proved")
     assert len(farm.of_type("session.started")) == 2

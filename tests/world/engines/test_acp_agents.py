@@ -14,7 +14,7 @@ from corral.world.engines import acp_agents, inbox, registry
 from corral.world.engines.laying import lay
 from corral.world.engines.orders import AcpOrder, Order
 from corral.world.engines.recipe import Job, Prepared, environment
-from tests.engines.install import programs
+from tests.patience import PATIENCE_S
 from tests.standin.faults import Fault
 from tests.standin.server import StandIn, serving
 from tests.world.engines.runners import Running, running, until
@@ -31,17 +31,7 @@ PLAN = (
     'PLAN [{"op":"write","path":"a.py","content":"x = 1\\n"},'
     '{"op":"run","cmd":"git status"},{"op":"say","text":"all done"}]'
 )
-TURN_S = 120.0
-
-
-@pytest.fixture(scope="module")
-def place() -> Path:
-    found = programs()
-    if found is None:
-        if os.environ.get("CORRAL_NEED_ENGINES"):
-            pytest.fail("the engines are not installed: make engines")
-        pytest.skip("the engines are not installed: make engines")
-    return found
+TURN_S = PATIENCE_S
 
 
 @pytest.fixture(scope="module")
@@ -93,8 +83,10 @@ class Ranch:
 
 
 @pytest.fixture(params=list(MODELS))
-def ranch(request: pytest.FixtureRequest, tmp_path: Path, place: Path, standin: StandIn) -> Ranch:
-    return Ranch(request.param, tmp_path, place, standin)
+def ranch(
+    request: pytest.FixtureRequest, tmp_path: Path, programs: Path, standin: StandIn
+) -> Ranch:
+    return Ranch(request.param, tmp_path, programs, standin)
 
 
 def test_an_agent_edits_is_held_back_and_goes_on(ranch: Ranch) -> None:
@@ -142,9 +134,9 @@ def test_an_agent_edits_is_held_back_and_goes_on(ranch: Ranch) -> None:
     ],
 )
 def test_why_an_agent_could_not_go_on(
-    tmp_path: Path, place: Path, standin: StandIn, *, type: str, kind: str, trouble: Trouble
+    tmp_path: Path, programs: Path, standin: StandIn, *, type: str, kind: str, trouble: Trouble
 ) -> None:
-    ranch = Ranch(type, tmp_path, place, standin)
+    ranch = Ranch(type, tmp_path, programs, standin)
     standin.scenario(ranch.scenario).fail(Fault(kind, times=100))
     with ranch.running(*ranch.order(), "SAY <<<never>>>") as runner:
         assert runner.end() == 1, runner.lines

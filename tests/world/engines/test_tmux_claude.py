@@ -9,13 +9,13 @@ from corral.world.engines.laying import lay
 from corral.world.engines.tmux import server
 from tests.standin.server import StandIn
 from tests.world.engines.runners import until
-from tests.world.engines.test_acp_agents import TURN_S, Ranch, place, standin
+from tests.world.engines.test_acp_agents import TURN_S, Ranch, standin
 
-__all__ = ["place", "standin"]  # fixtures
+__all__ = ["standin"]  # a fixture
 
 
-def test_claude_on_a_terminal(tmp_path: Path, place: Path, standin: StandIn) -> None:
-    ranch = Ranch("claude-code", tmp_path, place, standin)
+def test_claude_on_a_terminal(tmp_path: Path, programs: Path, standin: StandIn) -> None:
+    ranch = Ranch("claude-code", tmp_path, programs, standin)
     order, prepared = tmux_agents.prepare(
         "claude-code", ranch.job, registry.find("claude-code").prepare, room=str(tmp_path)
     )

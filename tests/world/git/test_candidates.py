@@ -279,3 +279,28 @@ def test_a_shallow_clone_can_be_merged_in(repo: Path, tmp_path: Path) -> None:
     git(tmp_path, "clone", "-q", "--depth=2", "--no-single-branch", f"file://{repo}", str(shallow))
     found = made(View(str(shallow / ".git")), tip, [change], Strategy.SQUASH)
     assert git(shallow, "ls-tree", "-r", "--name-only", found.tree, "new", "other") == "new\nother"
+
+
+def test_only_the_refinery_says_what_was_tested(repo: Path, view: View) -> None:
+    tip = git(repo, "rev-parse", "main")
+    change = branch(repo, "AF-1", "main", ("one", "1\n"))
+    git(repo, "checkout", "--quiet", "AF-1")
+    picked = "Picked\n\nWhy.\n\nRefinery-Tested: tip\n\nTask: AF-9\nRefinery-Run: R9\n"
+    git(repo, "commit", "--quiet", "--allow-empty", "-m", picked)
+    git(repo, "commit", "--quiet", "--allow-empty", "--allow-empty-message", "-m", "")
+    change = Change("AF-1", git(repo, "rev-parse", "HEAD"), change.fork, title="Do AF-1")
+    git(repo, "checkout", "--quiet", "main")
+    for strategy, lines in ((Strategy.SQUASH, 1), (Strategy.REBASE, 3)):
+        found = made(view, tip, [change], strategy)
+        said = git(repo, "log", "--format=%B", f"{tip}..{found.commit}")
+        assert said.count("Refinery-Tested: tip") == 1, said  # the last one's own
+        assert (said.count("Refinery-Run:"), "R9" in said) == (lines, False), said
+        if strategy is Strategy.REBASE:
+            assert show(repo, found.commit, "%s") == "(no message)"
+
+
+def test_what_git_puts_beside_a_folder_is_told_by_its_own_name(repo: Path, view: View) -> None:
+    file = branch(repo, "AF-1", "main", ("x", "a file\n"))
+    folder = branch(repo, "AF-2", "main", ("x/y", "in a folder\n"))
+    merged = merge(view, file.commit, folder.commit, file.fork)
+    assert (merged.clean, merged.named) == (False, ("x",)), merged.paths

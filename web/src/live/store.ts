@@ -20,7 +20,7 @@ const NAMES: readonly TableName[] = [
 
 /** What pages read: one table, as it is shown now. */
 export class Table<R extends Row> {
-  private readonly shown = new Map<string, Signal<R>>();
+  private readonly shown = new Map<string, Signal<R | undefined>>();
   private readonly order = signal<readonly string[]>([]);
   private readonly version = signal(0);
 
@@ -30,7 +30,7 @@ export class Table<R extends Row> {
   /** All rows. Changes whenever one does: for lists that sort and filter, not for cards. */
   readonly rows: ReadonlySignal<readonly R[]> = computed(() => {
     this.version.value;
-    return this.order.value.map((id) => this.shown.get(id)!.peek());
+    return this.order.value.map((id) => this.shown.get(id)!.peek()!);
   });
 
   /** One row; undefined while there is none of this id. */
@@ -49,9 +49,12 @@ export class Table<R extends Row> {
       const row = rows.get(id);
       const known = this.shown.get(id);
       if (row === undefined) {
-        members = this.shown.delete(id) || members;
+        if (known === undefined) return;
+        known.value = undefined; // whoever shows it learns that it is gone
+        this.shown.delete(id);
+        members = true;
       } else if (known === undefined) {
-        this.shown.set(id, signal(row));
+        this.shown.set(id, signal<R | undefined>(row));
         members = true;
       } else if (known.peek() !== row && !same(known.peek(), row)) {
         known.value = row;

@@ -18,7 +18,8 @@ export type PageEntry = {
 };
 
 const live = computed(() => tables.sessions.rows.value.filter((session) => session.live).length);
-const open = computed(() => tables.alerts.rows.value.filter((alert) => !alert.seen_by).length);
+const open = computed(() => tables.alerts.rows.value.filter((alert) => !alert.seen_by).length + tables.messages.rows.value.filter((one) => one.question && !one.acknowledged).length);
+const plans = computed(() => tables.mayors.rows.value.filter((mayor) => mayor.pending).length);
 const waiting = computed(() => tables.queue.ids.value.length);
 
 export const PAGES: readonly PageEntry[] = [
@@ -28,6 +29,6 @@ export const PAGES: readonly PageEntry[] = [
   { name: "queue", title: "Queue", icon: "queue", key: "q", load: () => import("../pages/queue"), count: waiting },
   { name: "timeline", title: "Timeline", icon: "timeline", key: "t", load: () => import("../pages/timeline") },
   { name: "alerts", title: "Alerts", icon: "alerts", key: "a", load: () => import("../pages/alerts"), count: open, urgent: true },
-  { name: "mayor", title: "Mayor", icon: "mayor", key: "m", load: () => import("../pages/mayor") },
+  { name: "mayor", title: "Mayor", icon: "mayor", key: "m", load: () => import("../pages/mayor"), count: plans, urgent: true },
   { name: "health", title: "Health", icon: "health", key: "h", load: () => import("../pages/health") },
 ];

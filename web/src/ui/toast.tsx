@@ -28,7 +28,7 @@ const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1) 
 
 /**
  * Carry out a command and say how it went; true if it was done. What changed arrives by itself, as
- * an event, like everybody else's changes.
+ * an event, like everybody else's changes. Without words for it, what went well is not mentioned.
  */
 export async function act<P extends Commands>(path: P, body: Body<P>, done: string): Promise<boolean> {
   if (store.past.peek() !== null) {
@@ -41,7 +41,7 @@ export async function act<P extends Commands>(path: P, body: Body<P>, done: stri
     complain(error);
     return false;
   }
-  tell(done);
+  if (done) tell(done);
   return true;
 }
 

@@ -16,11 +16,15 @@ from msgspec.structs import replace
 from corral.core import mayor_rules
 from corral.core.codec import decode, event_of, mirrored
 from corral.core.commands import ApplyPlan
-from corral.core.errors import NotFound
-from corral.core.ids import ConvoyId
-from corral.core.plan.apply import Outcome, outcome
+from corral.core.errors import BadInput, NotFound
+from corral.core.ids import ConvoyId, TaskId
+from corral.core.plan.apply import Outcome, find_convoy, keyed, outcome
+from corral.core.plan.schema import Plan
 from corral.core.profiles import limits_of
 from corral.core.session_rules import WITNESS
+from corral.core.slots import CANNOT_OPEN
+from corral.core.state import TaskState
+from corral.core.text import printable
 from corral.core.whole import Lot, Outlook, Report, Standing, outlook, report
 from corral.interfaces.cli import output, plans
 from corral.interfaces.cli.context import Context
@@ -30,8 +34,10 @@ from corral.interfaces.cli.parser import Options
 from corral.interfaces.cli.progress import Progress, sentence
 from corral.interfaces.cli.replanning import Replanner, replanner
 from corral.roles.log import Log
-from corral.roles.whole import Roles, interrupt
+from corral.roles.trunks import start_of
+from corral.roles.whole import Roles, interrupt, still_there
 from corral.store.port import perform
+from corral.world.git.view import View
 
 ROLE_ENDED = "role_ended"
 _GOAL_WORDS = 2  # fewer are a name
@@ -97,6 +103,7 @@ def apply(context: Context, name: str, kind: str = "", *, ask: bool = False) -> 
     if not plan.convoy.base:
         base = context.repository.branch()
         plan = replace(plan, convoy=replace(plan.convoy, base=base))
+    _can_start(context, plan)
     if ask:
         plans.confirm(plans.drawn(examined), "Run this?", "corral run PLAN --yes")
     done: Outcome = perform(
@@ -106,6 +113,27 @@ def apply(context: Context, name: str, kind: str = "", *, ask: bool = False) -> 
         lambda state, stored: outcome(state, plan, [event_of(decode(s.line)) for s in stored]),
     )
     return done.convoy
+
+
+def _can_start(context: Context, plan: Plan) -> None:
+    """Refuse what no session could begin with, before anything is changed."""
+    state = context.store.state()
+    convoy = find_convoy(state, plan)
+    begun = keyed(state, convoy.id) if convoy else {}
+    idle = [
+        task.key
+        for task in plan.tasks
+        if not (task.run or task.engine)
+        and (task.key not in begun or begun[task.key].state is TaskState.TODO)
+    ]
+    if idle and "default" not in context.config.engine:
+        raise BadInput(
+            f"nobody can do {printable(', '.join(idle))}: there is no engine 'default' in"
+            " .corral/config.toml; nothing was changed",
+            "describe one there ([engine.default]), or give the tasks an engine or a run",
+        )
+    if convoy is None:
+        start_of(View(os.path.realpath(context.repository.git_dir)), plan.convoy.base)
 
 
 class Run:
@@ -137,20 +165,30 @@ class Run:
         """Run all roles until the convoy is over, or until interrupted; return the report."""
         roles = Roles(self._context.repository, self._said.append)
         found: Outlook | None = None
-        with _interruptible():
+        with _interruptible() as ear:
             try:
+                self._ask_anew()
                 found = self._until_over(roles)
             except KeyboardInterrupt:
                 self.say("stopping")
             finally:
+                ear.deaf = True  # who presses Ctrl-C twice wants the agents ended all the more
                 if self.replanner is not None:
                     self.replanner.stop()
                 ours = roles.runs(WITNESS)
                 roles.stop()
             if found is None:
-                self._interrupt(ours=ours)
+                self._interrupt(ear, ours=ours)
         self._log.over(ROLE_ENDED, self._convoy)
         return self._report(found)
+
+    def _ask_anew(self) -> None:
+        """Let the witness say again what it could not start: it may have been mended since."""
+        state = self._log.look()
+        for alert in state.alerts.values():
+            task = state.tasks.get(TaskId(alert.subject))
+            if alert.kind == CANNOT_OPEN and task and task.convoy == self._convoy:
+                self._log.over(CANNOT_OPEN, task.id)
 
     def _until_over(self, roles: Roles) -> Outlook:
         while True:
@@ -178,13 +216,15 @@ class Run:
         self.say(f"{mayor.id} proposes to change the plan: corral mayor approve")
         return replace(found, standing=Standing.NEEDS_PERSON)
 
-    def _interrupt(self, *, ours: bool) -> None:
+    def _interrupt(self, ear: "_Ear", *, ours: bool) -> None:
         """End the sessions, unless somebody else's witness looks after them."""
         if not ours:
             self.say("the sessions go on: another witness looks after them")
             return
         self.say("the sessions are ended without using up an attempt")
-        for session in interrupt(self._store, self._context.repository, self._context.actor):
+        asked = interrupt(self._store, self._context.repository, self._context.actor)
+        ear.deaf = False  # they end without us, too
+        for session in still_there(asked):
             self.say(f"{session} does not end: corral session list")
 
     def _outlook(self) -> Outlook:
@@ -223,18 +263,25 @@ class Run:
             output.warn(text)
 
 
+class _Ear:
+    deaf = False  # what asks us to end was heard, and is being done
+
+
 @contextmanager
-def _interruptible() -> Iterator[None]:
+def _interruptible() -> Iterator[_Ear]:
     """Take every signal that asks us to end for Ctrl-C: CI systems send others."""
+    ear = _Ear()
 
     def leave(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
+        if not ear.deaf:
+            ear.deaf = True
+            raise KeyboardInterrupt
 
     # Who had them ignored (`nohup`) wants that.
     heeded = [number for number in _ENDING if signal.getsignal(number) is not signal.SIG_IGN]
     before = [signal.signal(number, leave) for number in heeded]
     try:
-        yield
+        yield ear
     finally:
         for number, handler in zip(heeded, before, strict=True):
             signal.signal(number, handler)

@@ -12,6 +12,8 @@ the rows that differ from what it has, each as it is now; whoever was away for t
 """
 
 import asyncio
+import sys
+import traceback
 from collections import deque
 from collections.abc import Callable, Iterable
 from time import thread_time
@@ -123,8 +125,12 @@ class Live:
                 task.cancel()
 
     def encoded(self) -> bytes:
-        """Return the whole board as JSON; made once for each event."""
+        """Return the newest board as JSON."""
         self.refresh()
+        return self._whole()
+
+    def _whole(self) -> bytes:
+        """Return the board that streams are at; encoded once for each event."""
         if self._encoded[0] != self.seq:
             self._encoded = (self.seq, msgspec.json.encode(self._board))
         return self._encoded[1]
@@ -151,7 +157,7 @@ class Live:
             return b""
         steps = [step for step in self._steps if step.change.seq > known]
         if not steps or known < steps[0].before or known > self.seq:
-            return b"id: %d\nevent: state\ndata: %s\n\n" % (self.seq, self.encoded())
+            return b"id: %d\nevent: state\ndata: %s\n\n" % (self.seq, self._whole())
         if len(steps) == 1:
             return steps[0].frame
         return _frame(b"change", _merged([step.change for step in steps]), self.seq)
@@ -169,13 +175,23 @@ class Live:
         if self._open and self._following is None:
             self.refresh()
             self._following = loop.create_task(self._follow())
+            self._following.add_done_callback(self._over)
         tails = any(stream.tails for stream in self._open)
         if not tails and self._tailing is not None:
             self._tailing.cancel()
             self._tailing, self.tails = None, {}
         if tails and self._tailing is None:
             self._tailing = loop.create_task(self._tail())
+            self._tailing.add_done_callback(self._over)
         self._seek()
+
+    def _over(self, task: "asyncio.Task[None]") -> None:
+        """Let nobody look at a board that stands still: who comes back gets it anew."""
+        if task.cancelled() or (error := task.exception()) is None:
+            return
+        traceback.print_exception(error, file=sys.stderr)
+        for stream in list(self._open):
+            stream.end()
 
     def _seek(self) -> None:
         """Say whose output is wanted."""

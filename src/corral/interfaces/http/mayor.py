@@ -19,11 +19,14 @@ from corral.core import commands as c
 from corral.core import mayor_events as m
 from corral.core import mayor_rules
 from corral.core.access import Principal
+from corral.core.bill import NANO
 from corral.core.codec import Stored, decode, event_of
 from corral.core.errors import BadInput, CorralError, NotFound, Refused
 from corral.core.mayor_state import Mayor
+from corral.core.plan.apply import keyed
 from corral.core.plan.edges import Edge
 from corral.core.plan.order import Critical
+from corral.core.plan.prompt import words_of
 from corral.core.plan.report import of_plan
 from corral.core.plan.schema import Plan
 from corral.core.rows import Cost
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
     from corral.interfaces.http.api import Api
 
 _BEGINS_S = 20.0  # a question stands in the log by then
+_KNOWN_S = 2.0  # what a command that is over has written is seen here by then
 _TEXT = 100_000
 
 
@@ -78,6 +82,7 @@ class Spoken(Struct, frozen=True):
     actor: str
     kind: str  # asked or answered
     text: str
+    words: str = ""  # of a question: what a person said
     cause: str = ""  # of a question: goal, question, failure, wrong, again
     profile: str = ""  # who is asked
     task: str = ""  # that the question is about
@@ -98,6 +103,7 @@ class Proposal(Struct, frozen=True):
     waves: tuple[tuple[str, ...], ...]
     critical: Critical | None
     cancel: tuple[str, ...]
+    tasks: dict[str, str]  # those that are on the board, by key
 
 
 class Conversation(Struct, frozen=True):
@@ -107,7 +113,7 @@ class Conversation(Struct, frozen=True):
     proposal: Proposal | None  # the newest one
 
 
-class Under(Struct, frozen=True):
+class MayorNow(Struct, frozen=True):
     """How the conversation stands after what was asked for."""
 
     id: str
@@ -130,7 +136,7 @@ def _conversation(api: "Api", mayor: Mayor) -> Conversation:
         id=mayor.id,
         goal=str(getattr(goal, "goal", "")),
         said=[_spoken(_stored(api, seq)) for seq in mayor.said],
-        proposal=_proposal(_stored(api, mayor.proposed_seq), mayor) if mayor.proposed_seq else None,
+        proposal=_proposal(api, mayor) if mayor.proposed_seq else None,
     )
 
 
@@ -144,10 +150,12 @@ def _spoken(stored: Stored) -> Spoken:
     about = (stored.seq, record.at, record.actor)
     if isinstance(event, m.MayorAsked):
         return Spoken(
-            *about, "asked", event.message, event.cause, profile=event.profile, task=event.task
+            *(*about, "asked", event.message, words_of(event.message), event.cause),
+            profile=event.profile,
+            task=event.task,
         )
     assert isinstance(event, m.MayorAnswered)
-    cost = Cost(event.fresh, event.cached, event.output, event.nano_usd / 1e9, event.unpriced)
+    cost = Cost(event.fresh, event.cached, event.output, event.nano_usd / NANO, event.unpriced)
     return Spoken(
         *about,
         "answered",
@@ -159,12 +167,14 @@ def _spoken(stored: Stored) -> Spoken:
     )
 
 
-def _proposal(stored: Stored, mayor: Mayor) -> Proposal:
+def _proposal(api: "Api", mayor: Mayor) -> Proposal:
+    stored = _stored(api, mayor.proposed_seq)
     record = decode(stored.line)
     event = event_of(record)
     assert isinstance(event, m.PlanProposed)
     plan = msgspec.json.decode(event.plan, type=Plan)
     report = of_plan(plan)
+    known = keyed(api.feed.state, mayor.convoy) if mayor.convoy else {}
     return Proposal(
         seq=stored.seq,
         at=record.at,
@@ -174,6 +184,7 @@ def _proposal(stored: Stored, mayor: Mayor) -> Proposal:
         waves=report.waves,
         critical=report.critical,
         cancel=event.cancel,
+        tasks={key: task.id for key, task in known.items()},
     )
 
 
@@ -184,6 +195,8 @@ async def start(api: "Api", call: Call) -> Reply:
     if wanted.replan not in ("", "on_failure"):
         raise BadInput("replan is on_failure, or nothing")
     words = ["start"]
+    if not api.config.engine:
+        raise NotFound("no engine is configured that could make a plan", "corral engine list")
     if wanted.goal.strip():
         words += ["--task=-"]
         words += [f"--engine={wanted.engine}"] * bool(wanted.engine)
@@ -193,14 +206,15 @@ async def start(api: "Api", call: Call) -> Reply:
 
 async def ask(api: "Api", call: Call) -> Reply:
     wanted = await _body(call, AskMayor)
+    mayor_rules.current(api.feed.state)
     return await api.mayors.tell(call.principal, ["ask", "-"], wanted.text)
 
 
 async def approve(api: "Api", call: Call) -> Reply:
     wanted = await _body(call, ApprovePlan)
     who, seq = call.principal, wanted.proposal
-    found = await asyncio.to_thread(lambda: list(api.feed.store.read(seq - 1, 1)))
-    proposal = event_of(decode(found[0].line)) if found else None
+    rows = await asyncio.to_thread(lambda: list(api.feed.store.read(seq - 1, 1)))
+    proposal = event_of(decode(rows[0].line)) if rows else None
     if not isinstance(proposal, m.PlanProposed):
         raise Refused(f"event {seq} does not propose a plan", "GET /api/board")
     base = api.repository.branch()
@@ -208,12 +222,12 @@ async def approve(api: "Api", call: Call) -> Reply:
     def decide(state: State, now: int) -> mayor_rules.Decision:
         return mayor_rules.approve(state, proposal, seq, base=base, actor=who.name, now=now)
 
-    def answer(state: State, stored: Sequence[Stored]) -> tuple[int, Under]:
-        return stored[-1].seq, _under(state.mayors[proposal.mayor])
+    def answer(state: State, stored: Sequence[Stored]) -> tuple[int, MayorNow]:
+        return stored[-1].seq, _now(state.mayors[proposal.mayor])
 
-    last, under = await api.ask(Request(who.name, decide, answer))
+    last, found = await api.ask(Request(who.name, decide, answer))
     await api.feed.reach(last)
-    return ok(under)
+    return ok(found)
 
 
 async def reject(api: "Api", call: Call) -> Reply:
@@ -233,8 +247,8 @@ async def _body(call: Call, kind: type[Any]) -> Any:
         raise BadInput(in_words(error)) from error
 
 
-def _under(mayor: Mayor) -> Under:
-    return Under(mayor.id, mayor.state, mayor.turn, mayor.pending, mayor.convoy)
+def _now(mayor: Mayor) -> MayorNow:
+    return MayorNow(mayor.id, mayor.state, mayor.turn, mayor.pending, mayor.convoy)
 
 
 class Mayors:
@@ -246,14 +260,16 @@ class Mayors:
 
     def stop(self) -> None:
         """End the commands; the conversation goes on when somebody asks for it."""
-        for process in self._running.values():
+        for task, process in list(self._running.items()):
+            task.cancel()
             if process.returncode is None:
                 process.terminate()
 
     async def tell(self, who: Principal, words: list[str], text: str = "") -> Reply:
         """Run a command, and answer once it has an effect, is over, or is refused."""
-        before = mayor_rules.newest(self._api.feed.state)
-        process = await self._start(who, words, text)
+        state = self._api.feed.state
+        before = mayor_rules.newest(state) if text else mayor_rules.current(state)
+        process = await self._start(who, words)
         ended = asyncio.ensure_future(process.communicate(text.encode()))
         watched = asyncio.ensure_future(self._changed(before))
         task = asyncio.ensure_future(self._see_through(who, ended, process, watched))
@@ -261,18 +277,19 @@ class Mayors:
         task.add_done_callback(self._running.pop)
         await asyncio.wait((ended, watched), timeout=_BEGINS_S, return_when=asyncio.FIRST_COMPLETED)
         if ended.done():
-            await self._api.caught_up()
-            watched.cancel()
             error = _error(process, ended.result()[0])
             if error is not None:
+                watched.cancel()
                 raise error
+            await asyncio.wait((watched,), timeout=_KNOWN_S)
+            watched.cancel()
         elif not watched.done():
             watched.cancel()
             process.terminate()
             raise Refused("the mayor's command did not begin in time; it was ended")
-        return ok(_under(mayor_rules.current(self._api.feed.state)))
+        return ok(_now(mayor_rules.current(self._api.feed.state)))
 
-    async def _start(self, who: Principal, words: list[str], text: str) -> Process:
+    async def _start(self, who: Principal, words: list[str]) -> Process:
         place = self._api.repository.worktree
         return await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "corral", "--json", f"--repo={place}", f"--as={who.name}"),
@@ -327,7 +344,7 @@ def _write(path: str, summary: str, handler: Any, body: type[Struct]) -> Route:
         summary=summary,
         handler=handler,
         body=body,
-        answer=Under,
+        answer=MayorNow,
         people_only=True,
     )
 

@@ -42,6 +42,7 @@ class Protocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
+        self.scope["state"]["abort"] = self.transport.abort
         self._in_head, self._head_bytes = True, 0
         if self._deadline is None:
             self._deadline = self.loop.call_later(HEAD_S, self._too_slow)

@@ -340,7 +340,7 @@ class Talk:
                 return name
         raise NotFound(
             "no engine is chosen that could make a plan",
-            'corral mayor start --engine PROFILE, or engine = "…" in [mayor]',
+            "describe one in .corral/config.toml, as [engine.default] or with --engine PROFILE",
         )
 
     def _all(self, mayor: Mayor, message: str, commit: str) -> str:

@@ -64,7 +64,7 @@ class Admission:
     def _keep_former(self, task: Task, commit: str) -> None:
         """Keep what an earlier attempt had handed in, if the new one was not built on it."""
         former = self._pins.all().get(task.id)
-        if former and former != commit and not self._contains(commit, former):
+        if former and former != commit and not self._view.surely_contains(commit, former):
             branch = _branch(task.convoy, task.id)
             self._keep.hold(task.session or task.id, branch, former, "it was handed in anew")
 
@@ -106,7 +106,7 @@ class Admission:
             session = state.sessions.get(state.tasks[need].session)
             # It may have landed as another commit.
             for work in (session.commit if session else "", queued.get(need, "")):
-                if work and work != commit and self._contains(commit, work):
+                if work and work != commit and self._view.surely_contains(commit, work):
                     return work
         return None
 
@@ -143,12 +143,7 @@ class Admission:
 
     def _reaches(self, branch: str, commit: str) -> bool:
         tip = read_branch(self._view.git_dir, branch)
-        return tip is not None and (tip == commit or self._contains(tip, commit))
-
-    def _contains(self, commit: str, part: str) -> bool:
-        if None in self._view.commits(commit, part):
-            return False
-        return not self._view.run("rev-list", "-n1", part, "--not", commit).strip()
+        return tip is not None and (tip == commit or self._view.surely_contains(tip, commit))
 
 
 def _branch(convoy: ConvoyId, task: str) -> str:

@@ -15,6 +15,7 @@ from corral.core import queue_rules
 from corral.core.ids import ConvoyId
 from corral.core.queue_fold import trunk_of
 from corral.core.queue_state import Check
+from corral.core.redaction import redacted
 from corral.core.state import State
 from corral.roles.log import Log
 from corral.roles.refining.stacks import Stacks
@@ -60,9 +61,9 @@ class Finishing:
             self._done(convoy, "left", trunk.tip, f"git merge convoy/{convoy}/trunk")
         elif self._policy == "pull-request":
             self._done(convoy, *self._ask(convoy, base, trunk.tip))
-        elif self._contains(here, trunk.tip):
+        elif self._view.contains(here, trunk.tip):
             self._done(convoy, "merged", here, "")
-        elif self._contains(trunk.tip, here):
+        elif self._view.contains(trunk.tip, here):
             self._move(convoy, base, here, trunk.tip, "fast_forwarded")
         elif self._policy == "fast-forward":
             note = f"{base} has moved on: git merge convoy/{convoy}/trunk"
@@ -122,9 +123,6 @@ class Finishing:
         )
         return ("left", tip, f"{said}: {push}") if said else ("asked", tip, f"{branch} to {base}")
 
-    def _contains(self, commit: str, part: str) -> bool:
-        return not self._view.run("rev-list", "-n1", part, "--not", commit).strip()
-
     def _done(self, convoy: ConvoyId, how: str, commit: str, note: str) -> None:
         self._log.record(
             lambda state, _: queue_rules.finish_convoy(state, convoy, how, commit, note)
@@ -163,7 +161,7 @@ def _git(place: str, *args: str) -> str:
 def _run(command: list[str], place: str) -> str:
     """Run a program; return what is wrong, nothing if it went well."""
     done = _start(command, place)
-    said = " ".join(done.stderr.split())[-300:]
+    said = redacted(" ".join(done.stderr.split()))[-300:]
     return "" if done.returncode == 0 else said or f"exit code {done.returncode}"
 
 

@@ -58,7 +58,7 @@ class Landings:
                 self._view, ref, landing.old, landing.new, f"corral: {landing.run} lands {tasks}"
             )
         except Overtaken as overtaken:
-            if overtaken.found and self._contains(overtaken.found, landing.new):
+            if overtaken.found and self._view.contains(overtaken.found, landing.new):
                 return ""  # it was done, and only the record was missing
             return overtaken.message
         if landed.checked_out:
@@ -70,9 +70,6 @@ class Landings:
                 " switch to another branch there",
             )
         return ""
-
-    def _contains(self, commit: str, part: str) -> bool:
-        return not self._view.run("rev-list", "-n1", part, "--not", commit).strip()
 
     def _refuse(self, check: Check, wrong: list[str]) -> None:
         """Never land what breaks an invariant: stop this convoy, and tell a person."""

@@ -51,7 +51,7 @@ class Misfit(Struct, frozen=True):
 
     @property
     def paths(self) -> tuple[str, ...]:
-        return self.merged.paths or ("?",)
+        return self.merged.named or ("?",)
 
 
 class Stacks:

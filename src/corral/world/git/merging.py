@@ -8,6 +8,7 @@ history does not say so (a fork point whose work was squashed, say).
 """
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from os.path import join
 from types import TracebackType
@@ -21,6 +22,7 @@ from corral.world.git.refs import GitFailed
 from corral.world.git.view import Desk, View, put
 
 _REMEMBERED = 10_000
+_PUT_BESIDE = re.compile(r"~(?:[0-9a-f]{40}|[0-9a-f]{64})(?:_\d+)?$")
 _NOBODY = b"Corral <corral@localhost> 0 +0000"
 
 
@@ -58,6 +60,15 @@ class Merged(Struct, frozen=True):
         """The paths in conflict, each once."""
         said = (path for one in self.messages if one.conflict for path in one.paths)
         return tuple(dict.fromkeys([stage.path for stage in self.conflicts] or said))
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The same by the names that they have in the commits.
+
+        A file that stands where the other side has a folder, or a link, is put beside it by git,
+        with the commit's name at its end.
+        """
+        return tuple(dict.fromkeys(_PUT_BESIDE.sub("", path) for path in self.paths))
 
 
 class Sides(Struct, frozen=True):

@@ -18,6 +18,7 @@ Trailer = tuple[str, str]
 
 _KEY = re.compile(rb"[A-Za-z0-9-]+[ \t]*:")
 _GENERATED = (b"Signed-off-by: ", b"(cherry picked from commit ")
+_OURS = re.compile(rb"^Refinery-(?:Run|Tested):.*(?:\n|\Z)", re.MULTILINE | re.IGNORECASE)
 _CO_AUTHOR = b"co-authored-by"
 _PERSON = re.compile(rb"(.*?) ?<([^<>\n]*)> (-?\d+ [+-]\d{4})", re.DOTALL)
 
@@ -50,6 +51,7 @@ def commit_object(tree: str, parents: Iterable[str], text: Text, committer: byte
 def replayed(commit: Found, trailers: Sequence[Trailer]) -> Text:
     """Return a commit's own author and message, with trailers added."""
     author, message, encoding = _in_utf8(commit)
+    message = message if message.strip() else b"(no message)\n"
     return Text(author, with_trailers(message, trailers), encoding)
 
 
@@ -169,7 +171,15 @@ def _person(author: bytes) -> tuple[bytes, bytes]:
 
 
 def _in_utf8(commit: Found) -> tuple[bytes, bytes, bytes]:
-    """Return author, message and what is left to say about their encoding."""
+    """Return author, message and what is left to say about their encoding.
+
+    What only the refinery may say is taken out: a branch may have it by picking what has landed.
+    """
+    author, message, encoding = _recoded(commit)
+    return author, _OURS.sub(b"", message), encoding
+
+
+def _recoded(commit: Found) -> tuple[bytes, bytes, bytes]:
     if not commit.encoding:
         return commit.author, commit.message, b""
     try:

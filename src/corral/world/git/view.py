@@ -157,6 +157,15 @@ class View:
             found.append(commit if rest.startswith("commit ") else None)
         return found if len(found) == len(names) else [None] * len(names)
 
+    def contains(self, commit: str, part: str) -> bool:
+        """Say whether a commit is another one, or has it in its history."""
+        return not self.run("rev-list", "-n1", part, "--not", commit).strip()
+
+    def surely_contains(self, commit: str, part: str) -> bool:
+        """Say the same of names that may mean nothing; then it does not."""
+        whole, within = self.commits(commit, part)
+        return whole is not None and within is not None and self.contains(whole, within)
+
     def move(self, ref: str, new: str, old: str | None) -> None:
         """Point a ref at a commit, if it still is where it was."""
         self.run("update-ref", "--no-deref", ref, new, old or "0" * len(new))

@@ -46,7 +46,7 @@ def facts(
         changed=changed,
         commits=commits,
         follows_base=follows,
-        trunk_intact=_intact(view, *trunk) if trunk else None,
+        trunk_intact=view.surely_contains(*trunk) if trunk else None,
     )
 
 
@@ -74,11 +74,3 @@ def _beyond(
         "diff-tree", "-r", "-z", "--name-only", "--no-renames", tree.base, commit, borrow=borrow
     )
     return names(changed), new, not lost
-
-
-def _intact(view: View, ref: str, commit: str) -> bool:
-    now, then = view.commits(ref, commit)
-    if now is None or then is None:
-        return False
-    said = view.run("rev-list", "-n1", then, "--not", now)
-    return not said.strip()
