@@ -47,6 +47,11 @@ class Ranch(Farm):
 
     url = ""
 
+    @property
+    def over(self) -> Path:
+        """A file that is there once everything is to end."""
+        return self.path.parent / "over"
+
     def keep_port(self) -> None:
         """Have the server come back on the port that it had: a page that waits expects it there."""
         with socket.create_server(("127.0.0.1", 0)) as free:
@@ -60,6 +65,7 @@ class Ranch(Farm):
         try:
             yield self
         finally:
+            self.over.touch()
             for session in self.sessions():
                 if not session["ended_at"]:
                     self.corral("session", "stop", session["id"], code=None)

@@ -64,7 +64,8 @@ HANDBOOK: list[Story] = [
     ("first", "The first hour, for new people", "land", 1, "", {"engine": "codex"}),
     ("night", "What to do when it breaks at night", "land", 1, "", {}),
 ]
-SLOW = "echo checking the links; sleep 900"  # so that something is being checked
+# So that something is being checked, for as long as the scene lasts.
+SLOW = "echo checking the links; until test -e {over}; do sleep 1; done"
 LANDED = 4
 
 
@@ -81,7 +82,7 @@ def make_scene(folder: Path) -> Ranch:
     for title, prefix, tasks, check in (
         ("Checkout rewrite", "CR", CHECKOUT, "true"),
         ("Search", "SE", SEARCH, "true"),
-        ("Handbook", "HB", HANDBOOK, SLOW),
+        ("Handbook", "HB", HANDBOOK, SLOW.format(over=ranch.over)),
     ):
         plan = folder / f"{prefix}.toml"
         plan.write_text(_plan(title, prefix, tasks, check))

@@ -27,7 +27,7 @@ def test_alerts_are_seen_and_called_over(ranch: Ranch, view: Window) -> None:
         expect(page.locator(f"[data-alert={ids[-1]}]")).to_contain_text(f"The {name} is bad")
     first, second, third = ids
     expect(page.locator(".nav [aria-current] .count")).to_have_text("3")
-    page.get_by_role("button", name=f"Acknowledge {first}").click()
+    page.get_by_role("button", name=f"acknowledge {first}").click()
     last(ranch, "alert.acknowledged", alert=first)
     expect(page.locator(f"[data-alert={first}]")).to_contain_text("seen by person")
     page.get_by_label("Filter alerts").fill("clock")
@@ -38,7 +38,7 @@ def test_alerts_are_seen_and_called_over(ranch: Ranch, view: Window) -> None:
     seen = {event["data"]["alert"] for event in ranch.of_type("alert.acknowledged")}
     assert seen == {first, second, third}
     expect(page.locator(".nav [aria-current] .count")).to_have_count(0)
-    page.get_by_role("button", name=f"Clear {second}").click()
+    page.get_by_role("button", name=f"clear {second}").click()
     last(ranch, "alert.cleared", alert=second)
     expect(page.locator(f"[data-alert={second}]")).to_have_count(0)
     watch.check()

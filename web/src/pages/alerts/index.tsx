@@ -78,8 +78,8 @@ function Alert({ alert }: { alert: AlertRow }) {
         <div class="prose">{alert.text}</div>
       </div>
       <div class="across">
-        {!alert.seen_by && <Button icon="check" label={`Acknowledge ${alert.id}`} onClick={() => void acknowledge(alert)}>Seen</Button>}
-        <Button kind="quiet" icon="close" label={`Clear ${alert.id}`} onClick={() => void act("/api/alert/clear", { alert: alert.id }, `${alert.id}: over`)}>Over</Button>
+        {!alert.seen_by && <Button icon="check" label={`Seen: acknowledge ${alert.id}`} onClick={() => void acknowledge(alert)}>Seen</Button>}
+        <Button kind="quiet" icon="close" label={`Over: clear ${alert.id}`} onClick={() => void act("/api/alert/clear", { alert: alert.id }, `${alert.id}: over`)}>Over</Button>
       </div>
     </li>
   );
