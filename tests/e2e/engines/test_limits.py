@@ -3,6 +3,7 @@
 import pytest
 
 from tests.e2e.engines.ranch import CONFIG, DONE, WORK, Ranch, began, fact, first, script
+from tests.e2e.server.serving import serve
 
 LIMITS = [
     {"trouble": "rate", "text": "429 too many requests", "retry_s": 1},
@@ -45,6 +46,11 @@ def test_an_engine_that_waits_for_hours_is_ended_and_its_task_parked(ranch: Ranc
         assert "no attempt was used up" in said
         other = ranch.script(WORK)
         ranch.until(lambda: "'command:default' is limited (rate)" in ranch.here("why", other).out)
+        # The server says the same, by all that the witness decides by.
+        with serve(ranch) as served:
+            told = served.get(f"/api/tasks/{other}/why").data
+            assert "'command:default' is limited (rate)" in told["obstacles"][0]["text"]
+            assert served.get(f"/api/sessions/{task}.1").data["verdict"] == "limited"
         # Another account is not touched by it.
         free = ranch.script(script(WORK, DONE), "--engine", "spare")
         ranch.until(lambda: ranch.task(free)["state"] == "review")
