@@ -61,11 +61,16 @@ def test_another_profile_stands_in_while_the_account_is_limited(ranch: Ranch) ->
     spare = '[engine.spare]\ntype = "command"\noutput = "facts"\n'
     ranch.configure(CONFIG + f'fallback = "spare"\n{spare}')
     limited = fact("finished", trouble="quota", text="usage limit", retry_s=3600)
-    first_one = ranch.script(script(f"test -e {ranch.path}/full || {{ {limited}; exit 0; }}"))
+    full = ranch.path.parent / "full"
+    meets = f"test -e {full} || {{ touch {full}; {limited}; exit 0; }}"
+    parked = ranch.script(script(meets, WORK, DONE))
     with ranch.witness():
-        assert ranch.until_ended(first_one) == "limited"
+        ranch.until(lambda: ranch.of_type("session.limited"))
         task = ranch.script(script(WORK, DONE))
-        ranch.until(lambda: ranch.task(task)["state"] == "review")
+        # Who met the limit does not wait for an hour either.
+        ranch.until(lambda: {ranch.task(one)["state"] for one in (parked, task)} == {"review"})
+    assert ranch.session(f"{parked}.1")["profile"] == "default"
+    assert ranch.session(f"{parked}.2")["profile"] == "spare"
     assert ranch.session(f"{task}.1")["profile"] == "spare"
 
 
