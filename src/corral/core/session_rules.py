@@ -317,9 +317,9 @@ def _carried_on(
 
 def _free_at(state: State, session: Session, accounts: Accounts, now: int) -> int:
     """Return when a task whose session was limited can go on: at once, if another stands in."""
-    if governor.profile_for(state, state.tasks[session.task], accounts, now) != session.profile:
-        return now
-    account = state.accounts.get(session.account)
+    profile = governor.profile_for(state, state.tasks[session.task], accounts, now)
+    own = profile == session.profile
+    account = state.accounts.get(session.account if own else accounts.of.get(profile, ""))
     return max(now, account.until_at if account else 0)
 
 
