@@ -7,6 +7,7 @@ UV ?= uv
 BIN := .venv/bin
 RUNTIME := .venv/.runtime
 DEV := .venv/.dev
+MODULES := web/node_modules/.package-lock.json
 PIP := $(BIN)/python -m pip
 PYTEST := $(BIN)/python -m pytest
 CHECKED := $(wildcard src tests benchmarks)
@@ -29,7 +30,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test everything tests alone engines histories lint types layers format reference bench env lock clean need-git
+.PHONY: help demo test everything tests alone browser web pictures engines histories lint types layers format reference bench env lock clean need-git
 
 help: ## list what make can do
 	@echo 'usage: make TARGET'
@@ -45,18 +46,24 @@ test: ## run every check and test
 
 # All at once, for installing waits for the network and checking types keeps one core only. Tests
 # that drive a coding agent come last, and wait until it is installed.
-everything: lint types layers engines histories tests alone
+everything: lint types layers engines histories browser tests alone
 
-tests: lint histories $(DEV) ## run the tests, but for those that want the machine to themselves
+tests: lint histories browser $(DEV) ## run the tests, but for those that want the machine to themselves
 	@echo 'Running the tests ...'
-	@CORRAL_NEED_ENGINES=1 $(PYTEST) -n auto --dist loadgroup --no-loadscope-reorder -m 'not alone'
+	@CORRAL_NEED_ENGINES=1 CORRAL_NEED_BROWSER=1 $(PYTEST) -n auto --dist loadfile --no-loadscope-reorder -m 'not alone'
 
 alone: tests types layers engines ## run the others, one by one
 	@echo 'Running the tests that want the machine to themselves ...'
-	@CORRAL_NEED_ENGINES=1 $(PYTEST) -m alone
+	@CORRAL_NEED_ENGINES=1 CORRAL_NEED_BROWSER=1 $(PYTEST) -m alone
 
 histories: ## fetch histories of public projects that tests merge, once for all clones
 	@"$(PYTHON)" tests/world/git/fetch_histories.py
+
+# The tests of the dashboard say so if it is still missing after this.
+browser: $(MODULES)
+	@command -v chromium >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && \
+		echo 'Installing chromium ...' && export DEBIAN_FRONTEND=noninteractive && \
+		{ apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; } >/dev/null; } || true
 
 engines: ## install the coding agents that tests drive, once for all clones
 	@"$(PYTHON)" tests/engines/install.py
@@ -79,6 +86,13 @@ format: $(DEV) ## format, and fix what can be fixed
 	@$(BIN)/ruff check --quiet --fix-only .
 	@$(BIN)/ruff format .
 
+web: $(RUNTIME) $(MODULES) ## build the dashboard into the package
+	@$(BIN)/python -m corral.interfaces.http.openapi | (cd web && npm run --silent types)
+	@cd web && npm run --silent check && npm run --silent build -- --logLevel warn
+
+pictures: $(DEV) ## take pictures of every page of the dashboard into docs/pictures
+	@$(BIN)/python -m tests.web.pictures
+
 reference: $(RUNTIME) ## write docs/reference.md from the code
 	@$(BIN)/python -m corral.interfaces.reference > docs/reference.md
 
@@ -96,15 +110,23 @@ lock: .venv/pyvenv.cfg ## pin all requirements again
 	"$$uv" $(LOCK) $(LOCK_FLAGS) pyproject.toml -o requirements/runtime.txt >/dev/null; \
 	"$$uv" $(LOCK) $(LOCK_FLAGS) -c requirements/runtime.txt --extra acp pyproject.toml \
 		-o requirements/acp.txt >/dev/null; \
+	"$$uv" $(LOCK) $(LOCK_FLAGS) -c requirements/acp.txt --extra otel pyproject.toml \
+		-o requirements/otel.txt >/dev/null; \
 	"$$uv" $(LOCK) $(LOCK_FLAGS) requirements/build.in -o requirements/build.txt >/dev/null; \
-	"$$uv" $(LOCK) $(LOCK_FLAGS) -c requirements/acp.txt -c requirements/build.txt \
-		pyproject.toml --extra acp requirements/dev.in -o requirements/dev.txt >/dev/null; \
+	"$$uv" $(LOCK) $(LOCK_FLAGS) -c requirements/acp.txt -c requirements/otel.txt \
+		-c requirements/build.txt pyproject.toml --extra acp --extra otel requirements/dev.in \
+		-o requirements/dev.txt >/dev/null; \
 	"$$uv" $(LOCK) $(LOCK_FLAGS) tests/engines/aider.in -o tests/engines/aider.txt >/dev/null
 
 clean: ## remove .venv, caches and build results
 	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis \
 		.coverage .coverage.* htmlcov build dist
 	@find $(CHECKED) -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(MODULES): web/package.json web/package-lock.json
+	@command -v npm >/dev/null || { echo 'Building the dashboard needs npm: please install it.' >&2; exit 1; }
+	@cd web && npm ci --silent --no-audit --no-fund
+	@touch $@
 
 need-git:
 	@command -v git >/dev/null || { echo 'Corral needs git: please install it.' >&2; exit 1; }

@@ -104,6 +104,7 @@ KNOWN = {
     "task.retried": "task ?reason",
     "task.submitted": "task token ?commit",
     "task.unblocked": "task",
+    "traces.sent": "upto ?number",
     "trunk.moved": "convoy new ?old ?who",
     "work.paused": "?convoy ?by ?reason",
     "work.resumed": "?convoy",

@@ -170,6 +170,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _refuse(self, record: Record, request: Request, fault: Fault) -> None:
         record.status = STATUS[fault.kind]
         text = QUOTA if fault.kind == "quota" else WORDS[record.status]
+        if fault.reset_at is not None:
+            text = f"{text} The limit resets at {fault.reset_at}."
         error = _ERROR[request.protocol](record.status, fault.kind, text)
         after = fault.retry_after
         self._send(record.status, error, {"retry-after": f"{after:g}"} if after is not None else {})

@@ -172,6 +172,7 @@ def _task(
         progress=session.progress if session else "",
         progress_at=session.progress_at if session else 0,
         commit=task.commit,
+        comments=len(task.comments),
         cost=cost_of(bill) if bill else _FREE,
     )
 

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from corral.core import events as e
 from corral.core.ids import SessionId, TaskId
+from corral.core.redaction import redacted
 from corral.core.state import Alert, Chore, Claim, State, Task, TaskState
 from corral.core.text import LINE
 
@@ -236,7 +237,7 @@ def _worries(results: Mapping[str, Found]) -> list[tuple[str, str, str]]:
 
 def _plain(text: str) -> str:
     """Make what an error says, which may quote any path, fit for the log."""
-    return "".join(char if char.isprintable() else "?" for char in text)[:LINE]
+    return "".join(char if char.isprintable() else "?" for char in redacted(text))[:LINE]
 
 
 def _unrecorded(last: Chore | None, now: int) -> bool:

@@ -55,7 +55,12 @@ def _enter(state: State, session: Session, model: str, new: Bill) -> None:
 
 def limited(state: State, event: e.SessionLimited, seq: int, at: int) -> None:
     account = state.accounts.get(event.account) or Account(event.account)
+    session = state.sessions[event.session]
     live = [s for s in state.sessions.values() if s.live and s.account == event.account]
+    if at >= account.until_at:  # whoever is still there has had its wait
+        for other in live:
+            state.sessions[other.id] = replace(other, limited=other.limited and other is session)
+        live = [state.sessions[other.id] for other in live]
     state.accounts[event.account] = governor.cut(
         account,
         still_fine=sum(s.id != event.session and not s.limited for s in live),
@@ -63,8 +68,8 @@ def limited(state: State, event: e.SessionLimited, seq: int, at: int) -> None:
         until_at=event.until_at,
         at=at,
         why=(event.trouble, event.text),
+        again=session.limited,
     )
-    session = state.sessions[event.session]
     state.sessions[event.session] = replace(session, limited=True)
 
 

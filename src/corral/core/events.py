@@ -394,6 +394,14 @@ class ChoreDone(Event, frozen=True, kw_only=True):
     done: int = 0
 
 
+class TracesSent(Event, frozen=True, kw_only=True):
+    """The traces of all tasks that were over at event `upto` have been sent to the collector."""
+
+    type = "traces.sent"
+    upto: int
+    number: int = 0
+
+
 class OverlapSeen(Event, frozen=True, kw_only=True):
     """The work of two tasks would conflict, or that of one with what landed (no `other`).
 

@@ -267,6 +267,10 @@ def _chore_done(state: State, event: e.ChoreDone, seq: int, at: int) -> None:
     state.chores[event.chore] = Chore(event.chore, at, event.found, event.done)
 
 
+def _traces_sent(state: State, event: e.TracesSent, seq: int, at: int) -> None:
+    state.traced = event.upto
+
+
 def _overlap_seen(state: State, event: e.OverlapSeen, seq: int, at: int) -> None:
     name = overlap_name(event.task, event.other)
     known = state.overlaps.get(name)
@@ -345,6 +349,7 @@ _APPLY: dict[type[e.Event], Apply] = {
     e.SessionAsked: engine.asked,
     e.SessionReacted: engine.reacted,
     e.ChoreDone: _chore_done,
+    e.TracesSent: _traces_sent,
     e.OverlapSeen: _overlap_seen,
     e.OverlapOver: _overlap_over,
     e.AlertAcknowledged: _alert_acknowledged,

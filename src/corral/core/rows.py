@@ -50,6 +50,7 @@ class TaskRow(Struct, frozen=True, gc=False):
     progress: str  # of that session
     progress_at: int
     commit: str
+    comments: int  # how many
     cost: Cost
 
 

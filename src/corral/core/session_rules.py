@@ -9,13 +9,15 @@ from corral.core.bill import Bill
 from corral.core.claims import obstacles
 from corral.core.engine_fold import MESSAGE, QUESTION, RESUME, WAIT
 from corral.core.errors import Refused
+from corral.core.governor import Accounts
 from corral.core.ids import SessionId, TaskId, Token
 from corral.core.slots import Limits, Taken
-from corral.core.state import Session, State, Task
+from corral.core.state import Session, State, Task, TaskState
 from corral.core.verdict import Again, Judgement, Verdict, after
 
 Decision = Sequence[e.Event]
 
+_NONE = Accounts()
 WITNESS = "witness"  # by this name, tasks can be handed off to whoever starts sessions
 # Alerts about a session that runs; once it has ended, its verdict says the rest.
 _WHILE_IT_RUNS = {
@@ -115,6 +117,18 @@ def _conversation(state: State, task: Task, profile: str) -> str:
 _KNOWN = frozenset(Verdict)
 
 
+def interrupted(state: State) -> list[SessionId]:
+    """Return the ended sessions whose conversations are to go on."""
+    return [
+        task.session
+        for task in state.tasks.values()
+        if task.state is TaskState.TODO
+        and (last := state.sessions.get(task.session)) is not None
+        and not last.live
+        and _conversation(state, task, last.profile)
+    ]
+
+
 def port_leases(state: State, session: Session) -> list[str]:
     """Return the ports that a session was given when it started, in order."""
     given = [
@@ -152,14 +166,18 @@ def ask_stop(state: State, session: str, why: str, reason: str) -> Decision:
     """Ask a session to end; `why` is the verdict that this means, unless it handed in a result."""
     found = find_session(state, session)
     if not found.live:
-        raise Refused(
-            f"{found.id} has ended ({found.verdict}); nothing was changed",
-            f"corral session show {found.id}",
-            code="session_ended",
-        )
+        raise ended(found)
     if found.stop:
         return []
     return [e.SessionStopAsked(session=found.id, verdict=why, reason=reason)]
+
+
+def ended(session: Session) -> Refused:
+    return Refused(
+        f"{session.id} has ended ({session.verdict}); nothing was changed",
+        f"corral session show {session.id}",
+        code="session_ended",
+    )
 
 
 def end(
@@ -174,6 +192,7 @@ def end(
     now: int,
     killed: int = 0,
     parked: str = "",
+    accounts: Accounts = _NONE,
 ) -> Decision:
     """End a session, and carry its task on: to the queue, to a rest, or to a person.
 
@@ -202,7 +221,10 @@ def end(
         return events
     if parked:
         return [*events, e.TaskParked(task=task.id, reason=parked, until_at=now)]
-    return [*events, _carried_on(state, found, judgement, patience=patience, now=now)]
+    return [
+        *events,
+        _carried_on(state, found, judgement, patience=patience, accounts=accounts, now=now),
+    ]
 
 
 def _given_back(state: State, session: Session) -> list[e.Event]:
@@ -266,7 +288,13 @@ def _leases(
 
 
 def _carried_on(
-    state: State, session: Session, judgement: Judgement, *, patience: Patience, now: int
+    state: State,
+    session: Session,
+    judgement: Judgement,
+    *,
+    patience: Patience,
+    accounts: Accounts,
+    now: int,
 ) -> e.Event:
     """Park a task, let it rest for another attempt, or give it to a person."""
     task, then = state.tasks[session.task], after(judgement.verdict)
@@ -276,9 +304,7 @@ def _carried_on(
         if then.again is Again.REST:
             until += int(patience.rest_s(task.parks + 1, session.id) * 1000)
         elif then.again is Again.FREE:
-            account = state.accounts.get(session.account)
-            free = max(now, account.until_at if account else 0)
-            until = governor.staggered(free, now, session.id)
+            until = governor.staggered(_free_at(state, session, accounts, now), now, session.id)
         return e.TaskParked(task=task.id, reason=reason, until_at=until)
     if then.again is Again.BLOCKED:
         return e.TaskBlocked(task=task.id, reason=reason)
@@ -287,6 +313,14 @@ def _carried_on(
         return e.TaskFailed(task=task.id, reason=reason)
     rest_s = patience.rest_s(failures, session.id)
     return e.TaskDelayed(task=task.id, reason=reason, until_at=now + int(rest_s * 1000))
+
+
+def _free_at(state: State, session: Session, accounts: Accounts, now: int) -> int:
+    """Return when a task whose session was limited can go on: at once, if another stands in."""
+    profile = governor.profile_for(state, state.tasks[session.task], accounts, now)
+    own = profile == session.profile
+    account = state.accounts.get(session.account if own else accounts.of.get(profile, ""))
+    return max(now, account.until_at if account else 0)
 
 
 def _held(state: State, session: Session) -> Task | None:

@@ -272,3 +272,4 @@ class State(Struct):
     messages: dict[str, Message] = field(default_factory=dict)
     requests: dict[str, Answered] = field(default_factory=dict)  # by actor and key, oldest first
     overlaps: dict[str, Overlap] = field(default_factory=dict)  # see `core/overlaps`
+    traced: int = 0  # the traces of tasks that were over at this event have been sent

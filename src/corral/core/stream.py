@@ -40,6 +40,7 @@ class Stream(Struct, frozen=True):
     more_files: bool = False
     used: int = 0  # of the model's context
     size: int = 0
+    measured: bool = False  # the engine itself says how much of it is in use
     compacted: int = 0
     limited: f.Limited | None = None  # the limit that it waits for now
     limits: int = 0
@@ -125,12 +126,21 @@ def _spent(stream: Stream, fact: f.Spent) -> Stream:
         stream,
         bill=charged(stream.bill, spent, stream.prices),
         turns=stream.turns + (not fact.total),
+        used=_in_use(stream, fact),
         limited=None,
     )
 
 
+def _in_use(stream: Stream, fact: f.Spent) -> int:
+    """Return how much of the context is in use, by the last call: it takes in all that was said."""
+    if fact.total or stream.measured or not stream.size:
+        return stream.used
+    return max(0, fact.fresh) + max(0, fact.cached) + max(0, fact.output)
+
+
 def _window(stream: Stream, fact: f.Window) -> Stream:
-    return replace(stream, used=max(0, fact.used), size=max(0, fact.size) or stream.size)
+    size = max(0, fact.size) or stream.size
+    return replace(stream, used=max(0, fact.used), size=size, measured=True)
 
 
 def _compacted(stream: Stream, fact: f.Compacted) -> Stream:
@@ -140,6 +150,11 @@ def _compacted(stream: Stream, fact: f.Compacted) -> Stream:
 def _limited(stream: Stream, fact: f.Limited) -> Stream:
     kept = replace(fact, text=_short(fact.text, 300))
     return replace(stream, limited=kept, last_limit=kept, limits=stream.limits + 1)
+
+
+def _turn(stream: Stream, fact: f.Turn) -> Stream:
+    limited = None if fact.heard else stream.limited
+    return replace(stream, busy=not fact.model, limited=limited)
 
 
 def _asked(stream: Stream, fact: f.Asked) -> Stream:
@@ -177,6 +192,7 @@ _TAKE: dict[type[f.Fact], Callable[[Stream, Any], Stream]] = {
     f.Window: _window,
     f.Compacted: _compacted,
     f.Limited: _limited,
+    f.Turn: _turn,
     f.Asked: _asked,
     f.Told: _told,
     f.Ready: _ready,

@@ -20,6 +20,7 @@ from corral.core.ids import SessionId
 from corral.core.state import State
 from corral.roles import locks
 from corral.roles.files import Room
+from corral.roles.tracing import Tracing
 from corral.store.port import Decide, Request, Store
 from corral.world import processes
 from corral.world.checks import Pool, Runs
@@ -32,7 +33,7 @@ from corral.world.trees import Trees
 DEACON = "deacon"
 NAMES = (
     *("processes", "trees", "rooms", "kept", "checks", "trash"),
-    *("claims", "leases", "messages", "sessions", "alerts"),
+    *("claims", "leases", "messages", "sessions", "alerts", "traces"),
 )
 Chore = Callable[[], Found]
 
@@ -43,6 +44,7 @@ class Chores:
         self._repository = repository
         self._config = config
         self._clock = clock
+        self._tracing = Tracing(store, repository, config.telemetry.endpoint, DEACON)
         # As long as the witness claims for: it renews at half of that.
         self.grace_s = max(60, 3 * config.watch.beat_s)
 
@@ -54,6 +56,7 @@ class Chores:
             "messages": self._messages,
             "sessions": self._sessions,
             "alerts": self._alerts,
+            **({"traces": self._tracing.send} if self._config.telemetry.endpoint else {}),
         }
 
     def thorough(self) -> dict[str, Chore]:

@@ -6,7 +6,7 @@ from os.path import isfile, join
 
 from msgspec.structs import replace
 
-from corral.core import session_rules
+from corral.core import money, session_rules
 from corral.core.access import session_key
 from corral.core.brief import Sources, compose, go_on, hear
 from corral.core.codec import decode, event_of
@@ -14,10 +14,13 @@ from corral.core.config import Config, Engine
 from corral.core.engine_fold import AFRESH, MESSAGE
 from corral.core.errors import NotFound
 from corral.core.ids import SessionId
+from corral.core.money import Sums
+from corral.core.profiles import budgets_of
+from corral.core.redaction import redacted
 from corral.core.session_rules import port_leases
 from corral.core.state import Session, Task
 from corral.core.verdict import Verdict
-from corral.roles.engaging import Engaging
+from corral.roles.engaging import Engaging, earlier
 from corral.roles.files import Room, launched
 from corral.roles.log import Log
 from corral.roles.mending import Mender
@@ -49,6 +52,10 @@ class Launcher:
 
     def room(self, session: SessionId) -> Room:
         return Room(self._repository.folder, session)
+
+    def earlier_room(self, session: Session) -> Room:
+        """Return the room of the session before this one, whose conversation may go on."""
+        return self.room(earlier(session.id))
 
     def argv(self, task: Task, name: str) -> list[str]:
         """Return the plain program of a task; an error names what is missing."""
@@ -87,6 +94,7 @@ class Launcher:
             argv = self.argv(task, session.profile)
         else:
             job = self.engaging.job(session, task, tree.path, prompt)
+            job = replace(job, budget_usd=self._left(session, task))
             prepared = self.engaging.prepared(session, task, job)
             lay(prepared, job.home)
             os.makedirs(job.unpacked, mode=0o700, exist_ok=True)
@@ -108,13 +116,20 @@ class Launcher:
             ),
         )
 
+    def _left(self, session: Session, task: Task) -> float | None:
+        """Return the money that is left, which other sessions may be spending, too."""
+        sums = Sums(self._log.look(), now())
+        return money.left(sums, task, session.profile, budgets_of(self._config))
+
     def _with_home(self, session: Session) -> Session:
         """Bring the home of the session before, if its conversation goes on; it may be gone."""
         if session.launches > 1 or not session.conversation:
             return session
-        if self.engaging.carry_home(session):
-            return session
         text = "the home with the conversation is gone"
+        if self.room(session.id).tree != self.earlier_room(session).tree:
+            text = "the conversation belongs to another folder, which is taken"
+        elif self.engaging.carry_home(session):
+            return session
         self._log.record(
             lambda state, _: session_rules.react(state, session.id, "lost_thread", AFRESH, text)
         )
@@ -254,7 +269,7 @@ def mail_of(session: SessionId) -> str:
 
 
 def last_words(folder: str | None, lines: int = 3) -> str:
-    words = " / ".join(processes.last_lines(folder, lines)) if folder else ""
+    words = redacted(" / ".join(processes.last_lines(folder, lines))) if folder else ""
     return "".join(c if c.isprintable() else " " for c in words)[-300:].strip()
 
 

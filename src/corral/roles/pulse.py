@@ -9,9 +9,8 @@ from corral.core.config import Watch
 from corral.core.errors import Refused
 from corral.core.ids import SessionId
 from corral.core.state import Session, Task
-from corral.core.verdict import Verdict
+from corral.core.verdict import RESULT, Verdict
 from corral.roles import reports
-from corral.roles.judging import RESULT
 from corral.roles.launching import last_words
 from corral.roles.log import Log
 from corral.roles.reports import Result, changed_at

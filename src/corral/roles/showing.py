@@ -60,7 +60,9 @@ def _read(
         reader = engaging.reader(session.profile, job)
     except CorralError:
         return None  # its profile is not what it was: the output is shown as it is
-    reading = Reading(launch, reader, config.budget.prices, now(), heard)
+    context = engaging.profile(session.profile).context
+    stream = Stream(prices=config.budget.prices, size=context)
+    reading = Reading(launch, reader, stream, now(), heard)
     if session.live:
         reading.catch_up(now())
     else:

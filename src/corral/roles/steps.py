@@ -20,7 +20,7 @@ from corral.core.engine_fold import MESSAGE, RESTART, RESUME
 from corral.core.errors import CorralError, Failed, NotFound
 from corral.core.ids import SessionId, TaskId
 from corral.core.money import Sums
-from corral.core.profiles import budgets_of
+from corral.core.profiles import budgets_of, limits_of
 from corral.core.state import Session, State, Task
 from corral.core.text import cut
 from corral.core.verdict import Judgement, LastWord, Verdict, after
@@ -62,6 +62,7 @@ class Steps:
             log, self.launcher.engaging, self.watcher, clock, folder=repository.folder
         )
         self._budgets = budgets_of(config)
+        self._accounts = limits_of(config).accounts
         self._git = threading.Semaphore(_GIT_AT_ONCE)
         # The next attempt waits until the tree of the last one was given back.
         self._turns: defaultdict[TaskId, threading.Lock] = defaultdict(threading.Lock)
@@ -91,6 +92,7 @@ class Steps:
             with self._turns[session.task], self._git:
                 tree = self._tree(session)
             if session.launches == 1:
+                self.room(session.id).note_tree(tree.path)
                 self._set_up(session, task, tree)
             done, letters = self._done_so_far(session, task), self.delivering.prompt(session)
             self.launcher.start(session, task, tree, done, letters)
@@ -246,10 +248,17 @@ class Steps:
             session.base,
             kind="clone" if self._config.trees.kind == "clone" else "worktree",
             fresh=self._config.trees.fresh or not self.trunks.continues(session),
+            at=self.launcher.earlier_room(session).tree if session.conversation else "",
+            leave=self._spoken_for(session),
         )
         if conflict is not None:
             self._trees.show_conflict(tree, conflict)
         return tree
+
+    def _spoken_for(self, session: Session) -> set[str]:
+        """Return the paths of trees in which the conversations of others are to go on."""
+        waiting = session_rules.interrupted(self._log.look())
+        return {self.room(other).tree for other in waiting} - {""}
 
     def _mended(self, session: Session, tree: Tree) -> Tree:
         """Show the conflict in a tree that was made, if whoever made it was killed over it."""
@@ -312,6 +321,7 @@ class Steps:
                 patience=self._patience,
                 now=now,
                 parked=self._short_of_money(state, session, judgement, now),
+                accounts=self._accounts,
             )
 
         self._log.record(decide)
@@ -323,7 +333,9 @@ class Steps:
         if judgement.verdict is not Verdict.OVER_BUDGET:
             return ""
         task = state.tasks[session.task]
-        found = money.over(Sums(state, now), task, session.profile, self._budgets)
+        # What others spend that is not recorded yet may be what used it up.
+        sums = Sums(state, now, self.watcher.bills(state))
+        found = money.over(sums, task, session.profile, self._budgets)
         return found.text if found is not None and found.what != "task" else ""
 
 

@@ -19,9 +19,10 @@ from itertools import islice
 
 from corral.core import messages, session_rules
 from corral.core.agenda import next_look, resting, unattended
+from corral.core.claims import offers
 from corral.core.config import Config
 from corral.core.errors import CorralError, Refused
-from corral.core.governor import profile_for
+from corral.core.governor import opening, profile_for
 from corral.core.ids import SessionId
 from corral.core.profiles import limits_of
 from corral.core.recurrence import starts_over
@@ -127,6 +128,7 @@ class Witness:
             any(session.live for session in state.sessions.values())
             or any(True for _ in self._startable(state))
             or resting(state, at, WITNESS, failed_only=True) is not None
+            or (opening(state, at) and any(True for _ in offers(state, at, WITNESS)))
         )
 
     def _startable(self, state: State) -> Iterator[Task]:

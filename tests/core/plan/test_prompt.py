@@ -5,7 +5,14 @@ import re
 import msgspec
 
 from corral.core.plan.check import problems
-from corral.core.plan.prompt import corrections, json_schema, prompt, repository_map
+from corral.core.plan.prompt import (
+    corrections,
+    json_schema,
+    prompt,
+    question,
+    repository_map,
+    words_of,
+)
 from corral.core.plan.read import read
 from corral.core.plan.schema import Plan
 from tests.core.plan.plans import plan, task
@@ -77,3 +84,11 @@ def test_corrections_are_short_and_precise() -> None:
     long = corrections(problems(read(content, "x.json")))
     assert len(long.split("\n")) < 30
     assert len(long) < 4_000
+
+
+def test_what_a_person_said_is_found_again_in_what_was_made_of_it() -> None:
+    said = "Why?\n\n    Answer in words if that is all that is wanted.\n\nA person asks:\n\nx"
+    assert words_of(question(said, plan(task("a")), ["a: not started"])) == said
+    assert words_of(question(said, None, ())) == said
+    assert words_of(prompt(said, [], {})) == ""
+    assert words_of(corrections(())) == ""

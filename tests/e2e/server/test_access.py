@@ -12,12 +12,17 @@ import pytest
 
 from corral.core.commands import COMMANDS
 from corral.interfaces.http.api import ROUTER
+from corral.interfaces.http.assets import PAGES
 from corral.interfaces.http.routes import Route
 from tests.e2e.corral_command import Board, make_repository
 from tests.e2e.server.serving import Served, serve, start_session, wait_for
 
 # What else is served, beside the table of routes.
-BESIDE = [("POST", "/mcp"), ("GET", "/mcp"), ("DELETE", "/mcp"), ("GET", "/nothing/here")]
+BESIDE = [
+    *((method, "/mcp") for method in ("POST", "GET", "DELETE")),
+    *(("GET", path) for path in ("/", "/assets/index.js", "/sessions/AF-1.1", "/nothing/here")),
+    *(("GET", f"/{page}") for page in sorted(PAGES)),
+]
 # The one route that is for whoever has a ticket.
 BY_TICKET = ("GET", "/login")
 

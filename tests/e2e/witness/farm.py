@@ -164,7 +164,7 @@ def alive_pid(folder: Path) -> int:
 def make_farm(path: Path, config: str = QUIET) -> Farm:
     make_repository(path)
     farm = Farm(path)
-    farm.corral("init")
+    farm.here("init", code=0)
     farm.configure(config)
     farm.here("convoy", "create", "Farm", code=0)
     return farm

@@ -83,7 +83,15 @@ def amendable(plan: Plan, lines: Sequence[str]) -> str:
 def question(text: str, plan: Plan | None, lines: Sequence[str]) -> str:
     """Return what a person asks, with the plan that it is about."""
     about = f"\n\n{amendable(plan, lines)}" if plan else ""
-    return f"A person asks:\n\n{_indented(text)}\n\n{_ASKED}{about}\n"
+    return f"{_PERSON}{_indented(text)}\n\n{_ASKED}{about}\n"
+
+
+def words_of(message: str) -> str:
+    """Return what the person has said of whom `question` made a message; else nothing."""
+    if not message.startswith(_PERSON):
+        return ""
+    said = message[len(_PERSON) :].partition(f"\n\n{_ASKED}")[0]
+    return "\n".join(line.removeprefix("    ") for line in said.split("\n"))
 
 
 def failure(task: str, happened: str, plan: Plan, lines: Sequence[str]) -> str:
@@ -143,6 +151,8 @@ list called `task`. Every task:
 - has in `accept` commands that exit 0 when it is done and fail before; `unproved` is for what no
   command can tell;
 - has an `engine` of the profiles below, if there are any."""
+
+_PERSON = "A person asks:\n\n"
 
 _ASKED = """\
 Answer in words if that is all that is wanted. To change the plan, answer as said below."""

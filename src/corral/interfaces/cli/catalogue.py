@@ -69,7 +69,7 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
             (
                 Option("--engine", "the type of a real engine, in place of scripted agents"),
                 Option("--keep", "keep the repository, and say where it is", "flag"),
-                Option("--with-ui", "show the dashboard beside it, once there is one", "flag"),
+                Option("--with-ui", "serve the dashboard beside it, and print its link", "flag"),
                 Option("--board", "instead: 30 claimers work off a board of 300 tasks", "flag"),
                 Option("--tasks", "with --board: how many tasks", "number", 300),
                 Option("--claimers", "with --board: how many claimers at once", "number", 30),
@@ -120,6 +120,8 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
     ),
     "Convoys and tasks": (
         Entry("convoy create", "", _BOARD),
+        Entry("pause", "", _BOARD),
+        Entry("resume", "", _BOARD),
         Entry("convoy pause", "", _BOARD),
         Entry("convoy resume", "", _BOARD),
         Entry("convoy list", "the convoys", "look:convoy_list"),

@@ -51,11 +51,11 @@ def post(folder: str, path: str, actor: str) -> Any:
     return None if answer is None else msgspec.json.decode(answer)
 
 
-def forward(folder: str, path: str, body: bytes, actor: str) -> tuple[int, bytes] | None:
+def forward(folder: str, path: str, body: bytes, actor: str, key: str) -> tuple[int, bytes] | None:
     """Post something to the server and return status and body as they come; None if none runs."""
     if not actor.isprintable():
         raise BadInput("the name has a control character in it")
-    answer = _exchanged(folder, path, body, actor, "")
+    answer = _exchanged(folder, path, body, actor, key)
     return None if answer is None else _parted(answer)
 
 
@@ -67,21 +67,22 @@ def _ask(folder: str, path: str, body: bytes, actor: str, key: str) -> Raw | Non
 
 
 def _exchanged(folder: str, path: str, body: bytes, actor: str, key: str) -> bytes | None:
-    head = [
-        f"POST {path} HTTP/1.1",
-        "Host: corral.local",
-        f"Authorization: Bearer {_token(folder, actor)}",
-        f"Corral-Actor: {actor}",
-        "Content-Type: application/json",
-        "Accept: application/json, text/event-stream",
-        f"Content-Length: {len(body)}",
-        "Connection: close",
-        *([f"Idempotency-Key: {key}"] if key else []),
-    ]
     line = _connected(folder)
     if line is None:
         return None
     try:
+        # A server makes its token before it listens, so whoever has reached one can read it.
+        head = [
+            f"POST {path} HTTP/1.1",
+            "Host: corral.local",
+            f"Authorization: Bearer {_token(folder, actor)}",
+            f"Corral-Actor: {actor}",
+            "Content-Type: application/json",
+            "Accept: application/json, text/event-stream",
+            f"Content-Length: {len(body)}",
+            "Connection: close",
+            *([f"Idempotency-Key: {key}"] if key else []),
+        ]
         line.sendall("\r\n".join([*head, "", ""]).encode() + body)
         return _all(line)
     except OSError as error:

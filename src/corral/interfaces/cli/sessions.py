@@ -12,6 +12,7 @@ from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import moment, paint, span, table
 from corral.interfaces.cli.parser import Options
 from corral.interfaces.cli.sending import screen
+from corral.roles import past
 from corral.roles.files import Room
 from corral.store.port import Request
 
@@ -62,7 +63,7 @@ def _sessions(sessions: list[Session], now: int, asking: set[str]) -> str:
 
 
 def show(context: Context, options: Options) -> None:
-    found = session_rules.find_session(context.store.state(), options.session)
+    found = past.find(context.store, context.store.state(), options.session)
     view = session_view(found)
     used = _usage(context, found)
     stream = _stream(context, found)
@@ -143,7 +144,7 @@ def _shown(view: SessionView, used: "Usage | None") -> str:
 def tail(context: Context, options: Options) -> None:
     from corral.world import processes
 
-    found = session_rules.find_session(context.store.state(), options.session)
+    found = past.find(context.store, context.store.state(), options.session)
     folder = Room(context.repository.folder, found.id).launch()
     lines = None
     if not options.raw:
@@ -180,7 +181,9 @@ def _in_words(context: Context, session: Session, lines: int) -> list[str] | Non
 
 def stop(context: Context, options: Options) -> None:
     reason = line(options.reason, "the reason")
-    found = session_rules.find_session(context.store.state(), options.session)
+    found = past.find(context.store, context.store.state(), options.session)
+    if not found.live:
+        raise session_rules.ended(found)
     context.writable.transaction(
         Request(
             context.actor,

@@ -20,7 +20,7 @@ from corral.core.offers import index
 from corral.core.requests import keyed
 from corral.core.state import State
 from corral.interfaces.answers import answer_of
-from corral.interfaces.http import dashboard, details, mayor, pages
+from corral.interfaces.http import assets, dashboard, details, logbook, mayor, pages
 from corral.interfaces.http.exchange import (
     Call,
     Receive,
@@ -40,7 +40,7 @@ from corral.interfaces.http.live import Live, LiveData, LiveQuery
 from corral.interfaces.http.routes import Route, Router
 from corral.interfaces.http.stream import EventsQuery, Streams
 from corral.roles.secrets import Secrets
-from corral.store.port import Request
+from corral.store.port import Request, events_of
 from corral.store.writer import Writer
 from corral.world.clock import Clock, now
 from corral.world.repository import Repository
@@ -74,6 +74,7 @@ class Api:
         self.url = url
         self.clock = clock
         self.streams = Streams(feed)
+        self.assets = assets.Assets()
         self.history = History(feed)
         self.secrets = Secrets(config, os.environ)
         self.live = Live(feed, self.streams, repository.folder, self.secrets.hide)
@@ -111,7 +112,7 @@ class Api:
             data: dict[str, Any] = await self.ask(request)
         except AlreadyDone as done:
             await self.feed.reach(done.seq)
-            data = answer(self.feed.state, list(self.feed.store.read(done.seq - 1, 1)))
+            data = answer(self.feed.state, events_of(self.feed.store, done.seq))
         self._acknowledged = max(self._acknowledged, data.get("seq", 0))
         return data
 
@@ -177,11 +178,6 @@ async def login(api: Api, call: Call) -> Reply:
     return Reply(b"", 303, ((b"location", b"/"), (b"set-cookie", cookie)), b"text/plain")
 
 
-async def home(api: Api, call: Call) -> Reply:
-    page = f"Corral serves this repository here.\n\n{api.url}/api/status\n{api.url}/api/events\n"
-    return Reply(page.encode(), kind=b"text/plain; charset=utf-8")
-
-
 async def openapi(api: Api, call: Call) -> Reply:
     from corral.interfaces.http.openapi import document
 
@@ -235,6 +231,7 @@ ROUTER = Router(
     [
         *_commands(),
         *pages.VIEWS,
+        *logbook.ROUTES,
         *dashboard.ROUTES,
         *details.ROUTES,
         *mayor.ROUTES,
@@ -270,7 +267,6 @@ ROUTER = Router(
             query=LoginQuery,
             kind="text/plain",
         ),
-        Route(method="GET", path="/", summary="where to begin", handler=home, kind="text/plain"),
     ]
 )
 
@@ -311,7 +307,8 @@ class Application:
             reply = await self._handle(call, sending)
         except CorralError as error:
             if not started:  # a body that is refused is not waited for either
-                await answer(sending, failed(error), close=error.http_status in (408, 413))
+                refused = assets.refusal if assets.wants_page(call) else failed
+                await answer(sending, refused(error), close=error.http_status in (408, 413))
             return
         except Exception as error:  # a border: whoever asked is told, and the server goes on
             traceback.print_exception(error, file=sys.stderr)
@@ -330,8 +327,10 @@ class Application:
             api.guard.check_body(call)
             received = await call.received() if call.method == "POST" else call.receive
             agents = self._agents or await self._load_agents()
-            await agents.serve(call.principal, call.scope, received, send)
+            await agents.serve(call, received, send)
             return None
+        if api.assets.serves(call) and not call.principal.session:
+            return await api.assets.reply(call)
         route = ROUTER.find(call)
         if route.people_only and call.principal.session:
             raise NotYours("this is for people only")

@@ -94,6 +94,10 @@ class Call:
 
         return receive
 
+    def abort(self) -> None:
+        """Cut the connection: whoever does not read would keep us from closing it."""
+        self.scope["state"]["abort"]()
+
     async def gone(self) -> None:
         """Wait until the one who asked has gone away."""
         while (await self.receive())["type"] != "http.disconnect":
@@ -165,10 +169,11 @@ def failed(error: CorralError) -> Reply:
 
 
 async def answer(send: Send, reply: Reply, *, close: bool = False) -> None:
+    own = {name for name, _ in reply.headers}
     headers = [
         (b"content-type", reply.kind),
         (b"content-length", str(len(reply.body)).encode()),
-        *SAFE,
+        *(pair for pair in SAFE if pair[0] not in own),
         *reply.headers,
     ]
     if close:

@@ -23,8 +23,10 @@ from corral.core.bill import NANO
 from corral.core.codec import Stored, decode, event_of
 from corral.core.errors import BadInput, CorralError, NotFound, Refused
 from corral.core.mayor_state import Mayor
+from corral.core.plan.apply import keyed
 from corral.core.plan.edges import Edge
 from corral.core.plan.order import Critical
+from corral.core.plan.prompt import words_of
 from corral.core.plan.report import of_plan
 from corral.core.plan.schema import Plan
 from corral.core.rows import Cost
@@ -80,6 +82,7 @@ class Spoken(Struct, frozen=True):
     actor: str
     kind: str  # asked or answered
     text: str
+    words: str = ""  # of a question: what a person said
     cause: str = ""  # of a question: goal, question, failure, wrong, again
     profile: str = ""  # who is asked
     task: str = ""  # that the question is about
@@ -100,6 +103,7 @@ class Proposal(Struct, frozen=True):
     waves: tuple[tuple[str, ...], ...]
     critical: Critical | None
     cancel: tuple[str, ...]
+    tasks: dict[str, str]  # those that are on the board, by key
 
 
 class Conversation(Struct, frozen=True):
@@ -132,7 +136,7 @@ def _conversation(api: "Api", mayor: Mayor) -> Conversation:
         id=mayor.id,
         goal=str(getattr(goal, "goal", "")),
         said=[_spoken(_stored(api, seq)) for seq in mayor.said],
-        proposal=_proposal(_stored(api, mayor.proposed_seq), mayor) if mayor.proposed_seq else None,
+        proposal=_proposal(api, mayor) if mayor.proposed_seq else None,
     )
 
 
@@ -146,7 +150,9 @@ def _spoken(stored: Stored) -> Spoken:
     about = (stored.seq, record.at, record.actor)
     if isinstance(event, m.MayorAsked):
         return Spoken(
-            *about, "asked", event.message, event.cause, profile=event.profile, task=event.task
+            *(*about, "asked", event.message, words_of(event.message), event.cause),
+            profile=event.profile,
+            task=event.task,
         )
     assert isinstance(event, m.MayorAnswered)
     cost = Cost(event.fresh, event.cached, event.output, event.nano_usd / NANO, event.unpriced)
@@ -161,12 +167,14 @@ def _spoken(stored: Stored) -> Spoken:
     )
 
 
-def _proposal(stored: Stored, mayor: Mayor) -> Proposal:
+def _proposal(api: "Api", mayor: Mayor) -> Proposal:
+    stored = _stored(api, mayor.proposed_seq)
     record = decode(stored.line)
     event = event_of(record)
     assert isinstance(event, m.PlanProposed)
     plan = msgspec.json.decode(event.plan, type=Plan)
     report = of_plan(plan)
+    known = keyed(api.feed.state, mayor.convoy) if mayor.convoy else {}
     return Proposal(
         seq=stored.seq,
         at=record.at,
@@ -176,6 +184,7 @@ def _proposal(stored: Stored, mayor: Mayor) -> Proposal:
         waves=report.waves,
         critical=report.critical,
         cancel=event.cancel,
+        tasks={key: task.id for key, task in known.items()},
     )
 
 

@@ -1,5 +1,6 @@
 """The OpenAPI document, made from the table of routes and the Structs that it names."""
 
+import sys
 from collections.abc import Iterable
 from functools import cache
 from typing import Any
@@ -133,3 +134,9 @@ def _query_parameters(query: type[Struct]) -> Iterable[dict[str, Any]]:
     for name, schema in known.get("properties", {}).items():
         required = name in known.get("required", ())
         yield {"name": name, "in": "query", "required": required, "schema": schema}
+
+
+if __name__ == "__main__":  # for the types of the dashboard
+    from corral.interfaces.http.api import ROUTER
+
+    sys.stdout.buffer.write(document(ROUTER.routes))

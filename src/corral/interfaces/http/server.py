@@ -16,7 +16,7 @@ import uvicorn
 
 from corral.core.config import Config
 from corral.core.config import Server as Settings
-from corral.core.errors import CorralError, Refused
+from corral.core.errors import CorralError
 from corral.interfaces.http.api import Api, Application
 from corral.interfaces.http.exchange import Receive, Scope, Send
 from corral.interfaces.http.feed import Feed
@@ -33,23 +33,9 @@ from corral.world.git import Git
 from corral.world.repository import Repository
 
 ROLE = "server"
-_LOOPBACK = ("127.0.0.1", "::1")
 _KEEP_ALIVE_S = 75
 _GRACE_S = 3
 _MIRROR_S = 1.0
-
-
-def check(config: Config) -> None:
-    """Refuse to be reached from elsewhere without encryption."""
-    if config.server.bind not in _LOOPBACK and not (
-        config.server.tls_cert and config.server.tls_key
-    ):
-        raise Refused(
-            f"[server] bind = {config.server.bind!r} can be reached from other machines, and"
-            " tokens would go over the network as they are; nothing was started",
-            "set tls_cert and tls_key in .corral/config.toml, or leave bind out",
-            code="not_encrypted",
-        )
 
 
 def run(
@@ -61,13 +47,17 @@ def run(
     ready: Callable[[str], None] = lambda url: None,
 ) -> None:
     """Serve until asked to stop; `ready` is told the address once requests are answered."""
-    check(config)
+    serving.check(config.server)
     lock = only_one(repository.folder, ROLE)
     try:
         settings = config.server
+        # Before anybody can reach us: commands read the token once they are connected.
+        token, secret = keys.token(repository.folder), keys.secret(repository.folder)
         tcp = serving.listen_tcp(settings.bind, port or settings.port)
         local = serving.listen_local(repository.folder)
-        place = _Place(repository, config, anchor, sockets=(tcp, local), ready=ready)
+        place = _Place(
+            repository, config, anchor, keys=(token, secret), sockets=(tcp, local), ready=ready
+        )
         with suppress(KeyboardInterrupt):
             place.run()
     finally:
@@ -84,11 +74,13 @@ class _Place:
         config: Config,
         anchor: Callable[[], Mark | None],
         *,
+        keys: tuple[str, bytes],
         sockets: tuple[socket, socket],
         ready: Callable[[str], None],
     ) -> None:
         self._repository = repository
         self._config = config
+        self._token, self._secret = keys
         self._tcp, self._local = sockets
         self._anchor = anchor
         self._ready = ready
@@ -106,12 +98,11 @@ class _Place:
 
     async def start(self, fail: Callable[[], None]) -> None:
         folder = self._repository.folder
-        token, secret = keys.token(folder), keys.secret(folder)
         self._writing = SqliteStore(folder, anchor=self._anchor)
         self._reading = SqliteStore(folder, anchor=self._anchor)
         self._writer = Writer(self._writing)
         self._feed = Feed(self._reading, fail)
-        guard = Guard(token, secret, self.hosts, self.scheme)
+        guard = Guard(self._token, self._secret, self.hosts, self.scheme)
         self.api = Api(
             self._feed,
             self._writer,
@@ -166,6 +157,7 @@ class _Server(uvicorn.Server):
                 log_level="error",
                 access_log=False,
                 server_header=False,
+                proxy_headers=False,
                 timeout_keep_alive=_KEEP_ALIVE_S,
                 timeout_graceful_shutdown=_GRACE_S,
                 ssl_certfile=settings.tls_cert or None,

@@ -68,6 +68,7 @@ class Job(Struct, frozen=True, kw_only=True):
     # What the earlier runs of the conversation to be resumed were said to have used, added up:
     # some engines count the whole conversation.
     before: Spent | None = None
+    budget_usd: float | None = None  # what it may cost, for engines that tell the cost at the end
     longest: int = 8_000  # characters of one thing that the model says
 
 
@@ -109,7 +110,7 @@ class Recipe(Struct, frozen=True, kw_only=True):
     tokens: bool = True
     cost: bool = False
     read_only: bool = True
-    first_output_s: int = 60
+    first_output_s: int = 120  # on a busy machine
 
 
 def environment(prepared: Prepared, ours: Mapping[str, str]) -> dict[str, str]:

@@ -1,0 +1,133 @@
+"""A real browser on a real `corral up`: what it shows, and what it must never do."""
+
+import os
+import re
+import shutil
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
+
+from tests.e2e.server.serving import Served
+from tests.e2e.witness.farm import Farm
+
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+PATIENCE_MS = 30_000
+PAGES = ("board", "convoy", "sessions", "queue", "timeline", "alerts", "mayor", "health")
+BUILT = Path(__file__).parents[2] / "src" / "corral" / "web" / "index.html"
+
+
+def chromium() -> str:
+    """Return the path of the browser; without one, skip or fail, and say what helps."""
+    found = shutil.which("chromium") or shutil.which("chromium-browser")
+    if found and BUILT.exists():
+        return found
+    missing = "chromium (apt-get install chromium)" if not found else "the built page (make web)"
+    message = f"the tests of the dashboard need {missing}"
+    if os.environ.get("CORRAL_NEED_BROWSER"):
+        pytest.fail(message)
+    pytest.skip(message)
+
+
+class Ranch(Farm):
+    """A repository whose tasks are shell scripts, and everything that `corral up` runs."""
+
+    url = ""
+
+    def keep_port(self) -> None:
+        """Have the server come back on the port that it had: a page that waits expects it there."""
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        config = self.path / ".corral" / "config.toml"
+        config.write_text(f"{config.read_text()}\n[server]\nport = {port}\n")
+
+    @contextmanager
+    def up(self) -> Iterator["Ranch"]:
+        self.url = str(self.data("up", "-d")["url"])
+        try:
+            yield self
+        finally:
+            for session in self.sessions():
+                if not session["ended_at"]:
+                    self.corral("session", "stop", session["id"], code=None)
+            self.until(lambda: all(one["ended_at"] for one in self.sessions()), limit_s=60)
+            self.corral("down", "--json", code=None)
+
+    def shelve(self, title: str, *words: str) -> str:
+        """Add a task that nobody is given; return its id."""
+        return self.add(title, "--convoy", "shelf", *words)
+
+    def served(self) -> Served:
+        return Served(self, None, self.url)  # type: ignore[arg-type]
+
+    def path_to(self, page: str) -> str:
+        return self.url + ("/" if page == "board" else f"/{page}")
+
+
+class Window:
+    """One browser with its own cookies, and everything in it that should not have happened."""
+
+    def __init__(self, context: BrowserContext) -> None:
+        context.set_default_timeout(PATIENCE_MS)
+        self.context = context
+        self.page: Page = context.new_page()
+        self.problems: list[str] = []
+        self._allowed: list[re.Pattern[str]] = []
+        self.page.on("console", self._said)
+        self.page.on("pageerror", lambda error: self._note(f"error: {error}"))
+        context.on("request", self._asked)
+
+    def allow(self, pattern: str) -> None:
+        """Let the console say this: what the test does makes it so."""
+        self._allowed.append(re.compile(pattern))
+
+    def log_in(self, ranch: Ranch) -> "Window":
+        self.page.goto(ranch.data("link")["url"])
+        return self
+
+    def look(self, ranch: Ranch, page: str = "board") -> Page:
+        """Go to a page and wait until it shows what the server has."""
+        self.page.goto(ranch.path_to(page))
+        self.page.get_by_text(re.compile(r"Live · event \d+")).wait_for(state="attached")
+        return self.page
+
+    def check(self) -> None:
+        bad = [one for one in self.problems if not any(p.search(one) for p in self._allowed)]
+        assert not bad, bad
+
+    def _said(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            self._note(f"console: {message.text}")
+
+    def _asked(self, request: Request) -> None:
+        parts = urlsplit(request.url)
+        if parts.scheme not in ("data", "blob") and parts.hostname != "127.0.0.1":
+            self._note(f"request: {request.url}")
+
+    def _note(self, problem: str) -> None:
+        self.problems.append(problem)
+
+
+@contextmanager
+def window(browser: Browser, **options: Any) -> Iterator[Window]:
+    """Open a browser of its own; whatever it complains about fails the test."""
+    context = browser.new_context(**options)
+    try:
+        opened = Window(context)
+        yield opened
+        opened.check()
+    finally:
+        context.close()

@@ -1,0 +1,47 @@
+"""The browser, once for all tests of this folder, and a repository for each."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, expect, sync_playwright
+
+from tests.e2e.corral_command import make_repository
+from tests.e2e.witness.farm import QUIET
+from tests.web.browsing import FLAGS, PATIENCE_MS, Ranch, Window, chromium, window
+
+expect.set_options(timeout=PATIENCE_MS)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    path = chromium()
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def ranch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ranch]:
+    """A repository with everything running, for the tests of one file.
+
+    What is in its convoy `farm` is given to sessions; what is in `shelf` stays where it is.
+    """
+    folder = tmp_path_factory.mktemp("web")
+    make_repository(folder / "project")
+    made = Ranch(folder / "project")
+    made.corral("init")
+    made.configure(QUIET)
+    made.keep_port()
+    made.here("convoy", "create", "Farm", code=0)
+    made.here("convoy", "create", "Shelf", code=0)
+    made.here("convoy", "pause", "--convoy", "shelf", code=0)
+    with made.up():
+        yield made
+
+
+@pytest.fixture
+def view(browser: Browser, ranch: Ranch) -> Iterator[Window]:
+    """A browser that is logged in."""
+    with window(browser, viewport={"width": 1440, "height": 900}) as opened:
+        yield opened.log_in(ranch)

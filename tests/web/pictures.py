@@ -1,0 +1,47 @@
+"""`make pictures`: every page of a lively board, light, dark and on a phone, in docs/pictures."""
+
+import re
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import sync_playwright
+
+from tests.web.browsing import FLAGS, PAGES, chromium, window
+from tests.web.scene import make_scene, until_lively
+
+FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
+LOOKS: dict[str, dict[str, Any]] = {
+    "light": {"viewport": {"width": 1280, "height": 800}, "color_scheme": "light"},
+    "dark": {"viewport": {"width": 1280, "height": 800}, "color_scheme": "dark"},
+    "phone": {"viewport": {"width": 375, "height": 740}, "color_scheme": "light"},
+}
+# Pages that show more when something is chosen.
+MORE = {"session": "/sessions/CR-1.1", "task": "/tasks/CR-9", "convoy": "/convoy/checkout-rewrite"}
+
+
+def main() -> None:
+    FOLDER.mkdir(exist_ok=True)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        make_scene(Path(folder)).up() as ranch,
+        sync_playwright() as playwright,
+    ):
+        until_lively(ranch)
+        browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
+        for look, options in LOOKS.items():
+            with window(browser, reduced_motion="reduce", **options) as opened:
+                page = opened.log_in(ranch).page
+                paths = {name: "/" if name == "board" else f"/{name}" for name in PAGES} | MORE
+                for name, path in paths.items():
+                    page.goto(ranch.url + path)
+                    page.get_by_text(re.compile(r"Live · event \d+")).wait_for(state="attached")
+                    page.wait_for_timeout(1500)  # what moves comes to rest
+                    page.screenshot(path=FOLDER / f"{name}-{look}.png")
+                    print(f"{name}-{look}.png", file=sys.stderr)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

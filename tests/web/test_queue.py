@@ -1,0 +1,91 @@
+"""R37: the page of the queue shows what is checked and what waits, and its controls work."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.corral_command import make_repository
+from tests.e2e.witness.farm import QUIET, WORK
+from tests.web.browsing import Ranch, Window
+from tests.web.watching import Watch, last
+
+CHECK = (
+    "printf '\\033[32mlooking at the change\\033[0m\\n'; until test -e {gate}; do sleep 0.1; done"
+)
+
+
+@pytest.fixture(scope="module")
+def ranch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ranch]:
+    """A repository whose checks wait at a gate."""
+    folder = tmp_path_factory.mktemp("queue")
+    make_repository(folder / "project")
+    made = Ranch(folder / "project")
+    made.corral("init")
+    script = folder / "check.sh"
+    script.write_text(CHECK.format(gate=folder / "gate"))
+    made.configure(f'{QUIET}[refinery]\nchecks = ["sh {script}"]\n')
+    made.here("convoy", "create", "Farm", code=0)
+    with made.up():
+        yield made
+
+
+@pytest.fixture
+def queue(ranch: Ranch, view: Window) -> Page:
+    return view.look(ranch, "queue")
+
+
+def test_work_is_followed_from_being_handed_in_to_the_verdict(ranch: Ranch, queue: Page) -> None:
+    watch = Watch(queue, ranch)
+    expect(queue.get_by_text("Nothing waits.")).to_be_visible()
+    for number in (1, 2, 3):
+        watch.until(f"[data-queued='FAR-{number}']")
+        ranch.script(WORK, title=f"Change {number}")
+        watch.seen("change.queued")
+    run = queue.locator("[data-check]").first
+    expect(run.get_by_role("list", name="The predicted state")).to_contain_text("FAR-1")
+    expect(queue.locator("[data-queued='FAR-1']")).to_contain_text("Change 1")
+    _priorities(ranch, queue)
+    _log_of_the_run(queue)
+    _pause(ranch, queue)
+
+    queue.get_by_role("button", name="Take FAR-3 out of the queue").click()
+    expect(queue.locator("[data-queued='FAR-3']")).to_have_count(0)
+    assert ranch.task("FAR-3")["state"] != "review"
+
+    watch.until("[role=table][aria-label=Verdicts] .tone-green")
+    (Path(ranch.path).parent / "gate").touch()
+    watch.seen("check.ended")
+    expect(queue.get_by_text("Nothing waits.")).to_be_visible()
+    expect(queue.get_by_role("table", name="Verdicts")).to_contain_text("FAR-1")
+    watch.check()
+
+
+def _priorities(ranch: Ranch, queue: Page) -> None:
+    queue.get_by_role("button", name="Let FAR-2 go first").click()
+    assert last(ranch, "task.edited", task="FAR-2")["priority"] == 100
+    expect(queue.locator("[data-queued='FAR-2']")).to_contain_text("priority 100")
+    expect(queue.get_by_role("button", name="Let FAR-2 go first")).to_be_disabled()
+    queue.get_by_role("button", name="Let FAR-2 take its turn").click()
+    last(ranch, "task.edited", task="FAR-2", priority=0)
+    expect(queue.locator("[data-queued='FAR-2']")).not_to_contain_text("priority")
+
+
+def _log_of_the_run(queue: Page) -> None:
+    queue.locator("[data-check]").first.get_by_role("link").first.click()
+    dialog = queue.get_by_role("dialog")
+    expect(dialog.get_by_role("log")).to_contain_text("looking at the change")
+    expect(dialog.locator(".ansi .f2")).to_have_text("looking at the change")
+    queue.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    assert queue.url.endswith("/queue")
+
+
+def _pause(ranch: Ranch, queue: Page) -> None:
+    queue.get_by_role("button", name="Pause landing").click()
+    assert last(ranch, "queue.paused")["reason"] == "paused on the dashboard"
+    expect(queue.locator("[data-notice=paused]")).to_contain_text("Nothing lands")
+    queue.get_by_role("button", name="Land again").click()
+    last(ranch, "queue.resumed")
+    expect(queue.locator("[data-notice=paused]")).to_have_count(0)

@@ -1,0 +1,54 @@
+"""How soon a page shows an event, and what the log says of what was pressed."""
+
+from typing import Any
+
+from playwright.sync_api import Page
+
+from tests.e2e.server.serving import wait_for
+from tests.web.browsing import PATIENCE_MS, Ranch
+
+# Kept in the page itself: it would be lost if the page were loaded again.
+WATCH = """([selector, patience]) => {
+  const shown = () => document.querySelector(selector);
+  window.shownAt = new Promise((done, fail) => {
+    setTimeout(() => fail(new Error(`${selector} did not appear`)), patience);
+    const look = () => shown() && (observer.disconnect(), done(Date.now()));
+    const observer = new MutationObserver(look);
+    observer.observe(document.body, {childList: true, subtree: true, attributes: true});
+    look();
+  });
+  window.shownAt.catch(() => {}); // whoever asks is told
+}"""
+
+
+class Watch:
+    """Measures how long after its event something is on the page, without any reload."""
+
+    def __init__(self, page: Page, ranch: Ranch) -> None:
+        self._page = page
+        self._ranch = ranch
+        self.waits: list[int] = []
+
+    def until(self, selector: str) -> None:
+        """Look out for an element from now on; do what makes it appear, then call `seen`."""
+        self._page.evaluate(WATCH, [selector, PATIENCE_MS])
+
+    def seen(self, kind: str) -> None:
+        at = self._page.evaluate("window.shownAt")
+        event = wait_for(lambda: self._ranch.of_type(kind), kind)[-1]
+        self.waits.append(at - event["at"])
+
+    def check(self) -> None:
+        """Fail unless it can be done in a second; the best of several, for machines are busy."""
+        assert min(self.waits) < 1000, self.waits
+
+
+def last(ranch: Ranch, kind: str, **fields: Any) -> dict[str, Any]:
+    """Return what the newest event of a type says that the person at the browser has caused."""
+
+    def found() -> dict[str, Any] | None:
+        mine = [event for event in ranch.of_type(kind) if event["actor"] == "person"]
+        return mine[-1] if mine and fields.items() <= mine[-1]["data"].items() else None
+
+    data: dict[str, Any] = wait_for(found, f"{kind} {fields}")["data"]
+    return data

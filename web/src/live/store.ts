@@ -1,0 +1,193 @@
+/**
+ * The board as the page has it: rows by table and id.
+ *
+ * Rows arrive into plain maps at once and reach the screen once for each animation frame, so a busy
+ * herd costs one repaint and a hidden tab costs none. Each row is a signal: a card is drawn again
+ * when its own row changes, a list when rows come or go.
+ */
+
+import { batch, computed, signal, type ReadonlySignal, type Signal } from "@preact/signals";
+import type { Board, TableName, Tables } from "../api/rows";
+
+type Row = { id: string };
+type Rows<R extends Row> = Map<string, R>;
+export type Change = { seq: number; set: Partial<Record<string, Row[]>>; gone: Partial<Record<string, string[]>> };
+
+const NAMES: readonly TableName[] = [
+  "tasks", "convoys", "sessions", "queue", "checks", "alerts", "leases", "messages", "pauses",
+  "limits", "slots", "costs", "jobs", "overlaps", "flaky", "mayors",
+];
+
+/** What pages read: one table, as it is shown now. */
+export class Table<R extends Row> {
+  private readonly shown = new Map<string, Signal<R | undefined>>();
+  private readonly order = signal<readonly string[]>([]);
+  private readonly version = signal(0);
+
+  /** The ids, in the server's order. Changes only when rows come or go. */
+  readonly ids: ReadonlySignal<readonly string[]> = this.order;
+
+  /** All rows. Changes whenever one does: for lists that sort and filter, not for cards. */
+  readonly rows: ReadonlySignal<readonly R[]> = computed(() => {
+    this.version.value;
+    return this.order.value.map((id) => this.shown.get(id)!.peek()!);
+  });
+
+  /** One row; undefined while there is none of this id. */
+  row(id: string): R | undefined {
+    const found = this.shown.get(id);
+    if (found) return found.value;
+    this.order.value; // it may come
+    return undefined;
+  }
+
+  /** Show these rows in place of what was shown; only the given ids are looked at, if any are. */
+  show(rows: Rows<R>, only?: ReadonlySet<string>): void {
+    let changed = false;
+    let members = false;
+    const look = (id: string) => {
+      const row = rows.get(id);
+      const known = this.shown.get(id);
+      if (row === undefined) {
+        if (known === undefined) return;
+        known.value = undefined; // whoever shows it learns that it is gone
+        this.shown.delete(id);
+        members = true;
+      } else if (known === undefined) {
+        this.shown.set(id, signal<R | undefined>(row));
+        members = true;
+      } else if (known.peek() !== row && !same(known.peek(), row)) {
+        known.value = row;
+        changed = true;
+      }
+    };
+    for (const id of only ?? [...this.shown.keys(), ...rows.keys()]) look(id);
+    if (members || !only) {
+      const order = [...rows.keys()];
+      const before = this.order.peek();
+      if (order.length !== before.length || order.some((id, at) => id !== before[at])) this.order.value = order;
+    }
+    if (members || changed) this.version.value++;
+  }
+}
+
+/** Say whether two plain values are equal. */
+export function same(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  if (typeof one !== "object" || typeof other !== "object" || !one || !other) return false;
+  const names = Object.keys(one);
+  if (names.length !== Object.keys(other).length) return false;
+  return names.every((name) => same(one[name as keyof typeof one], other[name as keyof typeof other]));
+}
+
+type Shown = { [Name in TableName]: Table<Tables[Name]> };
+type Known = { [Name in TableName]: Rows<Tables[Name]> };
+
+const each = <T>(make: () => T) => Object.fromEntries(NAMES.map((name) => [name, make()]));
+
+export class Store {
+  /** What is shown. */
+  readonly tables = each(() => new Table<Row>()) as unknown as Shown;
+  /** The event that is shown, and the newest that is known. They differ while looking back. */
+  readonly seq = signal(-1);
+  readonly newest = signal(-1);
+  /** The event that is looked back at; null: now. */
+  readonly past = signal<number | null>(null);
+  readonly log = signal("");
+
+  private known = each(() => new Map<string, Row>()) as unknown as Known;
+  private dirty = new Map<TableName, Set<string>>();
+  private head = -1;
+  private planned = false;
+
+  constructor(private readonly nextFrame: (draw: () => void) => void = frame) {}
+
+  /** The newest event whose rows have arrived. */
+  get reached(): number {
+    return this.head;
+  }
+
+  /** Take in a whole board. */
+  replace(board: Board): void {
+    this.known = read(board);
+    this.head = board.seq;
+    this.dirty.clear();
+    batch(() => {
+      this.log.value = board.log;
+      this.newest.value = board.seq;
+      if (this.past.peek() === null) this.showAll(this.known, board.seq);
+    });
+  }
+
+  /** Take in what changed; it is shown with the next frame. */
+  change(change: Change): void {
+    for (const name of NAMES) {
+      const rows = this.known[name] as Rows<Row>;
+      const touched = this.touched(name);
+      for (const row of change.set[name] ?? []) {
+        rows.set(row.id, row);
+        touched.add(row.id);
+      }
+      for (const id of change.gone[name] ?? []) {
+        rows.delete(id);
+        touched.add(id);
+      }
+    }
+    this.head = change.seq;
+    if (this.planned) return;
+    this.planned = true;
+    this.nextFrame(() => this.draw());
+  }
+
+  /** Show an earlier board, until `backToNow`. */
+  lookBack(board: Board): void {
+    batch(() => {
+      this.past.value = board.seq;
+      this.showAll(read(board), board.seq);
+    });
+  }
+
+  backToNow(): void {
+    batch(() => {
+      this.past.value = null;
+      this.dirty.clear();
+      this.showAll(this.known, this.head);
+      this.newest.value = this.head;
+    });
+  }
+
+  private touched(name: TableName): Set<string> {
+    let found = this.dirty.get(name);
+    if (!found) this.dirty.set(name, (found = new Set()));
+    return found;
+  }
+
+  private draw(): void {
+    this.planned = false;
+    batch(() => {
+      this.newest.value = this.head;
+      if (this.past.peek() !== null) return;
+      this.seq.value = this.head;
+      for (const [name, ids] of this.dirty) {
+        if (ids.size) (this.tables[name] as Table<Row>).show(this.known[name] as Rows<Row>, ids);
+      }
+      this.dirty.clear();
+    });
+  }
+
+  private showAll(known: Known, seq: number): void {
+    this.seq.value = seq;
+    for (const name of NAMES) (this.tables[name] as Table<Row>).show(known[name] as Rows<Row>);
+  }
+}
+
+function read(board: Board): Known {
+  return Object.fromEntries(
+    NAMES.map((name) => [name, new Map((board[name] as Row[]).map((row) => [row.id, row]))]),
+  ) as unknown as Known;
+}
+
+/** Call when the next frame is drawn; a hidden tab has no frames, and is told once it is looked at. */
+function frame(draw: () => void): void {
+  requestAnimationFrame(draw);
+}

@@ -1,0 +1,131 @@
+/**
+ * The one connection to `/api/live`. A browser has six to a host, so all that a tab wants to know
+ * comes through this one; when what is wanted changes, it is opened anew and goes on where it was.
+ */
+
+import { signal } from "@preact/signals";
+import type { Board } from "../api/rows";
+import type { Change, Store } from "./store";
+
+export type Connection = "connecting" | "live" | "cut" | "unknown"; // unknown: we are not logged in
+/** A part of a session's output; `begin` and `end` are places in it, to be handed back as they are. */
+export type OutputPart = { session: string; text: string; begin: string; end: string; restarted: boolean };
+export type LogLine = { seq: number; at: number; type: string; actor: string; [name: string]: unknown };
+type Wanted = { output: string; offset: string; tails: number; log: number };
+
+export class Stream {
+  readonly state = signal<Connection>("connecting");
+  /** When the connection was lost, in milliseconds; 0: it is there. */
+  readonly cutAt = signal(0);
+  readonly tails = signal<Readonly<Record<string, readonly string[]>>>({});
+
+  private source: EventSource | null = null;
+  private wanted: Wanted = { output: "", offset: "", tails: 0, log: 0 };
+  private readonly logged = new Set<(line: LogLine) => void>();
+  private printed: ((part: OutputPart) => void) | null = null;
+  private failures = 0;
+  private timer = 0;
+  private reopening = false;
+
+  constructor(private readonly store: Store) {}
+
+  open(): void {
+    this.reopening = false;
+    clearTimeout(this.timer);
+    this.source?.close();
+    const source = (this.source = new EventSource(this.address()));
+    source.onopen = () => {
+      this.failures = 0;
+      this.state.value = "live";
+      this.cutAt.value = 0;
+    };
+    source.onerror = () => this.lost(source);
+    const on = <T>(name: string, take: (data: T) => void) =>
+      source.addEventListener(name, (event) => source === this.source && take(JSON.parse((event as MessageEvent<string>).data) as T));
+    on<Board>("state", (board) => this.store.replace(board));
+    on<Change>("change", (change) => this.store.change(change));
+    on<LogLine>("log", (line) => this.logged.forEach((take) => take(line)));
+    on<Record<string, string[]>>("tails", (tails) => (this.tails.value = { ...this.tails.peek(), ...tails }));
+    on<OutputPart>("output", (part) => this.took(part));
+  }
+
+  /** Have the events themselves sent, as they come. Returns how to end it. */
+  followLog(take: (line: LogLine) => void): () => void {
+    this.logged.add(take);
+    this.want({ log: this.wanted.log + 1 });
+    return () => {
+      this.logged.delete(take);
+      this.want({ log: this.wanted.log - 1 });
+    };
+  }
+
+  /** Have the last lines of every running session kept in `tails`. */
+  followTails(): () => void {
+    this.want({ tails: this.wanted.tails + 1 });
+    return () => {
+      this.want({ tails: this.wanted.tails - 1 });
+      if (!this.wanted.tails) this.tails.value = {};
+    };
+  }
+
+  /** Have the output of one session sent, from a place on (empty: its last part); one at a time. */
+  followOutput(session: string, offset: string, take: (part: OutputPart) => void): () => void {
+    this.printed = take;
+    this.want({ output: session, offset });
+    return () => {
+      if (this.printed !== take) return;
+      this.printed = null;
+      this.want({ output: "", offset: "" });
+    };
+  }
+
+  private took(part: OutputPart): void {
+    if (part.session !== this.wanted.output) return;
+    this.wanted.offset = part.end;
+    this.printed?.(part);
+  }
+
+  private want(more: Partial<Wanted>): void {
+    const before = this.address();
+    this.wanted = { ...this.wanted, ...more };
+    if (!this.source || this.reopening || this.address() === before) return;
+    this.reopening = true;
+    queueMicrotask(() => this.open());
+  }
+
+  private address(): string {
+    const { output, offset, tails, log } = this.wanted;
+    const asked = new URLSearchParams({ after: String(this.store.reached) });
+    if (output) {
+      asked.set("output", output);
+      if (offset) asked.set("offset", offset);
+    }
+    if (tails) asked.set("tails", "1");
+    if (log) asked.set("log", "1");
+    return `/api/live?${asked}`;
+  }
+
+  private lost(source: EventSource): void {
+    if (source !== this.source) return;
+    source.close();
+    if (!this.cutAt.peek()) this.cutAt.value = Date.now();
+    this.state.value = "cut";
+    const rest = Math.min(250 * 2 ** this.failures++, 2000);
+    this.timer = window.setTimeout(() => void this.again(), rest);
+  }
+
+  /** A stream does not say why it was refused, so ask before opening it again. */
+  private async again(): Promise<void> {
+    try {
+      const answer = await fetch("/api/whoami");
+      if (answer.status === 401) {
+        this.state.value = "unknown";
+        return;
+      }
+    } catch {
+      this.lost(this.source!);
+      return;
+    }
+    this.open();
+  }
+}

@@ -1,0 +1,15 @@
+import { render } from "preact";
+import "./ui/tokens.css";
+import "./ui/base.css";
+import "./ui/components.css";
+import { stream } from "./live";
+import { startKeys } from "./lib/keys";
+import { startRouter } from "./lib/router";
+import { startTheme } from "./lib/theme";
+import { Shell } from "./shell/Shell";
+
+startTheme();
+startRouter();
+startKeys();
+stream.open();
+render(<Shell />, document.getElementById("app")!);

@@ -1,0 +1,136 @@
+/** What needs a person: open alerts, questions of agents, and work that would conflict. */
+
+import type { PageProps } from "../../shell/pages";
+import type { AlertRow, MessageRow } from "../../api/rows";
+import { useState } from "preact/hooks";
+import { tables } from "../../live";
+import { useKeys } from "../../lib/keys";
+import { place, setQuery } from "../../lib/router";
+import { plural } from "../../lib/words";
+import { Age, Badge, Button, Card, EmptyState, Page, Search, SessionLink, TaskLink } from "../../ui/parts";
+import { act } from "../../ui/toast";
+import "./alerts.css";
+
+export default function Alerts(_: PageProps) {
+  const wanted = (place.value.query["q"] ?? "").toLowerCase();
+  const fits = (...texts: string[]) => texts.some((text) => text.toLowerCase().includes(wanted));
+  const alerts = tables.alerts.rows.value.filter((alert) => fits(alert.kind, alert.subject, alert.text));
+  const fresh = alerts.filter((alert) => !alert.seen_by);
+  const seen = alerts.filter((alert) => alert.seen_by);
+  const asked = tables.messages.rows.value.filter((one) => forPeople(one) && fits(one.sender, one.text));
+  const overlaps = tables.overlaps.rows.value.filter((one) => fits(one.task, one.other, one.text));
+  useKeys([
+    { keys: "a", label: "Acknowledge all new alerts", group: "Alerts", run: () => void fresh.forEach((alert) => void acknowledge(alert)) },
+  ]);
+  const nothing = !alerts.length && !asked.length && !overlaps.length;
+  return (
+    <Page title="Alerts" tools={<Search value={place.value.query["q"] ?? ""} onInput={(q) => setQuery({ q })} label="Filter alerts" />}>
+      <div class="stack alerts">
+        {nothing && <EmptyState title={wanted ? "Nothing fits." : "Nothing needs you."}>{!wanted && "Alerts and questions of agents appear here by themselves."}</EmptyState>}
+        {asked.length > 0 && (
+          <Card title={`Messages for people (${asked.length})`} flush>
+            <ul>{asked.map((one) => <Question key={one.id} message={one} />)}</ul>
+          </Card>
+        )}
+        {fresh.length > 0 && (
+          <Card title={plural(fresh.length, "new alert")} flush tools={<Button icon="check" onClick={() => fresh.forEach((alert) => void acknowledge(alert))}>Acknowledge all</Button>}>
+            <ul>{fresh.map((alert) => <Alert key={alert.id} alert={alert} />)}</ul>
+          </Card>
+        )}
+        {seen.length > 0 && (
+          <Card title={`Seen, not over (${seen.length})`} flush>
+            <ul>{seen.map((alert) => <Alert key={alert.id} alert={alert} />)}</ul>
+          </Card>
+        )}
+        {overlaps.length > 0 && (
+          <Card title={`Conflicts to come (${overlaps.length})`} flush>
+            <ul>
+              {overlaps.map((one) => (
+                <li key={one.id} class="alert tone-amber">
+                  <div class="grow">
+                    <div class="across wrap"><TaskLink id={one.task} /> {one.other ? <>and <TaskLink id={one.other} /></> : "and what has landed"} <span class="faint small"><Age at={one.since_at} title="since" /></span></div>
+                    <div class="prose soft">{one.text}</div>
+                    <div class="small mono cut">{one.paths.join("  ")}</div>
+                  </div>
+                </li>
+              ))}
+            </ul>
+          </Card>
+        )}
+      </div>
+    </Page>
+  );
+}
+
+const acknowledge = (alert: AlertRow) => act("/api/alert/acknowledge", { alert: alert.id }, `${alert.id}: seen`);
+
+function Alert({ alert }: { alert: AlertRow }) {
+  return (
+    <li class={`alert ${alert.seen_by ? "tone-grey" : "tone-red"}`} data-alert={alert.id}>
+      <div class="grow">
+        <div class="across wrap">
+          <Badge tone={alert.seen_by ? "grey" : "red"}>{alert.kind}</Badge>
+          <Subject id={alert.subject} />
+          <span class="faint small mono">{alert.id}</span>
+          <span class="faint small"><Age at={alert.raised_at} title="raised" /></span>
+          {alert.seen_by && <span class="faint small">seen by {alert.seen_by}</span>}
+        </div>
+        <div class="prose">{alert.text}</div>
+      </div>
+      <div class="across">
+        {!alert.seen_by && <Button icon="check" label={`Acknowledge ${alert.id}`} onClick={() => void acknowledge(alert)}>Seen</Button>}
+        <Button kind="quiet" icon="close" label={`Clear ${alert.id}`} onClick={() => void act("/api/alert/clear", { alert: alert.id }, `${alert.id}: over`)}>Over</Button>
+      </div>
+    </li>
+  );
+}
+
+/** What an alert is about, as a link if it is a task or a session. */
+function Subject({ id }: { id: string }) {
+  if (tables.tasks.row(id)) return <TaskLink id={id} />;
+  if (tables.sessions.row(id)) return <SessionLink id={id} />;
+  return <span class="mono">{id}</span>;
+}
+
+/** A question that nobody has answered, or what people were told or have taken and not called seen. */
+const forPeople = (one: MessageRow) => !one.acknowledged && (one.question || one.to === "people" || (one.reader !== "" && !tables.sessions.row(one.reader)));
+
+/** Where an answer reaches the sender: a session that has ended cannot be told any more, its task can. */
+function backTo(sender: string): string {
+  const session = tables.sessions.row(sender);
+  return session ? (session.live ? sender : session.task) : "people";
+}
+
+/** Take a message and call it understood: only who has taken it can do that. */
+async function seen(message: MessageRow, done: string): Promise<void> {
+  if (message.reader || (await act("/api/message/read", {}, ""))) await act("/api/message/ack", { message: message.id }, done);
+}
+
+function Question({ message }: { message: MessageRow }) {
+  const [text, setText] = useState("");
+  const answer = async (event: Event) => {
+    event.preventDefault();
+    const said = text.trim();
+    if (!said || !(await act("/api/message/send", { to: backTo(message.sender), text: said, reply_to: message.id }, `Answered ${message.sender}`))) return;
+    setText("");
+    if (message.to === "people" && !message.reader) await seen(message, "");
+  };
+  return (
+    <li class={`alert ${message.question ? "tone-violet" : "tone-blue"}`} data-message={message.id}>
+      <div class="grow stack tight">
+        <div class="across wrap">
+          <Badge tone={message.question ? "violet" : "blue"}>{message.question ? "asks" : "says"}</Badge>
+          <Subject id={message.sender} />
+          <span class="faint small">to {message.to}</span>
+          <span class="faint small"><Age at={message.sent_at} title="sent" /></span>
+        </div>
+        <div class="prose">{message.text}</div>
+        <form class="across" onSubmit={(event) => void answer(event)}>
+          <input class="input grow" aria-label={`Answer ${message.sender}`} placeholder="Answer" value={text} onInput={(event) => setText(event.currentTarget.value)} />
+          <Button type="submit" icon="send" disabled={!text.trim()}>Send</Button>
+          {!message.question && <Button kind="quiet" icon="check" label={`Seen: ${message.id}`} onClick={() => void seen(message, `${message.id}: seen`)}>Seen</Button>}
+        </form>
+      </div>
+    </li>
+  );
+}

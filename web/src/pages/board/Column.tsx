@@ -1,0 +1,65 @@
+/** One column: a head that folds it, and its cards. */
+
+import { signal } from "@preact/signals";
+import { memo } from "preact/compat";
+import { useState } from "preact/hooks";
+import { tables } from "../../live";
+import { toneOf } from "../../ui/parts";
+import { VirtualList } from "../../ui/virtual";
+import { changePriority } from "../task/actions";
+import { chosen } from "./chosen";
+import { TaskCard } from "./TaskCard";
+import { moveTo, priorityBefore, TALL, type ColumnName } from "./columns";
+
+const NAME = "corral-folded";
+const folded = signal<ReadonlySet<string>>(new Set((localStorage.getItem(NAME) ?? "cancelled").split(",")));
+/** The card that is being dragged. */
+const dragged = signal("");
+
+function fold(name: string): void {
+  const next = new Set(folded.peek());
+  if (!next.delete(name)) next.add(name);
+  folded.value = next;
+  localStorage.setItem(NAME, [...next].join());
+}
+
+type Props = { name: ColumnName; ids: readonly string[]; onDrop: (id: string, column: ColumnName) => void };
+
+export const Column = memo(function Column({ name, ids, onDrop }: Props) {
+  const [over, setOver] = useState(false);
+  const slim = (folded.value.has(name) || ids.length === 0) && !over;
+  const held = dragged.value ? tables.tasks.row(dragged.value) : undefined;
+  const welcome = held !== undefined && (held.column === name || moveTo(held, name) !== null);
+  const drop = (event: DragEvent) => {
+    event.preventDefault();
+    setOver(false);
+    if (!held) return;
+    if (held.column !== name) return onDrop(held.id, name);
+    const onto = (event.target as Element).closest<HTMLElement>("[data-task]")?.dataset["task"];
+    const other = onto && onto !== held.id ? tables.tasks.row(onto) : undefined;
+    if (other) changePriority(held, priorityBefore(held, other));
+  };
+  const leave = (event: DragEvent) => {
+    if (!(event.currentTarget as Element).contains(event.relatedTarget as Node | null)) setOver(false);
+  };
+  return (
+    <section
+      id={`column-${name}`}
+      class={`column tone-${toneOf(name)}${slim ? " slim" : ""}${over && welcome ? " over" : ""}`}
+      aria-label={`${name}, ${ids.length}`}
+      data-column={name}
+      onDragOver={(event) => welcome && (event.preventDefault(), setOver(true))}
+      onDragLeave={leave}
+      onDrop={drop}
+    >
+      <button class="head" aria-expanded={!slim} onClick={() => fold(name)} title={slim ? "Unfold" : "Fold"}>
+        <span class="dot" />
+        <span class="name">{name}</span>
+        <span class="number faint">{ids.length}</span>
+      </button>
+      {!slim && (
+        <VirtualList items={ids} height={TALL.has(name) ? 116 : 82} label={`Tasks: ${name}`} keyOf={(id) => id} reveal={ids.indexOf(chosen.value)} render={(id) => <TaskCard id={id} tall={TALL.has(name)} dragged={dragged} />} />
+      )}
+    </section>
+  );
+});

@@ -1,0 +1,4 @@
+import { signal } from "@preact/signals";
+
+/** The card that has the keyboard's focus. */
+export const chosen = signal("");

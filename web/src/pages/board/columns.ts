@@ -1,0 +1,56 @@
+/** The columns of the board: what is in each and in which order, and what it means to drop a card there. */
+
+import type { QueueRow, TaskRow } from "../../api/rows";
+
+export const COLUMNS = ["backlog", "todo", "doing", "blocked", "review", "done", "failed", "cancelled"] as const;
+export type ColumnName = (typeof COLUMNS)[number];
+/** Columns in which something goes on, or is wrong: their cards have a line that says what. */
+export const TALL: ReadonlySet<string> = new Set(["doing", "blocked", "review", "failed"]);
+
+export type Filter = { convoy: string; engine: string; role: string; text: string };
+
+export function fits(task: TaskRow, filter: Filter): boolean {
+  if (filter.convoy && task.convoy !== filter.convoy) return false;
+  if (filter.engine && (task.engine || "default") !== filter.engine) return false;
+  if (filter.role && task.role !== filter.role) return false;
+  if (!filter.text) return true;
+  const text = `${task.id} ${task.title} ${task.holder} ${task.session} ${task.reason} ${task.progress}`.toLowerCase();
+  return filter.text.toLowerCase().split(/\s+/).every((word) => text.includes(word));
+}
+
+/** Sort tasks into the columns. The order is the one in which they will be taken, or else newest first. */
+export function sorted(tasks: readonly TaskRow[], queue: readonly QueueRow[], filter: Filter): Record<ColumnName, string[]> {
+  const found = Object.fromEntries(COLUMNS.map((name) => [name, []])) as unknown as Record<ColumnName, TaskRow[]>;
+  for (const task of tasks) if (fits(task, filter)) found[task.column as ColumnName]?.push(task);
+  const places = new Map(queue.map((row) => [row.id, row.place]));
+  const place = (task: TaskRow) => places.get(task.id) ?? 0;
+  const next = (one: TaskRow, other: TaskRow) => other.priority - one.priority || one.order - other.order;
+  const newest = (one: TaskRow, other: TaskRow) => other.since_at - one.since_at || other.order - one.order;
+  for (const name of ["backlog", "todo", "blocked", "failed"] as const) found[name].sort(next);
+  for (const name of ["doing", "done", "cancelled"] as const) found[name].sort(newest);
+  found.review.sort((one, other) => one.convoy.localeCompare(other.convoy) || place(one) - place(other) || next(one, other));
+  return Object.fromEntries(COLUMNS.map((name) => [name, found[name].map((task) => task.id)])) as Record<ColumnName, string[]>;
+}
+
+/** The priority with which a task goes just before another one. */
+export function priorityBefore(task: TaskRow, other: TaskRow): number {
+  return task.order < other.order ? other.priority : other.priority + 1;
+}
+
+export type Move = "unblock" | "retry" | "hand-off" | "block" | "cancel" | "land";
+
+/** What dropping a task on another column asks for; the server decides whether it may. */
+export function moveTo(task: TaskRow, column: ColumnName): Move | null {
+  switch (column) {
+    case "todo":
+    case "backlog":
+      return task.state === "blocked" ? "unblock" : task.state === "doing" ? "hand-off" : task.state === "todo" ? null : "retry";
+    case "blocked":
+    case "cancelled":
+      return task.state === column ? null : column === "blocked" ? "block" : "cancel";
+    case "done":
+      return task.state === "review" ? "land" : null;
+    default:
+      return null; // those who work, hand in and fail are sessions
+  }
+}

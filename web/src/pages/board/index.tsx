@@ -1,0 +1,143 @@
+/** The board: every task in its column, as it is now. */
+
+import { computed, signal, useComputed } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { tables } from "../../live";
+import { useKeys } from "../../lib/keys";
+import { openTask, place, setQuery } from "../../lib/router";
+import { OnDemand } from "../../shell/OnDemand";
+import type { PageProps } from "../../shell/pages";
+import { Button, Choice, EmptyState, Page, Search } from "../../ui/parts";
+import { same } from "../../live/store";
+import { changePriority, move } from "../task/actions";
+import { chosen } from "./chosen";
+import { Column } from "./Column";
+import { COLUMNS, moveTo, sorted, type ColumnName, type Filter } from "./columns";
+import "./board.css";
+
+const adding = signal(false);
+const loadAdd = () => import("../task/AddTask");
+
+const filter = computed<Filter>(() => {
+  const { convoy = "", engine = "", role = "", q = "" } = place.value.query;
+  return { convoy, engine, role, text: q };
+});
+
+let before: Record<string, readonly string[]> = {};
+/** The ids in each column; a column whose ids are as before is the same list, so it is not drawn again. */
+const ids = computed(() => {
+  const found: Record<string, readonly string[]> = sorted(tables.tasks.rows.value, tables.queue.rows.value, filter.value);
+  for (const name of COLUMNS) if (same(before[name], found[name])) found[name] = before[name]!;
+  return (before = found);
+});
+
+
+
+
+const values = (pick: (task: { engine: string; role: string }) => string) =>
+  computed(() => [...new Set(tables.tasks.rows.value.map(pick))].filter(Boolean).sort().map((name) => [name, name] as const), {});
+const engines = values((task) => task.engine || "default");
+const roles = values((task) => task.role);
+
+export default function Board(_: PageProps) {
+  const { convoy, engine, role, text } = filter.value;
+  const convoys = useComputed(() => tables.convoys.rows.value.map((row) => [row.id, row.title] as const));
+  const any = tables.tasks.ids.value.length > 0;
+  useBoardKeys();
+  const tools = (
+    <>
+      <Search value={text} onInput={(q) => setQuery({ q })} label="Filter tasks" />
+      {convoys.value.length > 1 && <Choice label="Convoy" all="All convoys" value={convoy} options={convoys.value} onChange={(value) => setQuery({ convoy: value })} />}
+      {(engines.value.length > 1 || engine) && <Choice label="Engine" all="All engines" value={engine} options={engines.value} onChange={(value) => setQuery({ engine: value })} />}
+      {(roles.value.length > 0 || role) && <Choice label="Role" all="All roles" value={role} options={roles.value} onChange={(value) => setQuery({ role: value })} />}
+      <span class="grow" />
+      <Button kind="first" icon="plus" label="Add a task" onClick={() => (adding.value = true)}><span class="wide">Add a task</span></Button>
+    </>
+  );
+  return (
+    <Page title="Board" tools={tools} whole>
+      {any ? <Columns /> : <EmptyState title="The board is empty.">Add a task, or have the mayor make a plan: <code>corral plan</code>.</EmptyState>}
+      {adding.value && <OnDemand load={loadAdd} props={{ convoy, onClose: () => (adding.value = false) }} />}
+    </Page>
+  );
+}
+
+/** A phone shows one column at a time: begin with the one in which something goes on. */
+function jump(name: string): void {
+  document.getElementById(`column-${name}`)?.scrollIntoView({ inline: "start", block: "nearest" });
+}
+
+function Columns() {
+  useEffect(() => {
+    if (matchMedia("(max-width: 700px)").matches) jump("doing");
+  }, []);
+  return (
+    <div class="board">
+      <nav class="jump" aria-label="Columns">
+        {COLUMNS.map((name) => (
+          <button key={name} onClick={() => jump(name)} disabled={!ids.value[name]!.length}>
+            {name} <span class="faint number">{ids.value[name]!.length}</span>
+          </button>
+        ))}
+      </nav>
+      <div class="columns">
+        {COLUMNS.map((name) => (
+          <Column key={name} name={name} ids={ids.value[name]!} onDrop={drop} />
+        ))}
+      </div>
+    </div>
+  );
+}
+
+function drop(id: string, column: ColumnName): void {
+  const task = tables.tasks.row(id);
+  const wanted = task && moveTo(task, column);
+  if (wanted) move(id, wanted);
+}
+
+/** Focus the card of a task, once it is drawn. */
+function focus(id: string): void {
+  chosen.value = id;
+  requestAnimationFrame(() => requestAnimationFrame(() => document.getElementById(`card-${id}`)?.focus()));
+}
+
+/** Go to another card: along its column, or to the neighbouring column that has any. */
+function step(across: number, down: number): void {
+  const shown = COLUMNS.map((name) => ids.peek()[name]!);
+  const column = shown.findIndex((list) => list.includes(chosen.peek()));
+  if (column < 0) {
+    const first = shown.flat()[0];
+    if (first) focus(first);
+    return;
+  }
+  const at = shown[column]!.indexOf(chosen.peek());
+  let next = column + across;
+  while (across && shown[next]?.length === 0) next += across;
+  const list = across ? shown[next] : shown[column];
+  if (list?.length) focus(list[Math.min(Math.max(0, at + down), list.length - 1)]!);
+}
+
+function useBoardKeys(): void {
+  const task = () => tables.tasks.row(chosen.peek());
+  const ask = (name: string) => () => task() && move(chosen.peek(), name);
+  const raise = (by: number) => () => {
+    const found = task();
+    if (found) changePriority(found, found.priority + by);
+  };
+  const group = "Board";
+  useKeys([
+    { keys: "n", label: "Add a task", group, run: () => (adding.value = true) },
+    { keys: "j", label: "Next card", group, run: () => step(0, 1), quiet: true },
+    { keys: "k", label: "Card before", group, run: () => step(0, -1), quiet: true },
+    { keys: "h", label: "Column to the left", group, run: () => step(-1, 0), quiet: true },
+    { keys: "l", label: "Column to the right", group, run: () => step(1, 0), quiet: true },
+    { keys: "Enter", label: "Open the card", group, run: () => chosen.peek() && openTask(chosen.peek()), quiet: true },
+    { keys: "+", label: "More urgent", group, run: raise(1), quiet: true },
+    { keys: "-", label: "Less urgent", group, run: raise(-1), quiet: true },
+    { keys: "r", label: "Try again", group, run: ask("retry"), quiet: true },
+    { keys: "u", label: "Unblock", group, run: ask("unblock"), quiet: true },
+    { keys: "b", label: "Block", group, run: ask("block"), quiet: true },
+    { keys: "x", label: "Cancel", group, run: ask("cancel"), quiet: true },
+  ]);
+  useEffect(() => () => void (chosen.value = ""), []);
+}

@@ -1,0 +1,77 @@
+/** One convoy. */
+
+import { useComputed } from "@preact/signals";
+import type { ConvoyRow, TaskRow } from "../../api/rows";
+import type { Edge } from "../../lib/layers";
+import { openTask, pathTo } from "../../lib/router";
+import { tables } from "../../live";
+import { Age, Button, Card, EmptyState, Money, Page, TaskLink, toneOf } from "../../ui/parts";
+import { Graph, type Node } from "../../ui/Graph";
+import { act } from "../../ui/toast";
+import { BranchBadge } from ".";
+import { Progress } from "./Progress";
+import { Report } from "./Report";
+
+export function Convoy({ id, alone }: { id: string; alone: boolean }) {
+  const row = tables.convoys.row(id);
+  const tasks = useComputed(() => tables.tasks.rows.value.filter((task) => task.convoy === id));
+  if (!row) return <Page title="Convoy"><EmptyState title="There is no such convoy."><a href="/convoy">All convoys</a></EmptyState></Page>;
+  const edges = tasks.value.flatMap((task) => task.needs.map((need): Edge => [need, task.id]));
+  return (
+    <Page title={row.title} tools={<>{!alone && <a href="/convoy">All convoys</a>}<span class="grow" /><Pause id={id} /></>}>
+      <div class="stack" data-convoy={id}>
+        <Card title="Branch" tools={<BranchBadge row={row} />}><Branch row={row} /></Card>
+        <Card title="What needs what" flush>
+          <CriticalPath row={row} />
+          {tasks.value.length ? <Graph label={`Tasks of ${row.title}`} nodes={tasks.value.map(node)} edges={edges} critical={row.critical} /> : <EmptyState title="It has no tasks." />}
+        </Card>
+        <Report id={id} row={row} />
+      </div>
+    </Page>
+  );
+}
+
+const node = (task: TaskRow): Node => ({
+  id: task.id,
+  title: task.title,
+  state: task.column,
+  tone: toneOf(task.column),
+  href: pathTo("tasks", [task.id]),
+  onOpen: () => openTask(task.id),
+});
+
+function CriticalPath({ row }: { row: ConvoyRow }) {
+  if (row.critical.length < 2) return null;
+  return <p class="small soft chain">The critical path: {row.critical.map((task, at) => <span key={task}>{at > 0 && " → "}<TaskLink id={task} /></span>)}</p>;
+}
+
+function Branch({ row }: { row: ConvoyRow }) {
+  const facts: [string, string][] = [
+    ["trunk", row.branch],
+    ["at", row.tip.slice(0, 12) || "nothing yet"],
+    ["made for", row.base],
+    ["strategy", row.strategy || "as configured"],
+    ["checks", row.checks.join("  ·  ") || "those of the configuration"],
+    ...(row.finished ? [["finished", `${row.finished} ${row.finished_commit.slice(0, 12)}`] as [string, string]] : []),
+    ...(row.paused ? [["paused", row.paused] as [string, string]] : []),
+  ];
+  return (
+    <div class="stack">
+      <Progress row={row} />
+      <dl class="branch small">
+        {facts.map(([name, value]) => <div key={name}><dt>{name}</dt><dd class="mono">{value}</dd></div>)}
+        <div><dt>opened</dt><dd><Age at={row.created_at} /> ago</dd></div>
+        <div><dt>spent</dt><dd><Money cost={row.cost} /></dd></div>
+      </dl>
+    </div>
+  );
+}
+
+/** Start no sessions of this convoy, or go on. */
+function Pause({ id }: { id: string }) {
+  return tables.pauses.row(`sessions:${id}`) ? (
+    <Button kind="first" icon="play" onClick={() => void act("/api/convoy/resume", { convoy: id }, "Its sessions are started again")}>Resume</Button>
+  ) : (
+    <Button icon="pause" onClick={() => void act("/api/convoy/pause", { convoy: id, reason: "paused on the dashboard" }, "No new sessions of it are started")}>Pause</Button>
+  );
+}

@@ -1,0 +1,45 @@
+/** Convoys: each with its graph, its critical path, its branch, and what it has come to. */
+
+import type { ConvoyRow } from "../../api/rows";
+import { tables } from "../../live";
+import { pathTo } from "../../lib/router";
+import type { PageProps } from "../../shell/pages";
+import { Age, Badge, Card, EmptyState, Money, Page } from "../../ui/parts";
+import { Convoy } from "./Convoy";
+import { Progress } from "./Progress";
+import "./convoy.css";
+
+export default function Convoys({ rest }: PageProps) {
+  const convoys = tables.convoys.rows.value;
+  const only = convoys.length === 1 ? convoys[0]!.id : undefined;
+  const id = rest[0] ?? only;
+  if (id !== undefined) return <Convoy key={id} id={id} alone={only !== undefined} />;
+  return (
+    <Page title="Convoys">
+      {convoys.length === 0 && <EmptyState title="There is no convoy yet.">A plan makes one: <code>corral plan apply PLAN</code></EmptyState>}
+      <div class="stack">{[...convoys].reverse().map((row) => <Summary key={row.id} row={row} />)}</div>
+    </Page>
+  );
+}
+
+function Summary({ row }: { row: ConvoyRow }) {
+  return (
+    <Card title={<a href={pathTo("convoy", [row.id])}>{row.title}</a>} tools={<BranchBadge row={row} />}>
+      <div class="stack tight" data-convoy={row.id}>
+        <Progress row={row} />
+        <div class="across wrap small soft">
+          <span class="mono">{row.branch}</span>
+          <span>opened <Age at={row.created_at} /> ago</span>
+          <Money cost={row.cost} />
+        </div>
+      </div>
+    </Card>
+  );
+}
+
+export function BranchBadge({ row }: { row: ConvoyRow }) {
+  if (row.finished) return <Badge tone="green" title={row.finished_commit}>{row.finished}</Badge>;
+  if (row.paused) return <Badge tone="amber" title={row.paused}>paused</Badge>;
+  if (row.landing) return <Badge tone="violet">lands {row.landing}</Badge>;
+  return <Badge tone={row.landed ? "blue" : "grey"}>{row.landed ? `${row.landed} landed` : "nothing landed"}</Badge>;
+}

@@ -1,0 +1,29 @@
+/** End a conversation and its engine. */
+
+import type { MayorRow } from "../../api/rows";
+import { useState } from "preact/hooks";
+import { Button, Dialog, Field } from "../../ui/parts";
+import { act } from "../../ui/toast";
+
+export function Ending({ row }: { row: MayorRow }) {
+  const [asking, setAsking] = useState(false);
+  const [reason, setReason] = useState("");
+  const stop = async (event: Event) => {
+    event.preventDefault();
+    if (await act("/api/mayor/stop", { reason: reason.trim() }, "The conversation is over")) setAsking(false);
+  };
+  return (
+    <>
+      <Button kind="quiet" icon="stop" onClick={() => setAsking(true)}>Stop …</Button>
+      {asking && (
+        <Dialog title="Stop the conversation" onClose={() => setAsking(false)}>
+          <form class="fill" onSubmit={(event) => void stop(event)}>
+            <p>{row.state === "asking" ? "The engine is ended, and the conversation is over." : "The conversation is over."} What is on the board stays there.</p>
+            <Field label="Why, in one line (may be empty)"><input class="input" autofocus value={reason} onInput={(event) => setReason(event.currentTarget.value)} /></Field>
+            <div class="foot"><Button onClick={() => setAsking(false)}>Not now</Button><Button type="submit" kind="danger">Stop it</Button></div>
+          </form>
+        </Dialog>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,44 @@
+/** Answers of an engine: words, and often a plan as JSON somewhere among them. */
+
+export type Written = {
+  /** What is not the plan. */
+  words: string;
+  /** The plan as it was written; empty: there is none. */
+  plan: string;
+  tasks: number;
+  cancels: number;
+};
+
+/** Tell the words of an answer from the plan in it. What cannot be read as a plan stays words. */
+export function written(text: string): Written {
+  for (const found of candidates(text)) {
+    const plan = read(found.json);
+    if (!plan) continue;
+    const words = [text.slice(0, found.from), text.slice(found.to)].map((part) => part.trim()).filter(Boolean).join("\n\n");
+    return { words, plan: JSON.stringify(plan, null, 2), tasks: size(plan["task"]), cancels: size(plan["cancel"]) };
+  }
+  return { words: text.trim(), plan: "", tasks: 0, cancels: 0 };
+}
+
+type Candidate = { from: number; to: number; json: string };
+
+function* candidates(text: string): Generator<Candidate> {
+  for (const fence of text.matchAll(/^```\w*\n([^]*?)^```/gm)) {
+    if (fence[1]!.includes("{")) yield { from: fence.index, to: fence.index + fence[0].length, json: fence[1]! };
+  }
+  const from = text.indexOf("{");
+  const to = text.lastIndexOf("}") + 1;
+  if (from >= 0 && to > from) yield { from, to, json: text.slice(from, to) };
+}
+
+function read(json: string): Record<string, unknown> | null {
+  try {
+    const found: unknown = JSON.parse(json);
+    const plan = typeof found === "object" && found !== null && ("task" in found || "cancel" in found);
+    return plan ? (found as Record<string, unknown>) : null;
+  } catch {
+    return null; // it is no JSON: words
+  }
+}
+
+const size = (list: unknown) => (Array.isArray(list) ? list.length : 0);

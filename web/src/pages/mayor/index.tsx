@@ -1,0 +1,102 @@
+/** The mayor: an engine that makes plans. Talk with it, look at its plan, approve or change it. */
+
+import type { MayorRow } from "../../api/rows";
+import type { PageProps } from "../../shell/pages";
+import { useEffect, useState } from "preact/hooks";
+import { get, type Answer } from "../../api/client";
+import { store, tables } from "../../live";
+import { useKeys } from "../../lib/keys";
+import { go, pathTo, place } from "../../lib/router";
+import { Badge, Button, EmptyState, Money, Page } from "../../ui/parts";
+import { complain } from "../../ui/toast";
+import { Chat, focusComposer } from "./Chat";
+import { Plan } from "./Plan";
+import { Ending } from "./Ending";
+import { Start } from "./Start";
+import { over, standing, unsettled } from "./standing";
+import "./mayor.css";
+
+export type Conversation = Answer<"/api/mayors/{mayor}">;
+
+export default function Mayor({ rest }: PageProps) {
+  const rows = tables.mayors.rows.value;
+  const newest = rows.at(-1);
+  const row = rest[0] ? tables.mayors.row(rest[0]) : newest;
+  const anew = place.value.query["new"] === "1";
+  useKeys([{ keys: "n", label: "A new goal for the mayor", group: "Mayor", run: () => go(pathTo("mayor", [], { new: "1" })) }]);
+  if (store.seq.value < 0) return <Page title="Mayor" />;
+  const tools = (
+    <>
+      {rows.length > 1 && <Conversations rows={rows} chosen={anew ? "" : (row?.id ?? "")} />}
+      <span class="grow" />
+      {row && row.id === newest?.id && !over(row) && !anew && <Ending row={row} />}
+      {newest && !anew && !unsettled(newest) && <Button icon="plus" kind={over(newest) ? "first" : "quiet"} onClick={() => go(pathTo("mayor", [], { new: "1" }))}>New goal</Button>}
+    </>
+  );
+  return (
+    <Page title="Mayor" tools={tools} whole>
+      {anew || !newest ? <Start newest={newest} /> : row ? <Talk key={row.id} row={row} current={row.id === newest.id} /> : <EmptyState title="There is no such conversation."><a href="/mayor">The newest one</a></EmptyState>}
+    </Page>
+  );
+}
+
+function Conversations({ rows, chosen }: { rows: readonly MayorRow[]; chosen: string }) {
+  const name = (row: MayorRow) => `${row.id}: ${tables.convoys.row(row.convoy)?.title ?? standing(row).word}`;
+  return (
+    <select class="input" aria-label="Conversation" value={chosen} onChange={(event) => go(pathTo("mayor", [event.currentTarget.value]))}>
+      {!chosen && <option value="">a new one</option>}
+      {[...rows].reverse().map((row) => <option key={row.id} value={row.id}>{name(row)}</option>)}
+    </select>
+  );
+}
+
+function Standing({ row }: { row: MayorRow }) {
+  const { word, tone } = standing(row);
+  return (
+    <div class="across strip small">
+      <Badge tone={tone} title={row.reason}>{word}</Badge>
+      <span class="soft cut">{row.engine}{row.model && ` · ${row.model}`}{row.replan && " · asked again when a task fails"}</span>
+      <span class="grow" />
+      <span class="soft"><Money cost={row.cost} /></span>
+    </div>
+  );
+}
+
+/** What was said; asked for again whenever something was. */
+function useConversation(row: MayorRow): Conversation | null {
+  const [found, setFound] = useState<Conversation | null>(null);
+  useEffect(() => {
+    const asking = new AbortController();
+    get("/api/mayors/{mayor}", { mayor: row.id }, {}, asking.signal)
+      .then(setFound)
+      .catch((error: unknown) => !asking.signal.aborted && complain(error));
+    return () => asking.abort();
+  }, [row.id, row.said.at(-1), row.proposed_seq, row.approved_seq]);
+  return found;
+}
+
+/** Both sides: words and plan. On a narrow screen one of them, with a switch. */
+function Talk({ row, current }: { row: MayorRow; current: boolean }) {
+  const talk = useConversation(row);
+  const [side, setSide] = useState<"talk" | "plan">("talk");
+  // While one looks back, the plan that is known is not the one of then.
+  const proposal = talk?.proposal?.seq === row.proposed_seq ? talk.proposal : null;
+  const change = () => {
+    setSide("talk");
+    requestAnimationFrame(focusComposer);
+  };
+  if (!talk) return null;
+  return (
+    <div class={`mayor ${proposal ? `two show-${side}` : ""}`} data-mayor={row.id}>
+      <Standing row={row} />
+      {proposal && (
+        <div class="sides across" role="group" aria-label="What is shown">
+          <Button kind="quiet" icon="mayor" pressed={side === "talk"} onClick={() => setSide("talk")}>Talk</Button>
+          <Button kind="quiet" icon="convoy" pressed={side === "plan"} onClick={() => setSide("plan")}>Plan{row.pending && <span class="dot tone-violet" />}</Button>
+        </div>
+      )}
+      <Chat row={row} talk={talk} current={current} />
+      {proposal && <Plan row={row} proposal={proposal} current={current} onChange={change} />}
+    </div>
+  );
+}

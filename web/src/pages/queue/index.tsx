@@ -1,0 +1,79 @@
+/** What is being checked on which predicted state, what waits behind what, and how checks came out. */
+
+import type { PageProps } from "../../shell/pages";
+import { useComputed } from "@preact/signals";
+import { tables } from "../../live";
+import { go, pathTo, place, setQuery } from "../../lib/router";
+import { Button, Card, Choice, EmptyState, Page } from "../../ui/parts";
+import { act } from "../../ui/toast";
+import { Figures } from "./Figures";
+import { CheckLog } from "./CheckLog";
+import { RunningChecks } from "./Running";
+import { Verdicts } from "./Verdicts";
+import { Waiting } from "./Waiting";
+import "./queue.css";
+
+export default function Queue({ rest }: PageProps) {
+  const convoy = place.value.query["convoy"] ?? "";
+  const of = <R extends { convoy: string }>(rows: readonly R[]) => (convoy ? rows.filter((row) => row.convoy === convoy) : rows);
+  const checks = of(tables.checks.rows.value);
+  const waiting = of(tables.queue.rows.value);
+  const convoys = useComputed(() => tables.convoys.rows.value.map((row) => [row.id, row.title] as const));
+  const running = checks.filter((check) => check.live);
+  const over = checks.filter((check) => !check.live).reverse();
+  return (
+    <Page
+      title="Queue"
+      tools={
+        <>
+          <Choice label="Convoy" all="All convoys" value={convoy} options={convoys.value} onChange={(value) => setQuery({ convoy: value })} />
+          <span class="grow" />
+          <Hold convoy={convoy} />
+        </>
+      }
+    >
+      <div class="stack">
+        <Figures checks={over} waiting={waiting.length} running={running.length} />
+        <Card title={`Being checked (${running.length})`} flush>
+          {running.length ? <RunningChecks checks={running} /> : <EmptyState title="No check runs.">{waiting.length ? "What waits says why below." : "Work that is handed in appears here."}</EmptyState>}
+        </Card>
+        <Card title={`Waiting to land (${waiting.length})`} flush>
+          {waiting.length ? <Waiting rows={waiting} /> : <EmptyState title="Nothing waits." />}
+        </Card>
+        <Card title="Verdicts, newest first" flush>
+          {over.length ? <Verdicts checks={over} /> : <EmptyState title="No check has ended yet." />}
+        </Card>
+        <Flaky />
+      </div>
+      {rest[0] && <CheckLog key={rest[0]} run={rest[0]} onClose={() => go(pathTo("queue", [], place.peek().query))} />}
+    </Page>
+  );
+}
+
+/** Stop landing, or go on: of the convoy that is shown, or of all. */
+function Hold({ convoy }: { convoy: string }) {
+  const paused = tables.pauses.row(`queue:${convoy}`);
+  const body = convoy ? { convoy } : {};
+  return paused ? (
+    <>
+      <span class="small soft cut">Paused{paused.reason && `: ${paused.reason}`}</span>
+      <Button kind="first" icon="play" onClick={() => void act("/api/queue/resume", body, "Work lands again")}>Land again</Button>
+    </>
+  ) : (
+    <Button icon="pause" onClick={() => void act("/api/queue/pause", { ...body, reason: "paused on the dashboard" }, "Nothing more lands")}>Pause landing</Button>
+  );
+}
+
+function Flaky() {
+  const found = tables.flaky.rows.value;
+  if (!found.length) return null;
+  return (
+    <Card title="Checks that gave two answers on one tree">
+      <ul class="stack tight">
+        {found.map((one) => (
+          <li key={one.id} class="across"><span class="mono grow cut">{one.id}</span><span class="number soft">{one.times} ×</span></li>
+        ))}
+      </ul>
+    </Card>
+  );
+}

@@ -1,0 +1,75 @@
+/** A new task. What is left empty is decided by the configuration. */
+
+import { useEffect, useState } from "preact/hooks";
+import { get, post, Refused } from "../../api/client";
+import { tables } from "../../live";
+import { openTask } from "../../lib/router";
+import { Button, Dialog, Field } from "../../ui/parts";
+import { tell } from "../../ui/toast";
+
+const lines = (text: FormDataEntryValue | null) => String(text ?? "").split("\n").map((line) => line.trim()).filter(Boolean);
+
+export default function AddTask({ convoy, onClose }: { convoy: string; onClose: () => void }) {
+  const [engines, setEngines] = useState<readonly string[]>([]);
+  const [problem, setProblem] = useState<Refused | null>(null);
+  const convoys = tables.convoys.rows.value;
+  useEffect(() => {
+    get("/api/health").then((health) => setEngines(Object.keys(health.engines)), () => setEngines([]));
+  }, []);
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget as HTMLFormElement);
+    const text = (name: string) => String(form.get(name) ?? "").trim();
+    try {
+      const added = await post("/api/task/add", {
+        title: text("title"),
+        ...(text("convoy") ? { convoy: text("convoy") } : {}),
+        brief: text("brief"),
+        priority: Number(text("priority")) || 0,
+        engine: text("engine"),
+        role: text("role"),
+        needs: text("needs").split(/[\s,]+/).filter(Boolean),
+        paths: lines(form.get("paths")),
+        accept: lines(form.get("accept")),
+      });
+      const { id } = added as { id: string };
+      tell(`${id} is on the board.`);
+      onClose();
+      openTask(id);
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      setProblem(error);
+    }
+  };
+  return (
+    <Dialog title="Add a task" onClose={onClose}>
+      <form class="fill add" onSubmit={(event) => void submit(event)}>
+        <Field label="Title"><input class="input" name="title" required autofocus maxLength={200} /></Field>
+        <Field label="Brief: what is asked, in full"><textarea class="input" name="brief" rows={5} /></Field>
+        <div class="across wrap fields">
+          <Field label="Convoy">
+            <select class="input" name="convoy" defaultValue={convoy || convoys.at(-1)?.id}>
+              {convoys.map((row) => <option key={row.id} value={row.id}>{row.title}</option>)}
+            </select>
+          </Field>
+          <Field label="Priority"><input class="input" name="priority" type="number" min={0} defaultValue="0" /></Field>
+          <Field label="Engine">
+            <select class="input" name="engine">
+              <option value="">as configured</option>
+              {engines.map((name) => <option key={name}>{name}</option>)}
+            </select>
+          </Field>
+          <Field label="Role"><input class="input" name="role" size={10} /></Field>
+        </div>
+        <Field label="Needs: tasks that must have landed before"><input class="input mono" name="needs" placeholder="AF-1, AF-2" /></Field>
+        <Field label="Paths that it may change, one a line"><textarea class="input mono" name="paths" rows={2} /></Field>
+        <Field label="Commands that must pass, one a line"><textarea class="input mono" name="accept" rows={2} /></Field>
+        {problem && <p class="tone-red problem" role="alert">{problem.message}{problem.hint && ` (${problem.hint})`}</p>}
+        <div class="foot">
+          <Button onClick={onClose}>Not now</Button>
+          <Button type="submit" kind="first">Add it</Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,23 @@
+/** The keys that can be pressed just now. */
+
+import { bindings } from "../lib/keys";
+import { Dialog, Key } from "../ui/parts";
+
+export default function Help({ onClose }: { onClose: () => void }) {
+  const known = bindings.value.filter((binding) => binding.keys);
+  const groups = [...new Set(known.map((binding) => binding.group))];
+  return (
+    <Dialog title="Keys" onClose={onClose}>
+      <div class="fill help" tabIndex={0} role="region" aria-label="Keys">
+        {groups.map((group) => (
+          <section key={group}>
+            <h3>{group}</h3>
+            <dl>
+              {known.filter((binding) => binding.group === group).map((binding) => [<dt><Key keys={binding.keys} /></dt>, <dd>{binding.label}</dd>])}
+            </dl>
+          </section>
+        ))}
+      </div>
+    </Dialog>
+  );
+}

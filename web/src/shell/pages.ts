@@ -1,0 +1,34 @@
+/** The pages. Each is a module of its own that is loaded when it is first looked at. */
+
+import type { ComponentType } from "preact";
+import { computed, type ReadonlySignal } from "@preact/signals";
+import { tables } from "../live";
+import type { IconName } from "../ui/icons";
+
+export type PageProps = { rest: readonly string[] };
+export type PageEntry = {
+  name: string; // its first part of the address
+  title: string;
+  icon: IconName;
+  key: string; // after g
+  load: () => Promise<{ default: ComponentType<PageProps> }>;
+  /** A number beside its name: what is going on there, or needs somebody. */
+  count?: ReadonlySignal<number>;
+  urgent?: boolean;
+};
+
+const live = computed(() => tables.sessions.rows.value.filter((session) => session.live).length);
+const open = computed(() => tables.alerts.rows.value.filter((alert) => !alert.seen_by).length + tables.messages.rows.value.filter((one) => one.question && !one.acknowledged).length);
+const plans = computed(() => tables.mayors.rows.value.filter((mayor) => mayor.pending).length);
+const waiting = computed(() => tables.queue.ids.value.length);
+
+export const PAGES: readonly PageEntry[] = [
+  { name: "board", title: "Board", icon: "board", key: "b", load: () => import("../pages/board") },
+  { name: "convoy", title: "Convoy", icon: "convoy", key: "c", load: () => import("../pages/convoy") },
+  { name: "sessions", title: "Sessions", icon: "sessions", key: "s", load: () => import("../pages/sessions"), count: live },
+  { name: "queue", title: "Queue", icon: "queue", key: "q", load: () => import("../pages/queue"), count: waiting },
+  { name: "timeline", title: "Timeline", icon: "timeline", key: "t", load: () => import("../pages/timeline") },
+  { name: "alerts", title: "Alerts", icon: "alerts", key: "a", load: () => import("../pages/alerts"), count: open, urgent: true },
+  { name: "mayor", title: "Mayor", icon: "mayor", key: "m", load: () => import("../pages/mayor"), count: plans, urgent: true },
+  { name: "health", title: "Health", icon: "health", key: "h", load: () => import("../pages/health") },
+];

@@ -1,0 +1,64 @@
+/** Short notices in a corner: what was done, or why it was refused and what helps. */
+
+import { signal } from "@preact/signals";
+import { Refused, post, type Body, type Commands } from "../api/client";
+import { store } from "../live";
+import { Icon } from "./icons";
+
+type Notice = { id: number; text: string; hint: string; bad: boolean };
+const notices = signal<readonly Notice[]>([]);
+let last = 0;
+
+function show(text: string, hint: string, bad: boolean): void {
+  const id = ++last;
+  notices.value = [...notices.peek().slice(-3), { id, text, hint, bad }];
+  setTimeout(() => dismiss(id), bad ? 12_000 : 4_000);
+}
+
+const dismiss = (id: number) => (notices.value = notices.peek().filter((notice) => notice.id !== id));
+
+export const tell = (text: string): void => show(text, "", false);
+
+export function complain(error: unknown): void {
+  if (error instanceof Refused) show(sentence(error.message), error.hint, true);
+  else throw error;
+}
+
+const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?…]$/.test(text) ? "" : ".");
+
+/**
+ * Carry out a command and say how it went; true if it was done. What changed arrives by itself, as
+ * an event, like everybody else's changes. Without words for it, what went well is not mentioned.
+ */
+export async function act<P extends Commands>(path: P, body: Body<P>, done: string): Promise<boolean> {
+  if (store.past.peek() !== null) {
+    show("You are looking at an earlier moment.", "go back to now to change something", true);
+    return false;
+  }
+  try {
+    await post(path, body);
+  } catch (error) {
+    complain(error);
+    return false;
+  }
+  if (done) tell(done);
+  return true;
+}
+
+export function Toasts() {
+  return (
+    <div class="toasts" role="status" aria-live="polite">
+      {notices.value.map((notice) => (
+        <div key={notice.id} class={`toast ${notice.bad ? "tone-red" : "tone-green"}`} role={notice.bad ? "alert" : undefined}>
+          <div class="grow">
+            <div>{notice.text}</div>
+            {notice.hint && <div class="small soft">{notice.hint}</div>}
+          </div>
+          <button class="button quiet" aria-label="Dismiss" onClick={() => dismiss(notice.id)}>
+            <Icon name="close" />
+          </button>
+        </div>
+      ))}
+    </div>
+  );
+}

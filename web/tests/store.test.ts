@@ -1,0 +1,61 @@
+import { effect } from "@preact/signals";
+import { expect, test } from "vitest";
+import type { Board, TaskRow } from "../src/api/rows";
+import { Store } from "../src/live/store";
+
+const task = (id: string, title = id) => ({ id, title, needs: [] as string[] }) as unknown as TaskRow;
+const NAMES = "tasks convoys sessions queue checks alerts leases messages pauses limits slots costs jobs overlaps flaky mayors".split(" ");
+const board = (seq: number, ...tasks: TaskRow[]) =>
+  ({ seq, log: "L", ...Object.fromEntries(NAMES.map((name) => [name, []])), tasks }) as unknown as Board;
+
+function made() {
+  const frames: (() => void)[] = [];
+  const store = new Store((draw) => frames.push(draw));
+  return { store, frames, draw: () => frames.splice(0).forEach((frame) => frame()) };
+}
+
+test("changes are shown once for each frame, and only rows that differ are drawn again", () => {
+  const { store, frames, draw } = made();
+  store.replace(board(1, task("A"), task("B")));
+  const drawn = { A: 0, B: 0, list: 0 };
+  effect(() => void (store.tables.tasks.row("A"), drawn.A++));
+  effect(() => void (store.tables.tasks.row("B"), drawn.B++));
+  effect(() => void (store.tables.tasks.ids.value, drawn.list++));
+  for (let seq = 2; seq < 50; seq++) store.change({ seq, set: { tasks: [task("A", `title ${seq}`), task("B")] }, gone: {} });
+  expect([frames.length, store.reached, store.seq.value]).toEqual([1, 49, 1]);
+  draw();
+  expect(store.tables.tasks.row("A")?.title).toBe("title 49");
+  expect(drawn).toEqual({ A: 2, B: 1, list: 1 });
+  store.change({ seq: 50, set: { tasks: [task("C")] }, gone: { tasks: ["A"] } });
+  draw();
+  expect(store.tables.tasks.ids.value).toEqual(["B", "C"]);
+  expect(store.tables.tasks.row("A")).toBeUndefined();
+  expect(drawn.list).toBe(2);
+});
+
+test("a row that is waited for is drawn when it comes, when it goes, and when it comes again", () => {
+  const { store, draw } = made();
+  const seen: (string | undefined)[] = [];
+  effect(() => void seen.push(store.tables.tasks.row("A")?.title));
+  store.change({ seq: 1, set: { tasks: [task("A", "here")] }, gone: {} });
+  draw();
+  store.change({ seq: 2, set: {}, gone: { tasks: ["A"] } });
+  draw();
+  store.change({ seq: 3, set: { tasks: [task("A", "again")] }, gone: {} });
+  draw();
+  expect(seen).toEqual([undefined, "here", undefined, "again"]);
+});
+
+test("looking back shows the past while the present goes on, and nothing of it is lost", () => {
+  const { store, draw } = made();
+  store.replace(board(9, task("A", "now"), task("B")));
+  store.lookBack(board(3, task("A", "then")));
+  store.change({ seq: 10, set: { tasks: [task("A", "later")] }, gone: { tasks: ["B"] } });
+  draw();
+  expect([store.tables.tasks.row("A")?.title, store.seq.value, store.newest.value]).toEqual(["then", 3, 10]);
+  store.replace(board(11, task("A", "latest"), task("C")));
+  expect(store.tables.tasks.row("A")?.title).toBe("then");
+  store.backToNow();
+  expect(store.tables.tasks.rows.value.map((row) => row.title)).toEqual(["latest", "C"]);
+  expect([store.seq.value, store.past.value]).toEqual([11, null]);
+});
