@@ -437,7 +437,8 @@ def go_on(
     found = find_session(state, session)
     if not found.live or _held(state, found) is None or found.relaunched.count(MESSAGE) >= _TURNS:
         return []
-    if again or any(True for _ in messages.waiting(state, session, now)):
+    missed = any(message.id in again for message in messages.handed(state, session))
+    if missed or any(True for _ in messages.waiting(state, session, now)):
         said = "there are messages for it"
         return relaunch(state, session, MESSAGE, RESUME, said, again=again, now=now)
     if found.waits and not found.idle_at and answer_s:
