@@ -50,7 +50,7 @@ everything: lint types layers engines histories browser tests alone
 
 tests: lint histories browser $(DEV) ## run the tests, but for those that want the machine to themselves
 	@echo 'Running the tests ...'
-	@CORRAL_NEED_ENGINES=1 CORRAL_NEED_BROWSER=1 $(PYTEST) -n auto --dist loadgroup --no-loadscope-reorder -m 'not alone'
+	@CORRAL_NEED_ENGINES=1 CORRAL_NEED_BROWSER=1 $(PYTEST) -n auto --dist loadfile --no-loadscope-reorder -m 'not alone'
 
 alone: tests types layers engines ## run the others, one by one
 	@echo 'Running the tests that want the machine to themselves ...'
@@ -110,9 +110,12 @@ lock: .venv/pyvenv.cfg ## pin all requirements again
 	"$$uv" $(LOCK) $(LOCK_FLAGS) pyproject.toml -o requirements/runtime.txt >/dev/null; \
 	"$$uv" $(LOCK) $(LOCK_FLAGS) -c requirements/runtime.txt --extra acp pyproject.toml \
 		-o requirements/acp.txt >/dev/null; \
+	"$$uv" $(LOCK) $(LOCK_FLAGS) -c requirements/acp.txt --extra otel pyproject.toml \
+		-o requirements/otel.txt >/dev/null; \
 	"$$uv" $(LOCK) $(LOCK_FLAGS) requirements/build.in -o requirements/build.txt >/dev/null; \
-	"$$uv" $(LOCK) $(LOCK_FLAGS) -c requirements/acp.txt -c requirements/build.txt \
-		pyproject.toml --extra acp requirements/dev.in -o requirements/dev.txt >/dev/null; \
+	"$$uv" $(LOCK) $(LOCK_FLAGS) -c requirements/acp.txt -c requirements/otel.txt \
+		-c requirements/build.txt pyproject.toml --extra acp --extra otel requirements/dev.in \
+		-o requirements/dev.txt >/dev/null; \
 	"$$uv" $(LOCK) $(LOCK_FLAGS) tests/engines/aider.in -o tests/engines/aider.txt >/dev/null
 
 clean: ## remove .venv, caches and build results
@@ -156,7 +159,8 @@ $(RUNTIME): requirements/runtime.txt requirements/build.txt pyproject.toml | .ve
 	@$(PIP_INSTALL) --no-build-isolation --no-deps -e .
 	@touch $@
 
+# What is compiled at its first import need not be compiled now, and most is never imported.
 $(DEV): requirements/dev.txt $(RUNTIME)
 	@echo 'Installing the development tools ...'
-	@$(PIP_INSTALL) --require-hashes -r requirements/dev.txt
+	@$(PIP_INSTALL) --no-compile --require-hashes -r requirements/dev.txt
 	@touch $@

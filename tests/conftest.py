@@ -1,7 +1,7 @@
 """For all tests: how long things take says nothing on a machine that is busy with others.
 
-`make test` runs several at a time. A test that means something only while nothing else runs has the
-mark `alone`; tests that share what is costly to set up stay together, in one worker.
+`make test` runs several files at a time. A test that means something only while nothing else runs
+has the mark `alone`.
 """
 
 import os
@@ -17,26 +17,14 @@ settings.load_profile("corral")
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Most tests wait for processes that they started, so there is room for more than cores."""
-    return min(8, 2 * (os.cpu_count() or 1))
+    """One more than there are cores, for tests that wait; each costs the time to collect all."""
+    return min(8, 1 + (os.cpu_count() or 1))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if _shares(item):
-            item.add_marker(pytest.mark.xdist_group(item.location[0]))
-    items.sort(key=_needs_agents)  # `make test` installs them meanwhile
-
-
-def _shares(item: pytest.Item) -> bool:
-    """Say whether a test has something in common with others of its file."""
-    return isinstance(item, pytest.Function) and any(
-        found[-1].scope == "module" for found in item._fixtureinfo.name2fixturedefs.values()
-    )
-
-
-def _needs_agents(item: pytest.Item) -> bool:
-    return isinstance(item, pytest.Function) and "programs" in item.fixturenames
+    """Put files that need the coding agents last: `make test` installs those meanwhile."""
+    needing = {item.path for item in items if "programs" in getattr(item, "fixturenames", ())}
+    items.sort(key=lambda item: item.path in needing)
 
 
 @pytest.fixture(scope="session")

@@ -16,6 +16,7 @@ import pytest
 from corral.core.errors import StoreFailed
 from corral.store.sqlite import SqliteStore
 from tests.contract.stores import Open, encoded, joined, names, note
+from tests.patience import PATIENCE_S
 
 # A process of its own, with its store open: it does one thing for each line that it is told.
 OTHER = """
@@ -55,7 +56,7 @@ class Other:
         return self._process.stdout.readline().strip()
 
     def close(self) -> None:
-        self._process.communicate(timeout=20)
+        self._process.communicate(timeout=PATIENCE_S)
         assert self._process.returncode == 0
 
 
@@ -106,7 +107,7 @@ def test_a_process_is_woken_by_another(fresh: Open, other: Other) -> None:
 
     def watch() -> None:
         for turn in range(5):
-            assert store.wait(1 + turn, 20)
+            assert store.wait(1 + turn, PATIENCE_S)
             seqs.append(store.state().seq)
 
     watcher = Thread(target=watch, daemon=True)

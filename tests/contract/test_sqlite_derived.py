@@ -12,6 +12,7 @@ from corral.core.state import VERSION, Alert, State
 from corral.store import snapshot
 from corral.store.sqlite import SqliteStore
 from tests.contract.stores import Open, encoded, joined, names, note
+from tests.patience import PATIENCE_S
 
 
 def marked(store: SqliteStore) -> State:
@@ -122,7 +123,7 @@ def test_a_waiter_wakes_up_even_if_what_is_derived_has_vanished(fresh: Open, fol
 
     def watch() -> None:
         for length in range(2, 22):
-            woken.append(store.wait(length - 1, 20))
+            woken.append(store.wait(length - 1, PATIENCE_S))
 
     watcher = Thread(target=watch, daemon=True)
     watcher.start()

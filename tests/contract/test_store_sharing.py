@@ -12,8 +12,7 @@ from corral.core.errors import Failed, LogDamaged, NotFound
 from corral.store.memory import MemoryStore
 from corral.store.port import Store, follow, perform
 from tests.contract.stores import Behind, Clock, encoded, joined, names, note, numbers, opened
-
-PATIENCE_S = 20
+from tests.patience import PATIENCE_S
 
 
 def test_waiting_ends_at_once_if_the_log_is_longer(store: Store) -> None:

@@ -112,7 +112,7 @@ _WAYS: dict[TaskState, Callable[[TaskId, Token], list[c.Command]]] = {
 }
 
 
-def started(state: State, task: TaskId, now: int) -> Sequence[e.Event]:
+def started(state: State, task: TaskId, now: int, takes: str = "") -> Sequence[e.Event]:
     """Return what gives a task to a new session, as the witness does."""
     return session_rules.start(
         state,
@@ -124,6 +124,7 @@ def started(state: State, task: TaskId, now: int) -> Sequence[e.Event]:
         ttl_s=TTL_S,
         wall_s=600,
         now=now,
+        takes=takes,
     )
 
 

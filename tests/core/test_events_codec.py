@@ -62,9 +62,11 @@ KNOWN = {
     "mayor.ended": "mayor how ?reason",
     "mayor.started": "mayor goal engine ?replan",
     "message.acknowledged": "message",
-    "message.delivered": "message reader",
+    "message.delivered": "message reader ?proof",
     "message.expired": "message",
-    "message.sent": "message sender to text expires_at ?question ?reply_to",
+    "message.returned": "message to",
+    "message.sent": "message sender to text expires_at ?question ?reply_to ?plain ?answers",
+    "message.taken": "message session ?launch",
     "overlap.over": "task ?other ?reason",
     "overlap.seen": "task ?other ?paths",
     "plan.approved": "mayor proposal convoy",
@@ -80,7 +82,7 @@ KNOWN = {
     "session.reacted": "session cause action ?text",
     "session.spent": "session ?model ?fresh ?cached ?output ?nano_usd ?unpriced ?turns",
     "session.started": "session task token profile branch base ?pool ?wall_s ?trunk ?account"
-    " ?resume",
+    " ?resume ?takes",
     "session.stop_asked": "session verdict reason",
     "task.added": "task convoy title ?priority ?needs ?paths ?accept ?inputs ?engine ?brief"
     " ?assignee ?run ?role ?urgent ?parent ?budget ?levels ?every ?cron"
@@ -102,6 +104,7 @@ KNOWN = {
     "task.retried": "task ?reason",
     "task.submitted": "task token ?commit",
     "task.unblocked": "task",
+    "traces.sent": "upto ?number",
     "trunk.moved": "convoy new ?old ?who",
     "work.paused": "?convoy ?by ?reason",
     "work.resumed": "?convoy",

@@ -1,6 +1,7 @@
 """R22, R23: limits are learned from the log, and a fleet settles at what its account bears."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -56,10 +57,12 @@ class Fleet(Board):
     def live(self, account: str = "acc") -> list[SessionId]:
         return [s.id for s in self.state.sessions.values() if s.live and s.account == account]
 
-    def meet(self, session: SessionId, *, retry_s: float | None = None) -> Sequence[e.Event]:
+    def meet(
+        self, session: SessionId, *, retry_s: float | None = None, trouble: str = "rate"
+    ) -> Sequence[e.Event]:
         return self.record(
             session_rules.limited(
-                self.state, session, "rate", "429", reset_at=None, retry_s=retry_s, now=self.now
+                self.state, session, trouble, "429", reset_at=None, retry_s=retry_s, now=self.now
             )
         )
 
@@ -154,6 +157,37 @@ def test_nothing_starts_before_the_reset_and_then_not_all_at_once() -> None:
     assert len(fleet.fill()) == 1, "all were refused: one of them tries"
 
 
+def test_those_who_never_ran_do_not_start_together_at_the_reset_either() -> None:
+    fleet = Fleet(40, total=20)
+    sessions = fleet.fill()
+    for session in sessions[:10]:
+        fleet.refuse(session, retry_s=100)
+    for session in sessions[10:]:
+        fleet.end(session, Verdict.PROVED)
+    assert fleet.fill() == [], "the account is limited, and 20 tasks were never begun"
+    free_at = fleet.now + 100_000
+    starts: list[int] = []
+    while len(starts) < 10:
+        fleet.now = min(governor.wakes(fleet.state, fleet.now))
+        starts += [fleet.now - free_at for _ in fleet.fill()]
+        waits = explain(fleet.state, fleet.get(fleet.names[-1]), fleet.now, fleet.limits)
+        assert waits.obstacles[0].code == "account_limited"
+    assert min(starts) >= 0, "nothing starts before the reset"
+    assert len(set(starts)) == 10, "no two start together"
+    assert max(starts) <= 20_000
+    gaps = {late - early for early, late in pairwise(starts)}
+    assert len(gaps) > 5, "by chance, not by the clock"
+
+
+def test_a_quota_that_is_used_up_says_nothing_about_how_many_are_too_many() -> None:
+    fleet = Fleet(10)
+    for session in fleet.fill():
+        fleet.meet(session, retry_s=3600, trouble="quota")
+        fleet.end(session, Verdict.LIMITED)
+    fleet.wait(3700)
+    assert len(fleet.fill()) == 8, "a fifth fewer, not one"
+
+
 def test_a_limit_uses_up_no_attempt_but_not_without_end() -> None:
     fleet = Fleet(1)
     ended = 0
@@ -242,3 +276,31 @@ def test_the_same_log_gives_the_same_account() -> None:
         simulate(fleet, 3, 7)
     assert one.state == two.state
     assert one.state.accounts["acc"].allowed >= 1
+
+
+def test_a_task_that_was_limited_goes_on_where_another_stands_in_and_else_waits() -> None:
+    fleet = Fleet(1, WITH_SPARE)
+    (task,) = fleet.names
+    for retry_s in (600, 100):
+        (session,) = fleet.fill()
+        fleet.meet(session, retry_s=retry_s)
+        judgement = Judgement(Verdict.LIMITED, "429")
+        fleet.record(
+            session_rules.end(
+                fleet.state,
+                session,
+                judgement,
+                commit="",
+                code=1,
+                signal=None,
+                patience=PATIENCE,
+                now=fleet.now,
+                accounts=fleet.limits.accounts,
+            )
+        )
+        if retry_s == 600:
+            assert fleet.get(task).not_before_at < fleet.now + 1000, "the spare one is free"
+            fleet.wait(1)
+    assert fleet.state.sessions[fleet.get(task).session].profile == "spare"
+    # Both are limited, and it is its own that it waits for.
+    assert fleet.get(task).not_before_at >= fleet.state.accounts["acc"].until_at

@@ -5,6 +5,7 @@ import pytest
 from corral.core import commands as c
 from corral.core.errors import Refused
 from corral.core.ids import ConvoyId, TaskId
+from corral.core.queue_rules import paused
 from corral.core.slots import Limits, startable
 from corral.core.why import explain
 from tests.core.board import Board, started
@@ -51,6 +52,25 @@ def test_everything_can_be_paused_and_resumed(board: Board) -> None:
     assert board.refusal(c.ResumeWork()).code == "not_paused"
     assert board.refusal(c.PauseWork(convoy=ConvoyId("nope"))).exit_code == 4
     assert starts(board) == ["AF-1", "BIL-1"]
+
+
+def test_one_word_pauses_the_starting_and_the_landing(board: Board) -> None:
+    fix = ConvoyId("auth-fix")
+    board.do(c.Pause(convoy=fix, reason="night"))
+    assert starts(board) == ["BIL-1"]
+    assert paused(board.state, fix) == "night"
+    assert not paused(board.state, ConvoyId("billing"))
+    assert board.refusal(c.Pause(convoy=fix)).code == "already_paused"
+    board.do(c.ResumeQueue(convoy=fix))  # the two can still be had apart
+    board.do(c.Resume(convoy=fix))
+    assert starts(board) == ["AF-1", "BIL-1"]
+    assert board.refusal(c.Resume(convoy=fix)).code == "not_paused"
+    board.do(c.PauseQueue())
+    board.do(c.Pause())
+    assert (starts(board), bool(board.state.held)) == ([], True)
+    board.do(c.Resume())
+    assert (starts(board), board.state.held) == (["AF-1", "BIL-1"], "")
+    assert board.refusal(c.Pause(convoy=ConvoyId("nope"))).exit_code == 4
 
 
 def test_a_session_says_where_it_is_and_is_stopped(board: Board) -> None:

@@ -18,9 +18,11 @@ ANY = st.one_of(
     st.builds(f.Spent, fresh=st.integers(0, 99), model=LONG),
     st.builds(f.Window, used=st.integers(-5, 200), size=st.integers(-5, 200)),
     st.just(f.Compacted()),
+    st.builds(f.Turn, model=st.booleans(), heard=st.booleans()),
     st.builds(f.Limited, trouble=st.sampled_from(f.Trouble), text=LONG),
     st.builds(f.Asked, text=LONG, options=st.lists(LONG, max_size=20).map(tuple)),
     st.builds(f.Told, text=LONG),
+    st.just(f.Ready()),
     st.builds(f.Denied, tool=LONG),
     st.builds(f.Finished, text=LONG),
 )
@@ -58,6 +60,8 @@ EXAMPLES: list[f.Fact] = [
     f.Spent(),
     f.Window(used=1),
     f.Compacted(),
+    f.Ready(),
+    f.Turn(model=True, heard=True),
     f.Limited(trouble=f.Trouble.RATE),
     f.Asked(text="?"),
     f.Told(text="!"),
@@ -100,3 +104,11 @@ def test_a_tool_is_busy_until_it_answers() -> None:
 def test_spending_is_of_the_model_that_began_unless_it_says_otherwise() -> None:
     stream = of(f.Began(model="m"), f.Spent(fresh=1), f.Spent(fresh=2, total=True))
     assert (stream.bill.fresh, stream.turns, stream.model) == (2, 1, "m")
+
+
+def test_who_reacted_to_its_prompt_is_known_and_who_is_between_two_turns() -> None:
+    assert not of(f.Began(session="s"), f.Finished(trouble=f.Trouble.AUTH)).heard
+    for fact in (f.Said(text="a"), f.Used(tool="t"), f.Spent(), f.Told(text="a"), f.Finished()):
+        assert of(f.Began(session="s"), fact).heard
+    assert of(f.Said(text="a"), f.Ready()).ready
+    assert not of(f.Ready(), f.Told(text="a")).ready

@@ -5,11 +5,11 @@ from msgspec.structs import replace
 
 from corral.core import facts as f
 from corral.core.stream import Stream, take
-from corral.core.verdict import Verdict
+from corral.core.verdict import RESULT, Verdict
 from corral.core.watchdog import Bounds, Loop, Seen, due_at, model_allowed, step, watch_loop
 
 NOW = 1_700_000_000_000
-BOUNDS = Bounds(turn_s=60, park_s=30, answer_s=90, window=90, loop=5, models=("big-*",))
+BOUNDS = Bounds(turn_s=60, first_s=80, park_s=30, answer_s=90, window=90, loop=5, models=("big-*",))
 FINE = Seen(now=NOW, fact_at=NOW, limited_at=NOW, asked_at=NOW)
 
 
@@ -25,6 +25,7 @@ CASES = {
     "works": (of(f.Said(text="x")), FINE, None),
     "is silent for a while": (of(), replace(FINE, fact_at=NOW - 59_999), None),
     "is silent for too long": (of(), replace(FINE, fact_at=NOW - 60_000), Verdict.HUNG),
+    "waits for an answer": (of(), replace(FINE, fact_at=NOW - 90_000, waits=True), None),
     "has a slow tool": (of(f.Used(tool="x")), replace(FINE, fact_at=NOW - 60_000), None),
     "has a tool that hangs": (
         of(f.Used(tool="x")),
@@ -64,7 +65,44 @@ CASES = {
     "uses another model": (of(f.Began(model="small")), FINE, Verdict.WRONG_MODEL),
     "has finished": (
         of(f.Began(model="small"), f.Finished()),
-        replace(FINE, fact_at=0, over="$2 of $1"),
+        replace(FINE, fact_at=NOW - 59_999, over="$2 of $1"),
+        None,
+    ),
+    "has finished and does not end": (
+        of(f.Finished()),
+        replace(FINE, fact_at=NOW - 60_000),
+        RESULT,
+    ),
+    "has finished in trouble": (
+        of(f.Finished(trouble=f.Trouble.OVERFLOW)),
+        replace(FINE, finished_at=NOW - 29_999),
+        None,
+    ),
+    "has finished in trouble and goes on and on": (
+        of(f.Finished(trouble=f.Trouble.OVERFLOW)),
+        replace(FINE, finished_at=NOW - 30_000),
+        Verdict.OVERFLOW,
+    ),
+    "starts": (of(), replace(FINE, begun=False, fact_at=NOW - 79_999), None),
+    "does not start": (of(), replace(FINE, begun=False, fact_at=NOW - 80_000), Verdict.HUNG),
+    "waits for its model, as the relay sees": (
+        of(f.Turn(model=False), f.Turn(model=True)),
+        replace(FINE, fact_at=NOW - 60_000),
+        Verdict.HUNG,
+    ),
+    "has its own turn, as the relay sees": (
+        of(f.Turn(model=True), f.Turn(model=False)),
+        replace(FINE, fact_at=NOW - 60_000),
+        None,
+    ),
+    "is refused again and again": (
+        of(f.Limited(trouble=f.Trouble.AUTH), f.Turn(model=True)),
+        replace(FINE, limited_at=NOW - 30_000),
+        Verdict.REFUSED,
+    ),
+    "is answered after all": (
+        of(f.Limited(trouble=f.Trouble.AUTH), f.Turn(model=True, heard=True)),
+        replace(FINE, limited_at=NOW - 30_000),
         None,
     ),
 }
@@ -83,7 +121,7 @@ def test_it_is_due_only_when_something_may_have_to_be_done(name: str) -> None:
     stream, seen, _ = CASES[name]
     at = due_at(stream, seen, BOUNDS)
     assert at > NOW
-    if stream.finished is None and stream.limited is None:
+    if stream.finished is None and stream.limited is None and not seen.waits:
         assert step(stream, replace(seen, now=at), BOUNDS) is not None
 
 

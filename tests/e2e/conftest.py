@@ -16,12 +16,13 @@ def bare_board(tmp_path: Path) -> Board:
 @pytest.fixture
 def empty_board(bare_board: Board) -> Board:
     """A repository after `corral init`."""
-    bare_board.corral("init")
+    bare_board.here("init", code=0)
     return bare_board
 
 
 @pytest.fixture
 def board(empty_board: Board) -> Board:
     """A repository with the convoy auth-fix, whose tasks are AF-1, AF-2, …"""
-    assert empty_board.data("convoy", "create", "Auth fix")["id"] == "auth-fix"
+    made = empty_board.here("--as", "tester", "convoy", "create", "Auth fix", "--json", code=0)
+    assert made.data["id"] == "auth-fix"
     return empty_board

@@ -11,9 +11,10 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
+from tests.patience import PATIENCE_S
+
 BIN = Path(sys.executable).parent
 CORRAL = str(BIN / "corral")
-PATIENCE_S = 60
 
 
 class Answer:

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-PATIENCE_S = 30
+from tests.patience import PATIENCE_S
 
 
 class Terminal:

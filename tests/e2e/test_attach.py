@@ -14,6 +14,7 @@ from corral.roles.following import Following
 from corral.world.processes.output import Output
 from tests.e2e.corral_command import CORRAL, Board
 from tests.e2e.terminal import Terminal
+from tests.patience import PATIENCE_S
 from tests.world.processes.sessions import await_in
 
 # It prints what it is sent through a named pipe, as one JSON text a line; `null` ends it.
@@ -71,7 +72,7 @@ class Show:
     def close(self) -> None:
         if self.witness.poll() is None:
             self.board.corral("session", "stop", "AF-1.1", code=None)
-            self.witness.wait(30)
+            self.witness.wait(PATIENCE_S)
         os.close(self._pipe)
 
 
@@ -91,7 +92,7 @@ def test_output_is_shown_as_it_comes_until_the_verdict(show: Show) -> None:
             assert seen.stdout.readline() == word.encode()
         show.send("no end of line")
         show.send(None)
-        out, err = seen.communicate(timeout=30)
+        out, err = seen.communicate(timeout=PATIENCE_S)
         assert out == b"no end of line"
         assert err.startswith(b"corral: AF-1.1 ended: crashed: exit code 3")
         assert seen.returncode == 0
@@ -107,7 +108,7 @@ def test_nothing_is_lost_or_doubled_when_the_output_is_rotated(show: Show) -> No
             assert seen.stdout.read(len(block)) == block.encode()
         assert (show.room / "run-1" / "output.1").exists(), "it was rotated"
         show.send(None)
-        out, err = seen.communicate(timeout=30)
+        out, err = seen.communicate(timeout=PATIENCE_S)
         assert out == b""
         assert b"came and went" not in err
 
@@ -117,7 +118,7 @@ def test_interrupting_leaves_the_session_alone(show: Show) -> None:
         assert seen.stdout is not None
         seen.stdout.readline()
         seen.send_signal(signal.SIGINT)
-        _, err = seen.communicate(timeout=30)
+        _, err = seen.communicate(timeout=PATIENCE_S)
         assert seen.returncode == 130
         assert b"goes on without you" in err
     assert show.board.data("session", "show", "AF-1.1")["verdict"] == ""
@@ -127,13 +128,13 @@ def test_interrupting_leaves_the_session_alone(show: Show) -> None:
         show.send("still here\n")
         assert again.stdout.readline() == b"still here\n"
         show.send(None)
-        again.communicate(timeout=30)
+        again.communicate(timeout=PATIENCE_S)
 
 
 def test_a_session_that_has_ended_shows_its_last_lines_and_its_verdict(show: Show) -> None:
     show.send("".join(f"{n}\n" for n in range(100)))
     show.send(None)
-    show.witness.wait(30)
+    show.witness.wait(PATIENCE_S)
     answer = show.board.corral("session", "attach", "af-1.1", "--lines", "3")
     assert answer.out == "97\n98\n99\n"
     assert "ended: crashed" in answer.err
@@ -142,7 +143,7 @@ def test_a_session_that_has_ended_shows_its_last_lines_and_its_verdict(show: Sho
 
 def test_json_is_one_object_a_line_and_the_session_last(show: Show) -> None:
     show.send(None)
-    show.witness.wait(30)
+    show.witness.wait(PATIENCE_S)
     answer = show.board.corral("session", "attach", "AF-1.1", "--json")
     first, last = (json.loads(line) for line in answer.out.splitlines())
     assert first == {"output": "hello\n"}
@@ -157,7 +158,7 @@ def test_without_a_witness_it_says_who_has_to_judge(show: Show) -> None:
         show.witness.kill()
         show.witness.wait()
         show.send(None)
-        _, err = seen.communicate(timeout=30)
+        _, err = seen.communicate(timeout=PATIENCE_S)
         assert seen.returncode == 0
         assert b"corral witness run" in err
     show.board.corral("witness", "run", "--once")

@@ -22,10 +22,10 @@ from corral.interfaces.cli.board_demo import proof
 from corral.interfaces.cli.board_demo.board import Plan, plan
 from corral.interfaces.cli.output import width
 from tests.e2e.corral_command import CORRAL
+from tests.patience import PATIENCE_S
 
 SMALL = ("--tasks", "30", "--claimers", "8")
 ESCAPE = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-PATIENCE_S = 60
 
 
 def bare(tmp_path: Path, **more: str) -> dict[str, str]:

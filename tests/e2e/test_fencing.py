@@ -11,6 +11,7 @@ import pytest
 from corral.core.commands import COMMANDS
 from tests.e2e.corral_command import CORRAL, Board, unchanged
 from tests.e2e.herd import WORKER
+from tests.patience import PATIENCE_S
 
 # What each command that takes a token needs besides it. A new one has to be added here.
 TASK_WORDS = {
@@ -189,7 +190,7 @@ def test_a_holder_stopped_past_its_time_is_refused_when_it_goes_on(board: Board)
     board.data("lease", "acquire", "service:db", "--as", "ben")
     length = len(board.events())
     os.kill(holder.pid, signal.SIGCONT)
-    out, _ = holder.communicate(b"go", timeout=30)
+    out, _ = holder.communicate(b"go", timeout=PATIENCE_S)
     assert out == b"stale_token\nstale_token\n"
     assert len(board.events()) == length
     board.corral("task", "submit", "AF-1", "--token", token)
@@ -216,7 +217,7 @@ def test_a_stopped_script_that_uses_the_command_is_refused_too(board: Board) -> 
     wait_until(board.data("task", "show", "AF-1")["claim"]["expires_at"])
     board.claim("AF-1", "ben")
     os.kill(holder.pid, signal.SIGCONT)
-    out, _ = holder.communicate(b"go\n", timeout=30)
+    out, _ = holder.communicate(b"go\n", timeout=PATIENCE_S)
     assert b'"code":"stale_token"' in out
     assert holder.returncode == 3
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.corral_command import Board, unchanged
+from tests.patience import PATIENCE_S
 from tests.world.processes.sessions import await_in
 from tests.world.trees.ground import working_files
 
@@ -93,7 +94,7 @@ def stopped(tmp_path_factory: pytest.TempPathFactory) -> Stopped:
         try:
             await_in(str(place), lambda: (place / "ready").exists() or None)
             board.corral("session", "stop", "AF-1.1")
-            assert witness.wait(30) == 0
+            assert witness.wait(PATIENCE_S) == 0
         finally:
             witness.kill()
     assert board.data("session", "show", "AF-1.1")["verdict"] == "stopped"

@@ -12,6 +12,7 @@ import pytest
 from corral.interfaces.cli.catalogue import ENTRIES
 from tests.e2e.corral_command import CORRAL, Board, make_repository
 from tests.e2e.terminal import Terminal
+from tests.patience import PATIENCE_S
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +129,7 @@ def test_log_follow_shows_an_event_of_another_process(
         shown = json.loads(follower.stdout.readline())
         assert shown["data"]["task"] == f"AF-{number}"
     follower.send_signal(signal.SIGINT)
-    assert follower.wait(10) == 130
+    assert follower.wait(PATIENCE_S) == 130
 
 
 @pytest.mark.parametrize("follower", [("status", "--watch", "--json")], indirect=True)

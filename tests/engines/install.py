@@ -126,6 +126,7 @@ def from_npm(new: Path, npm: str) -> None:
 def aider(new: Path, python: str) -> None:
     run([python, "-m", "venv", "aider"], cwd=new)
     pip = ["aider/bin/python", "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
+    pip.append("--no-compile")  # most of it is never imported
     run([*pip, "--root-user-action=ignore", "--require-hashes", "-r", "aider.txt"], cwd=new)
 
 

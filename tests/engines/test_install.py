@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from tests.engines import install
+from tests.patience import PATIENCE_S
 
 
 def run(root: Path, path: str = os.environ["PATH"]) -> "subprocess.CompletedProcess[str]":
@@ -16,7 +17,7 @@ def run(root: Path, path: str = os.environ["PATH"]) -> "subprocess.CompletedProc
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=PATIENCE_S,
     )
 
 
@@ -53,6 +54,6 @@ def test_who_comes_second_waits(tmp_path: Path) -> None:
         assert process.stderr is not None
         assert "Waiting" in process.stderr.readline()
         (tmp_path / name / "bin").mkdir(parents=True)
-    output, _ = process.communicate(timeout=60)
+    output, _ = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0
     assert output.strip() == str(tmp_path / name / "bin")

@@ -7,6 +7,7 @@ from pathlib import Path
 from tests.e2e.engines.ranch import Ranch
 from tests.engines.running import KEY, plan
 from tests.engines.test_witness import ranch_of
+from tests.patience import PATIENCE_S
 from tests.standin.server import StandIn
 
 USERS = ("claude-code", "codex", "gemini", "copilot")
@@ -21,7 +22,7 @@ def up(ranch: Ranch) -> Iterator[None]:
         yield
     finally:
         server.terminate()
-        server.wait(20)
+        server.wait(PATIENCE_S)
 
 
 def test_real_agents_report_send_and_reserve(

@@ -35,12 +35,7 @@ def planned(place: Path, names: list[str]) -> Path:
 
 
 def run(ranch: Ranch, file: Path) -> dict[str, object]:
-    """Run a plan to its end; return the report.
-
-    A real agent may fail once on a busy machine, as in life: that costs an attempt, not the run.
-    """
-    config = ranch.path / ".corral" / "config.toml"
-    config.write_text(config.read_text().replace("attempts = 1\n", "attempts = 3\n"))
+    """Run a plan to its end; return the report."""
     done = ranch.patient(RUN_S, "run", str(file), "--headless", "--json")
     assert done.code == 0, (done.out[-3000:], done.err[-2000:])
     report: dict[str, object] = json.loads(done.out.splitlines()[-1])["data"]

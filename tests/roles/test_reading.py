@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corral.core.facts import Fact, Said
+from corral.core.stream import Stream as Summary
 from corral.roles.reading import Reading
 from corral.world.engines.recipe import Job, Stream
 from corral.world.engines.told import FactsReader
@@ -56,7 +57,7 @@ def lines(texts: list[str]) -> bytes:
 
 
 def reading(folder: Path, heard: Heard) -> Reading:
-    return Reading(str(folder), FactsReader(JOB), {}, NOW, heard)
+    return Reading(str(folder), FactsReader(JOB), Summary(), NOW, heard)
 
 
 @settings(max_examples=30, deadline=None)
@@ -136,7 +137,7 @@ def test_a_reader_that_stumbles_over_a_line_goes_on_and_says_so(tmp_path: Path) 
     folder = tmp_path / "run-1"
     writer = Writer(folder, 1 << 20)
     heard = Heard()
-    live = Reading(str(folder), Clumsy(JOB), {}, NOW, heard)
+    live = Reading(str(folder), Clumsy(JOB), Summary(), NOW, heard)
     writer.write(lines(["one"]) + b"odd\n" + lines(["two"]))
     live.finish(NOW)
     writer.close()

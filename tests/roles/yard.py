@@ -23,6 +23,7 @@ from corral.world import clock, processes
 from corral.world.processes import Launch
 from corral.world.repository import find
 from corral.world.trees import Tree, Trees
+from tests.patience import PATIENCE_S
 from tests.world.processes.sessions import await_in
 from tests.world.trees.ground import git
 
@@ -137,7 +138,7 @@ def end_all(*started: "subprocess.Popen[bytes]") -> None:
         process.wait()
 
 
-def until(yard: Yard, true: Callable[[State], bool], limit_s: float = 20.0) -> None:
+def until(yard: Yard, true: Callable[[State], bool], limit_s: float = PATIENCE_S) -> None:
     """Wait for the log to say so."""
     deadline = time.monotonic() + limit_s
     while not true(state := yard.state()):

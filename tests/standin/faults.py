@@ -52,6 +52,7 @@ class Fault(Struct):
     times: int | None = 1
     skip: int = 0
     retry_after: float | None = None
+    reset_at: int | None = None  # seconds since the epoch, said in words
     pause: float = 0.2
     all: bool = False
 

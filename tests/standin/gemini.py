@@ -7,14 +7,18 @@ from tests.standin.talk import Answer, Message, Reply, Request, Tool
 
 
 def read(body: dict[str, Any], size: int, path: str) -> Request:
+    """Take in a request; an answer of a tool that is in it twice, as after a resumption, is one."""
+    answers: set[str] = set()
     model, _, method = path.rpartition("/")[2].partition(":")
     messages = [Message("system", _text(body.get("systemInstruction") or {}))]
     for content in body.get("contents", []):
         role = "assistant" if content.get("role") == "model" else "user"
         for part in content.get("parts", []):
             if "functionResponse" in part:
-                answered = part["functionResponse"].get("response", {})
-                messages.append(Message("result", json.dumps(answered)))
+                given = part["functionResponse"]
+                if not given.get("id") or given["id"] not in answers:
+                    messages.append(Message("result", json.dumps(given.get("response", {}))))
+                answers.add(given.get("id", ""))
             else:
                 messages.append(Message(role, part.get("text", "")))
     return Request(
@@ -60,11 +64,15 @@ def write(answer: Answer) -> Reply:
     head = {"modelVersion": answer.model, "responseId": answer.id}
     reason = "MAX_TOKENS" if answer.cut_short else "STOP"
     content = {"role": "model", "parts": parts or [{"text": ""}]}
-    first = {**head, "candidates": [{"index": 0, "content": content}]}
+    # Calls come whole, so a stream that is to break off in the middle begins with something else.
+    begun = {"role": "model", "parts": [{"text": ""}]}
+    chunks = [{**head, "candidates": [{"index": 0, "content": one}]} for one in (begun, content)]
     over = {"index": 0, "content": {"role": "model", "parts": []}, "finishReason": reason}
     last = {**head, "candidates": [over], "usageMetadata": usage}
     whole = {"index": 0, "content": content, "finishReason": reason}
-    return Reply({**head, "candidates": [whole], "usageMetadata": usage}, (("", first), ("", last)))
+    events: list[dict[str, Any]] = [*chunks, last]
+    body = {**head, "candidates": [whole], "usageMetadata": usage}
+    return Reply(body, tuple(("", event) for event in events))
 
 
 def error(status: int, code: str, text: str) -> dict[str, Any]:

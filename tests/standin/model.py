@@ -1,7 +1,7 @@
 """The model itself: what is answered to a request. It remembers nothing."""
 
 from tests.standin.faults import Fault
-from tests.standin.script import Step, due
+from tests.standin.script import Step, due, read_into
 from tests.standin.shaping import in_words, shape
 from tests.standin.talk import Answer, Call, Request, Tool, Usage
 
@@ -16,13 +16,14 @@ def answer(request: Request, number: int, fault: Fault | None) -> tuple[Answer, 
     if kind == "empty":
         text = ""
     elif request.edits_in_text:
-        steps = [step for turn in script for step in turn]
-        text = in_words(steps)
-        delay = sum(step.delay for step in steps)
+        whole = [step for turn in script for step in turn]
+        text = in_words(whole)
+        delay = sum(step.delay for step in whole)
     elif request.is_work:
         now = due(script, results)
         text, delay = now.text, now.delay
-        calls = tuple(_calls(request, number, now.calls, kind))
+        steps = tuple(read_into(step, request.results()) for step in now.calls)
+        calls = tuple(_calls(request, number, steps, kind))
     output = max(1, (len(text) + sum(len(str(call.args)) for call in calls)) // 4)
     sent = max(1, request.size // 4)
     cached = sent // 2 if results else 0

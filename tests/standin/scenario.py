@@ -5,7 +5,7 @@ Runs that must not see each other use scenarios of their own: the base URL names
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -32,8 +32,11 @@ class Record(Struct):
     work: bool = False
     tools: tuple[str, ...] = ()
     at_once: int = 1
+    admitted: bool = False  # it was among those that `max_concurrent` allows
+    stage: int = 0  # of `Scenario.fail_in_stages`
     fault: str = ""
     status: int = 0
+    seconds: float = 0.0  # until it was answered
     usage: Usage = Usage()
     body: Any = None
 
@@ -41,6 +44,7 @@ class Record(Struct):
 class Limits(Struct):
     max_concurrent: int = 0  # more at once are answered with 429; 0: any number
     retry_after: float | None = None  # said with that 429
+    closed_until: float = 0.0  # the quota is used up until then, which is said with the 429
     delay: float = 0.0  # before each answer
 
 
@@ -50,6 +54,7 @@ class Settings(Struct, forbid_unknown_fields=True):
     faults: list[Fault] | None = None
     max_concurrent: int | None = None
     retry_after: float | None = None
+    closed_until: float | None = None
     delay: float | None = None
 
 
@@ -67,8 +72,11 @@ class Scenario:
         self.name = name
         self.limits = Limits()
         self._faults: list[Fault] = []
+        self._stage: Callable[[], int] | None = None
+        self._stages: list[Fault | None] = []
         self._records: list[Record] = []
         self._at_once = 0
+        self._admitted = 0
         self._lock = threading.Lock()
 
     def fail(self, *faults: Fault) -> None:
@@ -76,10 +84,15 @@ class Scenario:
         with self._lock:
             self._faults = list(faults)
 
+    def fail_in_stages(self, stage: Callable[[], int], faults: Sequence[Fault | None]) -> None:
+        """Have a fault for each stage; which one it is (1, 2, …) is asked at every request."""
+        with self._lock:
+            self._stage, self._stages = stage, list(faults)
+
     def settle(self, settings: Settings) -> None:
         if settings.faults is not None:
             self.fail(*settings.faults)
-        for name in ("max_concurrent", "retry_after", "delay"):
+        for name in ("max_concurrent", "retry_after", "closed_until", "delay"):
             if (value := getattr(settings, name)) is not None:
                 setattr(self.limits, name, value)
 
@@ -116,7 +129,9 @@ class Scenario:
             yield record
         finally:
             with self._lock:
+                record.seconds = time.time() - record.at
                 self._at_once -= 1
+                self._admitted -= record.admitted
 
     def judge(self, record: Record, request: Request, body: Any) -> Fault | None:
         """Fill in the record, and return the fault that hits this request."""
@@ -125,11 +140,20 @@ class Scenario:
         record.stream = request.stream
         record.work = request.is_work
         record.tools = tuple(tool.name for tool in request.tools)
+        record.stage = self._stage() if self._stage else 0
         with self._lock:
             if record.number <= _BODIES:
                 record.body = body
-            if 0 < self.limits.max_concurrent < self._at_once:
+            if self.limits.closed_until > time.time():
+                return Fault("quota", reset_at=int(self.limits.closed_until))
+            # Whoever is refused takes up no place, however many come at the same moment.
+            if 0 < self.limits.max_concurrent <= self._admitted:
                 return Fault("429", retry_after=self.limits.retry_after)
+            record.admitted = True
+            self._admitted += 1
+            if record.stage:
+                staged = self._stages[record.stage - 1 : record.stage]
+                return next_fault((fault for fault in staged if fault), request.is_work)
             return next_fault(self._faults, request.is_work)
 
 

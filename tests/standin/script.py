@@ -6,8 +6,9 @@
 
 A step of a PLAN that is a list becomes tool calls in parallel. `"delay": seconds` on a step makes
 the model slow. With `"texts": [...]` and a `"mark"`, what is said depends on how often the user has
-said the mark since: a model that is corrected. The script is found again in every request, so
-nothing has to be remembered.
+said the mark since: a model that is corrected. `"{{N PATTERN}}"` as an argument is what the pattern
+finds in the answers of tools, the Nth time (-1: the last time): a model that has read them. The
+script is found again in every request, so nothing has to be remembered.
 """
 
 import json
@@ -100,6 +101,24 @@ def _chosen(step: Step, since: str) -> Step:
         return step
     number = min(since.count(step.mark), len(step.texts) - 1)
     return msgspec.structs.replace(step, text=step.texts[number])
+
+
+_FOUND = re.compile(r"\{\{(-?\d+) (.+)\}\}", re.DOTALL)
+
+
+def read_into(step: Step, results: str) -> Step:
+    """Put what tools have answered into the arguments that ask for it."""
+    plain = results.replace("\\", "")  # some programs quote an answer once more
+
+    def filled(value: Any) -> Any:
+        asked = _FOUND.fullmatch(value) if isinstance(value, str) else None
+        if asked is None:
+            return value
+        found, number = re.findall(asked[2], plain), int(asked[1])
+        return found[number] if -len(found) <= number < len(found) else "nothing like it"
+
+    given = {name: filled(value) for name, value in step.args.items()}
+    return msgspec.structs.replace(step, args=given)
 
 
 def due(script: list[Turn], results: int) -> Due:

@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from tests.patience import PATIENCE_S
 from tests.standin import anthropic, gemini, model, openai_chat, openai_responses
 from tests.standin.faults import QUOTA, STATUS, WORDS, Fault
 from tests.standin.scenario import Record, Scenario, Scenarios, Settings
@@ -169,6 +170,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _refuse(self, record: Record, request: Request, fault: Fault) -> None:
         record.status = STATUS[fault.kind]
         text = QUOTA if fault.kind == "quota" else WORDS[record.status]
+        if fault.reset_at is not None:
+            text = f"{text} The limit resets at {fault.reset_at}."
         error = _ERROR[request.protocol](record.status, fault.kind, text)
         after = fault.retry_after
         self._send(record.status, error, {"retry-after": f"{after:g}"} if after is not None else {})
@@ -269,7 +272,7 @@ def key_mark(value: str) -> str:
     return hashlib.sha256(value.removeprefix("Bearer ").encode()).hexdigest()[:12]
 
 
-def wait_for(scenario: Scenario, requests: int, limit_s: float = 60) -> list[Record]:
+def wait_for(scenario: Scenario, requests: int, limit_s: float = PATIENCE_S) -> list[Record]:
     """Wait until so many requests have come; return all that came."""
     end = time.monotonic() + limit_s
     while len(found := scenario.seen().requests) < requests:

@@ -59,17 +59,25 @@ class Request(Struct, frozen=True):
                 since += message.text
         return [], results
 
+    def results(self) -> str:
+        """Return all that tools have answered, oldest first."""
+        return "\n".join(message.text for message in self.messages if message.role == "result")
+
     def folder(self) -> str:
-        """Return the working folder, as far as the program says where it is."""
+        """Return the working folder, as far as the program, or a brief, says where it is."""
         text = "\n".join(m.text for m in self.messages if m.role in ("system", "user"))
+        moved = _MOVED.findall(text)
         found = _FOLDER.search(text)
-        return found.group(1) if found else ""
+        return moved[-1] if moved else found.group(1) if found else ""
 
 
 _FOLDER = re.compile(
     r"(?:<cwd>|[Ww]orking directory(?: is)?:\s*|Workspace Directories:\*{0,2}\s*-?\s*"
     r"|working in(?: the)?:?\s*(?:directory:?)?\s*-?\s*)[`\"]?(/[^\s`\"<]+)"
 )
+
+
+_MOVED = re.compile(r"^ *it is   (/\S+)$", re.MULTILINE)
 
 
 class Call(Struct, frozen=True):

@@ -116,10 +116,10 @@ def permit(state: State, who: Principal, command: c.Command) -> None:
     elif isinstance(command, c.ReportProgress):
         if command.session != who.session:
             raise NotYours("a session reports for itself; nothing was changed")
-    elif isinstance(command, c.StopSession):
+    elif isinstance(command, c.StopSession | c.SendText):
         found = state.sessions.get(command.session)
         if found is None or not is_below(state, state.tasks[found.task], own.id):
-            raise NotYours(f"only sessions below {own.id} can be stopped; nothing was changed")
+            raise NotYours(f"{verb} is for sessions below {own.id} only; nothing was changed")
     elif command.name not in _FREE:
         raise NotYours(f"a session may not do {command.name!r}; nothing was changed")
 

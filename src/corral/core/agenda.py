@@ -1,6 +1,7 @@
 """When the witness has to look again although nothing happens, and what has waited too long."""
 
 from corral.core.claims import ready
+from corral.core.governor import wakes
 from corral.core.state import State, Task, TaskState
 
 UNATTENDED_BEATS = 3
@@ -37,6 +38,7 @@ def next_look(state: State, now: int, beat_s: int, claimer: str) -> int:
     times = [now + _LONGEST_S * 1000]
     rest = resting(state, now, claimer)
     times += [] if rest is None else [rest]
+    times += wakes(state, now)
     due = (
         task.changed_at + UNATTENDED_BEATS * beat_s * 1000
         for task in state.tasks.values()

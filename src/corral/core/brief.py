@@ -24,6 +24,7 @@ class Sources(Struct, frozen=True):
     role: str = ""
     rules: str = ""
     before: str = ""  # what the last attempt came to
+    letters: str = ""  # the messages that wait for whoever works on it
     protocol: str = ""  # how to report, in place of the built-in line
     beat_s: int = 0
 
@@ -35,12 +36,14 @@ def changes_nothing(task: Task) -> bool:
 
 def compose(task: Task, session: str, branch: str, sources: Sources) -> str:
     """Return the whole brief of one session."""
-    fence = _fence(sources.asked, sources.before)
+    fence = _fence(sources.asked, sources.before, sources.letters)
+    fenced = f"{sources.asked}{sources.before}{sources.letters}".strip()
     parts = [
         f"# {task.id}: {' '.join(task.title.split())}",
-        _opening(session, branch, fence if (sources.asked + sources.before).strip() else ""),
+        _opening(session, branch, fence if fenced else ""),
         _fenced("What is asked", sources.asked, fence),
         _fenced("What happened before", sources.before, fence),
+        _fenced("Messages for you", sources.letters, fence),
         _section("Your role", sources.role),
         _section("Rules", sources.rules),
         _scope(task),
@@ -53,9 +56,9 @@ def compose(task: Task, session: str, branch: str, sources: Sources) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def go_on(task: Task, session: str, why: str, answer: str = "") -> str:
+def go_on(task: Task, session: str, why: str, answer: str = "", letters: str = "") -> str:
     """Return what a conversation that was interrupted is told: it knows the brief already."""
-    fence = _fence(why, answer)
+    fence = _fence(why, answer, letters)
     parts = [
         f"# {task.id}: go on",
         f"You are session {session} now. You were interrupted; the files of this folder are as"
@@ -63,16 +66,32 @@ def go_on(task: Task, session: str, why: str, answer: str = "") -> str:
         " task: nothing about it has changed.",
         _fenced("Why you were interrupted", why, fence),
         _fenced("The answer to your question", answer, fence),
+        _fenced("Messages for you", letters, fence),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def done_so_far(said: str, files: tuple[str, ...], calls: tuple[str, ...]) -> str:
+def hear(task: Task, letters: str) -> str:
+    """Return what a conversation that has come to an end is told when there are messages for it."""
+    fence = _fence(letters)
+    parts = [
+        f"# {task.id}: messages for you",
+        "They came in while you worked. Do what they ask as far as it is a part of your task or"
+        " helps others, see to it that the task is still done, and end.",
+        _fenced("Messages for you", letters, fence),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def done_so_far(
+    said: str, files: tuple[str, ...], calls: tuple[str, ...], letters: str = ""
+) -> str:
     """Return what is known of a conversation that is given up, for the one that takes over."""
     parts = ["A session before you worked on this; the files are as it left them."]
     parts += ["It changed: " + ", ".join(files)] if files else []
     parts += ["Its last steps: " + "; ".join(calls)] if calls else []
     parts += [f"It said last:\n{said}"] if said else []
+    parts += [f"It was told:\n{letters}"] if letters else []
     return "\n\n".join(parts)
 
 

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from corral.core import events as e
 from corral.core.ids import SessionId, TaskId
+from corral.core.redaction import redacted
 from corral.core.state import Alert, Chore, Claim, State, Task, TaskState
 from corral.core.text import LINE
 
@@ -33,7 +34,9 @@ KINDS = {
 }
 FAILED = "failed-chore"
 # Alerts about how a session runs: over when it has ended.
-_WHILE_IT_RUNS = frozenset({"silent", "barren", "asked", "looping", "unpriced", "unread"})
+_WHILE_IT_RUNS = frozenset(
+    {"silent", "barren", "asked", "question", "looping", "unpriced", "unread"}
+)
 _FINISHED = frozenset({TaskState.DONE, TaskState.CANCELLED})
 
 
@@ -166,7 +169,8 @@ def wake_at(state: State, guarded: Collection[str], grace_s: int, swept_at: int,
     # A claim may come under guard, or out of it, at the time at which it would have lapsed.
     claims += [claim.expires_at for _, claim in _claims(state) if claim.expires_at > now]
     leases = [lease.expires_at for lease in state.leases.values()]
-    return min([sweep_at(state, swept_at), *claims, *leases])
+    letters = [m.expires_at for m in state.messages.values() if not m.reader or m.read_at]
+    return min([sweep_at(state, swept_at), *claims, *leases, *letters])
 
 
 def _claims(state: State) -> list[tuple[Task, Claim]]:
@@ -233,7 +237,7 @@ def _worries(results: Mapping[str, Found]) -> list[tuple[str, str, str]]:
 
 def _plain(text: str) -> str:
     """Make what an error says, which may quote any path, fit for the log."""
-    return "".join(char if char.isprintable() else "?" for char in text)[:LINE]
+    return "".join(char if char.isprintable() else "?" for char in redacted(text))[:LINE]
 
 
 def _unrecorded(last: Chore | None, now: int) -> bool:

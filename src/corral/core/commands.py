@@ -306,12 +306,39 @@ class ResumeWork(Command, frozen=True, kw_only=True):
     convoy: A[ConvoyId, _about("the convoy; left out: everything")] = ConvoyId("")
 
 
+class Pause(Command, frozen=True, kw_only=True):
+    """Start no new sessions and land nothing, of one convoy or at all; what runs goes on.
+
+    It is `convoy pause` and `queue pause` in one.
+    """
+
+    name = "pause"
+    convoy: A[ConvoyId, _about("the convoy; left out: everything")] = ConvoyId("")
+    reason: Reason = ""
+
+
+class Resume(Command, frozen=True, kw_only=True):
+    """Start sessions and land work again, whichever of the two was paused."""
+
+    name = "resume"
+    convoy: A[ConvoyId, _about("the convoy; left out: everything")] = ConvoyId("")
+
+
 class StopSession(Command, frozen=True, kw_only=True):
     """End a session and all that it started; the witness sees to it."""
 
     name = "session stop"
     session: A[SessionId, _about("the session, like AF-1.1")]
     reason: Reason = "stopped by hand"
+
+
+class SendText(Command, frozen=True, kw_only=True):
+    """Say something to a session that runs: what to do next, or the answer that it waits for."""
+
+    name = "session send"
+    session: A[SessionId, _about("the session, like AF-1.1")]
+    text: A[str, _about("what to say")]
+    answers: A[str, _about("the question that it answers, if several are open")] = ""
 
 
 class ReportProgress(Command, frozen=True, kw_only=True):

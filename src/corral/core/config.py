@@ -10,9 +10,11 @@ from msgspec import Struct, field
 
 from corral.core.bill import Price
 from corral.core.errors import BadConfig
+from corral.core.redaction import redacted
 from corral.core.text import CLAIM_TTL_S, TTL_S, shown
 
 FINISHES = ("leave", "merge", "fast-forward", "pull-request")
+KNOWN_OUTPUTS = ("claude-code", "codex", "opencode", "gemini", "copilot")
 _HINT = "corral init --print shows every setting"
 
 
@@ -22,6 +24,14 @@ class _Section(Struct, frozen=True, forbid_unknown_fields=True):
 
 class Board(_Section, frozen=True):
     claim_ttl_s: int = CLAIM_TTL_S
+
+
+class Line(_Section, frozen=True):
+    """Which lines of an engine's output are which fact, for an engine that is described here."""
+
+    fact: str  # as in `core/facts`, or "failed": the end, in trouble
+    when: dict[str, str] = field(default_factory=dict)  # where in the object what has to be
+    take: dict[str, str] = field(default_factory=dict)  # the fact's fields, and where they are
 
 
 class Engine(_Section, frozen=True):
@@ -37,9 +47,19 @@ class Engine(_Section, frozen=True):
     account: str = ""  # whose limits it counts against; empty: its type and its first variable
     fallback: str = ""  # the profile to use while that account is limited
     answers: str = ""  # what a question is answered with; empty: a person is asked
-    output: str = ""  # for type "command": "facts", if it prints them as lines of JSON
+    # These describe an engine that Corral does not know, with type "command":
+    output: str = ""  # "facts", if it prints them as lines of JSON, or whose lines it prints
+    lines: tuple[Line, ...] = ()  # what its own lines of JSON mean
+    key: str = ""  # the variable in which it wants the first one of `env`
+    set: dict[str, str] = field(
+        default_factory=dict
+    )  # variables for it; {home}, {model}, … in them
+    fresh: tuple[str, ...] = ()  # more arguments for a new conversation: {id}
+    resume: tuple[str, ...] = ()  # and to go on with one: {resume}
+    mcp: tuple[str, ...] = ()  # and to hand it tools: {mcp} is their address, {mcp_key} a variable
     commit: bool | None = None  # Corral commits what it leaves; empty: if the type does not itself
     turn_s: int = 600  # silent for so long, it hangs
+    context: int = 0  # tokens that its model can take in; 0: as far as the engine itself says
     budget_usd: float = 0.0  # for one task; 0: no limit
     good_for: str = ""  # what the mayor is told about it
 
@@ -123,6 +143,10 @@ class Server(_Section, frozen=True):
     tls_key: str = ""
 
 
+class Telemetry(_Section, frozen=True):
+    endpoint: str = ""  # of a collector that takes OTLP over HTTP; empty: nothing is sent
+
+
 class Mayor(_Section, frozen=True):
     """The engine that makes plans."""
 
@@ -143,6 +167,7 @@ class Config(_Section, frozen=True):
     mayor: Mayor = Mayor()
     server: Server = Server()
     radar: Radar = Radar()
+    telemetry: Telemetry = Telemetry()
 
 
 Keys = tuple[str, ...]
@@ -181,6 +206,7 @@ _SECTIONS: dict[str, type[_Section]] = {
     "mayor": Mayor,
     "server": Server,
     "radar": Radar,
+    "telemetry": Telemetry,
 }
 
 
@@ -247,6 +273,9 @@ def _check(config: Config, reader: "_Reader") -> None:
             raise reader.bad(("budget", name), f"{name} is at least 0")
     if config.mayor.engine and config.mayor.engine not in config.engine:
         raise reader.bad(("mayor", "engine"), f"there is no engine {config.mayor.engine!r}")
+    endpoint = config.telemetry.endpoint
+    if endpoint and not endpoint.startswith(("http://", "https://")):
+        raise reader.bad(("telemetry", "endpoint"), "endpoint begins with http:// or https://")
     for name, engine in config.engine.items():
         _check_engine(config, name, engine, reader)
 
@@ -260,11 +289,12 @@ def _check_engine(config: Config, name: str, engine: Engine, reader: "_Reader") 
     if engine.permission == "ask" and engine.transport != "acp":
         said = 'permission = "ask" needs transport = "acp": nobody could be asked'
         raise reader.bad((*where, "permission"), said)
-    if engine.output not in ("", "facts"):
-        raise reader.bad((*where, "output"), 'output is "facts", or nothing')
+    _check_described(where, engine, reader)
     if not 1 <= engine.turn_s <= TTL_S:
         said = f"turn_s is {engine.turn_s}: at least 1, at most {TTL_S}"
         raise reader.bad((*where, "turn_s"), said)
+    if engine.context < 0:
+        raise reader.bad((*where, "context"), "context is at least 0")
     if engine.budget_usd < 0:
         raise reader.bad((*where, "budget_usd"), "budget_usd is at least 0")
     if engine.fallback and engine.fallback not in config.engine:
@@ -273,6 +303,49 @@ def _check_engine(config: Config, name: str, engine: Engine, reader: "_Reader") 
         if not variable.isidentifier() or not variable.isascii():
             # The likeliest mistake is to write the value here, so it is not repeated.
             raise reader.bad((*where, "env"), "env has names of variables only, never values")
+
+
+_DESCRIBES = ("lines", "key", "set", "fresh", "resume", "mcp")
+
+
+def _check_described(where: Keys, engine: Engine, reader: "_Reader") -> None:
+    """Check what describes an engine of the user's own."""
+    for name in _DESCRIBES if engine.type != "command" else ():
+        if getattr(engine, name):
+            raise reader.bad((*where, name), f'{name} is for type = "command" only')
+    if engine.output not in ("", "facts", *KNOWN_OUTPUTS):
+        said = f"output is one of facts, {', '.join(KNOWN_OUTPUTS)}, or nothing"
+        raise reader.bad((*where, "output"), said)
+    if engine.output and engine.lines:
+        raise reader.bad((*where, "lines"), "either output or lines, not both")
+    plain = not engine.output and not engine.lines and engine.transport != "acp"
+    for name in ("key", "set", "fresh", "resume", "mcp"):
+        if getattr(engine, name) and (plain or engine.output == "facts"):
+            said = f"{name} needs an engine that is described: set lines, or output to a known one"
+            raise reader.bad((*where, name), said)
+    for line in engine.lines:
+        wrong = _wrong_with(line)
+        if wrong:
+            raise reader.bad((*where, "lines"), wrong)
+    for name, value in engine.set.items():
+        if not name.isidentifier() or not name.isascii():
+            raise reader.bad((*where, "set"), "set has names of variables, and their values")
+        if redacted(value) != value:
+            raise reader.bad(
+                (*where, "set"), f"{name} looks like a key: pass it on by name, in env"
+            )
+
+
+def _wrong_with(line: Line) -> str:
+    from corral.core.facts import FACTS  # few configurations have lines
+
+    if line.fact not in FACTS:
+        return f"a fact is one of {', '.join(FACTS)}"
+    unknown = line.take.keys() - FACTS[line.fact]
+    if unknown:
+        known = ", ".join(sorted(FACTS[line.fact]))
+        return f"the fact {line.fact} has no {min(unknown)}: it takes {known}"
+    return "" if line.when else "every one of lines needs `when`"
 
 
 class _Reader:

@@ -7,7 +7,8 @@ from corral.core import governor
 from corral.core.bill import Bill
 from corral.core.state import Account, Entry, Session, State
 
-RESUME, RESTART, AFRESH = "resume", "restart", "afresh"
+RESUME, RESTART, AFRESH, WAIT = "resume", "restart", "afresh", "wait"
+MESSAGE, QUESTION = "message", "question"  # causes that are no verdicts
 DAY_MS = 86_400_000
 _DAYS = 40  # of which the state knows what was spent; the log knows of all
 _REACTIONS = 10
@@ -54,7 +55,12 @@ def _enter(state: State, session: Session, model: str, new: Bill) -> None:
 
 def limited(state: State, event: e.SessionLimited, seq: int, at: int) -> None:
     account = state.accounts.get(event.account) or Account(event.account)
+    session = state.sessions[event.session]
     live = [s for s in state.sessions.values() if s.live and s.account == event.account]
+    if at >= account.until_at:  # whoever is still there has had its wait
+        for other in live:
+            state.sessions[other.id] = replace(other, limited=other.limited and other is session)
+        live = [state.sessions[other.id] for other in live]
     state.accounts[event.account] = governor.cut(
         account,
         still_fine=sum(s.id != event.session and not s.limited for s in live),
@@ -62,8 +68,8 @@ def limited(state: State, event: e.SessionLimited, seq: int, at: int) -> None:
         until_at=event.until_at,
         at=at,
         why=(event.trouble, event.text),
+        again=session.limited,
     )
-    session = state.sessions[event.session]
     state.sessions[event.session] = replace(session, limited=True)
 
 
@@ -88,7 +94,10 @@ def reacted(state: State, event: e.SessionReacted, seq: int, at: int) -> None:
             stop="",
             detail="",
             asked="",
+            idle_at=0,
         )
+    elif event.action == WAIT:
+        session = replace(session, idle_at=at)
     elif event.action == AFRESH:
         session = replace(session, fresh=True, talk=Bill())
     state.sessions[event.session] = session

@@ -278,6 +278,7 @@ class SessionStarted(Event, frozen=True, kw_only=True):
     trunk: str = ""
     account: str = ""
     resume: str = ""
+    takes: str = ""  # how it gets text while it runs: turn, typed, resume; empty: not at all
 
 
 class SessionProgressed(Event, frozen=True, kw_only=True):
@@ -362,7 +363,7 @@ class SessionReacted(Event, frozen=True, kw_only=True):
     """The witness stepped in: why (`cause`, mostly a verdict) and what it did (`action`).
 
     `resume` and `restart` start the session's program once more, in the same tree; `afresh`: the
-    conversation that it was to go on with is gone.
+    conversation that it was to go on with is gone; `wait`: only an answer is missing.
     """
 
     type = "session.reacted"
@@ -391,6 +392,14 @@ class ChoreDone(Event, frozen=True, kw_only=True):
     chore: str
     found: int = 0
     done: int = 0
+
+
+class TracesSent(Event, frozen=True, kw_only=True):
+    """The traces of all tasks that were over at event `upto` have been sent to the collector."""
+
+    type = "traces.sent"
+    upto: int
+    number: int = 0
 
 
 class OverlapSeen(Event, frozen=True, kw_only=True):
@@ -449,14 +458,34 @@ class MessageSent(Event, frozen=True, kw_only=True):
     expires_at: int
     question: bool = False
     reply_to: str = ""
+    plain: bool = False  # to be said as it is, without who sent it
+    answers: str = ""  # the engine's own name of the question that it answers
+
+
+class MessageTaken(Event, frozen=True, kw_only=True):
+    """A message is being handed to a session: in the prompt of a launch, or (0) in its inbox."""
+
+    type = "message.taken"
+    message: str
+    session: SessionId
+    launch: int = 0
 
 
 class MessageDelivered(Event, frozen=True, kw_only=True):
-    """A message was given to `reader`, which happens once."""
+    """A message was given to `reader`, which happens once; `proof` says how that is known."""
 
     type = "message.delivered"
     message: str
     reader: str
+    proof: str = ""
+
+
+class MessageReturned(Event, frozen=True, kw_only=True):
+    """The session ended without having got a message: it is for whoever works on the task next."""
+
+    type = "message.returned"
+    message: str
+    to: str
 
 
 class MessageAcknowledged(Event, frozen=True, kw_only=True):

@@ -6,6 +6,7 @@ itself: that is judged from git and the checks.
 """
 
 from enum import StrEnum
+from typing import get_args
 
 from msgspec import Struct
 
@@ -98,6 +99,16 @@ class Limited(Fact, frozen=True, tag="limited"):
     text: str = ""
 
 
+class Turn(Fact, frozen=True, tag="turn"):
+    """Whose turn it is, as seen between an engine and its model (`world/engines/relay`).
+
+    `heard`: the model answers, so whatever limited it is over.
+    """
+
+    model: bool
+    heard: bool = False
+
+
 class Asked(Fact, frozen=True, tag="asked"):
     """The engine waits for an answer: a question, or a permission."""
 
@@ -114,6 +125,10 @@ class Told(Fact, frozen=True, tag="told"):
 
     text: str
     proof: str = "none"
+
+
+class Ready(Fact, frozen=True, tag="ready"):
+    """The engine is between two turns, and was asked to say so: it can be told something now."""
 
 
 class Denied(Fact, frozen=True, tag="denied"):
@@ -142,8 +157,18 @@ AnyFact = (
     | Window
     | Compacted
     | Limited
+    | Turn
     | Asked
     | Told
+    | Ready
     | Denied
     | Finished
 )
+_KINDS: tuple[type[Fact], ...] = get_args(AnyFact)
+
+# What a line of an engine that is described in the configuration can be, and what is taken from it.
+FACTS: dict[str, frozenset[str]] = {
+    **{str(kind.__struct_config__.tag): frozenset(kind.__struct_fields__) for kind in _KINDS},
+    "limited": frozenset({"text", "status", "retry_s"}),
+    "failed": frozenset({"text", "status", "retry_s"}),
+}

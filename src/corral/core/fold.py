@@ -15,13 +15,13 @@ from corral.core import events as e
 from corral.core.bill import Bill
 from corral.core.ids import TaskId
 from corral.core.mayor_fold import MAYOR_APPLY
+from corral.core.message_fold import MESSAGE_APPLY, session_ended
 from corral.core.queue_fold import QUEUE_APPLY, left
 from corral.core.state import (
     Alert,
     Chore,
     Claim,
     Convoy,
-    Message,
     Overlap,
     Pause,
     Session,
@@ -224,6 +224,7 @@ def _session_started(state: State, event: e.SessionStarted, seq: int, at: int) -
         trunk=event.trunk or event.base,
         account=event.account,
         resume=event.resume,
+        takes=event.takes,
         talk=last.talked if last and event.resume else Bill(),
     )
 
@@ -253,6 +254,7 @@ def _session_ended(state: State, event: e.SessionEnded, seq: int, at: int) -> No
         commit=event.commit,
     )
     engine.ended(state, event)
+    session_ended(state, event.session)
 
 
 def _task_parked(state: State, event: e.TaskParked, seq: int, at: int) -> None:
@@ -263,6 +265,10 @@ def _task_parked(state: State, event: e.TaskParked, seq: int, at: int) -> None:
 
 def _chore_done(state: State, event: e.ChoreDone, seq: int, at: int) -> None:
     state.chores[event.chore] = Chore(event.chore, at, event.found, event.done)
+
+
+def _traces_sent(state: State, event: e.TracesSent, seq: int, at: int) -> None:
+    state.traced = event.upto
 
 
 def _overlap_seen(state: State, event: e.OverlapSeen, seq: int, at: int) -> None:
@@ -288,43 +294,6 @@ def _work_paused(state: State, event: e.WorkPaused, seq: int, at: int) -> None:
 
 def _work_resumed(state: State, event: e.WorkResumed, seq: int, at: int) -> None:
     state.paused.pop(event.convoy, None)
-
-
-def _message_sent(state: State, event: e.MessageSent, seq: int, at: int) -> None:
-    asked = state.messages.get(event.reply_to)
-    if asked is not None and asked.question:
-        _keep(state, replace(asked, question=False))
-    state.messages[event.message] = Message(
-        id=event.message,
-        sender=event.sender,
-        to=event.to,
-        text=event.text,
-        sent_at=at,
-        expires_at=event.expires_at,
-        question=event.question,
-        reply_to=event.reply_to,
-    )
-
-
-def _message_delivered(state: State, event: e.MessageDelivered, seq: int, at: int) -> None:
-    found = state.messages[event.message]
-    _keep(state, replace(found, reader=event.reader, read_at=at))
-
-
-def _message_acknowledged(state: State, event: e.MessageAcknowledged, seq: int, at: int) -> None:
-    _keep(state, replace(state.messages[event.message], acknowledged=True))
-
-
-def _message_expired(state: State, event: e.MessageExpired, seq: int, at: int) -> None:
-    state.messages.pop(event.message, None)
-
-
-def _keep(state: State, message: Message) -> None:
-    """Keep a message as long as something about it is open."""
-    if message.acknowledged and not message.question:
-        state.messages.pop(message.id, None)
-    else:
-        state.messages[message.id] = message
 
 
 def _move(
@@ -380,15 +349,13 @@ _APPLY: dict[type[e.Event], Apply] = {
     e.SessionAsked: engine.asked,
     e.SessionReacted: engine.reacted,
     e.ChoreDone: _chore_done,
+    e.TracesSent: _traces_sent,
     e.OverlapSeen: _overlap_seen,
     e.OverlapOver: _overlap_over,
     e.AlertAcknowledged: _alert_acknowledged,
     e.WorkPaused: _work_paused,
     e.WorkResumed: _work_resumed,
-    e.MessageSent: _message_sent,
-    e.MessageDelivered: _message_delivered,
-    e.MessageAcknowledged: _message_acknowledged,
-    e.MessageExpired: _message_expired,
+    **MESSAGE_APPLY,
     **QUEUE_APPLY,
     **MAYOR_APPLY,
 }

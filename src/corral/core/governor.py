@@ -3,17 +3,20 @@
 An account is an engine and its key: whatever limits one of its sessions limits all. Nothing is
 known of it until a limit is met. Then a fifth fewer may run, and no more than were still fine (the
 decrease); one more for each round that goes well (the increase); long quiet makes it forget.
-All of it is folded from the log: a witness that was just started knows the same. Times are spread
-by the session's name, so that a fleet that was limited together does not come back together.
+All of it is folded from the log: a witness that was just started knows the same.
+
+A fleet that was limited together does not come back together: parked tasks wait for times that are
+spread by their sessions' names, and once an account is free it is opened one by one, whoever comes.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from zlib import crc32
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from corral.core.claims import Obstacle
+from corral.core.facts import Trouble
 from corral.core.state import Account, State, Task
 
 REFUSED = "account_refused"  # the kind of alert that holds an account until a person clears it
@@ -35,15 +38,28 @@ class Accounts(Struct, frozen=True):
 
 
 def cut(
-    account: Account, *, still_fine: int, running: int, until_at: int, at: int, why: tuple[str, str]
+    account: Account,
+    *,
+    still_fine: int,
+    running: int,
+    until_at: int,
+    at: int,
+    why: tuple[str, str],
+    again: bool = False,
 ) -> Account:
     """Return an account after a limit was met: how many ran, and how many of them were still fine.
 
-    All limits until it is free again are one round, which takes away its fifth only once.
+    All limits until it is free again are one round, which takes away its fifth only once; so are
+    those of a session that only tries `again`. A quota
+    that is used up hits everybody alike: it says nothing about how many were too many.
     """
-    known = min(account.allowed or _MOST, float(max(1, running)))
-    new_round = at >= account.until_at
-    fewer = max(1.0, min(known * (_KEPT if new_round else 1), float(still_fine)))
+    new_round = at >= account.until_at and not again
+    known = min(account.allowed or _MOST, float(max(1, running))) if new_round else account.allowed
+    fewer = known * (_KEPT if new_round else 1)
+    if why[0] != Trouble.QUOTA:
+        # Some of those that wait will get through: never fewer than half of all that are there.
+        fewer = min(fewer, max(float(still_fine), running / 2))
+    fewer = max(1.0, fewer)
     return replace(
         account,
         allowed=fewer,
@@ -78,6 +94,41 @@ def allowed(account: Account, now: int) -> int | None:
     return None if found >= _MOST else int(found)
 
 
+def opened(account: Account, now: int) -> int | None:
+    """Return how many may run so soon after a limit was over; None once that limits nobody."""
+    late, lasts = now - account.until_at, _spread_ms(account.until_at - account.limited_at)
+    if late >= lasts:
+        return None
+    turn = max(0, late) * int(account.allowed) // lasts
+    return turn + (now >= _turn_at(account, turn))
+
+
+def opening(state: State, now: int) -> bool:
+    """Say whether an account was limited until just now, and is opened one by one."""
+    accounts = state.accounts.values()
+    return any(one.until_at <= now and opened(one, now) is not None for one in accounts)
+
+
+def wakes(state: State, now: int) -> Iterator[int]:
+    """Yield when more may start on each account that was limited, although nothing happens."""
+    for account in state.accounts.values():
+        if account.until_at > now:
+            yield account.until_at
+        elif (number := opened(account, now)) is not None:
+            yield _turn_at(account, number)
+
+
+def _turn_at(account: Account, turn: int) -> int:
+    """Return when one more may start: each within its own part of the time, and that by chance."""
+    lasts = _spread_ms(account.until_at - account.limited_at)
+    chance = crc32(f"{account.name} {account.until_at} {turn}".encode()) / (1 << 32)
+    return account.until_at + int(lasts * (turn + chance) / max(1, int(account.allowed)))
+
+
+def _spread_ms(wait_ms: int) -> int:
+    return int(min(_MOST_SPREAD_S, max(_LEAST_SPREAD_S, wait_ms / 1000 * _SPREAD)) * 1000)
+
+
 def free_at(
     account: Account | None, *, reset_at: int | None, retry_s: float | None, now: int
 ) -> int:
@@ -95,9 +146,7 @@ def free_at(
 
 def staggered(free: int, now: int, name: str) -> int:
     """Return when a parked task may start: not before the account is free, nor all at once."""
-    wait_s = max(0, free - now) / 1000
-    spread_s = min(_MOST_SPREAD_S, max(_LEAST_SPREAD_S, wait_s * _SPREAD))
-    return free + int(spread_s * 1000 * crc32(name.encode()) / (1 << 32))
+    return free + int(_spread_ms(free - now) * crc32(name.encode()) / (1 << 32))
 
 
 def profile_for(state: State, task: Task, accounts: Accounts, now: int) -> str:
@@ -127,14 +176,20 @@ def obstacle(
     known = state.accounts.get(account)
     most = allowed(known, now) if known else None
     taken = running.get(account, 0)
-    if known is None or most is None or taken < most:
+    if known is None or most is None:
         return None
-    return Obstacle(
-        "account_limited",
-        f"{task.id} waits: the account {account!r} was limited ({known.trouble}),"
-        f" {taken} of {most} may run",
-        "wait: the number rises while all goes well",
-    )
+    so_far = opened(known, now)
+    if taken < most and (so_far is None or taken < so_far):
+        return None
+    text = f"{task.id} waits: the account {account!r} was limited ({known.trouble})"
+    if taken < most:
+        text, hint = f"{text} until now, and is opened one by one", "wait: it starts by itself"
+    else:
+        text, hint = (
+            f"{text}, {taken} of {most} may run",
+            "wait: the number rises while all goes well",
+        )
+    return Obstacle("account_limited", text, hint)
 
 
 def held(state: State, account: str, now: int) -> tuple[str, str] | None:

@@ -1,12 +1,19 @@
 """Messages: to a session, to whoever works on a task, to a role, or to people.
 
-A message is delivered once: taking it is an event, and who reads later finds it taken. To a role it
-goes to one of its sessions, the first that reads. What nobody takes in time is given up. A question
-leaves its sender waiting until it is answered, and that can be seen.
+A message is delivered once. Who reads by itself takes it, and that is one event. To a session it is
+handed by the witness in three steps: it is taken (from then on it is nobody else's), handed over
+with its number in it, and delivered once it is known that the session has it. What a session did
+not get before its end goes back, to whoever works on its task next.
+
+To a role it goes to one of its sessions, the first that comes to a turn. What nobody takes in time
+is given up, and its sender is told. A question leaves its sender waiting until it is answered, and
+that can be seen.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
+
+from msgspec.structs import replace
 
 from corral.core import commands as c
 from corral.core import events as e
@@ -14,14 +21,18 @@ from corral.core import text
 from corral.core.errors import BadInput, NotFound, Refused
 from corral.core.graph import find_task
 from corral.core.ids import SessionId
-from corral.core.state import Message, State
+from corral.core.state import Message, Session, State, Task
 
 Decision = Sequence[e.Event]
 
 PEOPLE = "people"
+CORRAL = "corral"  # by this name, senders are told what became of their messages
+QUESTION = "question"  # the alert about an agent that waits for a person
+UNDELIVERED = "undelivered"
 TEXT = 4_000
 _OPEN = 2_000  # messages that are not over, in all
 _AT_ONCE = 20  # delivered by one reading: an agent pays for every word
+_DAY_S = 86_400
 
 
 def address(state: State, to: str) -> str:
@@ -53,61 +64,225 @@ def inbox(state: State, reader: str) -> set[str]:
     if session is not None:
         if not session.live:
             return set()
-        role = state.tasks[session.task].role
-        own = {f"session:{session.id}", f"task:{session.task}"}
-        return own | ({f"role:{role}"} if role else set())
+        return {f"session:{session.id}", *_of_task(state.tasks[session.task])}
     held = (t.id for t in state.tasks.values() if t.claim and t.claim.holder == reader)
     return {PEOPLE, *(f"task:{task}" for task in held)}
 
 
+def _of_task(task: Task) -> set[str]:
+    return {f"task:{task.id}", *([f"role:{task.role}"] if task.role else [])}
+
+
 def waiting(state: State, reader: str, now: int) -> Iterator[Message]:
     """Yield the messages that somebody has not taken yet, oldest first."""
-    own = inbox(state, reader)
+    return _open(state, inbox(state, reader), now)
+
+
+def _open(state: State, own: set[str], now: int) -> Iterator[Message]:
     for message in state.messages.values():
         if message.to in own and not message.reader and message.expires_at > now:
             yield message
 
 
-def asking(state: State, now: int) -> dict[str, str]:
-    """Return the senders that wait for an answer, each with its oldest question."""
-    found: dict[str, str] = {}
-    for message in state.messages.values():
-        if message.question and message.expires_at > now:
-            found.setdefault(message.sender, message.id)
+def handed(state: State, session: str) -> list[Message]:
+    """Return the messages that were taken for a session and are not known to be delivered."""
+    return [m for m in state.messages.values() if m.reader == session and not m.read_at]
+
+
+def concerned(state: State, now: int) -> dict[SessionId, tuple[Message, ...]]:
+    """Return the sessions that there is something to do for, with the messages it is about."""
+    found: dict[SessionId, tuple[Message, ...]] = {}
+    for session in state.sessions.values() if state.messages else ():
+        if session.live:
+            mail = (*handed(state, session.id), *waiting(state, session.id, now))
+            found |= {session.id: mail} if mail else {}
     return found
 
 
+def had(state: State, session: str) -> list[Message]:
+    """Return the messages that a session was told and has not acknowledged."""
+    found = (m for m in state.messages.values() if m.reader == session and m.read_at)
+    return [message for message in found if not message.acknowledged]
+
+
+def mark(message: Message) -> str:
+    """Return by what a message is known wherever it stands, like in an engine's own record."""
+    return f"[{message.id} from "
+
+
+def told(message: Message) -> str:
+    """Return a message as an agent is told it; the text is set in, so that it can pose as none."""
+    head = f"{mark(message)}{message.sender}"
+    head += f", in answer to {message.reply_to}]" if message.reply_to else "]"
+    if message.question:
+        to = message.sender if "." in message.sender else PEOPLE
+        head += f' It asks. Answer: corral message send {to} "…" --reply-to {message.id}'
+    return "\n".join([head, *(f"  {line}" for line in message.text.splitlines())])
+
+
+def take(
+    state: State,
+    session: SessionId,
+    now: int,
+    *,
+    launch: int = 0,
+    fit: Callable[[Message], bool] = lambda message: True,
+) -> list[e.Event]:
+    """Take what waits for a session (and fits), for its inbox or for the prompt of a launch."""
+    found = [message for message in waiting(state, session, now) if fit(message)]
+    return [e.MessageTaken(message=m.id, session=session, launch=launch) for m in found[:_AT_ONCE]]
+
+
+def take_first(state: State, task: Task, session: SessionId, now: int) -> list[e.Event]:
+    """Take what waits for whoever works on a task next, for the brief of its new session."""
+    found = list(_open(state, _of_task(task), now))[:_AT_ONCE]
+    return [e.MessageTaken(message=m.id, session=session, launch=1) for m in found]
+
+
+def deliver(state: State, session: str, proofs: Mapping[str, str]) -> list[e.Event]:
+    """Record that a session has messages which were handed to it, and how that is known."""
+    return [
+        e.MessageDelivered(message=m.id, reader=session, proof=proofs[m.id])
+        for m in handed(state, session)
+        if m.id in proofs
+    ]
+
+
+def give_back(state: State, session: Session) -> list[e.Event]:
+    """Give back what a session that ends did not get."""
+    mine = f"session:{session.id}"
+    left = [m for m in state.messages.values() if m.to == mine and not m.reader]
+    return [
+        e.MessageReturned(message=m.id, to=f"task:{session.task}" if m.to == mine else m.to)
+        for m in (*handed(state, session.id), *left)
+    ]
+
+
 def expire(state: State, now: int) -> list[e.Event]:
-    """Return what gives up the messages whose time is over."""
-    over = (m for m in state.messages.values() if m.expires_at <= now)
-    return [e.MessageExpired(message=message.id) for message in over]
+    """Give up the messages whose time is over, and tell the senders of those that nobody took.
+
+    What is just being handed over is not given up: its session will have it, or give it back.
+    """
+    over = [m for m in state.messages.values() if m.expires_at <= now]
+    over = [m for m in over if m.read_at or not m.reader]
+    gone = {message.id for message in over}
+    events: list[e.Event] = []
+    for message in over:
+        events.append(e.MessageExpired(message=message.id))
+        if message.question:
+            events += _answered(state, message, gone)
+        if not message.reader or message.question:
+            events += _given_up(state, message, state.seq + len(events) + 1, now)
+    return events
+
+
+def _given_up(state: State, message: Message, number: int, now: int) -> list[e.Event]:
+    what = "answered" if message.reader else "took"
+    said = f"nobody {what} {message.id} to {message.to} in time, and it was given up"
+    sender = state.sessions.get(SessionId(message.sender))
+    if message.sender == CORRAL:
+        return []
+    if sender is not None and sender.live:
+        words = f"{said}: {text.cut(message.text, 200)}"
+        return [
+            e.MessageSent(
+                message=f"m-{number}",
+                sender=CORRAL,
+                to=f"session:{sender.id}",
+                text=words[0].upper() + words[1:],
+                expires_at=now + _DAY_S * 1000,
+            )
+        ]
+    words = f"{said}: {text.cut(message.text, 200)}"
+    return [
+        e.AlertRaised(alert=f"alert-{number}", kind=UNDELIVERED, subject=message.id, text=words)
+    ]
 
 
 def _send(state: State, command: c.SendMessage, actor: str, now: int) -> Decision:
-    if not command.text.strip():
-        raise BadInput("the message is empty: give it at least one visible character")
-    said = text.prose(command.text, "the message", TEXT)
-    expires_at = now + text.number(command.ttl_s, "the time to live", 1, text.TTL_S) * 1000
     to = address(state, command.to)
     if command.reply_to:
         _find(state, command.reply_to)
-    gone = expire(state, now)
+    message = e.MessageSent(
+        message="",
+        sender=actor,
+        to=to,
+        text=command.text,
+        expires_at=now + text.number(command.ttl_s, "the time to live", 1, text.TTL_S) * 1000,
+        question=command.question,
+        reply_to=command.reply_to,
+    )
+    return _sent(state, message, now)
+
+
+def _send_text(state: State, command: c.SendText, actor: str, now: int) -> Decision:
+    session = session_of(state, command.session)
+    if not session.live:
+        raise Refused(
+            f"{session.id} has ended; nothing was sent",
+            f"for whoever works on it next: corral message send {session.task} …",
+            code="session_ended",
+        )
+    if not session.takes:
+        raise Refused(
+            f"{session.id} takes no text while it runs: its engine cannot; nothing was sent",
+            f"for it to read by itself, or the next attempt: corral message send {session.id} …",
+            code="takes_no_text",
+        )
+    message = e.MessageSent(
+        message="",
+        sender=actor,
+        to=f"session:{session.id}",
+        text=command.text,
+        expires_at=now + _DAY_S * 1000,
+        reply_to=session.waits,
+        plain=True,
+        answers=text.line(command.answers, "the question", text.NAME, empty=True),
+    )
+    return _sent(state, message, now)
+
+
+def _sent(state: State, message: e.MessageSent, now: int) -> list[e.Event]:
+    """Check what is to be sent, give it its number, and see to the alert about a question."""
+    if not message.text.strip():
+        raise BadInput("the message is empty: give it at least one visible character")
+    text.prose(message.text, "the message", TEXT)
+    events = expire(state, now)
+    gone = {event.message for event in events if isinstance(event, e.MessageExpired)}
     if len(state.messages) - len(gone) >= _OPEN:
         raise Refused(
             f"{_OPEN} messages are open: nobody reads them; nothing was sent",
             "corral message list",
             code="too_many_messages",
         )
-    sent = e.MessageSent(
-        message=f"m-{state.seq + len(gone) + 1}",
-        sender=actor,
-        to=to,
-        text=said,
-        expires_at=expires_at,
-        question=command.question,
-        reply_to=command.reply_to,
-    )
-    return [*gone, sent]
+    asked = state.messages.get(message.reply_to)
+    if asked is not None and asked.question:
+        events += _answered(state, asked, gone | {asked.id})
+    if message.question and message.to == PEOPLE and not _alerts(state, message.sender):
+        words = f"it asks: {text.cut(message.text, 500)}"
+        alert = f"alert-{state.seq + len(events) + 1}"
+        raised = {"kind": QUESTION, "subject": message.sender, "text": words}
+        events.append(e.AlertRaised(alert=alert, **raised))
+    return [*events, replace(message, message=f"m-{state.seq + len(events) + 1}")]
+
+
+def _answered(state: State, asked: Message, gone: set[str]) -> list[e.Event]:
+    """Clear the alert about a sender none of whose questions to people is open any more."""
+    others = (m for m in state.messages.values() if m.question and m.sender == asked.sender)
+    if any(m.to == PEOPLE and m.id not in gone for m in others):
+        return []
+    return [e.AlertCleared(alert=alert) for alert in _alerts(state, asked.sender)]
+
+
+def _alerts(state: State, sender: str) -> list[str]:
+    return [a.id for a in state.alerts.values() if (a.kind, a.subject) == (QUESTION, sender)]
+
+
+def session_of(state: State, name: str) -> Session:
+    found = state.sessions.get(SessionId(name)) or state.sessions.get(SessionId(name.upper()))
+    if found is None:
+        raise NotFound(f"there is no session {text.printable(name)!r}", "corral session list")
+    return found
 
 
 def _read(state: State, command: c.ReadMessages, actor: str, now: int) -> Decision:
@@ -134,6 +309,7 @@ def _find(state: State, message: str) -> Message:
 
 RULES: dict[type[c.Command], Callable[[State, Any, str, int], Decision]] = {
     c.SendMessage: _send,
+    c.SendText: _send_text,
     c.ReadMessages: _read,
     c.AcknowledgeMessage: _acknowledge,
 }

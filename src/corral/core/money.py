@@ -73,20 +73,29 @@ class Sums:
 
 def over(sums: Sums, task: Task, profile: str, budgets: Budgets) -> Over | None:
     """Return the budget that a task has used up."""
-    limits = (
-        ("task", budgets.of_task(profile), f"the task {task.id}", sums.tasks.get(task.id, 0)),
-        (
-            "convoy",
-            budgets.convoy_usd,
-            f"the convoy {task.convoy}",
-            sums.convoys.get(task.convoy, 0),
-        ),
-        ("day", budgets.day_usd, "this day", sums.day),
-    )
-    for what, usd, name, spent in limits:
-        if usd > 0 and spent >= nano(usd):
+    for what, usd, name, spent in _limits(sums, task, profile, budgets):
+        if spent >= nano(usd):
             return Over(what, f"{name} has cost ${spent / NANO:.4f} of ${usd:g}")
     return None
+
+
+def left(sums: Sums, task: Task, profile: str, budgets: Budgets) -> float | None:
+    """Return how many dollars a task may still cost, for engines that keep to it themselves."""
+    limits = _limits(sums, task, profile, budgets)
+    return min((max(0, nano(usd) - spent) / NANO for _, usd, _, spent in limits), default=None)
+
+
+def _limits(
+    sums: Sums, task: Task, profile: str, budgets: Budgets
+) -> list[tuple[str, float, str, int]]:
+    """Return the budgets that a task is held by: of what, dollars, its name, and what was spent."""
+    convoy = task.convoy
+    known = [
+        ("task", budgets.of_task(profile), f"the task {task.id}", sums.tasks.get(task.id, 0)),
+        ("convoy", budgets.convoy_usd, f"the convoy {convoy}", sums.convoys.get(convoy, 0)),
+        ("day", budgets.day_usd, "this day", sums.day),
+    ]
+    return [limit for limit in known if limit[1] > 0]
 
 
 def obstacle(sums: Sums, task: Task, profile: str, budgets: Budgets) -> Obstacle | None:

@@ -11,7 +11,8 @@ def account_of(name: str, profile: Engine) -> str:
     if profile.account or profile.type == "shell":
         return profile.account
     if profile.type == "command":
-        return f"command:{name}" if profile.output == "facts" else ""
+        tells = profile.output or profile.lines or profile.transport == "acp"
+        return f"command:{name}" if tells else ""
     return f"{profile.type}:{profile.env[0]}" if profile.env else profile.type
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from corral.core.errors import AlreadyDone, BadInput, Refused
+from corral.core.redaction import redacted
 from corral.core.state import Answered, State
 from corral.core.text import printable
 
@@ -35,6 +36,8 @@ def keyed(key: str, command: "Command") -> str:
             f"the idempotency key {printable(key)!r} is bad",
             f"use {_SHORTEST} to {_LONGEST} letters, digits, - and _",
         )
+    if redacted(key) != key:
+        raise BadInput("the idempotency key looks like a secret, which must not be logged")
     from hashlib import sha256
 
     asked = f"{command.name}\n".encode() + msgspec.json.encode(command)

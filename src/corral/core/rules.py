@@ -15,7 +15,7 @@ from corral.core.errors import BadInput, NotFound, Refused
 from corral.core.graph import cycle, find_task
 from corral.core.ids import ConvoyId, TaskId, Token
 from corral.core.moves import Fence, check
-from corral.core.redaction import without_secrets
+from corral.core.redaction import redacted, without_secrets
 from corral.core.state import Claim, Convoy, State, Task
 
 V = TypeVar("V")
@@ -27,6 +27,8 @@ STRATEGIES = ("", "rebase", "squash", "merge")
 
 def decide(state: State, command: c.Command, actor: str, now: int) -> Decision:
     name = text.line(actor, "the name", text.NAME)
+    if redacted(name) != name:
+        raise BadInput("the name looks like a key, which must not be logged", "use another name")
     return _RULES[type(command)](state, without_secrets(command), name, now)
 
 

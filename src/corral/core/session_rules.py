@@ -1,20 +1,23 @@
 """Decisions about sessions: who may start, what an end leads to. For the roles, not by hand."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from corral.core import events as e
-from corral.core import governor, ids, text
+from corral.core import governor, ids, messages
 from corral.core.backoff import Patience
 from corral.core.bill import Bill
 from corral.core.claims import obstacles
-from corral.core.errors import NotFound, Refused
+from corral.core.engine_fold import MESSAGE, QUESTION, RESUME, WAIT
+from corral.core.errors import Refused
+from corral.core.governor import Accounts
 from corral.core.ids import SessionId, TaskId, Token
 from corral.core.slots import Limits, Taken
-from corral.core.state import Session, State, Task
+from corral.core.state import Session, State, Task, TaskState
 from corral.core.verdict import Again, Judgement, Verdict, after
 
 Decision = Sequence[e.Event]
 
+_NONE = Accounts()
 WITNESS = "witness"  # by this name, tasks can be handed off to whoever starts sessions
 # Alerts about a session that runs; once it has ended, its verdict says the rest.
 _WHILE_IT_RUNS = {
@@ -23,17 +26,14 @@ _WHILE_IT_RUNS = {
     "bad_result",
     "not_judged",
     "asked",
+    "question",
     "looping",
     "unpriced",
     "unread",
 }
 
 
-def find_session(state: State, session: str) -> Session:
-    found = state.sessions.get(SessionId(session)) or state.sessions.get(SessionId(session.upper()))
-    if found is None:
-        raise NotFound(f"there is no session {text.printable(session)!r}", "corral session list")
-    return found
+find_session = messages.session_of
 
 
 def start(
@@ -50,6 +50,7 @@ def start(
     now: int,
     ports: Sequence[int] = (),
     ports_wanted: int = 0,
+    takes: str = "",
 ) -> Decision:
     """Claim a task for a new session and give it a slot and its ports, or refuse all of it.
 
@@ -83,7 +84,9 @@ def start(
             trunk=trunk,
             account=limits.accounts.of.get(profile, ""),
             resume=_conversation(state, task, profile),
+            takes=takes,
         ),
+        *messages.take_first(state, task, session, now),
     ]
     leases = _leases(
         state,
@@ -112,6 +115,18 @@ def _conversation(state: State, task: Task, profile: str) -> str:
 
 
 _KNOWN = frozenset(Verdict)
+
+
+def interrupted(state: State) -> list[SessionId]:
+    """Return the ended sessions whose conversations are to go on."""
+    return [
+        task.session
+        for task in state.tasks.values()
+        if task.state is TaskState.TODO
+        and (last := state.sessions.get(task.session)) is not None
+        and not last.live
+        and _conversation(state, task, last.profile)
+    ]
 
 
 def port_leases(state: State, session: Session) -> list[str]:
@@ -151,14 +166,18 @@ def ask_stop(state: State, session: str, why: str, reason: str) -> Decision:
     """Ask a session to end; `why` is the verdict that this means, unless it handed in a result."""
     found = find_session(state, session)
     if not found.live:
-        raise Refused(
-            f"{found.id} has ended ({found.verdict}); nothing was changed",
-            f"corral session show {found.id}",
-            code="session_ended",
-        )
+        raise ended(found)
     if found.stop:
         return []
     return [e.SessionStopAsked(session=found.id, verdict=why, reason=reason)]
+
+
+def ended(session: Session) -> Refused:
+    return Refused(
+        f"{session.id} has ended ({session.verdict}); nothing was changed",
+        f"corral session show {session.id}",
+        code="session_ended",
+    )
 
 
 def end(
@@ -173,6 +192,7 @@ def end(
     now: int,
     killed: int = 0,
     parked: str = "",
+    accounts: Accounts = _NONE,
 ) -> Decision:
     """End a session, and carry its task on: to the queue, to a rest, or to a person.
 
@@ -201,7 +221,10 @@ def end(
         return events
     if parked:
         return [*events, e.TaskParked(task=task.id, reason=parked, until_at=now)]
-    return [*events, _carried_on(state, found, judgement, patience=patience, now=now)]
+    return [
+        *events,
+        _carried_on(state, found, judgement, patience=patience, accounts=accounts, now=now),
+    ]
 
 
 def _given_back(state: State, session: Session) -> list[e.Event]:
@@ -216,7 +239,7 @@ def _given_back(state: State, session: Session) -> list[e.Event]:
         for alert in state.alerts.values()
         if alert.subject == session.id and alert.kind in _WHILE_IT_RUNS
     ]
-    return [*leases, *alerts]
+    return [*leases, *alerts, *messages.give_back(state, session)]
 
 
 def _refuse_second(state: State, task: Task) -> None:
@@ -265,7 +288,13 @@ def _leases(
 
 
 def _carried_on(
-    state: State, session: Session, judgement: Judgement, *, patience: Patience, now: int
+    state: State,
+    session: Session,
+    judgement: Judgement,
+    *,
+    patience: Patience,
+    accounts: Accounts,
+    now: int,
 ) -> e.Event:
     """Park a task, let it rest for another attempt, or give it to a person."""
     task, then = state.tasks[session.task], after(judgement.verdict)
@@ -275,9 +304,7 @@ def _carried_on(
         if then.again is Again.REST:
             until += int(patience.rest_s(task.parks + 1, session.id) * 1000)
         elif then.again is Again.FREE:
-            account = state.accounts.get(session.account)
-            free = max(now, account.until_at if account else 0)
-            until = governor.staggered(free, now, session.id)
+            until = governor.staggered(_free_at(state, session, accounts, now), now, session.id)
         return e.TaskParked(task=task.id, reason=reason, until_at=until)
     if then.again is Again.BLOCKED:
         return e.TaskBlocked(task=task.id, reason=reason)
@@ -286,6 +313,14 @@ def _carried_on(
         return e.TaskFailed(task=task.id, reason=reason)
     rest_s = patience.rest_s(failures, session.id)
     return e.TaskDelayed(task=task.id, reason=reason, until_at=now + int(rest_s * 1000))
+
+
+def _free_at(state: State, session: Session, accounts: Accounts, now: int) -> int:
+    """Return when a task whose session was limited can go on: at once, if another stands in."""
+    profile = governor.profile_for(state, state.tasks[session.task], accounts, now)
+    own = profile == session.profile
+    account = state.accounts.get(session.account if own else accounts.of.get(profile, ""))
+    return max(now, account.until_at if account else 0)
 
 
 def _held(state: State, session: Session) -> Task | None:
@@ -363,6 +398,60 @@ def asked(state: State, session: SessionId, said: str, options: tuple[str, ...])
     if not found.live or found.asked == said:
         return []
     return [e.SessionAsked(session=session, text=said, options=options)]
+
+
+def relaunch(
+    state: State,
+    session: SessionId,
+    cause: str,
+    action: str,
+    said: str,
+    *,
+    again: Collection[str],
+    now: int,
+) -> Decision:
+    """Start a session's program once more, with what waits for it in its prompt.
+
+    `again`: the messages that the launch before was handed and did not get.
+    """
+    found = find_session(state, session)
+    if not found.live:
+        return []
+    reacted = e.SessionReacted(session=session, cause=cause, action=action, text=said)
+    launch = found.launches + 1
+    missed = [m for m in messages.handed(state, session) if m.id in again]
+    return [
+        reacted,
+        *(e.MessageTaken(message=m.id, session=session, launch=launch) for m in missed),
+        *messages.take(state, session, now, launch=launch),
+    ]
+
+
+def go_on(
+    state: State, session: SessionId, *, again: Collection[str], answer_s: int, now: int
+) -> Decision:
+    """Let a session whose program has ended well go on with what came in meanwhile.
+
+    If it waits for an answer, it is left as it is for that long; nothing: it can be judged.
+    """
+    found = find_session(state, session)
+    if not found.live or _held(state, found) is None or found.relaunched.count(MESSAGE) >= _TURNS:
+        return []
+    if again or any(True for _ in messages.waiting(state, session, now)):
+        said = "there are messages for it"
+        return relaunch(state, session, MESSAGE, RESUME, said, again=again, now=now)
+    if found.waits and not found.idle_at and answer_s:
+        return [e.SessionReacted(session=session, cause=QUESTION, action=WAIT, text=found.waits)]
+    return []
+
+
+def idle(session: Session, answer_s: int, now: int) -> bool:
+    """Say whether a session whose program has ended only waits for an answer."""
+    waits = bool(session.idle_at and session.waits) and not session.stop
+    return waits and now < session.idle_at + answer_s * 1000
+
+
+_TURNS = 100  # that messages give a session after its own
 
 
 def react(state: State, session: SessionId, cause: str, action: str, said: str) -> Decision:

@@ -14,7 +14,7 @@ from corral.core.ids import ConvoyId, SessionId, TaskId, Token
 from corral.core.mayor_state import Mayor
 from corral.core.queue_state import Change, Check, Returned, Trunk
 
-VERSION = 4
+VERSION = 5
 
 
 class TaskState(StrEnum):
@@ -128,6 +128,10 @@ class Session(Struct, frozen=True, array_like=True, gc=False):
     reactions: tuple[str, ...] = ()  # what was done about it, and why, the last ones
     relaunched: tuple[str, ...] = ()  # the cause of each launch but the first
     fresh: bool = False  # the newest launch does not go on with a conversation
+    takes: str = ""  # how it gets text while it runs: turn, typed, resume; empty: not at all
+    waits: str = ""  # the message whose answer it waits for
+    waited_at: int = 0  # until when it last did
+    idle_at: int = 0  # since when its program is over, and only the answer is missing
 
     @property
     def live(self) -> bool:
@@ -177,6 +181,11 @@ class Message(Struct, frozen=True, array_like=True, gc=False):
     reader: str = ""
     read_at: int = 0
     acknowledged: bool = False
+    plain: bool = False  # to be said as it is, without who sent it
+    answers: str = ""  # the engine's own name of the question that it answers
+    # Taken (there is a reader, and it was not read yet): in the prompt of this launch; 0: in the
+    # inbox of its reader.
+    launch: int = 0
 
 
 class Account(Struct, frozen=True, array_like=True, gc=False):
@@ -263,3 +272,4 @@ class State(Struct):
     messages: dict[str, Message] = field(default_factory=dict)
     requests: dict[str, Answered] = field(default_factory=dict)  # by actor and key, oldest first
     overlaps: dict[str, Overlap] = field(default_factory=dict)  # see `core/overlaps`
+    traced: int = 0  # the traces of tasks that were over at this event have been sent

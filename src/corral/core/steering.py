@@ -5,8 +5,10 @@ from typing import Any
 
 from corral.core import commands as c
 from corral.core import events as e
-from corral.core import session_rules, text
+from corral.core import queue_rules, session_rules, text
 from corral.core.errors import NotFound, Refused
+from corral.core.ids import ConvoyId
+from corral.core.queue_fold import trunk_of
 from corral.core.state import State
 from corral.core.verdict import Verdict
 
@@ -33,6 +35,41 @@ def _resume(state: State, command: c.ResumeWork, actor: str, now: int) -> Decisi
             f"{_what(command.convoy)} is not paused; nothing was changed", code="not_paused"
         )
     return [e.WorkResumed(convoy=command.convoy)]
+
+
+def _pause_all(state: State, command: c.Pause, actor: str, now: int) -> Decision:
+    _known(state, command.convoy)
+    events: list[e.Event] = []
+    if command.convoy not in state.paused:
+        work = c.PauseWork(convoy=command.convoy, reason=command.reason)
+        events += _pause(state, work, actor, now)
+    if not _queue_paused(state, command.convoy):
+        queue = c.PauseQueue(convoy=command.convoy, reason=command.reason)
+        events += queue_rules.pause(state, queue, actor, now)
+    if not events:
+        what = _what(command.convoy)
+        raise Refused(
+            f"{what} is paused already; nothing was changed", "corral resume", code="already_paused"
+        )
+    return events
+
+
+def _resume_all(state: State, command: c.Resume, actor: str, now: int) -> Decision:
+    _known(state, command.convoy)
+    events: list[e.Event] = []
+    if command.convoy in state.paused:
+        events.append(e.WorkResumed(convoy=command.convoy))
+    if _queue_paused(state, command.convoy):
+        queue = c.ResumeQueue(convoy=command.convoy)
+        events += queue_rules.resume(state, queue, actor, now)
+    if not events:
+        what = _what(command.convoy)
+        raise Refused(f"{what} is not paused; nothing was changed", code="not_paused")
+    return events
+
+
+def _queue_paused(state: State, convoy: ConvoyId) -> str:
+    return trunk_of(state, convoy).paused if convoy else state.held
 
 
 def _known(state: State, convoy: str) -> None:
@@ -69,6 +106,8 @@ def _acknowledge(state: State, command: c.AcknowledgeAlert, actor: str, now: int
 RULES: dict[type[c.Command], Callable[[State, Any, str, int], Decision]] = {
     c.PauseWork: _pause,
     c.ResumeWork: _resume,
+    c.Pause: _pause_all,
+    c.Resume: _resume_all,
     c.StopSession: _stop,
     c.ReportProgress: _report,
     c.AcknowledgeAlert: _acknowledge,

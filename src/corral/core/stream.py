@@ -40,11 +40,14 @@ class Stream(Struct, frozen=True):
     more_files: bool = False
     used: int = 0  # of the model's context
     size: int = 0
+    measured: bool = False  # the engine itself says how much of it is in use
     compacted: int = 0
     limited: f.Limited | None = None  # the limit that it waits for now
     limits: int = 0
     last_limit: f.Limited | None = None
     asked: f.Asked | None = None
+    told: int = 0  # texts that it was handed while it ran
+    ready: bool = False  # it is between two turns, and waits to be told something
     denied: int = 0
     finished: f.Finished | None = None
     prices: Mapping[str, Price] = field(default_factory=dict)
@@ -55,6 +58,12 @@ class Stream(Struct, frozen=True):
         return max(run // period for period, run in enumerate(self.runs, 1))
 
     @property
+    def heard(self) -> bool:
+        """Say whether it reacted to what it was told when it was started."""
+        well = self.finished is not None and self.finished.trouble is None
+        return bool(self.said or self.called or self.turns or self.told) or well
+
+    @property
     def full(self) -> float:
         """Say how full the model's context is, from 0 to 1; 0 if nobody knows."""
         return self.used / self.size if self.size > 0 else 0.0
@@ -62,6 +71,9 @@ class Stream(Struct, frozen=True):
 
 def take(stream: Stream, fact: f.Fact) -> Stream:
     """Carry the summary over one fact."""
+    ready = isinstance(fact, f.Ready)
+    if stream.ready != ready:
+        stream = replace(stream, ready=ready)
     return _TAKE[type(fact)](stream, fact)
 
 
@@ -114,12 +126,21 @@ def _spent(stream: Stream, fact: f.Spent) -> Stream:
         stream,
         bill=charged(stream.bill, spent, stream.prices),
         turns=stream.turns + (not fact.total),
+        used=_in_use(stream, fact),
         limited=None,
     )
 
 
+def _in_use(stream: Stream, fact: f.Spent) -> int:
+    """Return how much of the context is in use, by the last call: it takes in all that was said."""
+    if fact.total or stream.measured or not stream.size:
+        return stream.used
+    return max(0, fact.fresh) + max(0, fact.cached) + max(0, fact.output)
+
+
 def _window(stream: Stream, fact: f.Window) -> Stream:
-    return replace(stream, used=max(0, fact.used), size=max(0, fact.size) or stream.size)
+    size = max(0, fact.size) or stream.size
+    return replace(stream, used=max(0, fact.used), size=size, measured=True)
 
 
 def _compacted(stream: Stream, fact: f.Compacted) -> Stream:
@@ -131,6 +152,11 @@ def _limited(stream: Stream, fact: f.Limited) -> Stream:
     return replace(stream, limited=kept, last_limit=kept, limits=stream.limits + 1)
 
 
+def _turn(stream: Stream, fact: f.Turn) -> Stream:
+    limited = None if fact.heard else stream.limited
+    return replace(stream, busy=not fact.model, limited=limited)
+
+
 def _asked(stream: Stream, fact: f.Asked) -> Stream:
     options = tuple(option[:200] for option in fact.options[:10])
     kept = f.Asked(text=fact.text.strip()[:LONGEST], options=options, call=fact.call[:200])
@@ -138,7 +164,11 @@ def _asked(stream: Stream, fact: f.Asked) -> Stream:
 
 
 def _told(stream: Stream, fact: f.Told) -> Stream:
-    return replace(stream, asked=None)
+    return replace(stream, asked=None, told=stream.told + 1)
+
+
+def _ready(stream: Stream, fact: f.Ready) -> Stream:
+    return stream
 
 
 def _denied(stream: Stream, fact: f.Denied) -> Stream:
@@ -162,8 +192,10 @@ _TAKE: dict[type[f.Fact], Callable[[Stream, Any], Stream]] = {
     f.Window: _window,
     f.Compacted: _compacted,
     f.Limited: _limited,
+    f.Turn: _turn,
     f.Asked: _asked,
     f.Told: _told,
+    f.Ready: _ready,
     f.Denied: _denied,
     f.Finished: _finished,
 }

@@ -4,6 +4,7 @@ What passes here is safe to print on a terminal and to store for ever.
 """
 
 from corral.core.errors import BadInput
+from corral.core.redaction import redacted
 
 TITLE = 200
 NAME = 100
@@ -65,7 +66,8 @@ def shown(value: str) -> str:
 
 def cut(value: str, limit: int) -> str:
     """Make any text fit into one line of at most so many characters; the end is left out."""
-    flat = " ".join(shown(part) for part in value.split())
+    # Before it is cut: half of a key is not known for one.
+    flat = " ".join(shown(part) for part in redacted(value).split())
     return flat if len(flat) <= limit else flat[: limit - 1] + "…"
 
 

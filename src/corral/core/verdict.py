@@ -45,6 +45,9 @@ class Verdict(StrEnum):
     INTERRUPTED = "interrupted"
 
 
+RESULT = "result"  # in place of a verdict: it was ended because it is done, so its work decides
+
+
 class Again(StrEnum):
     """When the task is tried again."""
 
@@ -89,7 +92,7 @@ AFTER: dict[Verdict, After] = {
 }
 _ORDINARY = After()
 
-_BY_TROUBLE = {
+BY_TROUBLE = {
     Trouble.RATE: Verdict.LIMITED,
     Trouble.OVERLOAD: Verdict.LIMITED,
     Trouble.QUOTA: Verdict.LIMITED,
@@ -176,7 +179,7 @@ def judge_end(ended: Ended) -> Judgement | None:
 
 def _by_word(ended: Ended, word: LastWord) -> Judgement | None:
     if word.trouble is not None:
-        return Judgement(_BY_TROUBLE[word.trouble], word.text or str(word.trouble))
+        return Judgement(BY_TROUBLE[word.trouble], word.text or str(word.trouble))
     if word.said:
         return None
     how = f"signal {ended.signal}" if ended.signal is not None else f"exit code {ended.code}"

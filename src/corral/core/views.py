@@ -108,6 +108,8 @@ class SessionView(Struct, frozen=True):
     thread: str
     model: str
     turns: int
+    takes: str  # how it gets text while it runs; empty: not at all
+    waits: str  # the message whose answer it waits for
     launches: int
     reactions: tuple[str, ...]
     spent: "SpentView"

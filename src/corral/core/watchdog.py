@@ -10,9 +10,8 @@ from fnmatch import fnmatchcase
 
 from msgspec import Struct
 
-from corral.core.facts import PASSING
 from corral.core.stream import Stream
-from corral.core.verdict import Verdict
+from corral.core.verdict import BY_TROUBLE, RESULT, Verdict
 
 _RARELY_MS = 60_000
 _TOOL_TURNS = 6  # a tool may be silent for so many times as long as the model
@@ -22,6 +21,7 @@ class Bounds(Struct, frozen=True):
     """What one engine may do before somebody steps in."""
 
     turn_s: int = 600  # silent for so long; 0: for any time
+    first_s: int = 0  # and for so long at least, before it has said anything: it has to start
     park_s: int = 60  # in a limit that it waits for by itself
     answer_s: int = 900  # waiting for an answer
     window: int = 90  # per cent of the model's context
@@ -34,22 +34,25 @@ class Seen(Struct, frozen=True):
 
     now: int
     fact_at: int  # when the last fact came
+    begun: bool = True  # one came at all
     limited_at: int = 0  # since when it waits for a limit
     asked_at: int = 0
+    finished_at: int = 0  # since when it has said its last word
     over: str = ""  # the budget that it has used up
+    waits: bool = False  # for an answer to a message that it sent
 
 
 class Step(Struct, frozen=True):
-    """End the session, for this verdict."""
+    """End the session, for this verdict; for `RESULT`, its work decides."""
 
-    verdict: Verdict
+    verdict: str
     text: str
 
 
 def step(stream: Stream, seen: Seen, bounds: Bounds) -> Step | None:
     """Say whether a session has to be ended now, and why."""
     if stream.finished is not None:
-        return None  # it ends by itself; if it does not, beats and the wall clock end it
+        return _lingering(stream, seen, bounds)
     if seen.over:
         return Step(Verdict.OVER_BUDGET, seen.over)
     if stream.model and not model_allowed(stream.model, bounds.models):
@@ -70,13 +73,13 @@ def due_at(stream: Stream, seen: Seen, bounds: Bounds) -> int:
     """Return when to look again although nothing comes: the earliest of the bounds in time."""
     times = []
     if stream.finished is not None:
-        return seen.now + _RARELY_MS
+        return _lingers_until(stream, seen, bounds)
     if stream.limited is not None:
         times.append(seen.limited_at + bounds.park_s * 1000)
     if stream.asked is not None:
         times.append(seen.asked_at + bounds.answer_s * 1000)
-    if bounds.turn_s and not times:
-        times.append(seen.fact_at + _patience_s(stream, bounds) * 1000)
+    if bounds.turn_s and not times and not seen.waits:
+        times.append(seen.fact_at + _patience_s(stream, seen, bounds) * 1000)
     return min(times, default=seen.now + _RARELY_MS)
 
 
@@ -90,8 +93,26 @@ def _limited(stream: Stream, seen: Seen, bounds: Bounds) -> Step | None:
     park = bounds.park_s * 1000
     if until - seen.now <= park and seen.now - seen.limited_at < park:
         return None
-    verdict = Verdict.LIMITED if limit.trouble in PASSING else Verdict.UPSTREAM
+    verdict = BY_TROUBLE[limit.trouble]
+    # Whatever it is that the engine tries again for: it is not the engine that broke.
+    verdict = Verdict.UPSTREAM if verdict is Verdict.CRASHED else verdict
     return Step(verdict, limit.text or str(limit.trouble))
+
+
+def _lingering(stream: Stream, seen: Seen, bounds: Bounds) -> Step | None:
+    """End what has said its last word and does not end by itself."""
+    if stream.finished is None or seen.now < _lingers_until(stream, seen, bounds):
+        return None
+    trouble = stream.finished.trouble
+    text = stream.finished.text or "it said that it was done, and did not end"
+    return Step(BY_TROUBLE[trouble] if trouble else RESULT, text)
+
+
+def _lingers_until(stream: Stream, seen: Seen, bounds: Bounds) -> int:
+    """Return when a session that says it is over is ended: after trouble soon, else in silence."""
+    if stream.finished is not None and stream.finished.trouble:
+        return seen.finished_at + bounds.park_s * 1000
+    return seen.fact_at + bounds.turn_s * 1000 if bounds.turn_s else seen.now + _RARELY_MS
 
 
 def _unanswered(stream: Stream, seen: Seen, bounds: Bounds) -> Step | None:
@@ -110,16 +131,18 @@ def _full(stream: Stream, bounds: Bounds) -> Step | None:
 
 
 def _hung(stream: Stream, seen: Seen, bounds: Bounds) -> Step | None:
-    if stream.asked is not None or stream.limited is not None or not bounds.turn_s:
-        return None  # the first two have their own bounds
+    if stream.asked is not None or stream.limited is not None or seen.waits or not bounds.turn_s:
+        return None  # the first three have their own bounds
     silent = seen.now - seen.fact_at
-    if silent < _patience_s(stream, bounds) * 1000:
+    if silent < _patience_s(stream, seen, bounds) * 1000:
         return None
-    what = "its tool" if stream.busy else "its model"
+    what = "its tool" if stream.busy else "its model" if seen.begun else "it, not even a sign,"
     return Step(Verdict.HUNG, f"nothing came from {what} for {silent // 1000} s")
 
 
-def _patience_s(stream: Stream, bounds: Bounds) -> int:
+def _patience_s(stream: Stream, seen: Seen, bounds: Bounds) -> int:
+    if not seen.begun:
+        return max(bounds.turn_s, bounds.first_s)
     return bounds.turn_s * (_TOOL_TURNS if stream.busy else 1)
 
 

@@ -11,6 +11,7 @@ from corral.core.queue_views import waits
 from corral.core.recurrence import recurs
 from corral.core.slots import CANNOT_OPEN, Limits, Taken
 from corral.core.state import State, Task, TaskState
+from corral.core.text import shown
 
 
 class Explanation(Struct, frozen=True):
@@ -86,6 +87,8 @@ def _met(state: State, task: Task) -> list[str]:
     found = list(session.reactions)
     if session.live:
         found += [f"asks: {session.asked}"] if session.asked else []
+        asked = state.messages.get(session.waits)
+        found += [f"waits for an answer to {asked.id}: {shown(asked.text)[:200]}"] if asked else []
         found += [f"is being ended, {session.stop}: {session.detail}"] if session.stop else []
         found += [f"goes on with the conversation {session.resume}"] if session.resume else []
     return found

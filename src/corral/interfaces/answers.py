@@ -5,8 +5,9 @@ from typing import Any
 
 from corral.core import queue_rules, views
 from corral.core.codec import Stored, decode, event_of
-from corral.core.events import TaskAdded, TaskEdited, WorkPaused, WorkResumed
+from corral.core.events import MessageDelivered, TaskAdded, TaskEdited, WorkPaused, WorkResumed
 from corral.core.ids import TaskId
+from corral.core.queue_events import QueuePaused
 from corral.core.queue_views import check_view
 from corral.core.state import State
 
@@ -14,7 +15,7 @@ Answer = Callable[[State, Sequence[Stored]], dict[str, Any]]
 
 
 def answer_of(name: str) -> Answer:
-    kind = name.split(maxsplit=1)[0]
+    kind = "message" if name == "session send" else name.split(maxsplit=1)[0]
 
     def answer(state: State, stored: Sequence[Stored]) -> dict[str, Any]:
         if name == "message read":
@@ -33,13 +34,11 @@ def answer_of(name: str) -> Answer:
 
 
 def _taken(state: State, stored: Sequence[Stored]) -> dict[str, Any]:
-    """Return the messages that one reading has delivered; its last event is enough to know it."""
-    if not stored:
-        return {"messages": []}
-    record = decode(stored[-1].line)
-    reader = getattr(event_of(record), "reader", "")
-    found = [m for m in state.messages.values() if (m.reader, m.read_at) == (reader, record.at)]
-    return {"messages": [views.message_view(m) for m in found], "seq": record.seq}
+    """Return the messages that one reading has delivered."""
+    events = [event_of(decode(one.line)) for one in stored]
+    names = [event.message for event in events if isinstance(event, MessageDelivered)]
+    found = [views.message_view(state.messages[name]) for name in names if name in state.messages]
+    return {"messages": found} | ({"seq": stored[-1].seq} if stored else {})
 
 
 def _convoy(state: State, event: Any) -> dict[str, Any]:
@@ -47,6 +46,10 @@ def _convoy(state: State, event: Any) -> dict[str, Any]:
         return {"convoy": event.convoy, "paused": isinstance(event, WorkPaused)}
     convoy = state.convoys[event.convoy]
     return fields(views.convoy_view(convoy, dict.fromkeys(views.COLUMNS, 0)))
+
+
+def _pause(state: State, event: Any) -> dict[str, Any]:
+    return {"convoy": event.convoy, "paused": isinstance(event, WorkPaused | QueuePaused)}
 
 
 def _task(state: State, event: Any) -> dict[str, Any]:
@@ -99,6 +102,8 @@ _SHOWN: dict[str, Callable[[State, Any], dict[str, Any]]] = {
     "session": _session,
     "message": _message,
     "queue": _queue,
+    "pause": _pause,
+    "resume": _pause,
 }
 
 

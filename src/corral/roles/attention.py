@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 
 from corral.core.ids import SessionId
-from corral.core.state import Claim, Session, State, Task
+from corral.core.state import Claim, Message, Session, State, Task
 from corral.core.verdict import Verdict
 from corral.roles.files import launched
 from corral.roles.pulse import PulseTaker
@@ -33,9 +33,15 @@ class Attention:
         self._watch = watch
         self._force_after_s = grace_s + _FORCE_AFTER_S
         self._seen: dict[SessionId, tuple[Session, Claim | None]] = {}
+        self._mail: dict[SessionId, tuple[Message, ...]] = {}
+        self._seen_mail: dict[SessionId, tuple[Message, ...]] = {}
         self._folders: dict[SessionId, str] = {}
         self._tree_paths: dict[SessionId, str] = {}
         self._asked: dict[SessionId, float] = {}
+
+    def sort(self, mail: dict[SessionId, tuple[Message, ...]]) -> None:
+        """Take note of the messages that there is something to do about."""
+        self._mail = mail
 
     def wanted(self, state: State, session: Session, heard: set[str]) -> bool:
         """Say whether something about a session has changed since it was last looked at."""
@@ -43,12 +49,16 @@ class Attention:
         task = state.tasks[session.task]
         if seen is None or seen[0] is not session or seen[1] is not task.claim:
             return True
+        if self._mail.get(session.id, ()) != self._seen_mail.get(session.id, ()):
+            return True
         mine = {self._folders.get(session.id), self._tree_paths.get(session.id)}
         return not heard.isdisjoint(mine)
 
     def look(self, session: Session, task: Task, later: Later) -> None:
         """Do what is to be done for one session that no step is busy with."""
         self._seen[session.id] = (session, task.claim)
+        mail = self._mail.get(session.id, ())
+        self._seen_mail[session.id] = mail
         folder = self._steps.room(session.id).launch()
         unborn = folder is not None and not launched(folder) and processes.withdraw(folder)
         if folder is None or unborn or self._steps.room(session.id).ran() < session.launches:
@@ -56,6 +66,8 @@ class Attention:
             return
         self._listen(session, task, folder)
         ended = processes.outcome(folder)
+        if ended is not None and not mail and self._steps.waits(session, task):
+            return
         if ended is not None:
             later(session, "judge", lambda: self._steps.judge(session, task, ended))
         elif session.stop:
@@ -65,11 +77,14 @@ class Attention:
             self._pulse.stop(session, folder, Verdict.STOPPED, gone)
         else:
             self._pulse.take(session, task, folder, self._tree_paths.get(session.id))
+            if mail or self._steps.watcher.ready(session.id):
+                self._steps.delivering.tend(session, task, folder)
 
     def prune(self, live: set[SessionId]) -> None:
         """Forget the sessions that have ended."""
         for session in [name for name in self._seen if name not in live]:
             del self._seen[session]
+            self._seen_mail.pop(session, None)
             self._asked.pop(session, None)
             self._pulse.forget(session)
             self._steps.watcher.forget(session)

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from os.path import isdir, islink, join
 
-from corral.core import chores
+from corral.core import chores, messages
 from corral.core.chores import Found, Saved
 from corral.core.config import Config
 from corral.core.errors import CorralError, Refused
@@ -20,6 +20,7 @@ from corral.core.ids import SessionId
 from corral.core.state import State
 from corral.roles import locks
 from corral.roles.files import Room
+from corral.roles.tracing import Tracing
 from corral.store.port import Decide, Request, Store
 from corral.world import processes
 from corral.world.checks import Pool, Runs
@@ -32,7 +33,7 @@ from corral.world.trees import Trees
 DEACON = "deacon"
 NAMES = (
     *("processes", "trees", "rooms", "kept", "checks", "trash"),
-    *("claims", "leases", "sessions", "alerts"),
+    *("claims", "leases", "messages", "sessions", "alerts", "traces"),
 )
 Chore = Callable[[], Found]
 
@@ -43,6 +44,7 @@ class Chores:
         self._repository = repository
         self._config = config
         self._clock = clock
+        self._tracing = Tracing(store, repository, config.telemetry.endpoint, DEACON)
         # As long as the witness claims for: it renews at half of that.
         self.grace_s = max(60, 3 * config.watch.beat_s)
 
@@ -51,8 +53,10 @@ class Chores:
         return {
             "claims": self._claims,
             "leases": self._leases,
+            "messages": self._messages,
             "sessions": self._sessions,
             "alerts": self._alerts,
+            **({"traces": self._tracing.send} if self._config.telemetry.endpoint else {}),
         }
 
     def thorough(self) -> dict[str, Chore]:
@@ -91,6 +95,9 @@ class Chores:
 
     def _leases(self) -> Found:
         return self._all_of(chores.lapsed_leases)
+
+    def _messages(self) -> Found:
+        return self._all_of(messages.expire)
 
     def _sessions(self) -> Found:
         """Find live sessions that nothing runs and nobody watches; the next witness adopts them."""

@@ -1,7 +1,7 @@
 """What a profile of the configuration means: which recipe, which account, which bounds."""
 
 import os
-from os.path import isdir, join
+from os.path import dirname, isdir, join, lexists
 from uuid import NAMESPACE_URL, uuid5
 
 from msgspec.structs import replace
@@ -14,19 +14,14 @@ from corral.core.state import Session, Task
 from corral.core.watchdog import Bounds, model_allowed
 from corral.roles.files import Room
 from corral.world import serving
-from corral.world.engines import acp_agents
+from corral.world.engines import acp_agents, tmux_agents
+from corral.world.engines.described import recipe_of
 from corral.world.engines.orders import AcpOrder, Policy, TmuxOrder, runner_argv
 from corral.world.engines.recipe import Job, Mcp, Permission, Prepared, Reader, Recipe
-from corral.world.engines.registry import find
-from corral.world.engines.told import TOLD, FactsReader
+from corral.world.engines.told import FactsReader
 
 _GLOB = frozenset("*?[")
 _PERMISSION = {"read": Permission.READ, "all": Permission.ALL}
-_POLICY = {
-    Permission.READ: Policy.DENY,
-    Permission.EDIT: Policy.ALLOW_EDITS,
-    Permission.ALL: Policy.ALLOW,
-}
 
 
 class Engaging:
@@ -50,9 +45,8 @@ class Engaging:
         profile = self._config.engine.get(name)
         if profile is None or profile.type == "shell":
             return None
-        if profile.type == "command":
-            return TOLD if profile.output == "facts" else find("command")
-        return None if task is not None and task.run else find(profile.type)
+        own = task is not None and bool(task.run) and profile.type != "command"
+        return None if own else recipe_of(profile)
 
     def reader(self, name: str, job: Job) -> Reader:
         profile = self.profile(name)
@@ -75,13 +69,21 @@ class Engaging:
     def ends_by_code(self, name: str) -> bool:
         """Say whether a program that says nothing about its end is judged by its exit code."""
         profile = self.profile(name)
-        plain = profile.type == "command" and profile.output != "facts"
+        plain = profile.type == "command" and not profile.output and not profile.lines
         return plain and profile.transport == "cli"
 
     def resumes(self, name: str) -> bool:
         """Say whether a conversation can go on: one that does so only after a good end cannot."""
         recipe = self.recipe(name)
         return recipe is not None and recipe.resumes and recipe.resumes_killed
+
+    def takes(self, name: str, task: Task) -> str:
+        """Say how a session gets text while it runs; empty: it does not."""
+        profile = self._config.engine.get(name)
+        if profile is None or self.recipe(name, task) is None:
+            return ""
+        ways = {"acp": "turn", "tmux": "typed"}
+        return ways.get(profile.transport) or ("resume" if self.resumes(name) else "")
 
     def check(self, name: str, task: Task) -> None:
         """Refuse a session that could only fail: a name, a variable, a model that is not there."""
@@ -149,19 +151,14 @@ class Engaging:
         if profile.transport == "cli":
             return recipe.prepare(job)
         room = Room(self._folder, session.id).path
-        base = recipe.prepare(job)
         order: AcpOrder | TmuxOrder
         if profile.transport == "tmux":
-            order = TmuxOrder(room=room, argv=(*job.program, *job.args))
+            order, base = tmux_agents.prepare(profile.type, job, recipe.prepare, room=room)
         else:
             policy = Policy.ASK if profile.permission == "ask" else None
-            if profile.type == "command":
-                order = AcpOrder(room=room, argv=(*job.program, *job.args), resume=job.resume)
-                order = replace(order, policy=policy or _POLICY[job.permission], model=job.model)
-            else:
-                order, base = acp_agents.prepare(
-                    profile.type, job, recipe.prepare, room=room, policy=policy
-                )
+            order, base = acp_agents.prepare(
+                profile.type, job, recipe.prepare, room=room, policy=policy
+            )
             order = replace(order, answer_s=self._config.watch.answer_s)
         command, env = runner_argv(order)
         return replace(base, argv=command, env=base.env | env, stdin=job.prompt_file)
@@ -171,19 +168,22 @@ class Engaging:
 
     def carry_home(self, session: Session) -> bool:
         """Give a session that goes on with a conversation the home of the one before it."""
-        home = self.home(session.id)
-        task, _, number = session.id.rpartition(".")
-        before = self.home(SessionId(f"{task}.{int(number) - 1}"))
+        home, before = self.home(session.id), self.home(earlier(session.id))
         if not isdir(home) and isdir(before):
             os.makedirs(Room(self._folder, session.id).path, mode=0o700, exist_ok=True)
             os.rename(before, home)
+        if isdir(home) and not lexists(before) and isdir(dirname(before)):
+            # Some engines remember where the files of a conversation are by their whole path.
+            os.symlink(home, before)
         return isdir(home)
 
     def bounds(self, name: str) -> Bounds:
         watch, profile = self._config.watch, self.profile(name)
+        recipe = self.recipe(name)
         return Bounds(
             # Any program may be silent while it works, and so may a person at a terminal.
             turn_s=0 if self.ends_by_code(name) or profile.transport == "tmux" else profile.turn_s,
+            first_s=recipe.first_output_s if recipe else 0,
             park_s=watch.park_s,
             answer_s=watch.answer_s,
             window=watch.window,
@@ -195,3 +195,9 @@ class Engaging:
         """Return the variables that a profile passes on, with their values: never write them."""
         profile = self._config.engine.get(name)
         return {v: os.environ[v] for v in profile.env if v in os.environ} if profile else {}
+
+
+def earlier(session: SessionId) -> SessionId:
+    """Return the session of the same task before this one."""
+    task, _, number = session.rpartition(".")
+    return SessionId(f"{task}.{int(number) - 1}")

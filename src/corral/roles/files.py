@@ -1,8 +1,10 @@
 """The folders of sessions: `<git directory>/corral/sessions/<session>/`, one room for each.
 
+tree          where its working tree is, or was
 brief.md      what the session was told, to the letter; brief-2.md at its second launch, …
 run-1/        its program: process.json, output, errors, exit.json (`world/processes`); run-2/ …
 home/         the private home of its engine, which only we may read
+tree          the path of its tree: engines find a conversation only where it was
 setup-1/ …    the set-up commands      check-1/ …   the acceptance commands
 """
 
@@ -12,6 +14,7 @@ from os.path import isdir, isfile, join
 
 from corral.core.ids import SessionId
 from corral.world import processes
+from corral.world.git.view import put
 
 _OURS = ("setup", "check", "commit")
 
@@ -27,6 +30,19 @@ class Room:
     def prompt(self, launch: int) -> str:
         """Return the file with what the session is told at its so-manieth launch."""
         return self.brief if launch <= 1 else join(self.path, f"brief-{launch}.md")
+
+    @property
+    def tree(self) -> str:
+        """Return where the session's tree is or was; empty if nobody knows."""
+        try:
+            with open(join(self.path, "tree"), encoding="utf-8", errors="surrogateescape") as file:
+                return file.read()
+        except FileNotFoundError:
+            return ""
+
+    def note_tree(self, path: str) -> None:
+        os.makedirs(self.path, mode=0o700, exist_ok=True)
+        put(join(self.path, "tree"), path)
 
     def ran(self) -> int:
         """Say how often the program was really started."""

@@ -14,6 +14,7 @@ from corral.core.brief import changes_nothing
 from corral.core.config import Config
 from corral.core.state import Session, Task
 from corral.core.verdict import (
+    RESULT,
     Check,
     Ended,
     Judgement,
@@ -34,7 +35,6 @@ from corral.world.git.view import View
 from corral.world.processes import Exit, Reason
 from corral.world.trees import Tree, TreeFacts, Trees
 
-RESULT = "result"  # the session was stopped because it handed in results.json
 _CHECK_S = 3600
 _COMMIT_S = 600
 

@@ -4,18 +4,23 @@ import os
 import threading
 from os.path import isfile, join
 
-from corral.core import session_rules
+from msgspec.structs import replace
+
+from corral.core import money, session_rules
 from corral.core.access import session_key
-from corral.core.brief import Sources, compose, go_on
+from corral.core.brief import Sources, compose, go_on, hear
 from corral.core.codec import decode, event_of
 from corral.core.config import Config, Engine
-from corral.core.engine_fold import AFRESH
+from corral.core.engine_fold import AFRESH, MESSAGE
 from corral.core.errors import NotFound
 from corral.core.ids import SessionId
+from corral.core.money import Sums
+from corral.core.profiles import budgets_of
+from corral.core.redaction import redacted
 from corral.core.session_rules import port_leases
 from corral.core.state import Session, Task
 from corral.core.verdict import Verdict
-from corral.roles.engaging import Engaging
+from corral.roles.engaging import Engaging, earlier
 from corral.roles.files import Room, launched
 from corral.roles.log import Log
 from corral.roles.mending import Mender
@@ -48,6 +53,10 @@ class Launcher:
     def room(self, session: SessionId) -> Room:
         return Room(self._repository.folder, session)
 
+    def earlier_room(self, session: Session) -> Room:
+        """Return the room of the session before this one, whose conversation may go on."""
+        return self.room(earlier(session.id))
+
     def argv(self, task: Task, name: str) -> list[str]:
         """Return the plain program of a task; an error names what is missing."""
         profile = self._config.engine.get(name)
@@ -64,17 +73,20 @@ class Launcher:
         if self.engaging.recipe(session.profile, task) is None:
             self.argv(task, session.profile)
 
-    def start(self, session: Session, task: Task, tree: Tree, done: str = "") -> None:
+    def start(
+        self, session: Session, task: Task, tree: Tree, done: str = "", letters: str = ""
+    ) -> None:
         """Write the brief and start the program, for the first time or once more.
 
-        `done`: what a launch before this one did, for a conversation that starts over.
+        `done`: what a launch before this one did, for a conversation that starts over; `letters`:
+        the messages that are a part of this prompt.
         """
         room = self.room(session.id)
         os.makedirs(room.path, mode=0o700, exist_ok=True)
         prompt = room.prompt(session.launches)
         recipe = self.engaging.recipe(session.profile, task)
         session = self._with_home(session)
-        self._write(prompt, self._told(session, task, done))
+        self._write(prompt, self._told(session, task, done, letters))
         argv: list[str]
         env, stdin = self._environment(session, room), prompt
         env |= self.engaging.passed_on(session.profile)
@@ -82,6 +94,7 @@ class Launcher:
             argv = self.argv(task, session.profile)
         else:
             job = self.engaging.job(session, task, tree.path, prompt)
+            job = replace(job, budget_usd=self._left(session, task))
             prepared = self.engaging.prepared(session, task, job)
             lay(prepared, job.home)
             os.makedirs(job.unpacked, mode=0o700, exist_ok=True)
@@ -103,26 +116,36 @@ class Launcher:
             ),
         )
 
+    def _left(self, session: Session, task: Task) -> float | None:
+        """Return the money that is left, which other sessions may be spending, too."""
+        sums = Sums(self._log.look(), now())
+        return money.left(sums, task, session.profile, budgets_of(self._config))
+
     def _with_home(self, session: Session) -> Session:
         """Bring the home of the session before, if its conversation goes on; it may be gone."""
         if session.launches > 1 or not session.conversation:
             return session
-        if self.engaging.carry_home(session):
-            return session
         text = "the home with the conversation is gone"
+        if self.room(session.id).tree != self.earlier_room(session).tree:
+            text = "the conversation belongs to another folder, which is taken"
+        elif self.engaging.carry_home(session):
+            return session
         self._log.record(
             lambda state, _: session_rules.react(state, session.id, "lost_thread", AFRESH, text)
         )
         return self._log.look().sessions.get(session.id, session)
 
-    def _told(self, session: Session, task: Task, done: str) -> str:
+    def _told(self, session: Session, task: Task, done: str, letters: str) -> str:
         if not session.conversation or not self.engaging.resumes(session.profile):
-            return compose(task, session.id, session.branch, self._sources(task, done))
+            sources = replace(self._sources(task, done), letters=letters)
+            return compose(task, session.id, session.branch, sources)
+        if letters and session.relaunched and session.relaunched[-1] == MESSAGE:
+            return hear(task, letters)
         why = session.reactions[-1] if session.launches > 1 else self._before(task)
         answer = ""
         if session.relaunched and session.relaunched[-1] == Verdict.NEEDS_ANSWER:
             answer = self.engaging.profile(session.profile).answers
-        return go_on(task, session.id, why, answer)
+        return go_on(task, session.id, why, answer, letters)
 
     def _wall_s(self, session: Session) -> float | None:
         """Return how long a launch may take: what is left of the session's time."""
@@ -246,7 +269,7 @@ def mail_of(session: SessionId) -> str:
 
 
 def last_words(folder: str | None, lines: int = 3) -> str:
-    words = " / ".join(processes.last_lines(folder, lines)) if folder else ""
+    words = redacted(" / ".join(processes.last_lines(folder, lines))) if folder else ""
     return "".join(c if c.isprintable() else " " for c in words)[-300:].strip()
 
 

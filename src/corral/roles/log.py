@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from corral.core import events as e
 from corral.core.commands import RaiseAlert
+from corral.core.redaction import redacted
 from corral.core.rules import decide as decide_by_rules
 from corral.core.state import Alert, State
 from corral.roles.recurring import recur
@@ -49,6 +50,8 @@ class Log:
                 days=dict(state.days),
                 overlaps=dict(state.overlaps),
                 mayors=dict(state.mayors),
+                paused=dict(state.paused),
+                messages=dict(state.messages),
             )
 
     def record(self, decide: Decide) -> None:
@@ -72,8 +75,8 @@ class Log:
         if (kind, subject) in self._told and not again:
             return
         self._told.add((kind, subject))
-        said = "".join(c if c.isprintable() else " " for c in text)[:_SHOWN].strip() or "-"
-        command = RaiseAlert(subject=subject, kind=kind, text=said)
+        said = "".join(c if c.isprintable() else " " for c in redacted(text))[:_SHOWN].strip()
+        command = RaiseAlert(subject=subject, kind=kind, text=said or "-")
         self.record(lambda state, now: decide_by_rules(state, command, self._actor, now))
 
     def over(self, kind: str, subject: str) -> None:

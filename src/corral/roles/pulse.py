@@ -9,9 +9,8 @@ from corral.core.config import Watch
 from corral.core.errors import Refused
 from corral.core.ids import SessionId
 from corral.core.state import Session, Task
-from corral.core.verdict import Verdict
+from corral.core.verdict import RESULT, Verdict
 from corral.roles import reports
-from corral.roles.judging import RESULT
 from corral.roles.launching import last_words
 from corral.roles.log import Log
 from corral.roles.reports import Result, changed_at
@@ -43,12 +42,16 @@ class PulseTaker:
             if self._has_result(session, folder, tree, now):
                 return
         made = changed_at(join(self._git_dir, "refs", "heads", *session.branch.split("/")), now)
-        signs = Signs(max(heard, made), max(session.outputs_at, made))
+        signs = Signs(
+            max(heard, made, session.waited_at), max(session.outputs_at, made, session.waited_at)
+        )
         if self._watcher.follows(session, task):
             step = self._watcher.look(session, task, folder)
             if step is not None:
                 self.stop(session, folder, step.verdict, step.text)
                 return
+        if session.waits or self._watcher.asks(session.id):
+            signs = Signs(now, now)  # it is not for it to say or make anything
         if session.wall_s and now > session.started_at + session.wall_s * 1000 + _MARGIN_MS:
             self.stop(session, folder, Verdict.TIMED_OUT, "its own limit did not end it")
             return

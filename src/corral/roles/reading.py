@@ -6,10 +6,10 @@ what was recorded by then stands in the log.)
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from contextlib import suppress
 from os.path import join
 
-from corral.core.bill import Price
 from corral.core.facts import Fact
 from corral.core.stream import Stream, take
 from corral.roles.following import Following
@@ -30,7 +30,7 @@ class Reading:
         self,
         folder: str,
         reader: Reader,
-        prices: Mapping[str, Price],
+        stream: Stream,
         now: int,
         heard: Heard | None = None,
     ) -> None:
@@ -41,11 +41,13 @@ class Reading:
             "out": _Lines(folder, NEWEST),
             "err": _Lines(folder, ERRORS),
         }
-        self.stream = Stream(prices=prices)
+        self.stream = stream  # as it is before anything was read
         self.more = True  # there may be more to read at once
-        self.fact_at = min(now, _changed_at(join(folder, NEWEST)) or now)
+        self.fact_at = min(now, _changed_at(folder) or now)
         self.limited_at = 0
         self.asked_at = 0
+        self.finished_at = 0
+        self.begun = False  # a fact has come
         self.unread = 0  # lines that the reader could not take
         self._ended = False
 
@@ -60,7 +62,7 @@ class Reading:
                     self._feed(line, source)
         self.more = left <= 0
         if self.stream is not before:
-            self.fact_at = min(now, _changed_at(join(self.folder, NEWEST)) or now)
+            self.fact_at = min(now, _changed_at(self.folder) or now)
         self._note_times(before, now)
 
     def catch_up(self, now: int) -> None:
@@ -100,10 +102,13 @@ class Reading:
 
     def _take(self, fact: Fact) -> None:
         self.stream = take(self.stream, fact)
+        self.begun = True
         if self._heard is not None:
             self._heard(fact)
 
     def _note_times(self, before: Stream, now: int) -> None:
+        if self.stream.finished is not None and not self.finished_at:
+            self.finished_at = now
         if self.stream.limited is None:
             self.limited_at = 0
         elif before.limited is None or not self.limited_at:
@@ -145,8 +150,10 @@ class _Lines:
         self._following.close()
 
 
-def _changed_at(path: str) -> int:
-    try:
-        return os.stat(path).st_mtime_ns // 1_000_000
-    except OSError:
-        return 0
+def _changed_at(folder: str) -> int:
+    """Return when something was last printed, on either way; 0 if nothing was."""
+    times = [0]
+    for name in (NEWEST, ERRORS):
+        with suppress(OSError):
+            times.append(os.stat(join(folder, name)).st_mtime_ns // 1_000_000)
+    return max(times)

@@ -60,7 +60,9 @@ def _read(
         reader = engaging.reader(session.profile, job)
     except CorralError:
         return None  # its profile is not what it was: the output is shown as it is
-    reading = Reading(launch, reader, config.budget.prices, now(), heard)
+    context = engaging.profile(session.profile).context
+    stream = Stream(prices=config.budget.prices, size=context)
+    reading = Reading(launch, reader, stream, now(), heard)
     if session.live:
         reading.catch_up(now())
     else:
@@ -94,6 +96,8 @@ def _words(fact: f.Fact) -> list[str]:
             return [f"asks: {_flat(fact.text)}"]
         case f.Told():
             return [f"was told: {_flat(fact.text)}"]
+        case f.Ready():
+            return ["between two turns"]
         case f.Denied():
             return [f"not permitted: {_flat(f'{fact.tool} {fact.what}')}"]
         case f.Finished():

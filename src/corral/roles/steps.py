@@ -10,17 +10,21 @@ import threading
 from collections import defaultdict
 from os.path import join
 
+from msgspec.structs import replace
+
 from corral.core import governor, money, session_rules
 from corral.core.backoff import Patience
 from corral.core.brief import done_so_far
 from corral.core.config import Config
-from corral.core.engine_fold import RESTART, RESUME
+from corral.core.engine_fold import MESSAGE, RESTART, RESUME
 from corral.core.errors import CorralError, Failed, NotFound
 from corral.core.ids import SessionId, TaskId
 from corral.core.money import Sums
-from corral.core.profiles import budgets_of
+from corral.core.profiles import budgets_of, limits_of
 from corral.core.state import Session, State, Task
+from corral.core.text import cut
 from corral.core.verdict import Judgement, LastWord, Verdict, after
+from corral.roles.delivering import Delivering
 from corral.roles.files import Room
 from corral.roles.judging import Judge
 from corral.roles.launching import Launcher
@@ -54,7 +58,11 @@ class Steps:
         self.watcher = Watcher(
             log, config, self.launcher.engaging, trees, clock, folder=repository.folder
         )
+        self.delivering = Delivering(
+            log, self.launcher.engaging, self.watcher, clock, folder=repository.folder
+        )
         self._budgets = budgets_of(config)
+        self._accounts = limits_of(config).accounts
         self._git = threading.Semaphore(_GIT_AT_ONCE)
         # The next attempt waits until the tree of the last one was given back.
         self._turns: defaultdict[TaskId, threading.Lock] = defaultdict(threading.Lock)
@@ -84,8 +92,10 @@ class Steps:
             with self._turns[session.task], self._git:
                 tree = self._tree(session)
             if session.launches == 1:
+                self.room(session.id).note_tree(tree.path)
                 self._set_up(session, task, tree)
-            self.launcher.start(session, task, tree, self._done_so_far(session, task))
+            done, letters = self._done_so_far(session, task), self.delivering.prompt(session)
+            self.launcher.start(session, task, tree, done, letters)
         except CorralError as error:
             self.refuse(session, error.message)
 
@@ -103,9 +113,13 @@ class Steps:
             self.launcher.end_strays(session.id)
         commit = ""
         word = self._last_word(session, task)
+        missed = self.delivering.settle(session, task, self.room(session.id).launch())
         session = self._log.look().sessions.get(session.id, session)
         judgement = self._judge.by_end(session, exit_, word)
         unfinished = judgement is not None
+        can_go_on = not unfinished and self._can_go_on(session, task)
+        if can_go_on and self._goes_on(session, task, missed):
+            return
         tree = self._find(session.id)
         if judgement is None and tree is None:
             judgement = Judgement(Verdict.CRASHED, "its working tree is not known any more")
@@ -114,27 +128,58 @@ class Steps:
         assert judgement is not None
         if word is not None and tree is not None and tree.exists:
             # What the checks leave behind after the work was judged is nobody's work.
-            if self._relaunch(session, task, judgement):
+            if self._relaunch(session, task, judgement, missed):
                 return
             if unfinished:
                 self._judge.keep_unfinished(session, task, tree)
+        self.delivering.resolve(session)
         with self._turns[session.task]:
-            self._end(session, judgement, exit_, commit)
-            self.give_back(session.id, f"{session.id} ended: {judgement.verdict}")
+            self._end(session, judgement, exit_, commit, missed=missed if can_go_on else None)
+            if not self._log.look().sessions[session.id].live:
+                self.give_back(session.id, f"{session.id} ended: {judgement.verdict}")
+
+    def waits(self, session: Session, task: Task) -> bool:
+        """Say whether a session whose program has ended is left until it has its answer."""
+        held = task.claim is not None and task.claim.token == session.token
+        return held and session_rules.idle(session, self._config.watch.answer_s, self._clock())
+
+    def _can_go_on(self, session: Session, task: Task) -> bool:
+        """Say whether a session's conversation can have another turn."""
+        engaging, tree = self.launcher.engaging, self._find(session.id)
+        takes = session.thread and engaging.takes(session.profile, task)
+        can = takes and engaging.resumes(session.profile)
+        return bool(can and tree is not None and tree.exists)
+
+    def _goes_on(self, session: Session, task: Task, missed: set[str]) -> bool:
+        """Let a session that has ended well go on with what came in, or wait for its answer."""
+        answer_s = self._config.watch.answer_s
+        self._log.record(
+            lambda state, now: session_rules.go_on(
+                state, session.id, again=missed, answer_s=answer_s, now=now
+            )
+        )
+        known = self._log.look().sessions[session.id]
+        return known.launches > session.launches or self.waits(known, task)
 
     def _last_word(self, session: Session, task: Task) -> LastWord | None:
         folder = self.room(session.id).launch()
         if folder is None or not self.watcher.follows(session, task):
             return None
-        return self.watcher.last_word(session, task, folder)
+        word = self.watcher.last_word(session, task, folder)
+        asked = self._log.look().messages.get(session.waits)
+        if word is None or word.asked or asked is None:
+            return word
+        return replace(word, asked=cut(asked.text, 500))
 
-    def _relaunch(self, session: Session, task: Task, judgement: Judgement) -> bool:
+    def _relaunch(
+        self, session: Session, task: Task, judgement: Judgement, missed: set[str]
+    ) -> bool:
         """Start the program once more, in the same tree, where that may mend it."""
         then, cause = after(judgement.verdict), judgement.verdict
         held = task.claim is not None and task.claim.token == session.token
         if not held or session.relaunched.count(cause) >= then.relaunches:
             return False
-        if len(session.relaunched) >= _RELAUNCHES:
+        if len(session.relaunched) - session.relaunched.count(MESSAGE) >= _RELAUNCHES:
             return False
         engaging = self.launcher.engaging
         if cause is Verdict.NEEDS_ANSWER and not engaging.profile(session.profile).answers:
@@ -142,7 +187,9 @@ class Steps:
         fresh = then.fresh or not session.thread or not engaging.resumes(session.profile)
         action, text = RESTART if fresh else RESUME, judgement.detail[:900]
         self._log.record(
-            lambda state, _: session_rules.react(state, session.id, cause, action, text)
+            lambda state, now: session_rules.relaunch(
+                state, session.id, cause, action, text, again=missed, now=now
+            )
         )
         return True
 
@@ -153,7 +200,8 @@ class Steps:
         folder = join(self.room(session.id).path, f"run-{session.launches - 1}")
         stream = self.watcher.summary(session, task, folder)
         calls = tuple(f"{call.tool} {call.what}".strip() for call in stream.calls[-5:])
-        return f"{session.reactions[-1]}\n\n{done_so_far(stream.said, stream.files, calls)}"
+        done = done_so_far(stream.said, stream.files, calls, self.delivering.had(session))
+        return f"{session.reactions[-1]}\n\n{done}"
 
     def could_not_judge(self, session: Session, error: Exception) -> None:
         """Say that a judgement failed; it is tried again for a while before it is given up."""
@@ -200,10 +248,17 @@ class Steps:
             session.base,
             kind="clone" if self._config.trees.kind == "clone" else "worktree",
             fresh=self._config.trees.fresh or not self.trunks.continues(session),
+            at=self.launcher.earlier_room(session).tree if session.conversation else "",
+            leave=self._spoken_for(session),
         )
         if conflict is not None:
             self._trees.show_conflict(tree, conflict)
         return tree
+
+    def _spoken_for(self, session: Session) -> set[str]:
+        """Return the paths of trees in which the conversations of others are to go on."""
+        waiting = session_rules.interrupted(self._log.look())
+        return {self.room(other).tree for other in waiting} - {""}
 
     def _mended(self, session: Session, tree: Tree) -> Tree:
         """Show the conflict in a tree that was made, if whoever made it was killed over it."""
@@ -236,13 +291,25 @@ class Steps:
                 words = f"; its last words: {said}" if said else ""
                 raise Failed(f"the set-up command {' '.join(argv)!r} failed: {how}{words}")
 
-    def _end(self, session: Session, judgement: Judgement, exit_: Exit, commit: str = "") -> None:
+    def _end(
+        self,
+        session: Session,
+        judgement: Judgement,
+        exit_: Exit,
+        commit: str = "",
+        missed: set[str] | None = None,
+    ) -> None:
+        """End a session; unless (`missed`: it could go on) there is something for it by now."""
         if judgement.verdict is Verdict.REFUSED and session.account:
             # Before the end: nothing may start on this account again until a person has acted.
             text = f"{session.profile} was refused: {judgement.detail}"
             self._log.alert(governor.REFUSED, session.account, text, again=True)
 
         def decide(state: State, now: int) -> session_rules.Decision:
+            if missed is not None:
+                more = session_rules.go_on(state, session.id, again=missed, answer_s=0, now=now)
+                if more:
+                    return more
             return session_rules.end(
                 state,
                 session.id,
@@ -254,6 +321,7 @@ class Steps:
                 patience=self._patience,
                 now=now,
                 parked=self._short_of_money(state, session, judgement, now),
+                accounts=self._accounts,
             )
 
         self._log.record(decide)
@@ -265,7 +333,9 @@ class Steps:
         if judgement.verdict is not Verdict.OVER_BUDGET:
             return ""
         task = state.tasks[session.task]
-        found = money.over(Sums(state, now), task, session.profile, self._budgets)
+        # What others spend that is not recorded yet may be what used it up.
+        sums = Sums(state, now, self.watcher.bills(state))
+        found = money.over(sums, task, session.profile, self._budgets)
         return found.text if found is not None and found.what != "task" else ""
 
 

@@ -27,7 +27,8 @@ from corral.world.clock import Clock
 from corral.world.engines import inbox
 from corral.world.trees import Tree, Trees
 
-_RECORD_MS = 60_000  # between two records of what was spent
+_RECORD_MS = 60_000  # between two records of what was spent, ...
+_RECOVERED_MS = 5_000  # ... also when a session goes on after a limit
 _CHECK_MS = 5_000  # between two looks at budgets, if the session itself has spent nothing
 _COMPACTIONS = 5  # that are recorded
 _SAID = 900
@@ -74,10 +75,13 @@ class Watcher:
         over = self._over(session, task, stream, now)
         seen = Seen(
             now=now,
-            fact_at=max(reading.fact_at, session.started_at),
+            fact_at=max(reading.fact_at, session.started_at, session.waited_at),
+            begun=reading.begun,
             limited_at=reading.limited_at,
             asked_at=reading.asked_at,
+            finished_at=reading.finished_at,
             over=over,
+            waits=bool(session.waits),
         )
         bounds = self._engaging.bounds(session.profile)
         return watchdog.step(stream, seen, bounds) or self._loop(session, stream)
@@ -121,6 +125,21 @@ class Watcher:
         """Return what one launch of a session, which is over, was about."""
         return self._reading(session, task, folder).finish(self._clock())
 
+    def stream(self, session: SessionId) -> Stream | None:
+        """Return what is known of a session's newest launch by now."""
+        reading = self._readings.get(session)
+        return reading.stream if reading else None
+
+    def asks(self, session: SessionId) -> bool:
+        """Say whether a program waits for an answer to a question of its own."""
+        stream = self.stream(session)
+        return stream is not None and stream.asked is not None
+
+    def ready(self, session: SessionId) -> bool:
+        """Say whether a program is between two turns and waits to be told something."""
+        stream = self.stream(session)
+        return stream is not None and stream.ready
+
     def due_at(self, session: Session) -> int:
         """Return when to look at a session again although nothing is heard of it."""
         reading = self._readings.get(session.id)
@@ -129,9 +148,12 @@ class Watcher:
             return now
         seen = Seen(
             now=now,
-            fact_at=max(reading.fact_at, session.started_at),
+            fact_at=max(reading.fact_at, session.started_at, session.waited_at),
+            begun=reading.begun,
             limited_at=reading.limited_at,
             asked_at=reading.asked_at,
+            finished_at=reading.finished_at,
+            waits=bool(session.waits),
         )
         return watchdog.due_at(reading.stream, seen, self._engaging.bounds(session.profile))
 
@@ -153,7 +175,9 @@ class Watcher:
             prompt = Room(self._folder, session.id).prompt(session.launches)
             job = self._engaging.job(session, task, tree.path if tree else "", prompt)
             reader = self._engaging.reader(session.profile, job)
-            known = Reading(folder, reader, self._config.budget.prices, self._clock())
+            profile = self._engaging.profile(session.profile)
+            stream = Stream(prices=self._config.budget.prices, size=profile.context)
+            known = Reading(folder, reader, stream, self._clock())
             self._readings[session.id] = known
         return known
 
@@ -168,11 +192,22 @@ class Watcher:
             return ""
         self._checked[session.id] = (stream.bill, now)
         state = self._log.look()
-        sums = Sums(state, now, self._bills(state))
+        sums = Sums(state, now, self.bills(state))
         found = money.over(sums, task, session.profile, self._budgets)
-        return found.text if found else ""
+        if found is None:
+            return ""
+        self._settle(state)
+        return found.text
 
-    def _bills(self, state: State) -> dict[SessionId, Bill]:
+    def _settle(self, state: State) -> None:
+        """Record what all have spent: nothing may start on money that is gone."""
+        for name, reading in list(self._readings.items()):
+            session = state.sessions.get(name)
+            if session is not None and session.live:
+                self._spend(session, reading.stream)
+
+    def bills(self, state: State) -> dict[SessionId, Bill]:
+        """Return what the sessions that run have spent, recorded or not."""
         found = {}
         for name, reading in list(self._readings.items()):
             session = state.sessions.get(name)
@@ -181,9 +216,13 @@ class Watcher:
         return found
 
     def _record(self, session: Session, stream: Stream, now: int) -> None:
-        self._engage(session, stream)
+        # In this order: by the conversation the next witness knows that the limits were told.
         self._note(session, stream)
-        if now - self._recorded.get(session.id, session.started_at) >= _RECORD_MS:
+        self._engage(session, stream)
+        since = now - self._recorded.get(session.id, session.started_at)
+        # That a limit is over is news for the account: others count on whoever is fine.
+        recovered = session.limited and stream.limited is None and stream.finished is None
+        if since >= (_RECOVERED_MS if recovered else _RECORD_MS):
             self._recorded[session.id] = now
             self._spend(session, stream)
         recipe = self._engaging.recipe(session.profile)
@@ -218,7 +257,8 @@ class Watcher:
         """Record limits that were met, and that the conversation was shortened."""
         told = (0, 0)
         if session.id not in self._noted and (session.thread or session.model):
-            told = (stream.limits, stream.compacted)  # by the witness before this one
+            # By the witness before this one; a limit only if it lived long enough.
+            told = (stream.limits if session.limited else 0, stream.compacted)
         limits, compactions = self._noted.get(session.id, told)
         self._noted[session.id] = (stream.limits, stream.compacted)
         limit = stream.last_limit

@@ -17,11 +17,12 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 
-from corral.core import session_rules
+from corral.core import messages, session_rules
 from corral.core.agenda import next_look, resting, unattended
+from corral.core.claims import offers
 from corral.core.config import Config
 from corral.core.errors import CorralError, Refused
-from corral.core.governor import profile_for
+from corral.core.governor import opening, profile_for
 from corral.core.ids import SessionId
 from corral.core.profiles import limits_of
 from corral.core.recurrence import starts_over
@@ -127,6 +128,7 @@ class Witness:
             any(session.live for session in state.sessions.values())
             or any(True for _ in self._startable(state))
             or resting(state, at, WITNESS, failed_only=True) is not None
+            or (opening(state, at) and any(True for _ in offers(state, at, WITNESS)))
         )
 
     def _startable(self, state: State) -> Iterator[Task]:
@@ -135,6 +137,7 @@ class Witness:
     def _tend(self, state: State, heard: set[str], *, everyone: bool) -> None:
         """Do what is to be done for every session that was heard of, then start new ones."""
         live = [session for session in state.sessions.values() if session.live]
+        self._attention.sort(messages.concerned(state, self._clock()))
         finished = {session for session in set(self._done) if session not in self._busy}
         self._done -= finished
         if state.seq != self._seq or everyone:
@@ -181,6 +184,7 @@ class Witness:
                     now=at,
                     ports=free,
                     ports_wanted=self._config.trees.ports,
+                    takes=self._steps.launcher.engaging.takes(profile, task),
                 )
             )
             self._log.over(CANNOT_OPEN, task.id)

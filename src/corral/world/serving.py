@@ -13,12 +13,14 @@ from contextlib import suppress
 import msgspec
 from msgspec import Struct
 
+from corral.core.config import Server
 from corral.core.errors import Failed, Refused
 from corral.world import keys
 from corral.world.processes import table
 
 RECORD, FOLDER, SOCKET = "server.json", "run", "server.sock"
 PORT = 5173
+_LOOPBACK = ("127.0.0.1", "::1")
 _MORE = 100  # ports to try after it
 
 
@@ -70,6 +72,17 @@ def _read(folder: str) -> Published | None:
         return msgspec.json.decode(content, type=Published) if content else None
     except (Failed, msgspec.MsgspecError):
         return None  # one that others can write, or half of one, says nothing
+
+
+def check(settings: Server) -> None:
+    """Refuse to be reached from elsewhere without encryption."""
+    if settings.bind not in _LOOPBACK and not (settings.tls_cert and settings.tls_key):
+        raise Refused(
+            f"[server] bind = {settings.bind!r} can be reached from other machines, and"
+            " tokens would go over the network as they are; nothing was started",
+            "set tls_cert and tls_key in .corral/config.toml, or leave bind out",
+            code="not_encrypted",
+        )
 
 
 def listen_tcp(bind: str, wanted: int) -> socket.socket:

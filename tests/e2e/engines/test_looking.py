@@ -1,6 +1,6 @@
 """R18: an engine's output is shown in words, and as it is if that is asked for."""
 
-from tests.e2e.engines.ranch import DONE, WORK, Ranch, began, fact, script
+from tests.e2e.engines.ranch import CONFIG, DONE, WORK, Ranch, began, fact, first, script
 
 
 def test_tail_show_status_and_cost_tell_what_an_engine_did(ranch: Ranch) -> None:
@@ -43,3 +43,27 @@ def test_tail_show_status_and_cost_tell_what_an_engine_did(ranch: Ranch) -> None
     }
     assert "spent today $0.25, in all $0.25" in ranch.here("status", code=0).out
     assert "$0.2500 in 1 sessions" in ranch.here("cost", code=0).out
+
+
+def test_a_session_can_be_looked_at_after_another_has_taken_its_place(ranch: Ranch) -> None:
+    limited = fact("finished", trouble="rate", text="429", retry_s=1)
+    spent = fact("spent", fresh=7, output=1, cost_usd=0.25)
+    ranch.configure(CONFIG + "commit = true\n")
+    meets = first(began(), fact("said", text="the first half"), spent, limited, "exit 1")
+    task = ranch.script(script(meets, began(), fact("said", text="the rest"), WORK, DONE))
+    ranch.once()
+    assert ranch.verdicts() == ["limited", "proved"]
+    one = ranch.session(f"{task}.1")
+    assert (one["verdict"], one["detail"], one["thread"]) == ("limited", "429", "th-1")
+    assert (one["spent"]["fresh"], one["spent"]["cost_usd"]) == (7, 0.25)
+    assert one["ended_at"] == ranch.of_type("session.ended")[0]["at"]
+    assert "ended" in ranch.here("session", "show", f"{task.lower()}.1", code=0).out
+    assert "the first half" in ranch.here("session", "tail", f"{task}.1", code=0).out
+    assert "the first half" in ranch.here("session", "tail", f"{task}.1", "--raw", code=0).out
+    left = ranch.corral("session", "attach", f"{task}.1")
+    assert f"{task}.1 ended: limited: 429" in left.err
+    refused = ranch.here("session", "stop", f"{task}.1", "--reason", "no", "--json").error
+    assert refused["code"] == "session_ended"
+    assert ranch.session(f"{task}.2")["verdict"] == "proved"
+    for unknown in (f"{task}.0", f"{task}.3", f"{task}.x", "ZZ-1.1"):
+        assert ranch.here("session", "show", unknown, "--json").error["code"] == "not_found"

@@ -55,3 +55,37 @@ def test_cost_by_price_list_and_unknown_cost(ranch: Ranch) -> None:
     assert (models["m-1"]["cost_usd"], models["m-2"]["cost_usd"]) == (4.0, None)
     shown = ranch.here("cost", code=0).out
     assert "$4.0000 and more (unknown)" in shown
+
+
+def test_the_budget_of_a_convoy_stops_all_that_run_in_it_and_no_other(ranch: Ranch) -> None:
+    ranch.configure(CONFIG + "[budget]\nconvoy_usd = 0.1\n")
+    go = ranch.path.parent / "go"
+    both = [ranch.script(script(began(), turns(60), WORK, DONE)) for _ in range(2)]
+    ranch.here("convoy", "create", "Other", code=0)
+    spend = fact("spent", fresh=1, output=1, cost_usd=0.05)
+    other = ranch.script(
+        script(began(), spend, f"until test -e {go}; do sleep 0.1; done", WORK, DONE),
+        *("--convoy", "other"),
+    )
+    with ranch.witness():
+        for task in both:
+            assert ranch.until_ended(task, 60) == "over_budget"
+        assert ranch.verdict(other) == "", "it has money of its own"
+        go.touch()
+        assert ranch.until_ended(other, 60) == "proved"
+        late = ranch.script(script(WORK, DONE), "--convoy", "farm")
+        waits = "waits for money: the convoy farm has cost"
+        ranch.until(lambda: waits in ranch.here("why", late, code=0).out)
+    assert {ranch.task(task)["state"] for task in both} == {"todo"}, "paused, not failed"
+    assert ranch.of_type("task.delayed") == []
+    convoys = {line["name"]: line for line in ranch.here("cost", "--json").data["convoys"]}
+    made = round(convoys["farm"]["cost_usd"] / 0.03)
+    assert 4 <= made <= 7, "four turns of both are over it; each may have begun another"
+    assert (convoys["farm"]["fresh"], convoys["farm"]["output"]) == (1000 * made, 50 * made)
+    assert convoys["other"]["cost_usd"] == 0.05
+    # What was paused goes on with its conversation once there is money again.
+    ranch.configure(CONFIG + "[budget]\nconvoy_usd = 100\n")
+    with ranch.witness():
+        ranch.until(lambda: len(ranch.of_type("session.started")) >= 6, 30)
+    resumed = [e["data"] for e in ranch.of_type("session.started") if e["data"]["task"] in both]
+    assert [one.get("resume", "") for one in resumed] == ["", "", "th-1", "th-1"]

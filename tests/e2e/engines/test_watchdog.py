@@ -65,6 +65,21 @@ def test_a_full_context_is_handed_over_to_a_fresh_conversation(ranch: Ranch) -> 
     assert "two of three are done" in (ranch.room(f"{task}.1") / "brief-2.md").read_text()
 
 
+def test_a_context_that_the_profile_knows_is_watched_by_what_each_call_takes_in(
+    ranch: Ranch,
+) -> None:
+    ranch.configure(CONFIG + "context = 1000\n")
+    call = [fact("spent", fresh=10, cached=cached, output=5) for cached in (300, 600)]
+    full = fact("spent", fresh=100, cached=800, output=10)
+    fills = first(began(), fact("said", text="half of it is done"), *call, full, "sleep 60")
+    task = ranch.script(script(fills, 'test -z "$CORRAL_RESUME" || exit 9', WORK, DONE))
+    ranch.once()
+    assert ranch.verdicts() == ["proved"], ranch.detail(task)
+    assert ranch.reactions() == [("handed_over", "restart")]
+    assert "910 of 1,000 tokens" in ranch.of_type("session.reacted")[0]["data"]["text"]
+    assert "half of it is done" in (ranch.room(f"{task}.1") / "brief-2.md").read_text()
+
+
 def test_a_question_is_answered_by_policy_or_given_to_a_person(ranch: Ranch) -> None:
     asks = fact("asked", text="Tabs or spaces?")
     run = script(first(began(), asks, DONE, "exit 0"), 'grep -q "Use tabs" || exit 9', WORK, DONE)
@@ -120,3 +135,31 @@ def test_a_new_witness_comes_to_the_same_figures(ranch: Ranch) -> None:
     assert (ranch.spent()["fresh"], ranch.spent()["cost_usd"]) == (30, 0.003)
     assert len(ranch.of_type("session.engaged")) == 1
     assert len(ranch.of_type("session.limited")) == 1, "what was told is not told again"
+
+
+def test_a_conversation_goes_on_where_it_was(ranch: Ranch) -> None:
+    """Engines look for a conversation by the folder that it was held in, and by whole paths."""
+    ranch.configure(
+        CONFIG.replace("backoff_s = 0", "backoff_s = 4").replace("total = 50", "total = 1")
+    )
+    keep = 'pwd > "$HOME/folder"; echo "$HOME" > "$HOME/home"'
+    cut = script(began(), keep, fact("finished", trouble="network", text="cut off"), "exit 1")
+    same = 'test "$(pwd)" = "$(cat "$HOME/folder")" && test -e "$(cat "$HOME/home")/folder"'
+    resumed = 'test "$CORRAL_RESUME" = th-1'
+    task = ranch.script(script(first(cut), f"{resumed} && {same} || exit 9", began(), WORK, DONE))
+    other = ranch.script(script(began(), WORK, DONE))  # while the first one rests
+    ranch.once()
+    assert (ranch.verdict(task), ranch.verdict(other)) == ("proved", "proved")
+    order = [e["data"]["session"] for e in ranch.of_type("session.started")]
+    assert order == [f"{task}.1", f"{other}.1", f"{task}.2"]
+
+
+def test_what_has_said_its_last_word_is_not_waited_for(ranch: Ranch) -> None:
+    ranch.configure(CONFIG.replace("grace_s = 1", "grace_s = 1\npark_s = 1") + "turn_s = 1\n")
+    good = ranch.script(script(began(), WORK, DONE, "sleep 600"))
+    loops = script(fact("finished", trouble="overflow", text="too long"), "sleep 0.2")
+    bad = ranch.script(script(began(), f"while :; do {loops}; done"))
+    ranch.once()
+    assert ranch.verdict(good) == "proved", ranch.detail(good)
+    assert ranch.verdict(bad) == "overflow", ranch.detail(bad)
+    assert ranch.leftovers() == []

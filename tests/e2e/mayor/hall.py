@@ -7,6 +7,7 @@ from typing import Any
 
 from tests.e2e.corral_command import Answer, make_repository
 from tests.e2e.witness.farm import Farm
+from tests.patience import PATIENCE_S
 
 GOAL = "Make the project good"
 # Counts its runs, keeps what it was told, and does what the file of that number says.
@@ -112,4 +113,4 @@ def make_hall(path: Path, more: str = "", config: str = "") -> Hall:
 
 def killed(process: "subprocess.Popen[bytes]") -> None:
     process.kill()
-    process.wait(20)
+    process.wait(PATIENCE_S)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.mayor.hall import GOAL, Hall, killed, make_hall, plan, task
+from tests.patience import PATIENCE_S
 
 GOOD = plan(task("a"), task("b", needs=["a"]))
 PROSE = f"Sure! Here is the plan:\n```json\n{GOOD}\n```\nI hope that it helps."
@@ -121,7 +122,7 @@ def test_stop_ends_the_engine_and_what_it_has_cost_counts(tmp_path: Path) -> Non
         if killed_before:
             killed(process)
         hall.here("mayor", "stop", code=0)
-        assert killed_before or process.wait(30) == 3
+        assert killed_before or process.wait(PATIENCE_S) == 3
         assert hall.mayor()["state"] == "stopped"
         hall.nothing_left()
     assert hall.here("cost", "--json", code=0).data["total"]["cost_usd"] == 0.6
@@ -148,7 +149,7 @@ def test_killed_in_the_middle_the_same_conversation_goes_on(hall: Hall, when: st
         process = hall.started("mayor", "start", "--yes", stderr=subprocess.DEVNULL)
         hall.until((hall.folder / "mayor.lock").exists)
         go.touch()
-        assert process.wait(60) == 0
+        assert process.wait(PATIENCE_S) == 0
     assert hall.runs == 2, "nothing was asked twice"
     assert len(hall.of_type("mayor.started")) == 1
     assert hall.titles() == {"Do a": "todo", "Do b": "todo"}
@@ -161,7 +162,7 @@ def test_an_engine_that_dies_with_who_asked_is_asked_again(hall: Hall) -> None:
     process = hall.started("mayor", "start", "--task", GOAL, stderr=subprocess.DEVNULL)
     hall.until((hall.place / "up").exists)
     process.terminate()
-    assert process.wait(30) == 130
+    assert process.wait(PATIENCE_S) == 130
     hall.until(lambda: not hall.leftovers())
     hall.start("--yes")
     assert [e["data"].get("trouble", "") for e in hall.of_type("mayor.answered")] == [

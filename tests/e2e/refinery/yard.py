@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.e2e.corral_command import CORRAL, Board, make_repository
+from tests.patience import PATIENCE_S
 from tests.world.trees.ground import everything, git
 
 TRUNK = "convoy/yard/trunk"
@@ -76,7 +77,7 @@ class Yard(Board):
         token = self.here("task", "claim", task, "--json", code=0).data["token"]
         self.here("task", "submit", task, "--token", token, "--commit", commit, code=0)
 
-    def once(self, timeout_s: float = 120) -> None:
+    def once(self, timeout_s: float = PATIENCE_S) -> None:
         """Run the refinery until nothing can land any more."""
         done = subprocess.run(
             [CORRAL, "refinery", "run", "--once"],
@@ -89,7 +90,7 @@ class Yard(Board):
         )
         assert (done.returncode, done.stderr) == (0, ""), done
 
-    def until(self, what: Callable[[], object], patience_s: float = 60) -> None:
+    def until(self, what: Callable[[], object], patience_s: float = PATIENCE_S) -> None:
         """Wait for something to become true."""
         deadline = time.monotonic() + patience_s
         while not what():
@@ -151,7 +152,7 @@ class Yard(Board):
         finally:
             if process.poll() is None:
                 process.terminate()
-            process.wait(20)
+            process.wait(PATIENCE_S)
 
 
 def make_yard(path: Path, check: str, config: str = "") -> Yard:

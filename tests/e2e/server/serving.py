@@ -18,8 +18,7 @@ from corral.store.port import Request
 from corral.store.sqlite import SqliteStore
 from corral.world import keys
 from tests.e2e.corral_command import Board
-
-PATIENCE_S = 60.0
+from tests.patience import PATIENCE_S
 
 
 def wait_for(happened: Callable[[], Any], what: str) -> Any:

@@ -1,6 +1,7 @@
 """R37, I1: the event stream gives every event once and in order, whatever becomes of its client."""
 
 import random
+import signal
 import socket
 import threading
 import time
@@ -142,6 +143,22 @@ def test_a_client_that_never_reads_harms_nobody(served: Served) -> None:
     deadline = time.monotonic() + 30
     while b"corral_event_streams 0\n" not in served.get("/metrics").body:
         assert time.monotonic() < deadline, "streams of clients that have gone are still open"
+
+
+def test_a_server_with_clients_that_never_read_ends_quietly_and_soon(board: Board) -> None:
+    board.add("Talked about")
+    with serve(board) as served:
+        deaf = [served.raw() for _ in range(5)]
+        for line in deaf:
+            line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            line.sendall(served.head("GET", "/api/events?after=0"))
+        for number in range(400):
+            body = {"task": "AF-1", "text": f"{number} " + "x" * 16_000}
+            served.post("/api/task/comment", body)
+        # `serve` fails if a traceback was written
+        assert served.stop() in (0, -signal.SIGTERM)
+        for line in deaf:
+            line.close()
 
 
 def _resident(served: Served) -> int:

@@ -1,5 +1,6 @@
 """R39, I1: the command line finds the server by itself, and needs none: nothing lost or doubled."""
 
+import json
 import os
 import socket
 import subprocess
@@ -11,7 +12,8 @@ from contextlib import contextmanager
 import pytest
 
 from tests.e2e.corral_command import Board
-from tests.e2e.server.serving import PATIENCE_S, Served, serve
+from tests.e2e.server.serving import Served, serve
+from tests.patience import PATIENCE_S
 
 FORBIDDEN = ("uvicorn", "mcp", "starlette", "pydantic", "asyncio", "http.client", "httptools")
 
@@ -26,7 +28,8 @@ def between(served: Served, *, forward: bool) -> Iterator[None]:
     real = place.with_name("real.sock")
     place.rename(real)
     listener = socket.socket(socket.AF_UNIX)
-    listener.bind(str(place))
+    opened = os.open(place.parent, os.O_PATH | os.O_DIRECTORY)  # a socket's name must be short
+    listener.bind(f"/proc/self/fd/{opened}/{place.name}")
     listener.listen(1)
     listener.settimeout(PATIENCE_S)
     taken: list[bytes] = []
@@ -38,7 +41,7 @@ def between(served: Served, *, forward: bool) -> Iterator[None]:
             taken.append(request)
             if forward:
                 with socket.socket(socket.AF_UNIX) as through:
-                    through.connect(str(real))
+                    through.connect(f"/proc/self/fd/{opened}/{real.name}")
                     through.sendall(request)
                     while part := through.recv(1 << 16):
                         taken.append(part)
@@ -49,9 +52,10 @@ def between(served: Served, *, forward: bool) -> Iterator[None]:
         yield
         thread.join(PATIENCE_S)
         assert taken
-        assert not forward or b'{"ok":true' in b"".join(taken)
+        assert not forward or b"HTTP/1.1 200" in b"".join(taken)
     finally:
         listener.close()
+        os.close(opened)
         place.unlink()
         real.rename(place)
 
@@ -122,8 +126,6 @@ def test_claimers_lose_nothing_when_the_server_is_killed_among_them(board: Board
         served.kill()
         outs = [claimer.communicate(timeout=PATIENCE_S)[0] for claimer in claimers]
     assert all(claimer.returncode == 0 for claimer in claimers)
-    import json
-
     answered = {(d["id"], d["token"]) for d in (json.loads(out)["data"] for out in outs)}
     logged = {
         (event["data"]["task"], event["data"]["token"])  # type: ignore[index]
@@ -131,6 +133,77 @@ def test_claimers_lose_nothing_when_the_server_is_killed_among_them(board: Board
     }
     assert len(answered) == 12
     assert answered == logged
+
+
+def send_to(board: Board, *texts: str) -> None:
+    for text in texts:
+        board.corral("message", "send", "people", text)
+
+
+def test_a_reading_whose_answer_was_lost_is_answered_again(board: Board) -> None:
+    """The server has delivered the messages, and dies before anybody was told of them."""
+    with serve(board) as served:
+        send_to(board, "One", "Two")
+        with between(served, forward=True):
+            read = board.data("message", "read", "--as", "ana")
+        assert [message["text"] for message in read["messages"]] == ["One", "Two"]
+        assert board.data("message", "read", "--as", "ana")["messages"] == []
+    assert len(by_type(board, "message.delivered")) == 2
+
+
+def test_a_program_that_asks_again_with_its_key_gets_the_same_messages(board: Board) -> None:
+    key = {"Idempotency-Key": "this-reading", "Corral-Actor": "ana"}
+    with serve(board) as served:
+        send_to(board, "One", "Two", "Three")
+        first = served.post("/api/message/read", {}, headers=key).data["messages"]
+        send_to(board, "Later")
+        served.kill()
+    with serve(board) as again:
+        assert again.post("/api/message/read", {}, headers=key).data["messages"] == first
+        assert [message["text"] for message in first] == ["One", "Two", "Three"]
+        other = {"Idempotency-Key": "another-reading", "Corral-Actor": "ana"}
+        (later,) = again.post("/api/message/read", {}, headers=other).data["messages"]
+        assert later["text"] == "Later"
+
+
+def test_the_bridge_asks_again_when_an_answer_was_lost(board: Board) -> None:
+    with serve(board) as served:
+        send_to(board, "One", "Two")
+        bridge = board.started("mcp", "--as", "ana", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert bridge.stdout is not None
+
+        def ask(number: int, method: str, **params: object) -> None:
+            asked = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+            assert bridge.stdin is not None
+            bridge.stdin.write(json.dumps(asked).encode() + b"\n")
+            bridge.stdin.flush()
+
+        ask(1, "tools/list")
+        assert b'"inbox"' in bridge.stdout.readline()
+        with between(served, forward=True):
+            ask(2, "tools/call", name="inbox", arguments={})
+        answer = json.loads(bridge.stdout.readline())
+        assert answer["id"] == 2
+        found = json.loads(answer["result"]["content"][0]["text"])["messages"]
+        assert [message["text"] for message in found] == ["One", "Two"]
+        # Without a key an agent can say so itself.
+        ask(3, "tools/call", name="inbox", arguments={"ack": [found[0]["id"]], "again": True})
+        rest = json.loads(bridge.stdout.readline())["result"]["content"][0]["text"]
+        assert [message["text"] for message in json.loads(rest)["messages"]] == ["Two"]
+        bridge.stdin.close()  # type: ignore[union-attr]  # it is a pipe
+        assert bridge.wait(PATIENCE_S) == 0
+        bridge.stdout.close()
+    assert len(by_type(board, "message.delivered")) == 2
+
+
+def test_a_plan_that_is_asked_for_again_names_all_its_tasks(board: Board) -> None:
+    tasks = [{"key": name, "title": name, "accept": ["true"]} for name in ("a", "b", "c")]
+    plan = {"convoy": {"title": "P"}, "task": tasks}
+    key = {"Idempotency-Key": "this-one-plan"}
+    with serve(board) as served:
+        first = served.post("/api/plan/apply", {"plan": plan}, headers=key).data
+        assert len(first["tasks"]) == 3
+        assert served.post("/api/plan/apply", {"plan": plan}, headers=key).data == first
 
 
 def test_a_folder_with_a_long_name_has_a_server_too(tmp_path: "os.PathLike[str]") -> None:

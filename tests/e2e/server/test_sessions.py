@@ -2,12 +2,13 @@
 
 import os
 import signal
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.corral_command import CORRAL, make_repository
-from tests.e2e.server.serving import wait_for
+from tests.e2e.server.serving import Served, wait_for
 from tests.e2e.server.test_up import record, up
 from tests.e2e.witness.farm import QUIET, WORK, Farm
 
@@ -51,6 +52,61 @@ def test_an_agent_asks_a_person_answers_and_the_server_dies_in_between(farm: Far
     branch = farm.task("AF-1")["commit"]
     read = farm.git("show", f"{branch}:read.txt").splitlines()
     assert [line.strip() for line in read if "Blue" in line] == ["Blue"]
+
+
+LISTENING = """\
+echo '{{"fact":"began","session":"th-1","model":"m"}}'
+cat >> {heard}
+until test -e {go}; do sleep 0.05; done
+{work}
+echo '{{"fact":"finished"}}'
+"""
+
+
+def test_a_message_arrives_once_although_the_server_is_killed_on_its_way(farm: Farm) -> None:
+    farm.configure(f'{QUIET}[engine.default]\ntype = "command"\noutput = "facts"\n')
+    heard = farm.path.parent / "heard"
+    # The moments at which the server is killed: before it was asked, and when the log shows these.
+    moments = ("", "message.sent", "message.taken", "message.delivered")
+    with up(farm):
+        for number, moment in enumerate(moments, 1):
+            go = farm.path.parent / f"go-{number}"
+            task = farm.script(LISTENING.format(heard=heard, go=go, work=WORK))
+            wait_for(partial(in_log, farm, "session.engaged", number), "it runs")
+            text = f"text {number} of many"
+            if not moment:
+                kill_server(farm)
+            elif moment == "message.sent":
+                served = Served(farm, None, str(record(farm)["url"]))  # type: ignore[arg-type]
+                body = {"session": f"{task}.1", "text": text}
+                sent = served.post("/api/session/send", body).data
+                assert (sent["to"], sent["text"]) == (f"session:{task}.1", text)
+                kill_server(farm)
+            if moment != "message.sent":
+                farm.corral("session", "send", f"{task}.1", text, "--wait", "0")
+            go.touch()
+            if moment in moments[2:]:
+                wait_for(partial(in_log, farm, moment, number), moment)
+                kill_server(farm)
+            wait_for(partial(is_proved, farm, task), "it has ended")
+    told = heard.read_text()
+    assert [told.count(f"text {n} of many") for n in range(1, len(moments) + 1)] == [1] * 4
+    assert len(farm.of_type("message.delivered")) == len(moments)
+
+
+def in_log(farm: Farm, kind: str, number: int) -> bool:
+    return len(farm.of_type(kind)) == number
+
+
+def is_proved(farm: Farm, task: str) -> bool:
+    return farm.verdict(task) == "proved"
+
+
+def kill_server(farm: Farm) -> None:
+    """Kill the server, and wait for the next one."""
+    pid = int(str(record(farm)["pid"]))
+    os.kill(pid, signal.SIGKILL)
+    wait_for(lambda: record(farm)["pid"] != pid, "it is started again")
 
 
 def test_a_pause_holds_for_the_witness(farm: Farm) -> None:

@@ -10,8 +10,8 @@ from typing import Any
 from xml.etree import ElementTree
 
 from tests.e2e.corral_command import CORRAL, Answer, Board, make_repository
+from tests.patience import PATIENCE_S
 
-PATIENCE_S = 120
 WORK = (
     "echo x >> {marks}/$CORRAL_TASK; echo $CORRAL_TASK > $CORRAL_TASK.txt;"
     " git add -A; git commit -qm work"

@@ -20,9 +20,9 @@ from corral.interfaces.cli.demo.command import EXPECTED
 from corral.interfaces.cli.demo.project import FILES
 from corral.interfaces.cli.output import width
 from tests.e2e.corral_command import CORRAL
+from tests.patience import PATIENCE_S
 
 ESCAPE = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-PATIENCE_S = 180
 
 
 def bare(tmp_path: Path, **more: str) -> dict[str, str]:

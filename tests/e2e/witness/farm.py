@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from corral.world.repository import find
 from corral.world.trees import Trees
 from tests.e2e.corral_command import Board, make_repository
+from tests.patience import PATIENCE_S
 from tests.world.trees.ground import everything
 
 T = TypeVar("T")
@@ -115,10 +116,10 @@ class Farm(Board):
         finally:
             if process.poll() is None:
                 process.send_signal(signal.SIGTERM)
-            process.wait(20)
+            process.wait(PATIENCE_S)
         assert "Traceback" not in errors.read_text(), errors.read_text()
 
-    def until(self, what: Callable[[], T | None], limit_s: float = 20.0) -> T:
+    def until(self, what: Callable[[], T | None], limit_s: float = PATIENCE_S) -> T:
         """Wait for something that the log or the disk will show."""
         deadline = time.monotonic() + limit_s
         while True:
@@ -128,7 +129,7 @@ class Farm(Board):
             assert time.monotonic() < deadline, self.here("status").out + self.here("log").out
             time.sleep(0.02)
 
-    def until_ended(self, task: str, limit_s: float = 20.0) -> str:
+    def until_ended(self, task: str, limit_s: float = PATIENCE_S) -> str:
         def verdict() -> str:
             return next((str(s["verdict"]) for s in self.sessions() if s["task"] == task), "")
 
@@ -163,7 +164,7 @@ def alive_pid(folder: Path) -> int:
 def make_farm(path: Path, config: str = QUIET) -> Farm:
     make_repository(path)
     farm = Farm(path)
-    farm.corral("init")
+    farm.here("init", code=0)
     farm.configure(config)
     farm.here("convoy", "create", "Farm", code=0)
     return farm

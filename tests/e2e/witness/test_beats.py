@@ -1,6 +1,11 @@
 """R16: silence is looked at and ended, words are not outputs, a result ends the session."""
 
+import pytest
+
 from tests.e2e.witness.farm import QUIET, WORK, Farm
+
+# They tell silence from work by the second.
+pytestmark = pytest.mark.alone
 
 FAST = QUIET.replace("beat_s = 60", "beat_s = 1\nbarren_beats = 2")
 

@@ -4,6 +4,7 @@ import subprocess
 from pathlib import Path
 
 from tests.e2e.witness.farm import WORK, Farm
+from tests.patience import PATIENCE_S
 
 
 def test_a_room_that_cannot_be_used_ends_its_own_session_only(farm: Farm) -> None:
@@ -21,7 +22,7 @@ def test_a_room_that_cannot_be_used_ends_its_own_session_only(farm: Farm) -> Non
 def _run_with_traceback_allowed(farm: Farm) -> None:
     """The witness prints what it did not expect on stderr, besides the alert."""
     process = farm.started("witness", "run", "--once", stderr=subprocess.PIPE)
-    _, said = process.communicate(timeout=30)
+    _, said = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0
     assert b"Traceback" in said
 

@@ -2,11 +2,16 @@
 
 import json
 import os
+import shlex
 import signal
 import time
 from contextlib import suppress
+from pathlib import Path
+
+import pytest
 
 from tests.e2e.witness.farm import QUIET, WORK, Farm
+from tests.patience import PATIENCE_S
 
 RETRIED = QUIET.replace("attempts = 1", "attempts = 3")
 
@@ -16,22 +21,24 @@ def kill(pid: int) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
+def _wait_for(gate: Path) -> str:
+    return f"until test -e {shlex.quote(str(gate))}; do sleep 0.05; done"
+
+
 def test_a_killed_witness_is_succeeded_by_one_that_goes_on_with_the_same_sessions(
     farm: Farm,
 ) -> None:
     many = 20
-    tasks = [
-        farm.script(
-            'for n in 1 2 3 4 5; do echo "$CORRAL_SESSION line $n"; sleep 0.5; done;'
-            + (f"{WORK}" if number % 4 else "exit 7")
-        )
-        for number in range(many)
-    ]
+    gate = farm.path.parent / "gate"
+    say = 'for n in {}; do echo "$CORRAL_SESSION line $n"; done'
+    script = f"{say.format('1 2')}; {_wait_for(gate)}; {say.format('3 4 5')}; "
+    tasks = [farm.script(script + (WORK if number % 4 else "exit 7")) for number in range(many)]
     with farm.witness() as first:
         pids = [farm.until_running(f"{task}.1") for task in tasks]
         first.kill()
         first.wait()
     assert len(set(pids)) == many
+    gate.touch()
     farm.once()
     for number, task in enumerate(tasks):
         session = farm.session(f"{task}.1")
@@ -47,6 +54,7 @@ def test_a_killed_witness_is_succeeded_by_one_that_goes_on_with_the_same_session
     assert {e["data"].get("code") for e in ended} == {0, 7}
 
 
+@pytest.mark.alone
 def test_a_killed_agent_is_crashed_within_a_second_and_tried_again_up_to_the_limit(
     farm: Farm,
 ) -> None:
@@ -131,17 +139,19 @@ def test_the_keeper_and_the_shim_are_killed_and_the_agent_lives_on(farm: Farm) -
 
 
 def test_a_witness_that_is_asked_to_stop_leaves_its_sessions_running(farm: Farm) -> None:
-    task = farm.script(f"sleep 1.5; {WORK}")
-    checked = farm.script(WORK, "--accept", "sleep 2")
+    gate = farm.path.parent / "gate"
+    task = farm.script(f"{_wait_for(gate)}; {WORK}")
+    checked = farm.script(WORK, "--accept", _wait_for(gate))
     with farm.witness() as witness:
         farm.until_running(f"{task}.1")
         farm.until((farm.room(f"{checked}.1") / "check-1" / "process.json").exists)
         refused = farm.refused("witness", "run", code=3)
         assert refused["code"] == "witness_runs"
         witness.send_signal(signal.SIGINT)
-        assert witness.wait(5) == 0
+        assert witness.wait(PATIENCE_S) == 0
     assert farm.session(f"{task}.1")["verdict"] == ""
     assert farm.until_running(f"{task}.1")
+    gate.touch()
     farm.once()
     assert (farm.verdict(task), farm.verdict(checked)) == ("proved", "proved")
     assert len(farm.of_type("session.started")) == 2

@@ -3,6 +3,8 @@
 import json
 import time
 
+import pytest
+
 from tests.e2e.witness.farm import QUIET, WORK, Farm
 
 DAEMONS = (
@@ -27,6 +29,7 @@ def test_daemons_of_a_stopped_session_do_not_survive_it(farm: Farm) -> None:
     assert farm.task(task)["state"] == "failed"
 
 
+@pytest.mark.alone
 def test_one_that_ignores_the_request_is_gone_within_the_limit(farm: Farm) -> None:
     task = farm.script("trap '' TERM INT HUP; while true; do sleep 0.1; done")
     with farm.witness():

@@ -9,6 +9,7 @@ from corral.world import processes
 from corral.world.checks import Outcome, Pool, Run, Runs, outcome, stop
 from corral.world.processes import records, table
 from corral.world.repository import find
+from tests.patience import PATIENCE_S
 from tests.world.processes.sessions import await_in, kill
 from tests.world.trees.ground import git, working_files
 
@@ -29,7 +30,7 @@ class Bench:
         given = {"deadline_s": 60, "grace_s": 0.3} | more
         return self.runs.start(slot, f"r{self._number}", commit, commands, **given)  # type: ignore[arg-type]  # a bag of options
 
-    def ended(self, run: Run, limit_s: float = 30) -> Outcome:
+    def ended(self, run: Run, limit_s: float = PATIENCE_S) -> Outcome:
         return await_in(run.folder, lambda: outcome(run.folder), limit_s)
 
     def run(self, *commands: str, slot: int = 1, commit: str = "main", **more: object) -> Outcome:

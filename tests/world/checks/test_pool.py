@@ -254,6 +254,7 @@ def test_a_killed_checkout_cannot_write_into_the_next_one(bench: Bench, tmp_path
     assert working_files(path) == committed(repo, "main~1")
 
 
+@pytest.mark.alone
 def test_a_warm_checkout_is_several_times_cheaper_than_a_new_tree(tmp_path: Path) -> None:
     repo = repository(tmp_path / "large", 2000)
     commit_file(repo, "part0/file0.txt", "changed\n")

@@ -15,13 +15,13 @@ import msgspec
 
 from corral.core.facts import AnyFact, Fact, Finished, Said
 from corral.world.engines.orders import AcpOrder, Order, runner_argv
+from tests.patience import PATIENCE_S
 
 AGENT = str(Path(__file__).with_name("scripted_agent.py"))
-LIMIT_S = 60.0
 _decode = msgspec.json.Decoder(AnyFact).decode
 
 
-def until(condition: Callable[[], Any], limit_s: float = LIMIT_S) -> Any:
+def until(condition: Callable[[], Any], limit_s: float = PATIENCE_S) -> Any:
     """Wait for something to become true, and return it."""
     deadline = time.monotonic() + limit_s
     while not (found := condition()):
@@ -56,8 +56,8 @@ class Running:
 
     def end(self) -> int:
         """Wait for its end, and return the exit code."""
-        code = self.process.wait(LIMIT_S)
-        self._reader.join(LIMIT_S)
+        code = self.process.wait(PATIENCE_S)
+        self._reader.join(PATIENCE_S)
         return code
 
     def stop(self) -> int:

@@ -119,7 +119,7 @@ def test_a_text_in_doubt_is_said_again_only_if_the_agent_never_had_it(tmp_path: 
     code, runner = run(tmp_path, "", resume="ses-1")
     # What the agent replays is no news.
     assert (code, runner.text()) == (0, "what was not")
-    assert [inbox.receipt(room, number) for number in (1, 2)] == [Proof.RECORD] * 2
+    assert [inbox.receipt(room, name) for name in ("001", "002")] == [Proof.RECORD] * 2
 
 
 def test_resuming(tmp_path: Path) -> None:

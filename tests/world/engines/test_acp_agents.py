@@ -14,6 +14,7 @@ from corral.world.engines import acp_agents, inbox, registry
 from corral.world.engines.laying import lay
 from corral.world.engines.orders import AcpOrder, Order
 from corral.world.engines.recipe import Job, Prepared, environment
+from tests.patience import PATIENCE_S
 from tests.standin.faults import Fault
 from tests.standin.server import StandIn, serving
 from tests.world.engines.runners import Running, running, until
@@ -30,7 +31,7 @@ PLAN = (
     'PLAN [{"op":"write","path":"a.py","content":"x = 1\\n"},'
     '{"op":"run","cmd":"git status"},{"op":"say","text":"all done"}]'
 )
-TURN_S = 120.0
+TURN_S = PATIENCE_S
 
 
 @pytest.fixture(scope="module")

@@ -5,30 +5,30 @@ import pytest
 
 from corral.core.errors import BadInput
 from corral.world.engines import inbox
-from corral.world.engines.inbox import Inbox, Proof
+from corral.world.engines.inbox import Inbox, Message, Proof
 
 
 def test_texts_are_taken_in_order_and_once(tmp_path: Path) -> None:
     room = str(tmp_path)
-    assert [inbox.send(room, text, by="ada") for text in ("one", "two")] == [1, 2]
+    assert [inbox.send(room, text, by="ada") for text in ("one", "two")] == ["001", "002"]
     reader = Inbox(room, "acp")
     first, second = reader.take(), reader.take()
     assert first is not None
     assert second is not None
     assert (first.text, first.by, second.text, reader.take()) == ("one", "ada", "two", None)
-    assert inbox.receipt(room, 1) is None
+    assert inbox.receipt(room, "001") is None
     reader.done(first, Proof.RECORD)
-    assert inbox.receipt(room, 1) is Proof.RECORD
+    assert inbox.receipt(room, "001") is Proof.RECORD
 
 
 def test_a_number_is_never_used_again(tmp_path: Path) -> None:
     room = str(tmp_path)
     reader = Inbox(room, "acp")
-    for expected in (1, 2, 3):
+    for expected in ("001", "002", "003"):
         assert inbox.send(room, "x") == expected
         message = reader.take()
         assert message is not None
-        if expected != 2:
+        if expected != "002":
             reader.done(message, Proof.NONE)
 
 
@@ -57,7 +57,7 @@ def test_many_writers_get_numbers_of_their_own(tmp_path: Path) -> None:
     reader = Inbox(room, "acp")
     with ThreadPoolExecutor(8) as pool:
         numbers = list(pool.map(lambda n: inbox.send(room, f"text {n}"), range(80)))
-    assert sorted(numbers) == list(range(1, 81))
+    assert sorted(numbers) == [f"{n:03d}" for n in range(1, 81)]
     taken = []
     while (message := reader.take()) is not None:
         reader.done(message, Proof.RECORD)
@@ -87,3 +87,40 @@ def test_who_reads(tmp_path: Path) -> None:
     assert inbox.reader_of(room) == "tmux"
     reader.close()
     assert inbox.reader_of(room) == ""
+
+
+def test_a_message_of_the_log_is_put_once_and_can_be_taken_back_until_it_is_taken(
+    tmp_path: Path,
+) -> None:
+    room = str(tmp_path)
+    letter = Message("m-7", "Blue", told="[m-7 from ana]\n  Blue")
+    reader = Inbox(room, "acp")
+    inbox.put(room, Message("m-12", "later"))
+    inbox.put(room, letter)
+    inbox.withdraw(room, "m-7")
+    assert not inbox.taken(room, "m-7")
+    inbox.put(room, letter)
+    inbox.send(room, "an answer")
+    taken = [reader.take() for _ in range(3)]
+    assert [message.name if message else "" for message in taken] == ["001", "m-7", "m-12"]
+    for when in ("taken", "done"):
+        inbox.put(room, letter)
+        inbox.withdraw(room, "m-7")
+        assert reader.take() is None, when
+        assert inbox.taken(room, "m-7") is (when == "taken")
+        reader.done(letter, Proof.RECORD) if when == "taken" else None
+
+
+def test_who_knocks_is_told_when_it_is_time_unless_it_goes_away(tmp_path: Path) -> None:
+    room = str(tmp_path)
+    reader = Inbox(room, "acp")
+    assert not reader.knocked()
+    inbox.dismiss(room)  # about nothing that is open
+    inbox.knock(room)
+    inbox.knock(room)
+    assert reader.knocked()
+    assert not reader.knocked()
+    assert not reader.dismissed()
+    inbox.dismiss(room)
+    assert reader.dismissed()
+    assert not reader.dismissed()

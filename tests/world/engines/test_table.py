@@ -1,8 +1,10 @@
 """What holds for every entry of the engine table, without its program."""
 
+import json
 import os
 import stat
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +53,9 @@ def job(tmp_path: Path, **changes: Any) -> Job:
         (503, "", Trouble.OVERLOAD),
         (500, "rate limit", Trouble.NETWORK),
         (None, "Claude usage limit reached|1794787846", Trouble.QUOTA),
+        (429, "You've hit your limit · resets 3pm (UTC)", Trouble.QUOTA),
+        (429, "5-hour limit reached", Trouble.QUOTA),
+        (429, "Rate limit reached for gpt-4o on tokens per min", Trouble.RATE),
         (None, "fetch failed: ECONNREFUSED", Trouble.NETWORK),
         (None, "No conversation found with session ID: 1", Trouble.SESSION),
         (None, "Segmentation fault", Trouble.OTHER),
@@ -66,11 +71,56 @@ def test_figures_in_words() -> None:
     assert retry_of("Retrying in 250ms") == 0.25
     assert retry_of("please wait 2 hours") == 7200
     assert retry_of("try again later") is None
+    assert retry_of("usage limit: try again in 2 days 3 hours 5 minutes.") == 183_900
+    assert retry_of("Your quota will reset after 17h7m47s.") == 61_667
+    assert retry_of("Retrying (1/5) in 3s") == 3
+    assert retry_of("try again at 3:14 PM") is None
+    assert retry_of("wait for 5 models") is None
     assert reset_of("Claude usage limit reached|1794787846") == 1_794_787_846_000
     assert reset_of("limit reached") is None
     assert status_in("unexpected status 401 Unauthorized") == 401
     assert status_in("401 Incorrect API key") == 401
     assert status_in("a file of 500 lines") is None
+
+
+NOON = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "reset"),
+    [
+        ("The limit resets at 2026-11-15T18:30:00Z", datetime(2026, 11, 15, 18, 30, tzinfo=UTC)),
+        ("try again after 2026-11-15 18:30:00+02:00", datetime(2026, 11, 15, 16, 30, tzinfo=UTC)),
+        ("You've hit your limit · resets 3pm (UTC)", datetime(2026, 11, 15, 15, tzinfo=UTC)),
+        ("limit reached, resets 3:30am (UTC)", datetime(2026, 11, 16, 3, 30, tzinfo=UTC)),
+        ("resets 12am (UTC)", datetime(2026, 11, 16, 0, 0, tzinfo=UTC)),
+        ("resets Nov 20 at 3pm (UTC)", datetime(2026, 11, 20, 15, tzinfo=UTC)),
+        ("resets Jan 2, 3pm (UTC)", datetime(2027, 1, 2, 15, tzinfo=UTC)),
+        ("try again at Nov 20th, 2026 3:14 PM.", datetime(2026, 11, 20, 15, 14).astimezone()),
+        ("resets 3pm (Nowhere/City)", None),
+        ("resets Feb 31 at 3pm (UTC)", None),
+        ("it resets 30 registers", None),
+    ],
+)
+def test_reset_times_in_words(text: str, reset: datetime | None) -> None:
+    assert reset_of(text, NOON) == (reset and int(reset.timestamp() * 1000))
+
+
+def test_an_account_that_says_when_it_is_free_again(tmp_path: Path) -> None:
+    reader = find("claude-code").reader(job(tmp_path))
+
+    def feed(**event: object) -> list[Fact]:
+        return reader.feed(json.dumps(event).encode(), "out")
+
+    info = {"status": "allowed_warning", "resetsAt": 1_794_787_846, "rateLimitType": "five_hour"}
+    assert feed(type="rate_limit_event", rate_limit_info=info) == []
+    (met,) = feed(type="rate_limit_event", rate_limit_info={**info, "status": "rejected"})
+    assert isinstance(met, Limited)
+    assert (met.trouble, met.reset_at) == (Trouble.QUOTA, 1_794_787_846_000)
+    said = "You've hit your limit · resets 3pm (UTC)"
+    end = feed(type="result", is_error=True, api_error_status=429, result=said)[-1]
+    assert isinstance(end, Finished)
+    assert (end.trouble, end.reset_at) == (Trouble.QUOTA, 1_794_787_846_000)
 
 
 @pytest.mark.parametrize("name", AGENTS)
@@ -191,5 +241,43 @@ def test_probing(tmp_path: Path) -> None:
     broken = probe(Engine(type="claude-code"), environ)
     assert broken.starts is False
     assert broken.advice
-    with pytest.raises(NotFound, match="no engine of type 'clod'"):
-        probe(Engine(type="clod"), environ)
+    unknown = probe(Engine(type="clod"), environ)
+    assert "no engine of type 'clod'" in unknown.advice
+    key = probe(Engine(type="shell", command=("claude",), env=("MY_KEY",)), environ)
+    assert (key.lacking, key.installed) == ("MY_KEY", True)
+    no_tmux = probe(Engine(type="claude-code", transport="tmux"), environ)
+    assert "no tmux" in no_tmux.advice
+    no_adapter = probe(Engine(type="claude-code", transport="acp"), environ)
+    assert "claude-agent-acp" in no_adapter.advice
+    assert "npm install" in no_adapter.advice
+
+
+def overflow(times: int) -> list[bytes]:
+    """Return what opencode prints when its conversation does not fit, so many times."""
+    error = (
+        b'{"type":"error","error":{"name":"ContextOverflowError","data":{"message":"too long"}}}'
+    )
+    shortened = b'{"type":"step_finish","part":{"reason":"stop"}}'
+    return [error, shortened] * times
+
+
+def test_opencode_may_shorten_its_conversation_but_not_for_ever(tmp_path: Path) -> None:
+    def ends(*lines: bytes) -> list[Trouble | None]:
+        reader = find("opencode").reader(job(tmp_path))
+        facts = [*(fact for line in lines for fact in reader.feed(line, "out")), *reader.finish()]
+        return [fact.trouble for fact in facts if isinstance(fact, Finished)]
+
+    call = b'{"type":"tool_use","part":{"tool":"write","state":{"status":"completed"}}}'
+    stop = b'{"type":"step_finish","part":{"reason":"stop"}}'
+    assert ends(*overflow(1)) == [None], "its last step said that it was over"
+    assert ends(*overflow(1), call, stop) == [None]
+    assert ends(*overflow(1)[:1]) == [Trouble.OVERFLOW]
+    assert ends(*overflow(2))[0] is Trouble.OVERFLOW
+    assert ends(*overflow(1), call, *overflow(1), call, stop) == [None]
+
+
+def test_codex_sessions_share_no_folder(tmp_path: Path) -> None:
+    assert (
+        "sandbox_workspace_write.exclude_slash_tmp=true"
+        in find("codex").prepare(job(tmp_path)).argv
+    )

@@ -95,7 +95,7 @@ def test_stopping_leaves_no_server_and_nothing_in_it(sessions: Sessions) -> None
     assert Inbox(str(room), "tmux").take() is not None
     brief.write_text("")
     sessions.start("two", *argv, env=env, stdin=str(brief), cwd=str(room / "tree"))
-    until(lambda: inbox.receipt(str(room), 1))
+    until(lambda: inbox.receipt(str(room), "001"))
     assert heard(room) == ["fork", "again"]
     assert processes.ask_stop(sessions.folder("two"))
     sessions.ended("two")

@@ -13,8 +13,8 @@ from corral.world import processes
 from corral.world.processes import records, table
 from corral.world.processes.model import RUN_VARIABLE, SESSION_VARIABLE, Exit, Launch, Started
 from corral.world.watch import Watch
+from tests.patience import PATIENCE_S
 
-LIMIT_S = 20.0
 T = TypeVar("T")
 
 
@@ -53,7 +53,7 @@ class Sessions:
     def shell(self, name: str, script: str, **changes: object) -> Started:
         return self.start(name, "sh", "-c", script, **changes)
 
-    def ended(self, name: str, limit_s: float = LIMIT_S) -> Exit:
+    def ended(self, name: str, limit_s: float = PATIENCE_S) -> Exit:
         return await_in(self.folder(name), lambda: processes.outcome(self.folder(name)), limit_s)
 
     def record(self, name: str) -> records.Record:
@@ -88,7 +88,7 @@ class Sessions:
                 kill(found.pid, signal.SIGKILL)
 
 
-def await_in(folder: str, look: Callable[[], T | None], limit_s: float = LIMIT_S) -> T:
+def await_in(folder: str, look: Callable[[], T | None], limit_s: float = PATIENCE_S) -> T:
     """Wait until something in a folder is as wanted; woken by changes there."""
     deadline = time.monotonic() + limit_s
     with Watch(folder) as watch:
@@ -100,7 +100,7 @@ def await_in(folder: str, look: Callable[[], T | None], limit_s: float = LIMIT_S
     return found
 
 
-def written(path: str, limit_s: float = LIMIT_S) -> str:
+def written(path: str, limit_s: float = PATIENCE_S) -> str:
     """Wait for a file that holds a whole line, and return that."""
 
     def look() -> str | None:
@@ -121,7 +121,7 @@ def kill(pid: int, number: int) -> None:
     os.close(fd)
 
 
-def await_end(fd: int, limit_s: float = LIMIT_S) -> None:
+def await_end(fd: int, limit_s: float = PATIENCE_S) -> None:
     poll = select.poll()
     poll.register(fd, select.POLLIN)
     assert poll.poll(limit_s * 1000), "it did not end"

@@ -240,3 +240,18 @@ def test_declared_files_are_copied(repo: Path, trees: Trees) -> None:
     with pytest.raises(Refused):
         trees.prepare(tree, ["notes"])
     assert list(victim.iterdir()) == []
+
+
+def test_a_tree_can_come_back_to_where_it_was(trees: Trees) -> None:
+    """Engines find a conversation only in the folder where it was held."""
+    first, second = (trees.make(f"s{n}", f"convoy/x/{n}", "main") for n in (1, 2))
+    trees.release(first)
+    trees.release(second)
+    back = trees.make("s3", "convoy/x/2", "main", at=second.path)
+    assert back.path == second.path
+    other = trees.make("s4", "convoy/x/4", "main", at=second.path, leave={first.path})
+    assert other.path not in (first.path, second.path), "taken, and to be left for somebody"
+    trees.remove(back)
+    again = trees.make("s5", "convoy/x/2", "main", at=second.path, leave={second.path})
+    assert again.path == second.path
+    assert trees.make("s6", "convoy/x/6", "main", at="/elsewhere/tree-9").path == first.path

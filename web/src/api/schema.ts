@@ -477,6 +477,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Start no new sessions and land nothing, of one convoy or at all; what runs goes on. It is `convoy pause` and `queue pause` in one. */
+        post: operations["post /api/pause"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Start sessions and land work again, whichever of the two was paused. */
+        post: operations["post /api/resume"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/session/stop": {
         parameters: {
             query?: never;
@@ -488,6 +522,23 @@ export interface paths {
         put?: never;
         /** End a session and all that it started; the witness sees to it. */
         post: operations["post /api/session/stop"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/session/send": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Say something to a session that runs: what to do next, or the answer that it waits for. */
+        post: operations["post /api/session/send"];
         delete?: never;
         options?: never;
         head?: never;
@@ -766,23 +817,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/log": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** events, oldest first */
-        get: operations["get /api/log"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/whoami": {
         parameters: {
             query?: never;
@@ -792,6 +826,23 @@ export interface paths {
         };
         /** who the server thinks that you are */
         get: operations["get /api/whoami"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** events, oldest first */
+        get: operations["get /api/log"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1850,6 +1901,35 @@ export interface components {
             convoy?: string;
         };
         /**
+         * Pause
+         * @description Start no new sessions and land nothing, of one convoy or at all; what runs goes on.
+         *
+         *         It is `convoy pause` and `queue pause` in one.
+         */
+        Pause: {
+            /**
+             * @description the convoy; left out: everything
+             * @default
+             */
+            convoy?: string;
+            /**
+             * @description why, in one line
+             * @default
+             */
+            reason?: string;
+        };
+        /**
+         * Resume
+         * @description Start sessions and land work again, whichever of the two was paused.
+         */
+        Resume: {
+            /**
+             * @description the convoy; left out: everything
+             * @default
+             */
+            convoy?: string;
+        };
+        /**
          * StopSession
          * @description End a session and all that it started; the witness sees to it.
          */
@@ -1861,6 +1941,21 @@ export interface components {
              * @default stopped by hand
              */
             reason?: string;
+        };
+        /**
+         * SendText
+         * @description Say something to a session that runs: what to do next, or the answer that it waits for.
+         */
+        SendText: {
+            /** @description the session, like AF-1.1 */
+            session: string;
+            /** @description what to say */
+            text: string;
+            /**
+             * @description the question that it answers, if several are open
+             * @default
+             */
+            answers?: string;
         };
         /**
          * ReportProgress
@@ -1987,6 +2082,8 @@ export interface components {
             thread: string;
             model: string;
             turns: number;
+            takes: string;
+            waits: string;
             launches: number;
             reactions: string[];
             spent: components["schemas"]["SpentView"];
@@ -2197,6 +2294,12 @@ export interface components {
             found: number;
             done: number;
         };
+        /** WhoAmI */
+        WhoAmI: {
+            name: string;
+            session: string;
+            task: string;
+        };
         /** LogQuery */
         LogQuery: {
             /**
@@ -2214,17 +2317,41 @@ export interface components {
              * @default 100
              */
             limit?: number;
+            /**
+             * @description only these, like `task.added,session`
+             * @default
+             */
+            type?: string;
+            /**
+             * @description only about this task
+             * @default
+             */
+            task?: string;
+            /**
+             * @description only about this convoy
+             * @default
+             */
+            convoy?: string;
+            /**
+             * @description only by whoever has this in their name
+             * @default
+             */
+            actor?: string;
+            /**
+             * @description only with this in it
+             * @default
+             */
+            text?: string;
         };
-        /** LogPage */
+        /**
+         * LogPage
+         * @description Events from `begin` to `end` were looked at; go on with `before=BEGIN` or `after=END`.
+         */
         LogPage: {
             events: unknown[];
             seq: number;
-        };
-        /** WhoAmI */
-        WhoAmI: {
-            name: string;
-            session: string;
-            task: string;
+            begin: number;
+            end: number;
         };
         /** BoardQuery */
         BoardQuery: {
@@ -2618,7 +2745,7 @@ export interface components {
          */
         Facts: {
             structured: boolean;
-            facts: (components["schemas"]["Began"] | components["schemas"]["Said"] | components["schemas"]["Used"] | components["schemas"]["Answered"] | components["schemas"]["Spent"] | components["schemas"]["Window"] | components["schemas"]["Compacted"] | components["schemas"]["Limited"] | components["schemas"]["Asked"] | components["schemas"]["Told"] | components["schemas"]["Denied"] | components["schemas"]["Finished"])[];
+            facts: (components["schemas"]["Began"] | components["schemas"]["Said"] | components["schemas"]["Used"] | components["schemas"]["Answered"] | components["schemas"]["Spent"] | components["schemas"]["Window"] | components["schemas"]["Compacted"] | components["schemas"]["Limited"] | components["schemas"]["Turn"] | components["schemas"]["Asked"] | components["schemas"]["Told"] | components["schemas"]["Ready"] | components["schemas"]["Denied"] | components["schemas"]["Finished"])[];
         };
         /**
          * Began
@@ -2735,6 +2862,19 @@ export interface components {
          */
         Trouble: "auth" | "budget" | "network" | "other" | "overflow" | "overload" | "quota" | "rate" | "request" | "session";
         /**
+         * Turn
+         * @description Whose turn it is, as seen between an engine and its model (`world/engines/relay`).
+         *
+         *         `heard`: the model answers, so whatever limited it is over.
+         */
+        Turn: {
+            /** @enum {unknown} */
+            fact: "turn";
+            model: boolean;
+            /** @default false */
+            heard?: boolean;
+        };
+        /**
          * Asked
          * @description The engine waits for an answer: a question, or a permission.
          */
@@ -2759,6 +2899,14 @@ export interface components {
             text: string;
             /** @default none */
             proof?: string;
+        };
+        /**
+         * Ready
+         * @description The engine is between two turns, and was asked to say so: it can be told something now.
+         */
+        Ready: {
+            /** @enum {unknown} */
+            fact: "ready";
         };
         /**
          * Denied
@@ -3987,6 +4135,68 @@ export interface operations {
             };
         };
     };
+    "post /api/pause": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description asked again with the same key, it is not done again */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Pause"];
+            };
+        };
+        responses: {
+            /** @description done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: true;
+                        data: Record<string, never>;
+                    };
+                };
+            };
+        };
+    };
+    "post /api/resume": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description asked again with the same key, it is not done again */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Resume"];
+            };
+        };
+        responses: {
+            /** @description done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: true;
+                        data: Record<string, never>;
+                    };
+                };
+            };
+        };
+    };
     "post /api/session/stop": {
         parameters: {
             query?: never;
@@ -4000,6 +4210,37 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["StopSession"];
+            };
+        };
+        responses: {
+            /** @description done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: true;
+                        data: Record<string, never>;
+                    };
+                };
+            };
+        };
+    };
+    "post /api/session/send": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description asked again with the same key, it is not done again */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SendText"];
             };
         };
         responses: {
@@ -4444,34 +4685,6 @@ export interface operations {
             };
         };
     };
-    "get /api/log": {
-        parameters: {
-            query?: {
-                after?: number;
-                before?: number;
-                limit?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description done */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @constant */
-                        ok: true;
-                        data: components["schemas"]["LogPage"];
-                    };
-                };
-            };
-        };
-    };
     "get /api/whoami": {
         parameters: {
             query?: never;
@@ -4491,6 +4704,39 @@ export interface operations {
                         /** @constant */
                         ok: true;
                         data: components["schemas"]["WhoAmI"];
+                    };
+                };
+            };
+        };
+    };
+    "get /api/log": {
+        parameters: {
+            query?: {
+                after?: number;
+                before?: number;
+                limit?: number;
+                type?: string;
+                task?: string;
+                convoy?: string;
+                actor?: string;
+                text?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: true;
+                        data: components["schemas"]["LogPage"];
                     };
                 };
             };

@@ -21,6 +21,13 @@ const SEQUENCE =
 export class Ansi {
   private style: Style = {};
 
+  /** Go on from here twice: a line that is not whole yet is read again once there is more of it. */
+  copy(): Ansi {
+    const other = new Ansi();
+    other.style = this.style;
+    return other;
+  }
+
   /** Return the pieces of one line (without its newline). */
   line(text: string): Piece[] {
     const pieces: Piece[] = [];

@@ -5,7 +5,8 @@ import "./ansi.css";
 
 const FLAGS = ["bold", "dim", "italic", "underline", "strike", "inverse"] as const;
 
-function looks(style: Style): { class?: string; style?: { color?: string; background?: string } } {
+/** The class and style of a piece. */
+export function looks(style: Style): { class?: string; style?: { color?: string; background?: string } } {
   const names = FLAGS.filter((flag) => style[flag]) as string[];
   const own: { color?: string; background?: string } = {};
   const put = (colour: Colour | undefined, letter: string, property: "color" | "background") => {

@@ -22,9 +22,11 @@ type ListProps<T> = {
   reveal?: number;
   /** Stay at the end while rows are added, if one is there. */
   follow?: boolean;
+  /** The last row is nearly in view: there may be more to load. */
+  onEnd?: () => void;
 };
 
-export function VirtualList<T>({ items, height, label, keyOf, render, role = "list", reveal, follow }: ListProps<T>) {
+export function VirtualList<T>({ items, height, label, keyOf, render, role = "list", reveal, follow, onEnd }: ListProps<T>) {
   const box = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ top: 0, height: 600 });
   const atEnd = useRef(true);
@@ -49,6 +51,10 @@ export function VirtualList<T>({ items, height, label, keyOf, render, role = "li
     else if ((reveal + 1) * height > scrollTop + clientHeight) box.current!.scrollTop = (reveal + 1) * height - clientHeight;
   }, [reveal]);
   const [from, to] = visible(view.top, view.height, height, items.length);
+  const near = to >= items.length;
+  useEffect(() => {
+    if (near) onEnd?.();
+  }, [near, items.length]);
   return (
     <div ref={box} class="virtual" onScroll={look} tabIndex={0} {...(role === "rowgroup" ? {} : { role: "region", "aria-label": label })}>
       <div class="tall" role={role} style={{ height: `${items.length * height}px` }}>

@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from corral.core import session_rules
 from corral.core.state import Session
 from corral.core.views import session_view
 from corral.interfaces.cli import sending
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import paint, say_json, warn
 from corral.interfaces.cli.parser import Options
-from corral.roles import locks
+from corral.roles import locks, past
 from corral.roles.files import Room
 from corral.roles.following import Following
 
@@ -35,7 +34,7 @@ _UNFINISHED = re.compile("\x1b(\\[[0-9;]{0,30})?$")
 
 
 def attach(context: Context, options: Options) -> None:
-    session = session_rules.find_session(context.store.state(), options.session)
+    session = past.find(context.store, context.store.state(), options.session)
     if sending.has_terminal(context, session) and sys.stdout.isatty() and not context.as_json:
         _sit_down(context, session)
         return
@@ -111,10 +110,8 @@ class _Attached:
 
     def _end(self) -> str:
         """Say how the session ended, as far as anybody knows; nothing while it goes on."""
-        found = self._context.store.state().sessions.get(self._session.id)
-        if found is None:
-            return f"another session has taken the place of {self._session.id}"
-        self._session = found
+        store = self._context.store
+        self._session = found = past.find(store, store.state(), self._session.id)
         if found.ended_at:
             detail = f": {found.detail}" if found.detail else ""
             return f"{found.id} ended: {found.verdict}{detail}"

@@ -99,6 +99,8 @@ _SENTENCES = {
     "queue prioritise": "{id} has the priority {priority} now",
     "queue report": "{run} is {result}",
     "alert acknowledge": "{id} is seen to by {seen_by}",
+    "pause": "no new sessions are started for {what}, and nothing lands; corral resume ends that",
+    "resume": "sessions are started and work lands again for {what}",
     "convoy pause": "no new sessions are started for {what}; corral convoy resume ends that",
     "convoy resume": "sessions are started again for {what}",
     "session report": "noted for {id}",

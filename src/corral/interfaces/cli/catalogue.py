@@ -120,6 +120,8 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
     ),
     "Convoys and tasks": (
         Entry("convoy create", "", _BOARD),
+        Entry("pause", "", _BOARD),
+        Entry("resume", "", _BOARD),
         Entry("convoy pause", "", _BOARD),
         Entry("convoy resume", "", _BOARD),
         Entry("convoy list", "the convoys", "look:convoy_list"),
@@ -193,7 +195,7 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
         ),
         Entry(
             "session send",
-            "say something to a session that takes text: an answer, or what to do next",
+            "say something to a session that runs: what to do next, or its answer",
             "sending:send",
             (
                 Option("session", "the session"),

@@ -57,7 +57,8 @@ def _probed(profiles: dict[str, Engine], *, ask: bool) -> dict[str, Probe]:
 
 
 def _fine(found: Probe) -> bool:
-    return found.installed and found.starts is not False and found.answers is not False
+    bad = not found.installed or found.starts is False or found.answers is False
+    return not bad and not found.lacking
 
 
 def _row(name: str, profile: Engine, found: Probe) -> dict[str, Any]:

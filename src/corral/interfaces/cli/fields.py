@@ -24,6 +24,8 @@ _POSITIONAL = {"title", "task", "text", "resource", "subject", "alert", "check",
 _POSITIONAL |= {"session", "message", "to"}
 _OPTIONAL_POSITIONAL = {
     ("task claim", "task"),
+    ("pause", "convoy"),
+    ("resume", "convoy"),
     ("queue pause", "convoy"),
     ("queue resume", "convoy"),
 }

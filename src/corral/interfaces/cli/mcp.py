@@ -6,6 +6,7 @@ Nothing is understood on the way: a line is a JSON-RPC message, and the answer i
 import json
 import os
 import sys
+import time
 from typing import Any
 
 from corral.interfaces.cli import remote
@@ -14,35 +15,58 @@ from corral.interfaces.cli.parser import Options
 
 _INTERNAL = -32603
 _PARSE = -32700
+_BACK_S = 30.0
+_BETWEEN_S = 0.2
 
 
 def bridge(context: Context, options: Options) -> None:
-    folder = context.repository.folder
+    line_to = _Line(context.repository.folder, context.actor)
     while line := sys.stdin.buffer.readline(4 << 20):
         if not line.strip():
             continue
-        answer = _forwarded(folder, line, context.actor)
+        answer = line_to.forwarded(line)
         if answer:
             sys.stdout.buffer.write(answer.replace(b"\n", b"") + b"\n")
             sys.stdout.buffer.flush()
 
 
-def _forwarded(folder: str, line: bytes, actor: str) -> bytes:
-    try:
-        asked: Any = json.loads(line)
-    except ValueError:
-        return _error(None, _PARSE, "this line is not JSON")
-    number = asked.get("id") if isinstance(asked, dict) else None
-    try:
-        found = remote.forward(folder, "/mcp", line, actor)
-    except remote.Unanswered:
-        return _error(number, _INTERNAL, "the server ended before it had answered")
-    if found is None:
-        return _error(number, _INTERNAL, "no server runs for this repository: corral up")
-    status, body = found
-    if status < 300 or body.startswith(b'{"jsonrpc"'):
-        return body
-    return _error(number, _INTERNAL, body.decode("utf-8", "replace")[:500])
+class _Line:
+    """The way to the server. One that was there and is gone is waited for: it is started again."""
+
+    def __init__(self, folder: str, actor: str) -> None:
+        self._folder = folder
+        self._actor = actor
+        self._met = False
+
+    def forwarded(self, line: bytes) -> bytes:
+        try:
+            asked: Any = json.loads(line)
+        except ValueError:
+            return _error(None, _PARSE, "this line is not JSON")
+        number = asked.get("id") if isinstance(asked, dict) else None
+        found = self._answered(line)
+        if isinstance(found, str):
+            return _error(number, _INTERNAL, found)
+        status, body = found
+        if status < 300 or body.startswith(b'{"jsonrpc"'):
+            return body
+        return _error(number, _INTERNAL, body.decode("utf-8", "replace")[:500])
+
+    def _answered(self, line: bytes) -> tuple[int, bytes] | str:
+        """Ask until there is an answer. The key is the same each time, so it is done once."""
+        key = os.urandom(12).hex()
+        deadline = time.monotonic() + _BACK_S
+        while True:
+            try:
+                found = remote.forward(self._folder, "/mcp", line, self._actor, key)
+            except remote.Unanswered:
+                self._met, found = True, None
+            if found is not None:
+                self._met = True
+                return found
+            if not self._met or time.monotonic() > deadline:
+                return "no server runs for this repository: corral up"
+            time.sleep(_BETWEEN_S)
 
 
 def _error(number: Any, code: int, message: str) -> bytes:

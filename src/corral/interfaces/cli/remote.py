@@ -51,11 +51,11 @@ def post(folder: str, path: str, actor: str) -> Any:
     return None if answer is None else msgspec.json.decode(answer)
 
 
-def forward(folder: str, path: str, body: bytes, actor: str) -> tuple[int, bytes] | None:
+def forward(folder: str, path: str, body: bytes, actor: str, key: str) -> tuple[int, bytes] | None:
     """Post something to the server and return status and body as they come; None if none runs."""
     if not actor.isprintable():
         raise BadInput("the name has a control character in it")
-    answer = _exchanged(folder, path, body, actor, "")
+    answer = _exchanged(folder, path, body, actor, key)
     return None if answer is None else _parted(answer)
 
 

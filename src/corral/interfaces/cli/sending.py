@@ -1,41 +1,62 @@
 """`corral session send`, and the screen of a session that has a terminal."""
 
 import time
+from typing import Any
 
-from corral.core import session_rules
-from corral.core.errors import Failed, Refused
+from corral.core.codec import decode, event_of
+from corral.core.commands import SendText
+from corral.core.errors import Failed
+from corral.core.events import MessageDelivered
 from corral.core.state import Session
+from corral.interfaces.cli.board import perform_anywhere
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.parser import Options
 from corral.roles.files import Room
+from corral.store.sqlite import SqliteStore
 
 _PROVED = {
     "record": "{} has it: its own record says so",
     "screen": "{} has it: it was seen on its screen",
+    "reacted": "{} has it, and goes on with it",
     "none": "it was typed for {}, but nothing shows that it arrived",
-    None: "it waits for {}, which takes it when its turn is over",
+    "": "{} has read it",
+    None: "{id} waits for {}, which gets it when its turn is over",
 }
 
 
 def send(context: Context, options: Options) -> None:
-    from corral.world.engines import inbox
-
-    found = session_rules.find_session(context.store.state(), options.session)
     text = context.read_text("-") if options.text == "-" else options.text
-    room = Room(context.repository.folder, found.id).path
-    if not _reader(context, found):
-        raise Refused(
-            f"{found.id} takes no text: it has ended, is still starting, or its engine cannot;"
-            " nothing was sent",
-            "only engines with transport acp or tmux take text while they run",
-            code="takes_no_text",
-        )
-    number = inbox.send(room, text, answers=options.answers or "", by=context.actor)
-    proof = _proof(room, number, min(max(0, options.wait), 3600))
+    command = SendText(session=options.session, text=text, answers=options.answers or "")
+    sent = _decoded(perform_anywhere(context, command))
+    proof = _proof(context.store, sent["id"], sent["seq"], min(max(0, options.wait), 3600))
+    session = sent["to"].removeprefix("session:")
     context.answer(
-        {"session": found.id, "number": number, "proof": proof},
-        lambda: _PROVED[proof].format(found.id),
+        {"session": session, "message": sent["id"], "proof": proof},
+        lambda: _PROVED.get(proof, "{} has it").format(session, id=sent["id"]),
     )
+
+
+def _decoded(data: Any) -> dict[str, Any]:
+    import msgspec
+
+    decoded: dict[str, Any] = msgspec.json.decode(data) if isinstance(data, msgspec.Raw) else data
+    return decoded
+
+
+def _proof(store: SqliteStore, message: str, after: int, wait_s: float) -> str | None:
+    """Wait until a message was delivered; return how that is known, None if it was not yet."""
+    deadline = time.monotonic() + wait_s
+    while True:
+        for stored in store.read(after):
+            record = decode(stored.line)
+            after = record.seq
+            event = event_of(record)
+            if isinstance(event, MessageDelivered) and event.message == message:
+                return event.proof
+        left = deadline - time.monotonic()
+        if left <= 0:
+            return None
+        store.wait(after, left)
 
 
 def has_terminal(context: Context, session: Session) -> bool:
@@ -65,18 +86,3 @@ def _reader(context: Context, session: Session) -> str:
     if launch is None or not session.live or not processes.alive(launch):
         return ""
     return inbox.reader_of(room.path)
-
-
-def _proof(room: str, number: int, wait_s: float) -> str | None:
-    from corral.world.engines import inbox
-    from corral.world.watch import Watch
-
-    deadline = time.monotonic() + wait_s
-    with Watch() as watch:
-        watch.add_complete(inbox.done_folder(room))
-        while (proof := inbox.receipt(room, number)) is None:
-            left = deadline - time.monotonic()
-            if left <= 0:
-                return None
-            watch.wait(left)
-    return proof

@@ -3,7 +3,7 @@
 import gc
 from typing import TYPE_CHECKING
 
-from corral.core import messages, session_rules
+from corral.core import session_rules
 from corral.core.state import Session
 from corral.core.text import line, shown
 from corral.core.verdict import Verdict
@@ -12,6 +12,7 @@ from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import moment, paint, span, table
 from corral.interfaces.cli.parser import Options
 from corral.interfaces.cli.sending import screen
+from corral.roles import past
 from corral.roles.files import Room
 from corral.store.port import Request
 
@@ -30,22 +31,24 @@ def witness(context: Context, options: Options) -> None:
 def listed(context: Context, options: Options) -> None:
     state = context.store.state()
     now = context.now()
+    asking = {alert.subject for alert in state.alerts.values() if alert.kind == "asked"}
     # As on the board: which of two tasks was tried again first is chance.
     sessions = sorted(state.sessions.values(), key=lambda one: state.tasks[one.task].order)
-    asking = messages.asking(state, now)
     context.answer(
         [session_view(session) for session in sessions],
         lambda: _sessions(sessions, now, asking) if sessions else "no session yet",
     )
 
 
-def _doing(session: Session, asking: dict[str, str]) -> str:
+def _doing(session: Session, asking: set[str]) -> str:
     if session.stop:
         return "stopping"
-    return f"waits ({asking[session.id]})" if session.id in asking else "running"
+    if session.waits:
+        return f"waits ({session.waits})"
+    return "asks" if session.id in asking else "running"
 
 
-def _sessions(sessions: list[Session], now: int, asking: dict[str, str]) -> str:
+def _sessions(sessions: list[Session], now: int, asking: set[str]) -> str:
     rows = [
         (
             session.id,
@@ -60,7 +63,7 @@ def _sessions(sessions: list[Session], now: int, asking: dict[str, str]) -> str:
 
 
 def show(context: Context, options: Options) -> None:
-    found = session_rules.find_session(context.store.state(), options.session)
+    found = past.find(context.store, context.store.state(), options.session)
     view = session_view(found)
     used = _usage(context, found)
     stream = _stream(context, found)
@@ -141,7 +144,7 @@ def _shown(view: SessionView, used: "Usage | None") -> str:
 def tail(context: Context, options: Options) -> None:
     from corral.world import processes
 
-    found = session_rules.find_session(context.store.state(), options.session)
+    found = past.find(context.store, context.store.state(), options.session)
     folder = Room(context.repository.folder, found.id).launch()
     lines = None
     if not options.raw:
@@ -178,7 +181,9 @@ def _in_words(context: Context, session: Session, lines: int) -> list[str] | Non
 
 def stop(context: Context, options: Options) -> None:
     reason = line(options.reason, "the reason")
-    found = session_rules.find_session(context.store.state(), options.session)
+    found = past.find(context.store, context.store.state(), options.session)
+    if not found.live:
+        raise session_rules.ended(found)
     context.writable.transaction(
         Request(
             context.actor,

@@ -29,9 +29,16 @@ CONFIG = """\
 # account = ""               # whose limits it counts against
 # fallback = ""              # the profile to use while that account is limited
 # answers = ""               # what a question is answered with; empty: you are asked
-# output = "facts"           # for type "command": it prints facts as lines of JSON
+# output = "facts"           # for type "command": what it prints, or a known engine's name
+# lines = []                 # or what its lines mean; and more, see: docs/sessions.md
+# key = ""                   # the variable in which it wants the first one of env
+# set = {}                   # variables for it; {home}, {model}, {url}, … in them
+# fresh = []                 # arguments for a new conversation: {id}
+# resume = []                # to go on with one: {resume}
+# mcp = []                   # to hand it tools: {mcp} is their address
 # commit = true              # Corral commits what it leaves
 # turn_s = 600               # silent for so long, it is ended and resumed
+# context = 0                # tokens that its model can take in; 0: the engine itself says
 # budget_usd = 0.0           # for one task; 0: no limit
 # good_for = ""              # what the mayor is told about it
 
@@ -91,6 +98,9 @@ CONFIG = """\
 # enabled = true
 # hold = false               # a task that would run into one waits until it is over
 # every_s = 5                # so often at most, a session's files are looked at
+
+[telemetry]
+# endpoint = ""              # an OpenTelemetry collector for traces, like http://127.0.0.1:4318
 
 [refinery]
 # strategy = "squash"        # rebase, squash or merge; a convoy may say otherwise

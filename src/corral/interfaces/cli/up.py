@@ -2,16 +2,13 @@
 
 import gc
 import os
-import shlex
 import subprocess
 import sys
 import time
-from importlib.util import find_spec
 
-from corral.core.errors import Failed
-from corral.core.text import number
+from corral.core.errors import BadInput, Failed
+from corral.core.text import number, shown
 from corral.interfaces.cli import output
-from corral.interfaces.cli.catalogue import ENTRIES
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.parser import Options
 from corral.interfaces.cli.serve import server_of
@@ -28,9 +25,10 @@ After=network.target
 
 [Service]
 WorkingDirectory={folder}
-ExecStart={program} up --repo {folder}
+Environment={path}
+ExecStart={command}
 Restart=on-failure
-KillMode=mixed
+KillMode=process
 
 [Install]
 WantedBy=default.target"""
@@ -44,6 +42,8 @@ def up(context: Context, options: Options) -> None:
     if options.systemd:
         _print_unit(context)
         return
+    _must_be_down(context)
+    _must_be_possible(context, port)
     if options.d:
         _behind(context, port)
         return
@@ -55,37 +55,62 @@ def _roles(context: Context, port: int) -> dict[str, list[str]]:
     from corral.roles.supervisor import program
 
     where = ["--repo", context.repository.worktree]
-    roles = {
+    return {
         "server": program("serve", "--port", str(port), *where),
         "witness": program("witness", "run", *where),
+        "refinery": program("refinery", "run", *where),
         "deacon": program("deacon", "run", *where),
     }
-    if "refinery run" in ENTRIES and find_spec("corral.roles.refinery"):
-        roles["refinery"] = program("refinery", "run", *where)
-    return roles
 
 
-def _print_unit(context: Context) -> None:
-    folder = context.repository.worktree
-    program = shlex.join([sys.executable, "-m", "corral"])
-    unit = UNIT.format(folder=folder, program=program)
-    context.answer({"unit": unit}, lambda: unit)
-
-
-def _behind(context: Context, port: int) -> None:
-    """Start the supervisor as a process of its own, and wait until its server answers."""
+def _must_be_down(context: Context) -> None:
     from corral.core.errors import Refused
     from corral.roles.supervisor import is_up
 
-    folder = context.repository.folder
-    if is_up(folder):
+    if is_up(context.repository.folder):
         raise Refused(
             "corral up runs for this repository already; nothing was changed",
             "corral down stops it",
             code="already_up",
         )
-    os.makedirs(folder, exist_ok=True)  # nothing has happened yet
-    log = os.open(f"{folder}/{_LOG}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+
+
+def _must_be_possible(context: Context, port: int) -> None:
+    """Refuse what would make the server end, and be started again, for ever."""
+    from corral.world import keys
+    from corral.world.serving import check, listen_tcp
+
+    check(context.config.server)
+    keys.token(context.repository.folder)
+    keys.secret(context.repository.folder)
+    wanted = port or context.config.server.port
+    if wanted and server_of(context) is None:
+        listen_tcp(context.config.server.bind, wanted).close()
+
+
+def _print_unit(context: Context) -> None:
+    folder = context.repository.worktree
+    if not folder.isprintable():
+        raise BadInput("the name of this folder has a control character in it: systemd takes none")
+    words = [sys.executable, "-m", "corral", "up", "--repo", folder]
+    unit = UNIT.format(
+        folder=folder.replace("%", "%%"),
+        path=_quoted(f"PATH={os.environ.get('PATH', os.defpath)}"),  # else no engine is found
+        command=" ".join(_quoted(word).replace("$", "$$") for word in words),
+    )
+    context.answer({"unit": unit}, lambda: unit)
+
+
+def _quoted(word: str) -> str:
+    """Quote a word for systemd, whose rules are not those of a shell."""
+    escaped = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
+    return f'"{escaped}"'
+
+
+def _behind(context: Context, port: int) -> None:
+    """Start the supervisor as a process of its own, and wait until its server answers."""
+    folder = context.repository.folder
+    log = os.open(f"{folder}/{_LOG}", os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     words = ["up", "--port", str(port), "--repo", context.repository.worktree]
     started = subprocess.Popen(
         [sys.executable, "-m", "corral", *words],
@@ -99,7 +124,11 @@ def _behind(context: Context, port: int) -> None:
     deadline = time.monotonic() + _START_S
     while (server := server_of(context)) is None:
         if started.poll() is not None or time.monotonic() > deadline:
-            raise Failed(f"corral up did not start: see {folder}/{_LOG}", "corral up")
+            started.terminate()  # nothing is left behind of what did not come up
+            started.wait()
+            said = os.pread(log, 1 << 16, 0).decode("utf-8", "replace").split("\n")
+            last = next((line for line in reversed(said) if line.strip()), f"see {folder}/{_LOG}")
+            raise Failed(f"corral up did not start: {shown(last)}", "corral up")
         time.sleep(0.05)
     data = {"url": server.url, "pid": started.pid}
     context.answer(data, lambda: f"Corral is up: {server.url} (corral link, corral down)")

@@ -6,9 +6,11 @@ each tool is one command, with what follows from the asker filled in.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextvars import ContextVar
 from functools import wraps
+from hashlib import sha256
+from itertools import count
 from typing import Any, Concatenate, ParamSpec
 
 import msgspec
@@ -23,12 +25,10 @@ from corral.core.codec import decode
 from corral.core.commands import Command
 from corral.core.errors import BadInput, CorralError
 from corral.core.ids import ConvoyId, TaskId, Token
-from corral.core.slots import Limits
 from corral.core.state import Task
-from corral.core.why import explain
 from corral.interfaces.http.api import Api
-from corral.interfaces.http.exchange import Receive, Scope, Send
-from corral.interfaces.http.pages import scoped
+from corral.interfaces.http.exchange import Call, Receive, Send
+from corral.interfaces.http.pages import explained, scoped
 
 INSTRUCTIONS = (
     "Corral coordinates agents on one repository. Report progress now and then, read your inbox"
@@ -39,6 +39,7 @@ _LINES = 200  # tasks that a status lists
 
 P = ParamSpec("P")
 _caller: ContextVar[Principal] = ContextVar("caller")  # each request has its own
+_keys: ContextVar[Iterator[str]] = ContextVar("keys")
 
 
 def _told(
@@ -86,10 +87,11 @@ class Agents:
             self._ready.set()
             await asyncio.Event().wait()
 
-    async def serve(self, who: Principal, scope: Scope, receive: Receive, send: Send) -> None:
+    async def serve(self, call: Call, receive: Receive, send: Send) -> None:
         await self._ready.wait()
-        _caller.set(who)
-        await self._manager.handle_request(scope, receive, send)
+        _caller.set(call.principal)
+        _keys.set(_derived(call.header(b"idempotency-key")))
+        await self._manager.handle_request(call.scope, receive, send)
 
     async def stop(self) -> None:
         self._running.cancel()
@@ -136,17 +138,22 @@ class Tools:
         return {"id": (await self._do(command))["id"]}
 
     @_told
-    async def inbox(self, ack: tuple[str, ...] = ()) -> Any:
-        """Your new messages. ack: ids you are done with."""
+    async def inbox(self, ack: tuple[str, ...] = (), again: bool = False) -> Any:
+        """Your new messages. ack: ids you are done with. again: with all you did not ack."""
         for message in ack:
             await self._do(c.AcknowledgeMessage(message=message))
         found: list[views.MessageView] = (await self._do(c.ReadMessages()))["messages"]
-        return [
+        if again:  # for whoever never got the answer to an earlier call
+            await self._api.caught_up()
+            mine, who = self._api.feed.state.messages.values(), _caller.get().name
+            found = [views.message_view(m) for m in mine if m.reader == who and not m.acknowledged]
+        shown = [
             {"id": m.id, "from": m.sender, "text": m.text}
             | ({"asks": True} if m.question else {})
             | ({"answers": m.reply_to} if m.reply_to else {})
             for m in found
         ]
+        return {"messages": shown}  # an object: Gemini CLI takes no list for an answer
 
     @_told
     async def hand_off(self, to: str = "", note: str = "", task: str = "", token: str = "") -> Any:
@@ -203,10 +210,7 @@ class Tools:
     async def why(self, task: str = "") -> Any:
         """Why a task does not go on."""
         found = await self._seen(task)
-        state, config = self._api.feed.state, self._api.config
-        slots, engine = config.slots, config.engine.get(found.engine or "default")
-        limits = Limits(slots.total, slots.reserve, slots.pools)
-        told = explain(state, found, self._api.clock(), limits, engine.pool if engine else "")
+        told = explained(self._api, self._api.feed.state, found)
         return {"summary": told.summary, "obstacles": [o.text for o in told.obstacles]}
 
     @_told
@@ -247,7 +251,7 @@ class Tools:
     # Inside
 
     async def _do(self, command: Command) -> dict[str, Any]:
-        return await self._api.perform(_caller.get(), command)
+        return await self._api.perform(_caller.get(), command, next(_keys.get()))
 
     def _own(self, task: str) -> TaskId:
         """Return the task that is meant: one's own, if none is named."""
@@ -259,6 +263,13 @@ class Tools:
     async def _seen(self, task: str) -> Task:
         await self._api.caught_up()
         return seen(self._api.feed.state, _caller.get(), self._own(task))
+
+
+def _derived(key: str) -> Iterator[str]:
+    """Yield a key for each command of a call, the same ones if it is asked again."""
+    for number in count():
+        said = sha256(f"{key}/{number}".encode()).hexdigest()[:32]
+        yield said if key else ""
 
 
 def _brief_task(data: dict[str, Any]) -> dict[str, Any]:

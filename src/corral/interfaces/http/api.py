@@ -20,7 +20,7 @@ from corral.core.offers import index
 from corral.core.requests import keyed
 from corral.core.state import State
 from corral.interfaces.answers import answer_of
-from corral.interfaces.http import assets, dashboard, details, mayor, pages
+from corral.interfaces.http import assets, dashboard, details, logbook, mayor, pages
 from corral.interfaces.http.exchange import (
     Call,
     Receive,
@@ -40,7 +40,7 @@ from corral.interfaces.http.live import Live, LiveData, LiveQuery
 from corral.interfaces.http.routes import Route, Router
 from corral.interfaces.http.stream import EventsQuery, Streams
 from corral.roles.secrets import Secrets
-from corral.store.port import Request
+from corral.store.port import Request, events_of
 from corral.store.writer import Writer
 from corral.world.clock import Clock, now
 from corral.world.repository import Repository
@@ -112,7 +112,7 @@ class Api:
             data: dict[str, Any] = await self.ask(request)
         except AlreadyDone as done:
             await self.feed.reach(done.seq)
-            data = answer(self.feed.state, list(self.feed.store.read(done.seq - 1, 1)))
+            data = answer(self.feed.state, events_of(self.feed.store, done.seq))
         self._acknowledged = max(self._acknowledged, data.get("seq", 0))
         return data
 
@@ -231,6 +231,7 @@ ROUTER = Router(
     [
         *_commands(),
         *pages.VIEWS,
+        *logbook.ROUTES,
         *dashboard.ROUTES,
         *details.ROUTES,
         *mayor.ROUTES,
@@ -326,7 +327,7 @@ class Application:
             api.guard.check_body(call)
             received = await call.received() if call.method == "POST" else call.receive
             agents = self._agents or await self._load_agents()
-            await agents.serve(call.principal, call.scope, received, send)
+            await agents.serve(call, received, send)
             return None
         if api.assets.serves(call) and not call.principal.session:
             return await api.assets.reply(call)

@@ -94,6 +94,10 @@ class Call:
 
         return receive
 
+    def abort(self) -> None:
+        """Cut the connection: whoever does not read would keep us from closing it."""
+        self.scope["state"]["abort"]()
+
     async def gone(self) -> None:
         """Wait until the one who asked has gone away."""
         while (await self.receive())["type"] != "http.disconnect":

@@ -5,21 +5,22 @@ from typing import TYPE_CHECKING, Any
 from typing import Annotated as A
 
 import msgspec
-from msgspec import Meta, Raw, Struct
+from msgspec import Meta, Struct
 
 from corral.core import access, views
 from corral.core.access import Principal, visible
 from corral.core.claims import ready
-from corral.core.codec import decode, mirrored
+from corral.core.codec import decode
 from corral.core.errors import NotFound
+from corral.core.governor import profile_for
 from corral.core.messages import inbox
+from corral.core.profiles import limits_of
 from corral.core.rules import find_convoy
-from corral.core.session_rules import find_session
-from corral.core.slots import Limits
-from corral.core.state import Session, State
+from corral.core.state import Session, State, Task
 from corral.core.why import Explanation, explain
 from corral.interfaces.http.exchange import Call, Headers, Reply, asked, ok
 from corral.interfaces.http.routes import Route
+from corral.roles import past
 from corral.roles.locks import taken
 
 if TYPE_CHECKING:
@@ -34,12 +35,6 @@ class TasksQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ready: A[bool, Meta(description="only tasks that could be claimed now")] = False
     after: A[str, Meta(description="go on after this task")] = ""
     limit: A[int, Meta(ge=1, le=5000, description="so many at most")] = 1000
-
-
-class LogQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    after: A[int, Meta(ge=0, le=1 << 53, description="only events after this number")] = 0
-    before: A[int, Meta(ge=0, le=1 << 53, description="the last ones before this number")] = 0
-    limit: A[int, Meta(ge=1, le=1000, description="so many at most")] = 100
 
 
 class OutputQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -71,11 +66,6 @@ class TaskPage(views.TaskView, frozen=True, kw_only=True):
 class ConvoyPage(Struct, frozen=True):
     convoy: views.ConvoyView
     tasks: list[views.TaskLine]
-
-
-class LogPage(Struct, frozen=True):
-    events: list[Raw]
-    seq: int  # the newest event there is
 
 
 class Output(Struct, frozen=True):
@@ -220,9 +210,14 @@ def _events(api: "Api", numbers: list[int]) -> list[dict[str, Any]]:
 async def why(api: "Api", call: Call) -> Reply:
     state = api.feed.state
     found = access.seen(state, call.principal, call.params["task"])
-    slots, engine = api.config.slots, api.config.engine.get(found.engine or "default")
-    limits = Limits(slots.total, slots.reserve, slots.pools)
-    return ok(explain(state, found, api.clock(), limits, engine.pool if engine else ""))
+    return ok(explained(api, state, found))
+
+
+def explained(api: "Api", state: State, task: Task) -> Explanation:
+    """Explain a task by all that the witness decides by."""
+    limits, now = limits_of(api.config), api.clock()
+    engine = api.config.engine.get(profile_for(state, task, limits.accounts, now))
+    return explain(state, task, now, limits, engine.pool if engine else "")
 
 
 async def sessions(api: "Api", call: Call) -> Reply:
@@ -236,7 +231,7 @@ async def session(api: "Api", call: Call) -> Reply:
 
 
 def session_of(api: "Api", call: Call) -> Session:
-    found = find_session(api.feed.state, call.params["session"])
+    found = past.find(api.feed.store, api.feed.state, call.params["session"])
     if not visible(api.feed.state, call.principal, found.task):
         raise NotFound("there is no such session", "GET /api/sessions")
     return found
@@ -263,17 +258,6 @@ async def jobs(api: "Api", call: Call) -> Reply:
     return ok(Jobs(roles, [Job(c.name, c.ran_at, c.found, c.done) for c in found]))
 
 
-async def log(api: "Api", call: Call) -> Reply:
-    query: LogQuery = asked(call, LogQuery)
-    known = api.feed.state.seq
-    after, end = query.after, known
-    if query.before:
-        end = min(known, query.before - 1)
-        after = max(after, end - query.limit)
-    rows = await asyncio.to_thread(lambda: list(api.feed.store.read(after, query.limit)))
-    return ok(LogPage([Raw(mirrored(row)) for row in rows if row.seq <= end], known))
-
-
 async def whoami(api: "Api", call: Call) -> Reply:
     who = call.principal
     task = access.still_holds(api.feed.state, who).id if who.session else ""
@@ -297,6 +281,5 @@ VIEWS = (
     _view("/api/alerts", "what needs a person's eye", alerts, list[views.AlertView]),
     _view("/api/messages", "messages that are not over", messages, list[views.MessageView]),
     _view("/api/jobs", "what runs, and when each job last ran", jobs, Jobs, people_only=True),
-    _view("/api/log", "events, oldest first", log, LogPage, query=LogQuery, people_only=True),
     _view("/api/whoami", "who the server thinks that you are", whoami, WhoAmI),
 )

@@ -16,7 +16,7 @@ import uvicorn
 
 from corral.core.config import Config
 from corral.core.config import Server as Settings
-from corral.core.errors import CorralError, Refused
+from corral.core.errors import CorralError
 from corral.interfaces.http.api import Api, Application
 from corral.interfaces.http.exchange import Receive, Scope, Send
 from corral.interfaces.http.feed import Feed
@@ -33,23 +33,9 @@ from corral.world.git import Git
 from corral.world.repository import Repository
 
 ROLE = "server"
-_LOOPBACK = ("127.0.0.1", "::1")
 _KEEP_ALIVE_S = 75
 _GRACE_S = 3
 _MIRROR_S = 1.0
-
-
-def check(config: Config) -> None:
-    """Refuse to be reached from elsewhere without encryption."""
-    if config.server.bind not in _LOOPBACK and not (
-        config.server.tls_cert and config.server.tls_key
-    ):
-        raise Refused(
-            f"[server] bind = {config.server.bind!r} can be reached from other machines, and"
-            " tokens would go over the network as they are; nothing was started",
-            "set tls_cert and tls_key in .corral/config.toml, or leave bind out",
-            code="not_encrypted",
-        )
 
 
 def run(
@@ -61,7 +47,7 @@ def run(
     ready: Callable[[str], None] = lambda url: None,
 ) -> None:
     """Serve until asked to stop; `ready` is told the address once requests are answered."""
-    check(config)
+    serving.check(config.server)
     lock = only_one(repository.folder, ROLE)
     try:
         settings = config.server
@@ -166,6 +152,7 @@ class _Server(uvicorn.Server):
                 log_level="error",
                 access_log=False,
                 server_header=False,
+                proxy_headers=False,
                 timeout_keep_alive=_KEEP_ALIVE_S,
                 timeout_graceful_shutdown=_GRACE_S,
                 ssl_certfile=settings.tls_cert or None,

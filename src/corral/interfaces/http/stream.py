@@ -133,6 +133,9 @@ class Channel:
         except asyncio.CancelledError:
             if not self._ended:
                 raise
+            if self._sending_since:  # in the middle of what nobody takes
+                call.abort()
+                return
         except NoToken:
             pass  # the claim has ended, and with it the right to look
         finally:

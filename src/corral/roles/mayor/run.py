@@ -115,7 +115,7 @@ class Runner:
         reader = self.engaging.reader(mayor.profile, self._job(mayor, tree))
         prices = self._config.budget.prices
         folder = self.folder(mayor)
-        reading = Reading(folder, reader, prices, now(), words.hear)
+        reading = Reading(folder, reader, Stream(prices=prices), now(), words.hear)
         stopped = ""
         try:
             with Watch() as watch:

@@ -15,6 +15,7 @@ from corral.core import queue_rules
 from corral.core.ids import ConvoyId
 from corral.core.queue_fold import trunk_of
 from corral.core.queue_state import Check
+from corral.core.redaction import redacted
 from corral.core.state import State
 from corral.roles.log import Log
 from corral.roles.refining.stacks import Stacks
@@ -160,7 +161,7 @@ def _git(place: str, *args: str) -> str:
 def _run(command: list[str], place: str) -> str:
     """Run a program; return what is wrong, nothing if it went well."""
     done = _start(command, place)
-    said = " ".join(done.stderr.split())[-300:]
+    said = redacted(" ".join(done.stderr.split()))[-300:]
     return "" if done.returncode == 0 else said or f"exit code {done.returncode}"
 
 

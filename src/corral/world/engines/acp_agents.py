@@ -50,6 +50,7 @@ def _codex(job: Job) -> dict[str, str]:
         "check_for_update_on_startup": False,
         "analytics": {"enabled": False},
         "feedback": {"enabled": False},
+        "sandbox_workspace_write": {"exclude_slash_tmp": True},  # as in the recipe of codex
     }
     variables = {"CODEX_PATH": job.program[0]}
     if job.base_url:
@@ -111,6 +112,7 @@ AGENTS: dict[str, AcpAgent] = {
             variables=_codex,
             install="npm install -g @agentclientprotocol/codex-acp",
         ),
+        AcpAgent(type="command", install="name the program in the profile's command"),
         # Known to speak it, without a recipe of their own yet.
         AcpAgent(type="kimi", args=("acp",), install="npm install -g @moonshot-ai/kimi-code"),
         AcpAgent(type="qwen", args=("--acp",), install="npm install -g @qwen-code/qwen-code"),

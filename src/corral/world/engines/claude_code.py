@@ -38,6 +38,8 @@ def prepare(job: Job) -> Prepared:
     argv += [*_permission(job), *(["--model", job.model] if job.model else [])]
     argv += ["--resume", job.resume] if job.resume else []
     argv += ["--session-id", job.new_id] if job.new_id and not job.resume else []
+    if job.budget_usd is not None:
+        argv += ["--max-budget-usd", f"{max(job.budget_usd, 0.0001):.4f}"]
     if job.mcp:
         argv += ["--mcp-config", dumped({"mcpServers": {job.mcp.name: _server(job)}})]
     env = {
@@ -107,6 +109,8 @@ class ClaudeReader(JsonReader):
                 # Without a status no answer came at all.
                 trouble = trouble_of(status, text) if status else Trouble.NETWORK
                 return [Limited(trouble, retry_s=wait and wait / 1000, text=text)]
+            case "rate_limit_event", _:
+                return _limit(event["rate_limit_info"])
             case "system", "compact_boundary":
                 return [Compacted()]
             case "assistant", _:
@@ -186,6 +190,15 @@ class ClaudeReader(JsonReader):
         return [*facts, failed(f"{reason}: {text}", event.get("api_error_status"))]
 
 
+def _limit(info: dict[str, Any]) -> list[Fact]:
+    """Read what an account says of its own limit; it does so also while all is well."""
+    reset = info.get("resetsAt")
+    if info.get("status") != "rejected" or not isinstance(reset, int | float):
+        return []
+    text = f"limit reached ({info.get('rateLimitType') or 'unknown'})"
+    return [Limited(Trouble.QUOTA, reset_at=int(reset * 1000), text=text)]
+
+
 CLAUDE_CODE = Recipe(
     type="claude-code",
     program="claude",
@@ -193,6 +206,7 @@ CLAUDE_CODE = Recipe(
     reader=ClaudeReader,
     install="npm install -g @anthropic-ai/claude-code",
     key="ANTHROPIC_API_KEY",
+    records=True,
     native="@anthropic-ai/claude-code-{system}-{cpu}/claude",
     cost=True,
 )

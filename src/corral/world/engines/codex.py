@@ -32,6 +32,9 @@ def prepare(job: Job) -> Prepared:
         "check_for_update_on_startup": "false",
         "analytics.enabled": "false",
         "feedback.enabled": "false",
+        # Its sandbox makes folders at the top of whatever may be written, and removes them again:
+        # in /tmp, of all sessions at once, so that some failed to write their files.
+        "sandbox_workspace_write.exclude_slash_tmp": "true",
     }
     if job.base_url:
         settings["model_provider"] = '"corral"'
@@ -141,5 +144,6 @@ CODEX = Recipe(
     reader=CodexReader,
     install="npm install -g @openai/codex",
     key="OPENAI_API_KEY",
+    records=True,
     native="@openai/codex-{system}-{cpu}/vendor/{machine}-unknown-linux-musl/bin/codex",
 )

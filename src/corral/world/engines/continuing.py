@@ -2,12 +2,16 @@
 
 It has no mode that allows some commands only: without `--auto` it withholds the tool that writes
 files, and runs every command all the same. Give it a sandbox from outside.
+
+While it runs it says nothing, not even that it is refused again and again (its own log would, but
+has the key in it, too), so its requests go through a relay.
 """
 
 import os
 from typing import Any
 
 from corral.core.facts import Began, Fact, Finished, Said, Spent, Used
+from corral.world.engines import relay
 from corral.world.engines.reading import JsonReader, bounded, failed, less, stored
 from corral.world.engines.recipe import (
     ENGINE_KEY,
@@ -21,14 +25,16 @@ from corral.world.engines.recipe import (
     private_home,
     versioned,
 )
+from corral.world.engines.told import told
 
 _MODEL = "gpt-4o"
+_OPENAI = "https://api.openai.com/v1"
+_ADDRESS = "CORRAL_MODEL_URL"  # where the relay listens
 _CHANGING = ("Bash", "Write", "Edit", "MultiEdit")
 
 
 def prepare(job: Job) -> Prepared:
     config = f"{job.home}/continue.yaml"
-    # Not "--verbose", although it would say when it tries again: it logs the key, too.
     argv = [*job.program, "--format", "json", "--config", config]
     if job.permission is Permission.READ:
         # Not "--readonly": that keeps the shell, whatever is left out beside it.
@@ -45,7 +51,7 @@ def prepare(job: Job) -> Prepared:
     }
     return Prepared(
         # Any word after "-p" that it does not know counts as the prompt, and stdin is not read.
-        argv=[*argv, *job.args, "-p"],
+        argv=_relayed(job, [*argv, *job.args, "-p"]),
         env=env,
         keys=keys_for(job, ENGINE_KEY),
         # Every JSON is YAML.
@@ -53,6 +59,19 @@ def prepare(job: Job) -> Prepared:
         folders=(_folder(job),),
         stdin=job.prompt_file,
     )
+
+
+def _upstream(job: Job) -> str:
+    """Return where its model is; empty if only the engine knows."""
+    if job.base_url:
+        return versioned(job.base_url)
+    provider = (job.model or _MODEL).rpartition("/")[0]
+    return _OPENAI if provider in ("", "openai") else ""
+
+
+def _relayed(job: Job, argv: list[str]) -> list[str]:
+    upstream = _upstream(job)
+    return relay.argv_of(upstream, _ADDRESS, argv) if upstream else argv
 
 
 def _folder(job: Job) -> str:
@@ -68,8 +87,8 @@ def _config(job: Job) -> dict[str, Any]:
         "roles": ["chat", "edit", "apply"],
         "capabilities": ["tool_use"],
     }
-    if job.base_url:
-        model["apiBase"] = versioned(job.base_url)
+    if _upstream(job):
+        model["apiBase"] = f"${{{{ secrets.{_ADDRESS} }}}}"
     if job.key:
         model["apiKey"] = f"${{{{ secrets.{ENGINE_KEY} }}}}"
     config: dict[str, Any] = {
@@ -100,11 +119,15 @@ def _server(job: Job) -> dict[str, Any]:
 
 
 class ContinueReader(JsonReader):
-    """Knows little while it runs: what was done and used is read from the file at the end."""
+    """Goes by the relay while it runs; what was done and used is in a file at the end."""
 
     def event(self, event: dict[str, Any], stream: Stream) -> list[Fact]:
+        if "fact" in event:
+            return told(event)
         if event.get("status") == "error":
-            return [failed(bounded(event.get("message")))]
+            text = bounded(event.get("message"))
+            met = self.limited  # what the relay saw last, if it was no answer
+            return [Finished(met.trouble, text, retry_s=met.retry_s) if met else failed(text)]
         if "response" in event:
             return [Said(bounded(event["response"], self.job.longest)), Finished()]
         return []

@@ -1,9 +1,12 @@
 """Text for a session that runs: a folder of files in its room, each consumed exactly once.
 
+    inbox/m-7.json          written by the witness (`put`), atomically, once for each message
     inbox/007.json          written by anyone (`send`), atomically, numbers never used twice
-    inbox/taken/007.json    the runner has it and is handing it to its program
-    inbox/done/007.json     the program has it; says how that was proved
+    inbox/taken/m-7.json    the runner has it and is handing it to its program
+    inbox/done/m-7.json     the program has it; says how that was proved
     inbox/open.json         a runner reads this inbox; which kind of runner
+    inbox/knock             there are messages: the runner says when its program is between turns
+    inbox/nothing           the messages are gone meanwhile: the runner need not wait for them
 
 Handing over and recording that it was handed over cannot be one step, so a runner that was killed
 between the two leaves its message in `taken`. The next runner of the same session finds it there
@@ -15,7 +18,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from enum import StrEnum
-from os.path import join
+from os.path import isfile, join
 
 import msgspec
 from msgspec import Struct
@@ -24,6 +27,8 @@ from corral.core.errors import BadInput
 
 LONGEST = 1 << 20
 _FOLDER, _TAKEN, _DONE, _OPEN = "inbox", "taken", "done", "open.json"
+_KNOCK, _NOTHING = "knock", "nothing"
+_PLACES = ("", _TAKEN, _DONE)
 
 
 class Proof(StrEnum):
@@ -35,11 +40,21 @@ class Proof(StrEnum):
 
 
 class Message(Struct, frozen=True, omit_defaults=True):
-    number: int
-    text: str
+    name: str
+    text: str  # as it is meant
     answers: str = ""  # the question that this answers, by its `call`
     by: str = ""
+    told: str = ""  # as it is said to an agent: with its number, and who sent it
+    plain: bool = False  # to be typed as it is
     proof: Proof | None = None
+
+    @property
+    def said(self) -> str:
+        return self.told or self.text
+
+    @property
+    def typed(self) -> str:
+        return self.text if self.plain else self.said
 
 
 class Reader(Struct, frozen=True):
@@ -48,24 +63,57 @@ class Reader(Struct, frozen=True):
     kind: str
 
 
-def send(room: str, text: str, *, answers: str = "", by: str = "") -> int:
-    """Leave a text for the runner of this room; return its number."""
+def send(room: str, text: str, *, answers: str = "", by: str = "") -> str:
+    """Leave a text for the runner of this room; return its name."""
     if not text.strip():
         raise BadInput("there is no text to send")
     if len(text.encode()) > LONGEST:
         raise BadInput(f"the text is longer than {LONGEST >> 20} MB; nothing was sent")
     folder = _made(room)
     with _locked(folder):
-        number = 1 + max(
-            (n for kind in ("", _TAKEN, _DONE) for n in _numbers(folder, kind)), default=0
-        )
-        _write(join(folder, _name(number)), Message(number, text, answers, by))
-    return number
+        used = (name for place in _PLACES for name in _names(folder, place) if name.isdigit())
+        name = f"{1 + max(map(int, used), default=0):03d}"
+        _write(join(folder, f"{name}.json"), Message(name, text, answers, by))
+    return name
 
 
-def receipt(room: str, number: int) -> Proof | None:
+def put(room: str, message: Message) -> None:
+    """Leave a message of the log for the runner of this room; one that is there is left alone."""
+    folder = _made(room)
+    with _locked(folder):
+        if not any(message.name in _names(folder, place) for place in _PLACES):
+            _write(join(folder, f"{message.name}.json"), message)
+
+
+def withdraw(room: str, name: str) -> None:
+    """Take back a message that no runner has taken; only while none runs."""
+    with suppress(FileNotFoundError):
+        os.unlink(join(room, _FOLDER, f"{name}.json"))
+
+
+def taken(room: str, name: str) -> bool:
+    """Say whether a runner took a message and did not say that it was delivered."""
+    return isfile(join(room, _FOLDER, _TAKEN, f"{name}.json")) and receipt(room, name) is None
+
+
+def knock(room: str) -> None:
+    """Have the runner say when its program is between two turns."""
+    _sign(join(_made(room), _KNOCK))
+
+
+def dismiss(room: str) -> None:
+    """Have the runner wait for nothing: who knocked has nothing to say any more."""
+    _sign(join(_made(room), _NOTHING))
+
+
+def _sign(path: str) -> None:
+    if not isfile(path):
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+
+
+def receipt(room: str, name: str) -> Proof | None:
     """Say how it is known that the program has a text; None while it has not."""
-    message = _read(join(room, _FOLDER, _DONE, _name(number)))
+    message = _read(join(room, _FOLDER, _DONE, f"{name}.json"))
     return message.proof if message else None
 
 
@@ -92,11 +140,11 @@ class Inbox:
 
     def doubtful(self) -> list[Message]:
         """Return what a runner before this one took without saying that it was delivered."""
-        delivered = set(_numbers(self.folder, _DONE))
+        delivered = set(_names(self.folder, _DONE))
         found = []
-        for number in sorted(_numbers(self.folder, _TAKEN)):
-            path = join(self.folder, _TAKEN, _name(number))
-            if number in delivered:
+        for name in sorted(_names(self.folder, _TAKEN), key=_order):
+            path = join(self.folder, _TAKEN, f"{name}.json")
+            if name in delivered:
                 os.unlink(path)  # it was killed within `done`
             elif (message := _read(path)) is not None:
                 found.append(message)
@@ -104,18 +152,35 @@ class Inbox:
 
     def take(self) -> Message | None:
         """Take the oldest text; it stays on record as taken until `done`."""
-        for number in sorted(_numbers(self.folder, "")):
-            path = join(self.folder, _TAKEN, _name(number))
-            os.rename(join(self.folder, _name(number)), path)
+        for name in sorted(_names(self.folder, ""), key=_order):
+            path = join(self.folder, _TAKEN, f"{name}.json")
+            os.rename(join(self.folder, f"{name}.json"), path)
             if (message := _read(path)) is not None:
                 return message
             # Not one of ours: kept, but never delivered.
-            os.rename(path, join(self.folder, _DONE, f"unreadable-{_name(number)}"))
+            os.rename(path, join(self.folder, _DONE, f"unreadable-{name}.json"))
         return None
+
+    def knocked(self) -> bool:
+        """Say whether there are messages, if only it were said that the program is ready."""
+        if not self._removed(_KNOCK):
+            return False
+        self._removed(_NOTHING)  # about an earlier knock
+        return True
+
+    def dismissed(self) -> bool:
+        """Say whether there is nothing to wait for any more."""
+        return self._removed(_NOTHING)
+
+    def _removed(self, name: str) -> bool:
+        with suppress(FileNotFoundError):
+            os.unlink(join(self.folder, name))
+            return True
+        return False
 
     def done(self, message: Message, proof: Proof) -> None:
         """Record that the program has it, and how that is known."""
-        name = _name(message.number)
+        name = f"{message.name}.json"
         kept = msgspec.structs.replace(message, proof=proof)
         _write(join(self.folder, _DONE, name), kept)
         os.unlink(join(self.folder, _TAKEN, name))
@@ -133,15 +198,14 @@ def _made(room: str) -> str:
     return folder
 
 
-def _numbers(folder: str, kind: str) -> Iterator[int]:
-    for name in os.listdir(join(folder, kind)):
-        stem, dot, end = name.partition(".")
-        if dot and end == "json" and stem.isdigit():
-            yield int(stem)
+def _names(folder: str, place: str) -> list[str]:
+    stems = [name.removesuffix(".json") for name in os.listdir(join(folder, place))]
+    return [stem for stem in stems if stem.removeprefix("m-").isdigit()]
 
 
-def _name(number: int) -> str:
-    return f"{number:03d}.json"
+def _order(name: str) -> tuple[bool, int]:
+    """Answers by policy first: something waits for them; then by age."""
+    return name.startswith("m-"), int(name.removeprefix("m-"))
 
 
 def _write(path: str, content: Struct) -> None:

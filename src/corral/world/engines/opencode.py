@@ -113,6 +113,8 @@ def _server(job: Job) -> dict[str, Any]:
 
 class OpencodeReader(JsonReader):
     begun = False
+    overflowed = False  # and nothing was done since
+    stopped = False  # a step said so, after which it may still go on
 
     def event(self, event: dict[str, Any], stream: Stream) -> list[Fact]:
         facts: list[Fact] = []
@@ -124,6 +126,7 @@ class OpencodeReader(JsonReader):
             case "text":
                 facts.append(Said(bounded(part.get("text"), self.job.longest)))
             case "tool_use":
+                self.overflowed = self.stopped = False
                 facts += self._tool(part)
             case "step_finish":
                 facts += self._step(part)
@@ -153,11 +156,24 @@ class OpencodeReader(JsonReader):
             model=self.job.model,
         )
         over = part.get("reason") not in ("tool-calls", "tool_calls")
+        if over and self.overflowed:  # perhaps it has only shortened the conversation
+            self.stopped = True
+            return [spent]
         return [spent, Finished()] if over else [spent]
 
     def _error(self, error: dict[str, Any]) -> Fact:
         data = error.get("data", {})
-        return failed(f"{error.get('name', '')}: {data.get('message', '')}", data.get("statusCode"))
+        name = error.get("name", "")
+        ended = failed(f"{name}: {data.get('message', '')}", data.get("statusCode"))
+        if name == "ContextOverflowError" and not self.overflowed:
+            # Not its end: it shortens the conversation and tries again. It would do that for ever,
+            # though: if it could do nothing since the last time, it is over.
+            self.overflowed, self.stopped = True, False
+            return Limited(Trouble.OVERFLOW, text=ended.text)
+        return ended
+
+    def unended(self) -> list[Fact]:
+        return [Finished()] if self.stopped else super().unended()
 
     def words(self, text: str, stream: Stream) -> list[Fact]:
         """While it tries again, it says so only in its log."""
@@ -179,5 +195,5 @@ OPENCODE = Recipe(
     reader=OpencodeReader,
     install="npm install -g opencode-ai",
     native="opencode-{system}-{cpu}/bin/opencode",
-    first_output_s=120,
+    first_output_s=240,
 )

@@ -1,7 +1,9 @@
 """Whether an engine is there, starts, and answers: for `corral engine list` and `check`."""
 
+import importlib.util
 import os
 import re
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -14,10 +16,12 @@ from msgspec.structs import replace
 from corral.core.config import Engine
 from corral.core.errors import NotFound
 from corral.core.facts import Fact, Finished, Trouble
+from corral.world.engines import acp_agents
+from corral.world.engines.command import COMMAND
+from corral.world.engines.described import recipe_of
 from corral.world.engines.finding import program
 from corral.world.engines.laying import lay
 from corral.world.engines.recipe import Job, Permission, Recipe, environment, private_home
-from corral.world.engines.registry import find
 
 _START_S = 60.0
 _ANSWER_S = 180.0
@@ -40,6 +44,7 @@ class Probe(Struct, frozen=True, kw_only=True):
     version: str = ""
     starts: bool | None = None
     answers: bool | None = None
+    lacking: str = ""  # a variable that the profile passes on, and that is not set
     advice: str = ""
 
 
@@ -54,23 +59,26 @@ def probe(
     profile: Engine, environ: Mapping[str, str] = os.environ, *, ask: Asking | None = None
 ) -> Probe:
     """Look for a profile's engine and start it for its version; with `ask`, talk to its model."""
-    recipe = find("command" if profile.type == "shell" else profile.type)
     try:
+        recipe = COMMAND if profile.type == "shell" else recipe_of(profile)
         argv = program(recipe, profile.command, environ)
+        _need_transport(profile, environ)
     except NotFound as missing:
         return Probe(
             type=profile.type, installed=False, advice=f"{missing.message}: {missing.hint}"
         )
     there = Probe(type=profile.type, installed=True, path=argv[0])
-    if not recipe.program:
+    unset = [name for name in profile.env if name not in environ]
+    if unset:
+        # It would be refused, or worse, find a key of its own.
+        advice = f"{unset[0]} is not set: export it, then try again"
+        ask, there = None, replace(there, lacking=unset[0], advice=advice)
+    if recipe is COMMAND or (recipe.type == "command" and profile.transport == "acp"):
         return there
     with tempfile.TemporaryDirectory(prefix="corral-probe-") as place:
         job = _job(place, argv, profile, ask or Asking())
-        version = _VERSION.search(_version(recipe, job, environ))
-        if version is None:
-            return replace(there, starts=False, advice=f"it does not start: {recipe.install}")
-        starts = replace(there, starts=True, version=version.group())
-        if ask is None:
+        starts = _started(there, recipe, job, environ) if recipe.type != "command" else there
+        if ask is None or starts.starts is False:
             return starts
         ended = _asked(recipe, job, environ)
     if ended is not None and ended.trouble is None:
@@ -79,6 +87,27 @@ def probe(
     if ended and ended.trouble:
         advice = _ADVICE.get(ended.trouble, ended.text)
     return replace(starts, answers=False, advice=advice)
+
+
+def _need_transport(profile: Engine, environ: Mapping[str, str]) -> None:
+    """Look for what another transport than the command line needs."""
+    path = environ.get("PATH", os.defpath)
+    if profile.transport == "tmux" and shutil.which("tmux", path=path) is None:
+        raise NotFound("there is no tmux", "install it, say with: apt-get install tmux")
+    if profile.transport != "acp":
+        return
+    if importlib.util.find_spec("acp") is None:
+        raise NotFound("the SDK for transport acp is missing", "pip install 'corral[acp]'")
+    agent = acp_agents.find(profile.type)
+    if agent.adapter and shutil.which(agent.adapter, path=path) is None:
+        raise NotFound(f"there is no program {agent.adapter!r} for acp", agent.install)
+
+
+def _started(there: Probe, recipe: Recipe, job: Job, environ: Mapping[str, str]) -> Probe:
+    version = _VERSION.search(_version(recipe, job, environ))
+    if version is None:
+        return replace(there, starts=False, advice=f"it does not start: {recipe.install}")
+    return replace(there, starts=True, version=version.group())
 
 
 def _job(place: str, argv: tuple[str, ...], profile: Engine, ask: Asking) -> Job:

@@ -6,7 +6,8 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from corral.core.facts import Answered, Fact, Finished, Limited, Said, Spent, Used
+from corral.core.facts import PASSING, Answered, Fact, Finished, Limited, Said, Spent, Turn, Used
+from corral.core.redaction import redacted
 from corral.world.engines.recipe import Job, Stream
 from corral.world.engines.troubles import reset_of, retry_of, status_in, trouble_of
 
@@ -37,13 +38,26 @@ class JsonReader:
             facts = self.event(event, stream)
         else:
             facts = self.words(text.decode(errors="replace"), stream) if text else []
+        facts = [self._with_wait(fact) for fact in facts]
         for fact in facts:
             if isinstance(fact, Limited):
                 self.limited = fact
-            elif isinstance(fact, Said | Used | Answered | Spent):
-                self.limited = None
+            elif isinstance(fact, Said | Used | Answered | Spent | Turn):
+                heard = not isinstance(fact, Turn) or fact.heard
+                self.limited = None if heard else self.limited
             self.ended = self.ended or isinstance(fact, Finished)
         return facts
+
+    def _with_wait(self, fact: Fact) -> Fact:
+        """Return a last word with the wait that was told before it, if it tells none itself."""
+        before = self.limited
+        if before is None or not isinstance(fact, Finished) or fact.trouble not in PASSING:
+            return fact
+        return replace(
+            fact,
+            retry_s=fact.retry_s if fact.retry_s is not None else before.retry_s,
+            reset_at=before.reset_at or fact.reset_at,  # to the second, unlike in words
+        )
 
     def event(self, event: dict[str, Any], stream: Stream) -> list[Fact]:
         raise NotImplementedError
@@ -119,7 +133,8 @@ def failed(text: str, status: int | None = None, *, retry_s: float | None = None
 
 def bounded(text: object, most: int = _TEXT) -> str:
     said = text if isinstance(text, str) else "" if text is None else _flat(text)
-    return said if len(said) <= most else f"{said[:most]}…"
+    # Before it is cut: half of a key is not known for one.
+    return said if len(said) <= most else f"{redacted(said)[:most]}…"
 
 
 def what_of(arguments: Any) -> str:

@@ -68,6 +68,7 @@ class Job(Struct, frozen=True, kw_only=True):
     # What the earlier runs of the conversation to be resumed were said to have used, added up:
     # some engines count the whole conversation.
     before: Spent | None = None
+    budget_usd: float | None = None  # what it may cost, for engines that tell the cost at the end
     longest: int = 8_000  # characters of one thing that the model says
 
 
@@ -103,11 +104,13 @@ class Recipe(Struct, frozen=True, kw_only=True):
     commits: bool = False
     resumes: bool = True
     resumes_killed: bool = True  # also after its process was killed
+    # What it was told is in files of its home, as it was told, before it is asked to resume.
+    records: bool = False
     mcp: bool = True
     tokens: bool = True
     cost: bool = False
     read_only: bool = True
-    first_output_s: int = 60
+    first_output_s: int = 120  # on a busy machine
 
 
 def environment(prepared: Prepared, ours: Mapping[str, str]) -> dict[str, str]:

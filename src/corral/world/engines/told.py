@@ -7,6 +7,8 @@
 A line that is no fact says nothing. A program that ends without `finished` broke off.
 """
 
+from typing import Any
+
 import msgspec
 
 from corral.core.facts import AnyFact, Fact
@@ -31,6 +33,14 @@ class FactsReader:
         return []
 
 
+def told(event: dict[str, Any]) -> list[Fact]:
+    """Return the fact that an object is; none if it is none."""
+    try:
+        return [msgspec.convert(event, AnyFact)]
+    except msgspec.ValidationError:
+        return []
+
+
 def _prepare(job: Job) -> Prepared:
     given = {
         "CORRAL_MODEL": job.model,
@@ -51,4 +61,5 @@ TOLD = Recipe(
     reader=FactsReader,
     install="put it on PATH, or give its path as the first word of `command`",
     commits=True,
+    first_output_s=0,
 )

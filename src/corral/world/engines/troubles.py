@@ -5,6 +5,8 @@ silently fine.
 """
 
 import re
+from datetime import UTC, datetime, timedelta, tzinfo
+from zoneinfo import ZoneInfo
 
 from corral.core.facts import Trouble
 
@@ -19,7 +21,8 @@ _WORDS: tuple[tuple[Trouble, re.Pattern[str]], ...] = tuple(
         (
             Trouble.QUOTA,
             r"quota|usage limit|credit balance|billing|out of credits|session limit"
-            r"|weekly limit|insufficient.?(funds|balance)",
+            r"|weekly limit|insufficient.?(funds|balance)|hit your (\w+ )?limit"
+            r"|(?<!rate )(?<!rate-)limit reached",
         ),
         (
             Trouble.SESSION,
@@ -39,19 +42,39 @@ _WORDS: tuple[tuple[Trouble, re.Pattern[str]], ...] = tuple(
             r"|error decoding|unexpected EOF"
             r"|connection (error|refused|reset|closed)|APIConnection|disconnected|premature close"
             r"|terminated|unable to connect|stream (error|ended|closed)|\b50[0-9]\b|network"
-            r"|internal server|bad gateway|InternalServerError|ServiceUnavailable",
+            r"|internal server|bad gateway|InternalServerError|ServiceUnavailable"
+            # Codex says so of any 5xx, whether the other side spoke of demand or not.
+            r"|experiencing high demand",
         ),
         (Trouble.BUDGET, r"max.?turns|max.?budget|budget.?exhausted"),
         (Trouble.REQUEST, r"\b4\d\d\b|invalid.?request|bad request"),
     )
 )
 
-_RETRY = re.compile(
-    r"(?:retry|try again|retrying|wait)[^.\n]{0,40}?(\d+(?:\.\d+)?)\s*"
-    r"(ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?)\b",
+_UNITS = {"ms": 0.001, "d": 86_400, "h": 3600, "m": 60, "s": 1}
+_AMOUNT = re.compile(
+    r"(\d+(?:\.\d+)?)\s*(ms|milliseconds?|d|days?|h|hrs?|hours?|m|mins?|minutes?|s|secs?|seconds?)"
+    r"(?![a-z])",
     re.IGNORECASE,
 )
-_UNITS = {"ms": 0.001, "mi": 60, "m": 60, "h": 3600, "s": 1}
+_RETRY = re.compile(
+    rf"(?:retry|try again|retrying|wait|resets?)[^.\n]{{0,40}}?"
+    rf"((?:{_AMOUNT.pattern}[\s,]*(?:and\s+)?)+)",
+    re.IGNORECASE,
+)
+_EPOCH = re.compile(r"(?:limit|reset)\D{0,40}?\b(1\d{9})(\d{3})?\b", re.IGNORECASE)
+_DATE = re.compile(
+    r"(?:limit|resets?|again|until)\D{0,40}?"
+    r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:\.\d{1,6})?(?:Z|[+-]\d\d:\d\d)?)"
+)
+# "resets 3pm (Europe/Berlin)", "try again at Nov 20th, 2026 3:14 PM"
+_CLOCK = re.compile(
+    r"(?:resets?|again)(?: at| on)? (?:(?P<month>[A-Z][a-z]{2}) (?P<day>\d{1,2})(?:st|nd|rd|th)?,?"
+    r"(?: (?P<year>\d{4}),?)?(?: at)? )?(?P<hour>\d{1,2})(?::(?P<minute>\d\d))? ?(?P<half>[ap])m\b"
+    r"(?: \((?P<zone>[\w/+-]+)\))?",
+    re.IGNORECASE,
+)
+_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 
 
 def trouble_of(status: int | None, text: str) -> Trouble:
@@ -78,21 +101,48 @@ def trouble_of(status: int | None, text: str) -> Trouble:
 
 
 def retry_of(text: str) -> float | None:
-    """Return the wait that a text asks for, in seconds."""
+    """Return the wait that a text asks for, in seconds: "in 2 days 3 hours", "after 17h7m47s"."""
     found = _RETRY.search(text)
     if not found:
         return None
-    unit = found.group(2).lower()
-    if unit.startswith("milli"):
-        unit = "ms"
-    scale = _UNITS.get(unit[:2]) or _UNITS[unit[0]]
-    return float(found.group(1)) * scale
+    parts = _AMOUNT.findall(found.group(1))
+    return sum(float(number) * _seconds(unit.lower()) for number, unit in parts)
 
 
-def reset_of(text: str) -> int | None:
-    """Return when a limit ends, in milliseconds since the epoch, if a text has that number."""
-    found = re.search(r"(?:limit|reset)\D{0,40}?\b(1\d{9})(\d{3})?\b", text, re.IGNORECASE)
-    return int(found.group(1) + (found.group(2) or "000")) if found else None
+def _seconds(unit: str) -> float:
+    return _UNITS["ms"] if unit.startswith(("ms", "milli")) else _UNITS[unit[0]]
+
+
+def reset_of(text: str, now: datetime | None = None) -> int | None:
+    """Return when a limit ends, in milliseconds since the epoch, if a text says so.
+
+    A time of day is the next one; without a zone it is meant where we are.
+    """
+    if found := _EPOCH.search(text):
+        return int(found.group(1) + (found.group(2) or "000"))
+    try:
+        if found := _DATE.search(text):
+            date = datetime.fromisoformat(found.group(1))
+            return _ms(date if date.tzinfo else date.replace(tzinfo=UTC))
+        return _ms(_next(found, now)) if (found := _CLOCK.search(text)) else None
+    except (ValueError, KeyError):
+        return None  # no such day, hour or zone
+
+
+def _next(said: re.Match[str], now: datetime | None) -> datetime:
+    zone: tzinfo | None = ZoneInfo(said["zone"]) if said["zone"] else None
+    now = (now or datetime.now(UTC)).astimezone(zone)
+    hour = int(said["hour"]) % 12 + (12 if said["half"].lower() == "p" else 0)
+    at = now.replace(hour=hour, minute=int(said["minute"] or 0), second=0, microsecond=0)
+    if not said["month"]:
+        return at if at > now else at + timedelta(days=1)
+    month = _MONTHS.index(said["month"].lower()) + 1
+    at = at.replace(int(said["year"] or now.year), month, int(said["day"]))
+    return at if at > now or said["year"] else at.replace(at.year + 1)
+
+
+def _ms(date: datetime) -> int:
+    return int(date.timestamp() * 1000)
 
 
 def status_in(text: str) -> int | None:

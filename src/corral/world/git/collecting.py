@@ -6,6 +6,8 @@ says that it is at work in a file with its process.
 
 import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from os.path import join
 
 from corral.world.git.tree import read_plain
@@ -26,6 +28,40 @@ def wait_until_over(git_dir: str) -> bool:
     while _collector(git_dir) == process and time.monotonic() < deadline:
         time.sleep(_LOOK_S)
     return True
+
+
+@contextmanager
+def held_off(git_dir: str) -> Iterator[bool]:
+    """Keep others from collecting meanwhile, as one who collects does; False if it cannot be."""
+    wait_until_over(git_dir)
+    path = join(git_dir, "gc.pid")
+    held = _take(git_dir, path)
+    try:
+        yield held
+    finally:
+        if held:
+            os.unlink(path)
+
+
+def _take(git_dir: str, path: str) -> bool:
+    """Write the file as git does: whoever has its lock may look at it, and put another in place."""
+    lock = f"{path}.lock"
+    try:
+        fd = os.open(lock, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+    except OSError:  # somebody has it, or the disk is full, or read-only
+        return False
+    try:
+        os.write(fd, f"{os.getpid()} {os.uname().nodename}".encode())
+        if not _collector(git_dir):
+            os.rename(lock, path)
+            return True
+        os.unlink(lock)
+    except OSError:
+        with suppress(OSError):
+            os.unlink(lock)
+    finally:
+        os.close(fd)
+    return False
 
 
 def _collector(git_dir: str) -> int:

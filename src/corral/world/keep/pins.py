@@ -1,6 +1,7 @@
 """The door to what was kept: pin, list, show, restore, expire."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from os.path import dirname, join
 
 from msgspec.structs import replace
@@ -17,7 +18,7 @@ from corral.world.keep.snapshot import Snapshot
 from corral.world.keep.verify import verify
 
 _ATTEMPTS = 20
-_QUIET_ATTEMPTS = 2  # with nobody collecting, as far as can be seen
+_QUIET_ATTEMPTS = 2  # with nobody collecting meanwhile
 
 
 _PASSING = ("refs/corral/queue/", "refs/corral/spec/")
@@ -84,14 +85,19 @@ class Keep:
 
         What was written is looked at again when nobody is, and written again if it is gone.
         """
-        for attempt in range(_ATTEMPTS):
-            try:
-                kept = keep()
-            except (GitFailed, Refused):
-                # A collection that is over by now may have taken a folder away under git.
-                if not collecting.wait_until_over(self._git_dir) and attempt >= _QUIET_ATTEMPTS:
-                    raise
-                continue
+        undisturbed = 0
+        for attempt in range(1, _ATTEMPTS + 1):
+            # Most of the time nobody collects, and nobody need be held off.
+            hold = collecting.held_off(self._git_dir) if attempt > 1 else nullcontext(False)
+            with hold as held:
+                try:
+                    kept = keep()
+                except (GitFailed, Refused):
+                    # A collection, which may be over by now, can have deleted what git needed.
+                    undisturbed += held
+                    if attempt == _ATTEMPTS or undisturbed == _QUIET_ATTEMPTS:
+                        raise
+                    continue
             if kept is None:
                 return None
             collecting.wait_until_over(self._git_dir)
@@ -235,8 +241,10 @@ class Keep:
                 if self._raw.commits(ref)[0] is None:
                     raise
                 continue  # another process took that number
-            if self._raw.commits(ref)[0] == commit:
-                return Kept(ref, commit, record)
+            if self._raw.commits(ref)[0] != commit:
+                self._raw.drop(ref)  # collected meanwhile; a name of nothing would stop all of git
+                raise GitFailed(f"{commit} is gone again", "git fsck")
+            return Kept(ref, commit, record)
         raise Failed(f"no name could be found for what {record.session} made; nothing was touched")
 
     def _differing(self, old: str, new: str, *options: str) -> tuple[str, ...]:

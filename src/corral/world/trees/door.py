@@ -10,7 +10,7 @@ was kept.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from os.path import abspath, basename, commonpath, dirname, exists, isdir, join, realpath
 
 from msgspec.structs import replace
@@ -60,11 +60,14 @@ class Trees:
         *,
         kind: Kind = "worktree",
         fresh: bool = False,
+        at: str = "",
+        leave: Collection[str] = (),
     ) -> Tree:
         """Give a session a tree on its branch, a parked one if there is one.
 
         A new branch begins at `start`. One that exists is continued from where it is; with `fresh`
-        it is kept and then set back to `start`.
+        it is kept and then set back to `start`. The tree is made `at` that path, if that is free,
+        and never at one of those to `leave` for others.
         """
         check_name(name)
         check_branch(branch)
@@ -74,7 +77,8 @@ class Trees:
             self._reap()
             self._refuse_taken(name, branch)
             commit = self._branch(name, branch, base, fresh=fresh)
-            slot = self._occupy(name, branch, base, kind)
+            place = self._choose(at, leave, kind)
+            slot = self._occupy(name, branch, base, kind, place)
             held = self._slots.hold(slot)
         try:
             self._fill(slot, commit)
@@ -241,13 +245,22 @@ class Trees:
         self._plain.move(ref, base, tip)
         return base
 
-    def _occupy(self, name: str, branch: str, base: str, kind: Kind) -> Slot:
-        parked = self._slots.parked() if kind == "worktree" else []
-        if parked:
-            tree = replace(parked[0].tree, name=name, branch=branch, base=base)
-            slot = Slot(parked[0].number, "making", tree)
+    def _choose(self, at: str, leave: Collection[str], kind: Kind) -> Slot | int:
+        """Return the parked tree to take, or the number of a new one."""
+        number = self._slots.free_number(at, leave)
+        if kind == "clone" or self._slots.path(number) == at:
+            return number
+        parked = self._slots.parked()
+        same = (slot for slot in parked if slot.tree.path == at)
+        others = (slot for slot in parked if slot.tree.path not in leave)
+        return next(same, None) or next(others, None) or number
+
+    def _occupy(self, name: str, branch: str, base: str, kind: Kind, place: Slot | int) -> Slot:
+        if isinstance(place, Slot):
+            tree = replace(place.tree, name=name, branch=branch, base=base)
+            slot = Slot(place.number, "making", tree)
         else:
-            number = self._slots.free_number()
+            number = place
             path = self._slots.path(number)
             own = join(path, ".git")
             if kind == "worktree":

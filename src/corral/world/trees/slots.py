@@ -8,6 +8,7 @@ tree is being made is held by a lock of its own, so that one whose maker died is
 
 import fcntl
 import os
+from collections.abc import Collection
 from os.path import basename, isdir, islink, join
 from typing import Literal
 
@@ -65,11 +66,23 @@ class Slots:
         paths = {join(self._place, name) for name in names if name.startswith("tree-")}
         return [path for path in sorted(paths - ours) if _is_empty(path)]
 
-    def free_number(self) -> int:
-        """Return the first number that nothing uses, neither we nor something left behind."""
-        used = {slot.number for slot in self.all()}
+    def number(self, path: str) -> int:
+        """Return the number of a tree by its path; 0 if it is none of ours."""
+        number = basename(path).removeprefix("tree-")
+        known = number.isdecimal() and self.path(int(number)) == path
+        return int(number) if known else 0
+
+    def free_number(self, at: str = "", leave: Collection[str] = ()) -> int:
+        """Return a number that nothing uses, neither we nor something left behind.
+
+        That of the path `at` if it is one, else the first whose path is not to be left for others.
+        """
+        used = {slot.tree.path for slot in self.all()}
+        wanted = self.number(at)
+        if wanted and at not in used and not os.path.lexists(at):
+            return wanted
         number = 1
-        while number in used or os.path.lexists(self.path(number)):
+        while self.path(number) in {*used, *leave} or os.path.lexists(self.path(number)):
             number += 1
         return number
 

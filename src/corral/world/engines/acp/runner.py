@@ -18,7 +18,7 @@ from acp.meta import AGENT_METHODS
 from pydantic import BaseModel, ValidationError
 
 from corral import __version__
-from corral.core.facts import Asked, Began, Finished, Told, Trouble
+from corral.core.facts import Asked, Began, Finished, Ready, Told, Trouble
 from corral.world.engines.acp import trouble
 from corral.world.engines.acp.agent import Agent
 from corral.world.engines.acp.client import Client
@@ -32,6 +32,7 @@ OK, TROUBLE, NO_START, CRASHED, BOUND, STOPPED = 0, 1, 2, 3, 4, 143
 _TICK_S = 0.5
 _QUIET_S = 0.5
 _LONGEST_TEXT = 200
+_BETWEEN_S = 20.0  # for messages, once they were announced; after that it is the next launch's
 
 
 class _Over(Exception):
@@ -167,7 +168,7 @@ class Runner:
             await self._replayed(agent)
             said = "".join(self._updates.history or ())
             for message in doubtful:
-                if _same(message.text, said):
+                if _same(message.said, said):
                     self._inbox.done(message, Proof.RECORD)
                 else:
                     self._waiting.append(message)
@@ -217,7 +218,7 @@ class Runner:
             over = await self._turn(agent, first, None)
         # After trouble, what waits is left for the session that goes on from here.
         while over.code == OK and (message := await self._next(agent)) is not None:
-            over = await self._turn(agent, message.text, message)
+            over = await self._turn(agent, message.said, message)
         return over
 
     async def _next(self, agent: Agent) -> Message | None:
@@ -229,6 +230,11 @@ class Runner:
             message = self._waiting.pop(0) if self._waiting else self._inbox.take()
             if message is not None:
                 return message
+            if self._inbox.knocked():
+                tell(Ready())
+                told, deadline = True, max(deadline, time.monotonic() + _BETWEEN_S)
+            elif self._inbox.dismissed():
+                deadline = time.monotonic() + self._order.linger_s
             left = deadline - time.monotonic()
             if left <= 0:
                 return None

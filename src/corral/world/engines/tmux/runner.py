@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from corral.core.facts import Began, Finished, Told, Trouble
+from corral.core.facts import Began, Finished, Ready, Told, Trouble
 from corral.world.engines.inbox import Inbox, Message, Proof
 from corral.world.engines.orders import TmuxOrder
 from corral.world.engines.telling import remark, shortened, tell
@@ -18,9 +18,11 @@ from corral.world.watch import Watch
 NO_START, STOPPED = 2, 143
 _LOOK_AGAIN_S = 60.0
 _PAUSE_S = 0.1
+_BUSY_PAUSE_S = 0.5
 _STILL_S = 0.6  # that a screen has to stand still to count as ready
 _ECHO_S = 3.0  # for a pasted text to show up, before it is sent off
 _LAST_LINES = 30
+_BUSY_S = 900.0  # a screen that moves for longer than a turn is one that always does
 
 
 def _record(whose: str) -> Record | None:
@@ -64,7 +66,7 @@ class Runner:
         """Return what a runner before us took, and the program's record does not have."""
         texts = []
         for message in self._inbox.doubtful():
-            if self._record is not None and self._record.has(message.text):
+            if self._record is not None and self._record.has(message.typed):
                 self._inbox.done(message, Proof.RECORD)
             else:
                 texts.append(message)
@@ -73,15 +75,20 @@ class Runner:
     def _talk(self, server: Server, first: str, texts: list[Message]) -> None:
         """Pass on text until the program ends, or we are stopped."""
         try:
-            self._await_stillness(server)
+            self._await_stillness(server, self._order.ready_s)
             if first.strip() and not self._stopping:
                 self._hand_over(server, first)
             while not self._stopping and not server.is_over():
                 message = texts.pop(0) if texts else self._inbox.take()
-                if message is None:
-                    self._watch.wait(_LOOK_AGAIN_S)
+                if message is not None:
+                    self._await_stillness(server, _BUSY_S)
+                    self._inbox.done(message, self._hand_over(server, message.typed))
+                elif self._inbox.knocked():
+                    # While a program works its screen moves; at its prompt it stands still.
+                    self._await_stillness(server, _BUSY_S)
+                    tell(Ready())
                 else:
-                    self._inbox.done(message, self._hand_over(server, message.text))
+                    self._watch.wait(_LOOK_AGAIN_S)
             for line in [line for line in server.screen() if line][-_LAST_LINES:]:
                 remark(line)
         except Tmux as error:
@@ -113,8 +120,8 @@ class Runner:
         tell(Told(text=shortened(text, 200), proof=proof))
         return proof
 
-    def _await_stillness(self, server: Server) -> None:
-        """Wait until the program has drawn its first screen."""
+    def _await_stillness(self, server: Server, limit_s: float) -> None:
+        """Wait until the program has drawn its screen, and leaves it as it is."""
         seen: list[str] = []
         since = time.monotonic()
 
@@ -123,14 +130,16 @@ class Runner:
             now = server.screen()
             if now != seen or not any(now):
                 seen, since = now, time.monotonic()
-            return time.monotonic() - since > _STILL_S
+            return time.monotonic() - since > _STILL_S or server.is_over()
 
-        self._await(is_still, self._order.ready_s)
+        self._await(is_still, limit_s, _PAUSE_S if limit_s < _BUSY_S else _BUSY_PAUSE_S)
 
-    def _await(self, condition: Callable[[], bool], limit_s: float) -> bool:
+    def _await(
+        self, condition: Callable[[], bool], limit_s: float, pause_s: float = _PAUSE_S
+    ) -> bool:
         deadline = time.monotonic() + limit_s
         while not (true := condition()) and time.monotonic() < deadline and not self._stopping:
-            time.sleep(_PAUSE_S)
+            time.sleep(pause_s)
         return true
 
     def _await_end(self, server: Server) -> None:

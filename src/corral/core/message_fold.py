@@ -1,0 +1,93 @@
+"""The part of the fold that is about messages: where each is, and which sessions wait for one."""
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec.structs import replace
+
+from corral.core import events as e
+from corral.core.ids import SessionId
+from corral.core.state import Message, State
+
+
+def sent(state: State, event: e.MessageSent, seq: int, at: int) -> None:
+    asked = state.messages.get(event.reply_to)
+    if asked is not None and asked.question:
+        _keep(state, replace(asked, question=False))
+    state.messages[event.message] = Message(
+        id=event.message,
+        sender=event.sender,
+        to=event.to,
+        text=event.text,
+        sent_at=at,
+        expires_at=event.expires_at,
+        question=event.question,
+        reply_to=event.reply_to,
+        plain=event.plain,
+        answers=event.answers,
+    )
+    if asked is not None:
+        _note_waiting(state, asked.sender, at)
+    if event.question:
+        _note_waiting(state, event.sender, at)
+
+
+def taken(state: State, event: e.MessageTaken, seq: int, at: int) -> None:
+    found = state.messages[event.message]
+    _keep(state, replace(found, reader=event.session, read_at=0, launch=event.launch))
+
+
+def delivered(state: State, event: e.MessageDelivered, seq: int, at: int) -> None:
+    found = state.messages[event.message]
+    _keep(state, replace(found, reader=event.reader, read_at=at))
+
+
+def returned(state: State, event: e.MessageReturned, seq: int, at: int) -> None:
+    found = state.messages[event.message]
+    _keep(state, replace(found, to=event.to, reader="", launch=0))
+
+
+def acknowledged(state: State, event: e.MessageAcknowledged, seq: int, at: int) -> None:
+    _keep(state, replace(state.messages[event.message], acknowledged=True))
+
+
+def expired(state: State, event: e.MessageExpired, seq: int, at: int) -> None:
+    found = state.messages.pop(event.message, None)
+    if found is not None and found.question:
+        _note_waiting(state, found.sender, at)
+
+
+def session_ended(state: State, session: SessionId) -> None:
+    """Forget what a session was told: nobody will acknowledge it any more."""
+    for message in list(state.messages.values()):
+        if message.reader == session and message.read_at:
+            _keep(state, replace(message, acknowledged=True))
+
+
+def _keep(state: State, message: Message) -> None:
+    """Keep a message as long as something about it is open."""
+    if message.acknowledged and not message.question:
+        state.messages.pop(message.id, None)
+    else:
+        state.messages[message.id] = message
+
+
+def _note_waiting(state: State, sender: str, at: int) -> None:
+    """Note which question a session waits for an answer to, or that it has waited."""
+    session = state.sessions.get(SessionId(sender))
+    if session is None or not session.live:
+        return
+    asked = (m.id for m in state.messages.values() if m.question and m.sender == sender)
+    waits = next(asked, "")
+    waited_at = at if session.waits and not waits else session.waited_at
+    state.sessions[session.id] = replace(session, waits=waits, waited_at=waited_at)
+
+
+MESSAGE_APPLY: dict[type[e.Event], Callable[[State, Any, int, int], None]] = {
+    e.MessageSent: sent,
+    e.MessageTaken: taken,
+    e.MessageDelivered: delivered,
+    e.MessageReturned: returned,
+    e.MessageAcknowledged: acknowledged,
+    e.MessageExpired: expired,
+}

@@ -1,0 +1,66 @@
+"""Which events a person looks for: by kind, by what they are about, by who, by a word in them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+from msgspec import Raw, Struct
+
+from corral.core.codec import Record
+from corral.core.ids import TaskId
+from corral.core.state import State
+
+_ONE = ("task", "session", "subject", "to", "sender", "other")
+_MANY = ("tasks", "members", "beside")
+
+
+class Sought(Struct, frozen=True):
+    """What is looked for; what is empty does not matter."""
+
+    types: tuple[str, ...] = ()  # like session.ended, or session for all of its kind
+    task: str = ""
+    convoy: str = ""
+    actor: str = ""
+    text: str = ""
+
+
+def sieve(sought: Sought, state: State) -> Callable[[Record], bool]:
+    """Return what says whether an event is looked for; `state` knows the convoys of tasks."""
+    types = frozenset(sought.types)
+    text, actor = sought.text.casefold(), sought.actor.casefold()
+
+    def fits(record: Record) -> bool:
+        if types and record.type not in types and record.type.partition(".")[0] not in types:
+            return False
+        if actor and actor not in record.actor.casefold():
+            return False
+        if text and text not in f"{record.type} {record.actor} {_readable(record.data)}".casefold():
+            return False
+        if not sought.task and not sought.convoy:
+            return True
+        data = msgspec.json.decode(record.data)
+        about = tasks_of(data)
+        if sought.task and sought.task not in about:
+            return False
+        return not sought.convoy or sought.convoy in _convoys(data, about, state)
+
+    return fits
+
+
+def tasks_of(data: dict[str, Any]) -> set[TaskId]:
+    """Return the tasks that an event is about, also through one of their sessions."""
+    named = [data.get(name, "") for name in _ONE]
+    for name in _MANY:
+        named += data.get(name, ())
+    plain = [name.rpartition(":")[2] for name in named if name]  # session:AF-1.1 is written to
+    return {TaskId(name.rpartition(".")[0] or name) for name in plain}
+
+
+def _convoys(data: dict[str, Any], about: set[TaskId], state: State) -> set[str]:
+    found = {state.tasks[task].convoy for task in about if task in state.tasks}
+    check = state.checks.get(data.get("run", ""))
+    return {data.get("convoy", ""), *found, *([check.convoy] if check else [])}
+
+
+def _readable(data: Raw) -> str:
+    return bytes(data).decode("utf-8", "replace")

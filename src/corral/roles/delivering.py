@@ -1,0 +1,142 @@
+"""Hand messages to sessions, by the best way that their engine has, each exactly once.
+
+    taken (an event)  →  handed over, with its number in it  →  delivered (an event, with the proof)
+
+A program with a runner (ACP, tmux) gets a message while it runs: the witness knocks, the runner
+says when the program is between two turns, and only then the message is taken and put into its
+inbox; until then the agent can read it by itself. For others it is a part of the next prompt: when
+the program has ended well, the session goes on with its conversation before it is judged; else the
+message is in the prompt of the next launch, or of the next attempt.
+
+Whoever is killed in between leaves a message that is taken and not delivered. What is known then
+decides: the receipt in the inbox, the engine's own record of its conversation, or that it reacted
+to its prompt. If nothing shows that the conversation has it, it is handed over again.
+"""
+
+from collections.abc import Callable
+
+from corral.core import messages
+from corral.core.state import Message, Session, Task
+from corral.core.stream import Stream
+from corral.roles.engaging import Engaging
+from corral.roles.files import Room
+from corral.roles.log import Log
+from corral.roles.watching import Watcher
+from corral.world import processes
+from corral.world.clock import Clock
+from corral.world.engines import inbox, records
+
+RECORD, REACTED, STARTED = "record", "reacted", "started"
+
+
+class Delivering:
+    def __init__(
+        self, log: Log, engaging: Engaging, watcher: Watcher, clock: Clock, *, folder: str
+    ) -> None:
+        self._log = log
+        self._engaging = engaging
+        self._watcher = watcher
+        self._clock = clock
+        self._folder = folder
+
+    def tend(self, session: Session, task: Task, folder: str) -> None:
+        """Hand over what waits for a session that runs, and record what it has by now."""
+        self._prove(session, task, folder)
+        room = Room(self._folder, session.id).path
+        stream = self._watcher.stream(session.id)
+        if stream is None or not inbox.reader_of(room):
+            return
+        fit = _fit(stream)
+        if fit is not None:
+            taking = fit
+            self._log.record(lambda state, at: messages.take(state, session.id, at, fit=taking))
+        elif any(True for _ in messages.waiting(self._log.look(), session.id, self._clock())):
+            inbox.knock(room)
+        handed = [m for m in messages.handed(self._log.look(), session.id) if not m.launch]
+        for message in handed:
+            inbox.put(room, _letter(message))
+        if stream.ready and not handed:
+            inbox.dismiss(room)  # what it was to be told it has read by itself
+
+    def settle(self, session: Session, task: Task, folder: str | None) -> set[str]:
+        """Find out what a session got whose program has ended; return what it did not get.
+
+        What a runner took without saying more is left to the next one: it can ask the program.
+        """
+        self._prove(session, task, folder)
+        room = Room(self._folder, session.id).path
+        left = messages.handed(self._log.look(), session.id)
+        return {m.id for m in left if m.launch or not inbox.taken(room, m.id)}
+
+    def resolve(self, session: Session) -> None:
+        """Before a session ends: believe the engine's record about what is still in doubt."""
+        home = self._engaging.home(session.id)
+        left = messages.handed(self._log.look(), session.id)
+        found = {m.id: RECORD for m in left if records.has(home, messages.mark(m))}
+        self._record(session, found)
+
+    def prompt(self, session: Session) -> str:
+        """Return the messages for the prompt of a session's newest launch; they are in no inbox."""
+        left = messages.handed(self._log.look(), session.id)
+        given = [m for m in left if m.launch == session.launches]
+        for message in given:
+            inbox.withdraw(Room(self._folder, session.id).path, message.id)
+        return "\n\n".join(map(messages.told, given))
+
+    def had(self, session: Session) -> str:
+        """Return the messages that a session was told before its conversation was given up."""
+        found = messages.had(self._log.look(), session.id)
+        return "\n\n".join(map(messages.told, found))
+
+    def _prove(self, session: Session, task: Task, folder: str | None) -> None:
+        """Record which of the messages that were handed over have arrived."""
+        room = Room(self._folder, session.id).path
+        proofs = {}
+        for message in messages.handed(self._log.look(), session.id):
+            if not message.launch:
+                proof: str | None = inbox.receipt(room, message.id)
+            elif message.launch == session.launches and folder is not None:
+                proof = self._proof(session, task, folder, message)
+            else:
+                proof = None
+            if proof is not None:
+                proofs[message.id] = proof
+        self._record(session, proofs)
+
+    def _proof(self, session: Session, task: Task, folder: str, message: Message) -> str | None:
+        """Say how it is known that a conversation has a message of its prompt."""
+        recipe = self._engaging.recipe(session.profile, task)
+        if recipe is None:
+            return STARTED if processes.ran(folder) else None
+        home = self._engaging.home(session.id)
+        if session.conversation and records.has(home, messages.mark(message)):
+            return RECORD
+        stream = self._watcher.stream(session.id)
+        if stream is None or not stream.heard:
+            return None
+        # An engine that reacted may be killed before it has written down to what; not once its turn
+        # has ended well.
+        behind = recipe.records and session.conversation and stream.finished is None
+        return None if behind else REACTED
+
+    def _record(self, session: Session, proofs: dict[str, str]) -> None:
+        if proofs:
+            self._log.record(lambda state, _: messages.deliver(state, session.id, proofs))
+
+
+def _fit(stream: Stream) -> Callable[[Message], bool] | None:
+    """Say which messages a program with a runner can take now; None: no turn has ended."""
+    if stream.asked is not None:
+        return lambda message: message.plain  # a person's answer; the rest has time
+    return (lambda message: True) if stream.ready else None
+
+
+def _letter(message: Message) -> inbox.Message:
+    return inbox.Message(
+        name=message.id,
+        text=message.text,
+        answers=message.answers,
+        by=message.sender,
+        told=messages.told(message),
+        plain=message.plain,
+    )

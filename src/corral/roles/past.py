@@ -1,0 +1,29 @@
+"""Find a session by its name, also one that is not the newest of its task."""
+
+from collections.abc import Iterator
+
+from corral.core.codec import decode, event_of
+from corral.core.past import Happened, session_then, task_of
+from corral.core.session_rules import find_session
+from corral.core.state import Session, State
+from corral.store.port import Store
+
+
+def find(store: Store, state: State, session: str) -> Session:
+    """Return a session; an earlier one of its task is read from the log, which takes a while."""
+    task = task_of(state, session)
+    if task is None or session.upper() == state.tasks[task].session:
+        return find_session(state, session)
+    found = session_then(state, session, _about(store, state.seq, task))
+    return found or find_session(state, session)  # which says that there is none
+
+
+def _about(store: Store, until: int, task: str) -> Iterator[Happened]:
+    """Yield what may be about the sessions of a task; most lines are passed over unread."""
+    mark = f'"{task}.'.encode()
+    for stored in store.read(0):
+        if stored.seq > until:
+            return
+        if mark in stored.line:
+            record = decode(stored.line)
+            yield event_of(record), record.seq, record.at

@@ -1,0 +1,87 @@
+"""A chore of the deacon: traces of tasks that are over go to the collector that is configured.
+
+How far that has come is an event, so it goes on there after a restart. Between the two, a crash has
+a trace sent twice: with the same ids, which collectors take for the same trace.
+"""
+
+from collections.abc import Iterator
+from itertools import islice
+from os.path import basename
+from time import monotonic
+
+import msgspec
+from msgspec import Struct
+
+from corral.core import events as e
+from corral.core.chores import Found
+from corral.core.codec import decode, event_of
+from corral.core.errors import Failed
+from corral.core.ids import TaskId
+from corral.core.trace import ENDS, Happened, traces
+from corral.store.port import Request, Store
+from corral.world.repository import Repository
+
+_AT_ONCE = 200  # tasks whose traces are sent together
+_REST_S = 60.0  # a collector that does not answer is left alone for so long
+
+
+class _About(Struct):
+    task: TaskId
+
+
+class Tracing:
+    def __init__(self, store: Store, repository: Repository, endpoint: str, actor: str) -> None:
+        self._store = store
+        self._name = basename(repository.worktree)
+        self._endpoint = endpoint
+        self._actor = actor
+        self._looked = 0  # nothing has ended up to here that was not sent
+        self._resting_until = 0.0
+
+    def send(self) -> Found:
+        """Send the traces of all tasks that have ended since the last time."""
+        if monotonic() < self._resting_until:
+            raise Failed(f"{self._endpoint} did not take the traces; it is asked again soon")
+        sent = 0
+        while ended := self._ended():
+            try:
+                sent += self._send(ended)
+            except Failed:
+                self._resting_until = monotonic() + _REST_S
+                raise
+        return Found(sent, sent)
+
+    def _ended(self) -> list[tuple[int, TaskId]]:
+        """Return the next events that end a task, each with its task."""
+        state = self._store.state()
+        self._looked = max(self._looked, state.traced)
+        found = []
+        for stored in self._store.read(self._looked):
+            record = decode(stored.line)
+            if record.type in ENDS:
+                found.append((stored.seq, msgspec.json.decode(record.data, type=_About).task))
+                if len(found) == _AT_ONCE:
+                    break
+            elif not found:
+                self._looked = stored.seq
+        return found
+
+    def _send(self, ended: list[tuple[int, TaskId]]) -> int:
+        from corral.world.telemetry import send
+
+        state = self._store.state()
+        first = min(state.tasks[task].order for _, task in ended)
+        last = ended[-1][0]
+        found = list(traces(self._happened(first, last), state.log, state.traced))
+        if found:
+            send(self._endpoint, found, self._name)
+        event = e.TracesSent(upto=last, number=len(found))
+        self._store.transaction(
+            Request(self._actor, lambda state, now: [event], lambda state, stored: None)
+        )
+        return len(found)
+
+    def _happened(self, first: int, last: int) -> Iterator[Happened]:
+        for stored in islice(self._store.read(first - 1), last - first + 1):
+            record = decode(stored.line)
+            yield Happened(stored.seq, record.at, event_of(record))

@@ -1,0 +1,31 @@
+"""Whoever holds off collecting of garbage does it in git's own way."""
+
+from pathlib import Path
+
+from corral.world.git import collecting
+from tests.world.trees.ground import git, repository
+
+
+def test_git_collects_nothing_while_it_is_held_off(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "project")
+    git_dir = str(repo / ".git")
+    lost = git(repo, "commit-tree", "HEAD^{tree}", "-m", "nobody names this")
+    with collecting.held_off(git_dir) as held:
+        assert held
+        git(repo, "gc", "--quiet", "--prune=now", fine=(128,))
+        git(repo, "cat-file", "-e", lost)
+    git(repo, "gc", "--quiet", "--prune=now")
+    git(repo, "cat-file", "-e", lost, fine=(1,))
+    assert not list((repo / ".git").glob("gc.pid*"))
+
+
+def test_a_file_of_one_who_is_dead_is_replaced_and_one_of_the_living_is_not(tmp_path: Path) -> None:
+    (tmp_path / "gc.pid").write_text("999999999 somewhere")
+    with collecting.held_off(str(tmp_path)) as held:
+        assert held
+    (tmp_path / "gc.pid.lock").touch()
+    with collecting.held_off(str(tmp_path)) as held:
+        assert not held
+    assert (tmp_path / "gc.pid.lock").exists()
+    with collecting.held_off(str(tmp_path / "missing")) as held:
+        assert not held

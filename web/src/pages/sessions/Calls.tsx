@@ -1,0 +1,45 @@
+/** What the engine itself tells: what the model said, which tools it called, and what came back. */
+
+import { useMemo } from "preact/hooks";
+import { Badge, EmptyState } from "../../ui/parts";
+import type { Answer } from "../../api/client";
+import { stepsOf, type Step } from "./calls";
+
+const SHOWN = 200;
+
+export function Calls({ found }: { found: Answer<"/api/sessions/{session}/facts"> | null }) {
+  const steps = useMemo(() => stepsOf(found?.facts ?? []).slice(-SHOWN).reverse(), [found]);
+  if (!found) return <EmptyState title="…" />;
+  if (!found.structured) return <EmptyState title="This engine prints plain text.">What it does is in its output.</EmptyState>;
+  if (!steps.length) return <EmptyState title="It has said and called nothing yet." />;
+  return (
+    <div class="scroll padded" tabIndex={0} role="region" aria-label="Tool calls, newest first">
+      <ol class="steps">{steps.map((step, at) => <li key={steps.length - at} class={`step ${step.kind}`}><Shown step={step} /></li>)}</ol>
+    </div>
+  );
+}
+
+function Shown({ step }: { step: Step }) {
+  if (step.kind === "said") return <p class="prose">{step.text}</p>;
+  if (step.kind === "note") {
+    return (
+      <div class="across top">
+        <Badge tone={step.bad ? "amber" : "grey"}>{step.word}</Badge>
+        <span class="prose soft">{step.text}</span>
+      </div>
+    );
+  }
+  const head = (
+    <>
+      <Badge tone={step.ok === false ? "red" : step.ok ? "green" : "blue"} title={step.ok === false ? "it failed" : step.ok ? "it went well" : "no answer yet"}>{step.tool}</Badge>
+      <span class="mono cut grow">{step.what || step.paths.join(" ")}</span>
+    </>
+  );
+  if (!step.answer) return <div class="across">{head}</div>;
+  return (
+    <details>
+      <summary class="across">{head}</summary>
+      <pre class="prose">{step.answer}</pre>
+    </details>
+  );
+}

@@ -1,0 +1,101 @@
+/** One session: its output as it comes, its calls, its diff, its brief, and all about it beside. */
+
+import { computed, useComputed } from "@preact/signals";
+import { useMemo } from "preact/hooks";
+import type { SessionRow } from "../../api/rows";
+import { get } from "../../api/client";
+import { store, tables } from "../../live";
+import { useKeys } from "../../lib/keys";
+import { go, pathTo, place, setQuery } from "../../lib/router";
+import { Badge, EmptyState, Page } from "../../ui/parts";
+import { About, Stop } from "./About";
+import { windowOf } from "./calls";
+import { Calls } from "./Calls";
+import { Diff } from "./Diff";
+import { useAsked, useFeed, type Feed } from "./feed";
+import { Output } from "./Output";
+import { standing } from "./state";
+
+const TABS = [["output", "Output"], ["calls", "Calls"], ["diff", "Diff"], ["brief", "Brief"], ["about", "About"]] as const;
+const STILL = computed(() => 0);
+
+export function One({ id }: { id: string }) {
+  const session = tables.sessions.row(id);
+  useKeys([{ keys: "u", label: "Back to all sessions", group: "Session", run: () => go(pathTo("sessions")) }]);
+  if (!session) {
+    return (
+      <Page title={id}>
+        <EmptyState title={store.seq.value < 0 ? "…" : `There is no session ${id} here.`}>
+          {store.seq.value >= 0 && <>Only the last session of a task is kept on the board. <a href={pathTo("timeline", [], { text: id })}>Look for it in the log</a>, or <a href="/sessions">see all sessions</a>.</>}
+        </EmptyState>
+      </Page>
+    );
+  }
+  return <Shown session={session} />;
+}
+
+function Shown({ session }: { session: SessionRow }) {
+  const tab = TABS.find(([name]) => name === place.value.query["tab"])?.[0] ?? "output";
+  const feed = useFeed(session.id);
+  const { word, tone } = standing(session);
+  const of = { session: session.id };
+  // It goes on when it prints, when its row changes and when it ends.
+  const tick = useComputed(() => [feed.version.value, tables.sessions.row(session.id)]);
+  const key = `${session.id} ${session.live}`;
+  const facts = useAsked((signal) => get("/api/sessions/{session}/facts", of, { limit: 1000 }, signal), key, tick, 1500);
+  const usage = useAsked((signal) => get("/api/sessions/{session}/usage", of, {}, signal), key, session.live ? tick : STILL, 5000);
+  const why = useAsked((signal) => get("/api/tasks/{task}/why", { task: session.task }, {}, signal), `${key} ${session.verdict}`, STILL, 1000);
+  const context = useMemo(() => windowOf(facts.found?.facts ?? []), [facts.found]);
+  const calls = facts.found?.structured ? facts.found.facts.filter((fact) => fact.fact === "used").length : 0;
+  const title = (
+    <>
+      <a class="soft" href="/sessions" aria-label="All sessions">Sessions /</a>
+      <span class="mono">{session.id}</span>
+      <Badge tone={tone}>{word}</Badge>
+      <span class="soft cut heading-title">{session.title}</span>
+      <span class="grow" />
+      <Stop session={session} />
+    </>
+  );
+  return (
+    <div class="page one">
+      <h1 class="hidden">Session {session.id}</h1>
+      <div class="toolbar">{title}</div>
+      <div class={`content whole split tab-${tab}`}>
+        <div class="main">
+          <div class="tabs" role="tablist" aria-label="What to show">
+            {TABS.map(([name, said]) => (
+              <button key={name} id={`tab-${name}`} role="tab" class={name === "about" ? "narrow" : ""} aria-selected={tab === name} aria-controls="tab-shown" onClick={() => setQuery({ tab: name === "output" ? "" : name })}>
+                {said}{name === "calls" && calls > 0 && <span class="faint number"> {calls}</span>}
+              </button>
+            ))}
+          </div>
+          <div class="shown" id="tab-shown" role="tabpanel" aria-labelledby={`tab-${tab}`}>
+            {tab === "output" && <Output feed={feed} live={session.live} />}
+            {tab === "calls" && <Calls found={facts.found} />}
+            {tab === "diff" && <LiveDiff session={session} feed={feed} />}
+            {tab === "brief" && <Brief session={session} />}
+          </div>
+        </div>
+        <aside class="scroll" aria-label="About the session" tabIndex={0}>
+          <About session={session} usage={session.live ? usage.found : null} context={context} why={why.found} />
+        </aside>
+      </div>
+    </div>
+  );
+}
+
+/** Git is started for it, so it is not made anew for each line that is printed. */
+function LiveDiff({ session, feed }: { session: SessionRow; feed: Feed }) {
+  const ask = (signal: AbortSignal) => get("/api/sessions/{session}/diff", { session: session.id }, {}, signal);
+  const { found, again } = useAsked(ask, `${session.id} ${session.live}`, session.live ? feed.version : STILL, 8000);
+  return <Diff found={found} again={again} />;
+}
+
+function Brief({ session }: { session: SessionRow }) {
+  const ask = (signal: AbortSignal) => get("/api/sessions/{session}/brief", { session: session.id }, {}, signal);
+  const { found } = useAsked(ask, `${session.id} ${session.launches}`, STILL, 1000);
+  if (!found) return <EmptyState title="…" />;
+  if (!found.text) return <EmptyState title="It was told nothing, or that is not kept any more." />;
+  return <div class="scroll padded" tabIndex={0} role="region" aria-label="Brief"><pre class="prose brief">{found.text}</pre></div>;
+}

@@ -1,0 +1,56 @@
+/** Going back in time: the whole dashboard shows the board after an event. */
+
+import { computed, signal } from "@preact/signals";
+import { get } from "../../api/client";
+import { lookAt, store } from "../../live";
+import { pastAt } from "../../lib/clock";
+import { complain } from "../../ui/toast";
+import type { LogEvent } from "./events";
+
+/** Where somebody wants to be; the board follows as fast as it can. null: it is there. */
+const wanted = signal<number | null>(null);
+let going = false;
+
+/** The event that is shown, or that will be in a moment. */
+export const shownSeq = computed(() => wanted.value ?? store.past.value ?? store.newest.value);
+export const inPast = computed(() => wanted.value !== null || store.past.value !== null);
+/** The event itself, as far as it is known. */
+export const shownEvent = signal<LogEvent | null>(null);
+
+/** Look at the board after an event. While one is on its way only the last wish counts. */
+export function look(seq: number): void {
+  const to = Math.max(1, seq);
+  if (to >= store.newest.peek()) {
+    backToNow();
+    return;
+  }
+  wanted.value = to;
+  if (!going) void follow();
+}
+
+export const step = (by: number): void => look(shownSeq.peek() + by);
+
+export function backToNow(): void {
+  wanted.value = null;
+  shownEvent.value = null;
+  void lookAt(null);
+}
+
+async function follow(): Promise<void> {
+  going = true;
+  try {
+    while (wanted.peek() !== null) {
+      const seq = wanted.peek()!;
+      const [page] = await Promise.all([get("/api/log", {}, { after: seq - 1, limit: 1 }), lookAt(seq)]);
+      if (wanted.peek() === null) void lookAt(null); // somebody has gone back to now meanwhile
+      const event = (page.events as LogEvent[])[0];
+      if (event) [pastAt.value, shownEvent.value] = [event.at, event];
+      if (wanted.peek() === seq) wanted.value = null;
+    }
+  } catch (error) {
+    wanted.value = null;
+    complain(error);
+  } finally {
+    going = false;
+  }
+}

@@ -1,0 +1,92 @@
+import { expect, test, vi } from "vitest";
+import type { LogEvent } from "../src/pages/timeline/events";
+import type { LogLine } from "../src/live/stream";
+
+vi.mock("../src/ui/toast", () => ({ complain: (error: unknown) => { throw error; } }));
+const { Range } = await import("../src/pages/timeline/range");
+
+const NONE = { type: "", task: "", convoy: "", actor: "", text: "" };
+const event = (seq: number): LogEvent => ({ seq, at: seq * 10, actor: "a", type: seq % 50 ? "task.renewed" : "task.added", data: {} });
+vi.stubGlobal("requestAnimationFrame", (draw: () => void) => setTimeout(draw, 0));
+
+/** A log as the server shows it: an answer looks at a bounded number of events. */
+class Log {
+  asked = 0;
+  constructor(public length: number, readonly looks = 1000) {}
+  ask = (query: Record<string, string | number>) => {
+    this.asked++;
+    const fits = (one: LogEvent) => !query["type"] || one.type === query["type"];
+    const limit = Number(query["limit"]);
+    let [begin, end] = [Number(query["after"] ?? 0) + 1, this.length];
+    const events: LogEvent[] = [];
+    if (query["before"] !== undefined) {
+      end = Math.min(this.length, Number(query["before"]) - 1);
+      const lowest = Math.max(1, end - this.looks + 1);
+      for (begin = end + 1; begin > lowest && events.length < limit; ) if (fits(event(--begin))) events.unshift(event(begin));
+    } else {
+      for (let seq = begin; seq <= this.length && events.length < limit; seq++) if (fits(event((end = seq)))) events.push(event(seq));
+    }
+    return Promise.resolve({ events, seq: this.length, begin, end });
+  };
+}
+const seqs = (range: InstanceType<typeof Range>) => range.events.value.map((one) => one.seq);
+const settled = () => new Promise((done) => setTimeout(done, 20));
+
+test("only what is looked at is loaded, page by page, to the first event", async () => {
+  const log = new Log(100_000);
+  const range = new Range(NONE, null, () => true, log.ask);
+  await range.more();
+  expect([log.asked, range.events.value.length, seqs(range).at(-1)]).toEqual([1, 200, 100_000]);
+  await range.more();
+  expect([log.asked, range.low.value, range.whole]).toEqual([2, 99_601, false]);
+  const early = new Range(NONE, 150, () => true, log.ask);
+  await early.more();
+  expect([seqs(early)[0], seqs(early).at(-1), early.whole]).toEqual([1, 150, true]);
+  expect([early.holds(150), early.holds(151)]).toEqual([true, false]);
+});
+
+test("what is rare is looked for until some is found", async () => {
+  const log = new Log(10_000);
+  const range = new Range({ ...NONE, type: "task.added" }, null, null, log.ask);
+  await range.more();
+  expect(seqs(range).every((seq) => seq % 50 === 0)).toBe(true);
+  expect(range.events.value.length).toBeGreaterThanOrEqual(50);
+  const nothing = new Range({ ...NONE, type: "none" }, null, null, log.ask);
+  await nothing.more();
+  expect([nothing.whole, nothing.low.value]).toEqual([true, 1]);
+});
+
+test("what comes is added once, in order; a gap is filled; no more is kept than allowed", async () => {
+  const log = new Log(500);
+  const range = new Range(NONE, null, () => true, log.ask, 300);
+  await range.more();
+  for (const seq of [501, 502, 502, 501, 503]) range.take(event(seq) as unknown as LogLine);
+  log.length = 503;
+  await settled();
+  expect(seqs(range).slice(-4)).toEqual([500, 501, 502, 503]);
+  log.length = 650;
+  range.take(event(650) as unknown as LogLine); // a cut connection has missed the others
+  await settled();
+  expect(seqs(range)).toEqual(Array.from({ length: 300 }, (_, at) => 351 + at));
+  expect(range.low.value).toBe(351);
+});
+
+test("with a filter that only the server understands, it is asked what is new", async () => {
+  const log = new Log(499);
+  const range = new Range({ ...NONE, type: "task.added" }, null, null, log.ask);
+  await range.more();
+  log.length = 500;
+  range.take(event(500) as unknown as LogLine);
+  await settled();
+  expect(seqs(range).at(-1)).toBe(500);
+  range.close();
+});
+
+test("the past does not grow", async () => {
+  const log = new Log(100);
+  const range = new Range(NONE, 50, () => true, log.ask);
+  await range.more();
+  range.take(event(51) as unknown as LogLine);
+  await settled();
+  expect(seqs(range).at(-1)).toBe(50);
+});
