@@ -56,7 +56,7 @@ export function VirtualList<T>({ items, height, label, keyOf, render, role = "li
     if (near) onEnd?.();
   }, [near, items.length]);
   return (
-    <div ref={box} class="virtual" onScroll={look} tabIndex={0} {...(role === "rowgroup" ? { role } : { role: "region", "aria-label": label })}>
+    <div ref={box} class="virtual" onScroll={look} tabIndex={0} role={role === "rowgroup" ? role : "region"} aria-label={label}>
       <div class="tall" role={role === "rowgroup" ? undefined : role} style={{ height: `${items.length * height}px` }}>
         {items.slice(from, to).map((item, at) => (
           <div key={keyOf(item)} role={role === "list" ? "listitem" : undefined} style={{ top: `${(from + at) * height}px`, height: `${height}px` }} {...(role === "list" ? { "aria-setsize": items.length, "aria-posinset": from + at + 1 } : {})}>

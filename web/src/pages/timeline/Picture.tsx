@@ -103,7 +103,7 @@ export function Picture({ range, filter }: { range: Range; filter: Filter }) {
         <span class="small soft number">{span(shownFor)}</span>
         <span class="told small cut grow" role="status">{told || (range.loading.value ? "Loading …" : range.low.value > 1 && events.length >= MOST ? `only the last ${count(MOST)} events are drawn: zoom in, or look at an earlier moment` : "")}</span>
       </div>
-      <div ref={box} class="drawing" onWheel={wheel} tabIndex={0} role="region" aria-label="Drawing">
+      <div ref={box} class="drawing" tabIndex={0} role="region" aria-label="Swim lanes" onWheel={wheel}>
         {!placed.length && <EmptyState title={range.loading.value ? "Loading …" : "Nothing ran in this time."} />}
         {placed.length > 0 && (
           <svg width={size.width} height={tall + LANE} onClick={pick} role="group" aria-label={`${lanes.length} lanes, from ${moment(from)} to ${moment(to)}`} onMouseLeave={() => setTold("")}>
