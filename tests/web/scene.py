@@ -18,6 +18,8 @@ beat_s = 60
 grace_s = 1
 attempts = 1
 backoff_s = 0
+[refinery]
+slots = 4
 [budget]
 day_usd = 200.0
 [engine.claude]
@@ -57,6 +59,12 @@ SEARCH: list[Story] = [
     ("facets", "Narrow down by size, colour, price", "work", FOREVER, "index", {}),
     ("cache", "Keep the results of the hundred commonest searches", "work", 0, "rank", {}),
 ]
+HANDBOOK: list[Story] = [
+    ("words", "A glossary that the code keeps to", "land", 1, "", {}),
+    ("first", "The first hour, for new people", "land", 1, "", {"engine": "codex"}),
+    ("night", "What to do when it breaks at night", "land", 1, "", {}),
+]
+SLOW = "echo checking the links; sleep 900"  # so that something is being checked
 LANDED = 4
 
 
@@ -70,15 +78,19 @@ def make_scene(folder: Path) -> Ranch:
     roles.mkdir()
     for role in ("builder", "reviewer"):
         (roles / f"{role}.md").write_text(f"You are a {role}.\n")
-    for title, prefix, tasks in (("Checkout rewrite", "CR", CHECKOUT), ("Search", "SE", SEARCH)):
+    for title, prefix, tasks, check in (
+        ("Checkout rewrite", "CR", CHECKOUT, "true"),
+        ("Search", "SE", SEARCH, "true"),
+        ("Handbook", "HB", HANDBOOK, SLOW),
+    ):
         plan = folder / f"{prefix}.toml"
-        plan.write_text(_plan(title, prefix, tasks))
+        plan.write_text(_plan(title, prefix, tasks, check))
         ranch.corral("plan", "apply", str(plan))
     return ranch
 
 
-def _plan(title: str, prefix: str, tasks: list[Story]) -> str:
-    lines = [f'[convoy]\ntitle = "{title}"\nprefix = "{prefix}"\nchecks = ["true"]']
+def _plan(title: str, prefix: str, tasks: list[Story], check: str) -> str:
+    lines = [f'[convoy]\ntitle = "{title}"\nprefix = "{prefix}"\nchecks = ["{check}"]']
     for key, name, mode, seconds, needs, more in tasks:
         given = {
             "key": key,
@@ -96,11 +108,15 @@ def _plan(title: str, prefix: str, tasks: list[Story]) -> str:
 
 
 def until_lively(ranch: Ranch) -> None:
-    """Wait until the scene has come to rest: some landed, some run, one failed, one asks."""
+    """Wait until there is something of everything; then have some things need a person."""
 
     def lively() -> bool:
         columns = [task["column"] for task in ranch.here("status", "--json", code=0).data["tasks"]]
-        wanted = {"doing": 8, "done": LANDED, "failed": 1, "blocked": 1}
+        wanted = {"doing": 8, "done": LANDED, "failed": 1, "blocked": 1, "review": 3}
         return all(columns.count(name) >= number for name, number in wanted.items())
 
     ranch.until(lively, limit_s=180)
+    ranch.here("alert", "raise", "CR-10", "failed twice in the same place", "--kind", "stuck")
+    ranch.here("alert", "raise", "log", "the disk is nearly full: 4% are left", "--kind", "disk")
+    asked = ("Two currencies in one cart: refuse, or convert?", "--question", "--as", "CR-7.1")
+    ranch.here("message", "send", "people", *asked)
