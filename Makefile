@@ -50,7 +50,7 @@ everything: lint types layers engines histories browser tests alone
 
 tests: lint histories browser $(DEV) ## run the tests, but for those that want the machine to themselves
 	@echo 'Running the tests ...'
-	@CORRAL_NEED_ENGINES=1 CORRAL_NEED_BROWSER=1 $(PYTEST) -n auto --dist loadgroup --no-loadscope-reorder -m 'not alone'
+	@CORRAL_NEED_ENGINES=1 CORRAL_NEED_BROWSER=1 $(PYTEST) -n auto --dist loadfile --no-loadscope-reorder -m 'not alone'
 
 alone: tests types layers engines ## run the others, one by one
 	@echo 'Running the tests that want the machine to themselves ...'

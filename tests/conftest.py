@@ -1,10 +1,11 @@
 """For all tests: how long things take says nothing on a machine that is busy with others.
 
-`make test` runs several at a time. A test that means something only while nothing else runs has the
-mark `alone`; tests that share what is costly to set up stay together, in one worker.
+`make test` runs several files at a time. A test that means something only while nothing else runs
+has the mark `alone`.
 """
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,10 @@ from tests.engines import install
 settings.register_profile("corral", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("corral")
 
+# A shell that runs us in the background has us ignore Ctrl-C, and so would all that tests start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 def pytest_xdist_auto_num_workers() -> int:
     """One more than there are cores, for tests that wait; each costs the time to collect all."""
@@ -22,21 +27,9 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if _shares(item):
-            item.add_marker(pytest.mark.xdist_group(item.location[0]))
-    items.sort(key=_needs_agents)  # `make test` installs them meanwhile
-
-
-def _shares(item: pytest.Item) -> bool:
-    """Say whether a test has something in common with others of its file."""
-    return isinstance(item, pytest.Function) and any(
-        found[-1].scope == "module" for found in item._fixtureinfo.name2fixturedefs.values()
-    )
-
-
-def _needs_agents(item: pytest.Item) -> bool:
-    return isinstance(item, pytest.Function) and "programs" in item.fixturenames
+    """Put files that need the coding agents last: `make test` installs those meanwhile."""
+    needing = {item.path for item in items if "programs" in getattr(item, "fixturenames", ())}
+    items.sort(key=lambda item: item.path in needing)
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from corral.core import commands as c
 from corral.core import events as e
 from corral.core.agenda import next_look, resting, unattended
-from corral.core.ids import SessionId, TaskId
+from corral.core.ids import ConvoyId, SessionId, TaskId
+from corral.core.queue_events import ChangeQueued, CheckStarted
 from corral.core.state import TaskState
 from tests.core.board import Board
 
@@ -89,6 +90,29 @@ def test_what_was_handed_in_and_left_alone_for_three_beats_is_told(board: Board)
     assert look(board, beat_s=10) == 60
     board.do(c.LandTask(task=TASK))
     assert unattended(board.state, board.now, 10) == []
+
+
+def test_what_waits_in_the_queue_is_attended_while_its_convoy_is_checked(board: Board) -> None:
+    board.bring(TASK, TaskState.REVIEW)
+    commit, tree = "2" * 40, "3" * 40
+    board.add(ChangeQueued(task=TASK, commit=commit, fork="1" * 40, paths=("a",)))
+    board.wait(29)
+    board.add(
+        CheckStarted(
+            run="R1",
+            convoy=ConvoyId("auth-fix"),
+            members=(TASK,),
+            tip="1" * 40,
+            commit=commit,
+            tree=tree,
+            key="k",
+            deadline_s=100,
+        )
+    )
+    board.wait(129.999)
+    assert unattended(board.state, board.now, 10) == []
+    board.wait(0.001)
+    assert [task.id for task in unattended(board.state, board.now, 10)] == [TASK]
 
 
 @given(st.integers(-100, 100), st.integers(1, 1000), st.booleans(), st.booleans())

@@ -25,52 +25,52 @@ def test_an_empty_file_is_a_configuration() -> None:
     assert config.board.claim_ttl_s == CLAIM_TTL_S
 
 
+EVERYTHING = """\
+[board]
+claim_ttl_s = 60
+[engine.default]
+type = "claude-code"
+[engine.tests]
+type = "aider"
+model = "gpt-4o"
+[engine.own]
+type = "shell"
+command = ["./agent.sh", "--fast"]
+pool = "big"
+[refinery]
+strategy = "rebase"
+require_ci = false
+checks = ["make test", "make lint"]
+[slots]
+total = 4
+reserve = 1
+pools = { big = 3 }
+[watch]
+beat_s = 10
+barren_beats = 0
+wall_s = 60
+grace_s = 0
+output_mb = 1
+attempts = 1
+backoff_s = 0
+backoff_most_s = 0
+commit_dirty = true
+[trees]
+folder = "/tmp/trees"
+kind = "clone"
+pool = 0
+copy = [".env"]
+setup = [["npm", "ci"], ["make"]]
+setup_s = 60
+fresh = true
+keep_days = 1
+ports = 2
+port_range = [3000, 3001]
+"""
+
+
 def test_every_setting_of_the_design_is_understood() -> None:
-    config = parse(
-        """
-        [board]
-        claim_ttl_s = 60
-        [engine.default]
-        type = "claude-code"
-        [engine.tests]
-        type = "aider"
-        model = "gpt-4o"
-        [engine.own]
-        type = "shell"
-        command = ["./agent.sh", "--fast"]
-        pool = "big"
-        [refinery]
-        strategy = "rebase"
-        require_ci = false
-        checks = ["make test", "make lint"]
-        [slots]
-        total = 4
-        reserve = 1
-        pools = { big = 3 }
-        [watch]
-        beat_s = 10
-        barren_beats = 0
-        wall_s = 60
-        grace_s = 0
-        output_mb = 1
-        attempts = 1
-        backoff_s = 0
-        backoff_most_s = 0
-        commit_dirty = true
-        [trees]
-        folder = "/tmp/trees"
-        kind = "clone"
-        pool = 0
-        copy = [".env"]
-        setup = [["npm", "ci"], ["make"]]
-        setup_s = 60
-        fresh = true
-        keep_days = 1
-        ports = 2
-        port_range = [3000, 3001]
-        """,
-        NAME,
-    )
+    config = parse(EVERYTHING, NAME)
     assert config.engine == {
         "default": Engine(type="claude-code"),
         "tests": Engine(type="aider", model="gpt-4o"),

@@ -276,3 +276,31 @@ def test_the_same_log_gives_the_same_account() -> None:
         simulate(fleet, 3, 7)
     assert one.state == two.state
     assert one.state.accounts["acc"].allowed >= 1
+
+
+def test_a_task_that_was_limited_goes_on_where_another_stands_in_and_else_waits() -> None:
+    fleet = Fleet(1, WITH_SPARE)
+    (task,) = fleet.names
+    for retry_s in (600, 100):
+        (session,) = fleet.fill()
+        fleet.meet(session, retry_s=retry_s)
+        judgement = Judgement(Verdict.LIMITED, "429")
+        fleet.record(
+            session_rules.end(
+                fleet.state,
+                session,
+                judgement,
+                commit="",
+                code=1,
+                signal=None,
+                patience=PATIENCE,
+                now=fleet.now,
+                accounts=fleet.limits.accounts,
+            )
+        )
+        if retry_s == 600:
+            assert fleet.get(task).not_before_at < fleet.now + 1000, "the spare one is free"
+            fleet.wait(1)
+    assert fleet.state.sessions[fleet.get(task).session].profile == "spare"
+    # Both are limited, and it is its own that it waits for.
+    assert fleet.get(task).not_before_at >= fleet.state.accounts["acc"].until_at

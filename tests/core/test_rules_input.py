@@ -61,14 +61,14 @@ def prepared(name: str) -> tuple[Board, dict[str, Any]]:
         fine["token"] = str(board.state.seq)
     if name.startswith("session "):
         board.task()
-        board.record(started(board.state, TaskId("AF-2"), board.now))
+        board.record(started(board.state, TaskId("AF-2"), board.now, takes="turn"))
         fine["session"] = "AF-2.1"
     if name.startswith("message "):
         fine |= {"to": "people", "message": f"m-{board.state.seq + 1}"}
     if name == "message ack":
         board.do(c.SendMessage(to="people", text="t"))
         board.do(c.ReadMessages())
-    if name == "convoy resume":
+    if name in ("convoy resume", "resume"):
         board.do(c.PauseWork())
     if move in ("clear", "acknowledge") and name.startswith("alert "):
         board.do(c.RaiseAlert(subject="s", text="t"))

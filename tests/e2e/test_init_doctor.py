@@ -120,3 +120,10 @@ def test_the_file_that_init_writes_shows_every_setting_there_is() -> None:
     for name, section in shown.items():
         for setting in section.__struct_fields__:
             assert f"\n{setting} = " in switched_on, f"{name}.{setting}"
+
+
+def test_an_empty_folder_called_git_is_passed_as_git_passes_it(board: Board) -> None:
+    """Some sandboxes of agents leave one behind."""
+    inner = board.path / "inner"
+    (inner / ".git").mkdir(parents=True)
+    assert "all is well" in board.corral("doctor", "--repo", str(inner)).out

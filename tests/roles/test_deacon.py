@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,28 +17,6 @@ from corral.roles.chores import NAMES
 from corral.world import processes
 from tests.roles.yard import Yard, end_all, marked, until
 from tests.world.processes.sessions import await_end, await_in
-from tests.world.trees.ground import repository
-
-
-@pytest.fixture(autouse=True)
-def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-
-
-@pytest.fixture
-def yard(tmp_path: Path) -> Iterator[Yard]:
-    made = Yard(repository(tmp_path / "project"))
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def witness(yard: Yard) -> Iterator[None]:
-    """Have the lock of a witness taken."""
-    lock = locks.only_one(yard.repository.folder, "witness")
-    yield
-    os.close(lock)
 
 
 def test_every_chore_says_what_it_found_and_when_it_ran(yard: Yard) -> None:

@@ -1,7 +1,6 @@
 """R9, R25: the deacon and the machine: strays, trees, rooms, kept work; never what is not ours."""
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,35 +8,13 @@ import pytest
 from corral.core import commands as c
 from corral.core.chores import DAY, SETTLE, Found
 from corral.core.ids import TaskId
-from corral.roles import locks
 from corral.roles.files import Room
 from corral.world import processes
 from corral.world.checks import Pool, Runs, outcome, stop
 from tests.patience import PATIENCE_S
 from tests.roles.yard import Yard, end_all, marked
 from tests.world.processes.sessions import await_in
-from tests.world.trees.ground import commit_file, everything, git, repository
-
-
-@pytest.fixture(autouse=True)
-def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-
-
-@pytest.fixture
-def yard(tmp_path: Path) -> Iterator[Yard]:
-    made = Yard(repository(tmp_path / "project"))
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def witness(yard: Yard) -> Iterator[None]:
-    """Have the lock of a witness taken."""
-    lock = locks.only_one(yard.repository.folder, "witness")
-    yield
-    os.close(lock)
+from tests.world.trees.ground import commit_file, everything, git
 
 
 def test_strays_of_sessions_that_are_over_are_ended_and_nobody_else(yard: Yard) -> None:

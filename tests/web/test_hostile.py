@@ -97,5 +97,5 @@ def test_what_agents_write_is_text_on_every_page(ranch: Ranch, view: Window) -> 
     expect(drawer.locator(".brief")).to_have_text("\n".join(HOSTILE))
     page.keyboard.press("Control+k")
     page.get_by_label("Go to, or do").fill("<img")
-    expect(page.locator(".palette [role=option]").first).to_be_visible()
+    expect(page.get_by_role("listbox").get_by_role("option").first).to_be_visible()
     check(page, "palette")

@@ -76,7 +76,7 @@ def _log_of_the_run(queue: Page) -> None:
     queue.locator("[data-check]").first.get_by_role("link").first.click()
     dialog = queue.get_by_role("dialog")
     expect(dialog.get_by_role("log")).to_contain_text("looking at the change")
-    assert dialog.locator(".ansi .f2").inner_text() == "looking at the change"
+    expect(dialog.locator(".ansi .f2")).to_have_text("looking at the change")
     queue.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
     assert queue.url.endswith("/queue")

@@ -12,6 +12,7 @@ from tests.e2e.corral_command import CORRAL
 from tests.e2e.server.serving import wait_for
 from tests.e2e.witness.farm import WORK
 from tests.web.browsing import Ranch, Window
+from tests.web.test_accessible import violations
 
 # It prints what it is told to, asks when it is told to, and ends when it may.
 AGENT = """\
@@ -125,6 +126,7 @@ def test_output_comes_as_it_is_printed_and_is_only_text(
     page = open_session(ranch, view, actor)
     output = page.get_by_role("log", name="Output")
     expect(output.locator(".f1")).to_have_text("red")
+    assert not violations(page)
     actor.say("\x1b[32mgreen\nstill\x1b[0m green no more\n")
     expect(output.locator(".f2")).to_have_text(["green", "still"])
     actor.say(HOSTILE)
@@ -210,6 +212,7 @@ def test_what_a_session_did_and_how_it_ended(ranch: Ranch, view: Window, actor: 
     file = page.locator(".diff-file")
     expect(file.locator("summary")).to_contain_text(f"work-{actor.task}.txt")
     expect(file.locator(".added")).to_have_text(f"+{actor.id}")
+    assert not violations(page)
     file.locator("summary").click()
     expect(file.locator(".added")).to_have_count(0)
 

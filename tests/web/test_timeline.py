@@ -13,6 +13,7 @@ from corral.store.sqlite import SqliteStore
 from tests.e2e.server.serving import wait_for
 from tests.e2e.witness.farm import WORK
 from tests.web.browsing import Ranch, Window
+from tests.web.test_accessible import violations
 from tests.web.test_sessions import SEEN
 
 PLACES = """() => Object.fromEntries([...document.querySelectorAll('[data-column] [data-task]')]
@@ -164,6 +165,7 @@ def test_lanes_show_sessions_by_their_verdict(ranch: Ranch, timeline: Page) -> N
     )
     expect(drawn.locator(f'[data-lane="{good}"] [data-mark=landed]')).to_have_count(1)
     expect(drawn.locator("[data-lane=Checks] [data-bar]").first).to_be_attached()
+    assert not violations(page)
     bar = drawn.locator(f'[data-bar="{bad}.1"]')
     bar.focus()
     expect(drawn.get_by_role("status")).to_contain_text(f"{bad}.1 crashed")

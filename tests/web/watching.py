@@ -46,9 +46,9 @@ class Watch:
 def last(ranch: Ranch, kind: str, **fields: Any) -> dict[str, Any]:
     """Return what the newest event of a type says that the person at the browser has caused."""
 
-    def found() -> dict[str, Any]:
-        mine = [e["data"] for e in ranch.of_type(kind) if e["actor"] == "person"]
-        return mine[-1] if mine and fields.items() <= mine[-1].items() else {}
+    def found() -> dict[str, Any] | None:
+        mine = [event for event in ranch.of_type(kind) if event["actor"] == "person"]
+        return mine[-1] if mine and fields.items() <= mine[-1]["data"].items() else None
 
-    data: dict[str, Any] = wait_for(found, f"{kind} {fields}")
+    data: dict[str, Any] = wait_for(found, f"{kind} {fields}")["data"]
     return data

@@ -1,7 +1,10 @@
 """When the witness has to look again although nothing happens, and what has waited too long."""
 
+from collections.abc import Iterator
+
 from corral.core.claims import ready
 from corral.core.governor import wakes
+from corral.core.ids import ConvoyId
 from corral.core.state import State, Task, TaskState
 
 UNATTENDED_BEATS = 3
@@ -25,12 +28,22 @@ def resting(state: State, now: int, claimer: str, *, failed_only: bool = False) 
 
 def unattended(state: State, now: int, beat_s: int) -> list[Task]:
     """Return the tasks that were handed in and that nobody has acted on for some beats."""
-    limit = now - UNATTENDED_BEATS * beat_s * 1000
-    return [
-        task
-        for task in state.tasks.values()
-        if task.state is TaskState.REVIEW and task.changed_at <= limit
-    ]
+    return [task for task, at in _unattended_at(state, beat_s) if at <= now]
+
+
+def _unattended_at(state: State, beat_s: int) -> Iterator[tuple[Task, int]]:
+    """Give each task that was handed in, and when it has waited too long.
+
+    A task in the queue is acted on while its convoy is checked; a run may take until its deadline.
+    """
+    acted: dict[ConvoyId, int] = {}
+    for check in state.checks.values():
+        until = check.ended_at or check.started_at + check.deadline_s * 1000
+        acted[check.convoy] = max(until, acted.get(check.convoy, 0))
+    for task in state.tasks.values():
+        if task.state is TaskState.REVIEW:
+            checked_at = acted.get(task.convoy, 0) if task.id in state.changes else 0
+            yield task, max(task.changed_at, checked_at) + UNATTENDED_BEATS * beat_s * 1000
 
 
 def next_look(state: State, now: int, beat_s: int, claimer: str) -> int:
@@ -39,12 +52,7 @@ def next_look(state: State, now: int, beat_s: int, claimer: str) -> int:
     rest = resting(state, now, claimer)
     times += [] if rest is None else [rest]
     times += wakes(state, now)
-    due = (
-        task.changed_at + UNATTENDED_BEATS * beat_s * 1000
-        for task in state.tasks.values()
-        if task.state is TaskState.REVIEW
-    )
-    times += [at for at in due if at > now]
+    times += [at for _, at in _unattended_at(state, beat_s) if at > now]
     live = [session for session in state.sessions.values() if session.live]
     if live:
         times.append(now + min(_LOOK_S * 1000, beat_s * 250))

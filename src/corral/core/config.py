@@ -219,6 +219,37 @@ def _known(raw: dict[str, Any], reader: "_Reader") -> list[tuple[str, type[_Sect
 
 def _check(config: Config, reader: "_Reader") -> None:
     """Check what types cannot say."""
+    _check_bounds(config, reader)
+    for where, word, words in (
+        (("refinery", "strategy"), config.refinery.strategy, ("rebase", "squash", "merge")),
+        (("refinery", "mode"), config.refinery.mode, ("lanes", "serial")),
+        (("refinery", "finish"), config.refinery.finish, FINISHES),
+        (("trees", "kind"), config.trees.kind, ("worktree", "clone")),
+    ):
+        if word not in words:
+            raise reader.bad(where, f"{where[-1]} is one of {', '.join(words)}")
+    first, last = config.trees.port_range
+    if not 1024 <= first <= last <= 65_535 or last - first + 1 < config.trees.ports:
+        raise reader.bad(
+            ("trees", "port_range"), "port_range is a first and a last port, and holds all ports"
+        )
+    if any(not rule.paths or not rule.command.strip() for rule in config.refinery.regenerate):
+        raise reader.bad(("refinery", "regenerate"), "regenerate needs paths and a command")
+    if config.slots.reserve >= config.slots.total:
+        raise reader.bad(("slots", "reserve"), "reserve must be less than total")
+    for name in ("task_usd", "convoy_usd", "day_usd"):
+        if getattr(config.budget, name) < 0:
+            raise reader.bad(("budget", name), f"{name} is at least 0")
+    if config.mayor.engine and config.mayor.engine not in config.engine:
+        raise reader.bad(("mayor", "engine"), f"there is no engine {config.mayor.engine!r}")
+    endpoint = config.telemetry.endpoint
+    if endpoint and not endpoint.startswith(("http://", "https://")):
+        raise reader.bad(("telemetry", "endpoint"), "endpoint begins with http:// or https://")
+    for name, engine in config.engine.items():
+        _check_engine(config, name, engine, reader)
+
+
+def _check_bounds(config: Config, reader: "_Reader") -> None:
     bounds = {
         ("board", "claim_ttl_s"): (config.board.claim_ttl_s, 1, TTL_S),
         ("slots", "total"): (config.slots.total, 1, 10_000),
@@ -251,33 +282,6 @@ def _check(config: Config, reader: "_Reader") -> None:
     for keys, (value, least, most) in bounds.items():
         if not least <= value <= most:
             raise reader.bad(keys, f"{keys[-1]} is {value}: at least {least}, at most {most}")
-    for where, word, words in (
-        (("refinery", "strategy"), config.refinery.strategy, ("rebase", "squash", "merge")),
-        (("refinery", "mode"), config.refinery.mode, ("lanes", "serial")),
-        (("refinery", "finish"), config.refinery.finish, FINISHES),
-        (("trees", "kind"), config.trees.kind, ("worktree", "clone")),
-    ):
-        if word not in words:
-            raise reader.bad(where, f"{where[-1]} is one of {', '.join(words)}")
-    first, last = config.trees.port_range
-    if not 1024 <= first <= last <= 65_535 or last - first + 1 < config.trees.ports:
-        raise reader.bad(
-            ("trees", "port_range"), "port_range is a first and a last port, and holds all ports"
-        )
-    if any(not rule.paths or not rule.command.strip() for rule in config.refinery.regenerate):
-        raise reader.bad(("refinery", "regenerate"), "regenerate needs paths and a command")
-    if config.slots.reserve >= config.slots.total:
-        raise reader.bad(("slots", "reserve"), "reserve must be less than total")
-    for name in ("task_usd", "convoy_usd", "day_usd"):
-        if getattr(config.budget, name) < 0:
-            raise reader.bad(("budget", name), f"{name} is at least 0")
-    if config.mayor.engine and config.mayor.engine not in config.engine:
-        raise reader.bad(("mayor", "engine"), f"there is no engine {config.mayor.engine!r}")
-    endpoint = config.telemetry.endpoint
-    if endpoint and not endpoint.startswith(("http://", "https://")):
-        raise reader.bad(("telemetry", "endpoint"), "endpoint begins with http:// or https://")
-    for name, engine in config.engine.items():
-        _check_engine(config, name, engine, reader)
 
 
 def _check_engine(config: Config, name: str, engine: Engine, reader: "_Reader") -> None:

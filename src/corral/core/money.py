@@ -141,7 +141,7 @@ class Report(Struct, frozen=True):
 
 def report(state: State) -> Report:
     """Say what was spent on what."""
-    entries = [*state.ledger.values(), *_talks(state)]
+    entries = _entries(state)
     landed = sum(task.state is TaskState.DONE for task in state.tasks.values())
     bill = total(entries)
     return Report(
@@ -154,6 +154,15 @@ def report(state: State) -> Report:
         models=_by(entries, lambda entry: entry.model or "unknown"),
         days=[_line(_date(day), bill, 0) for day, bill in sorted(state.days.items())],
     )
+
+
+def spent_in_all(state: State) -> Bill:
+    """Return what sessions and the mayor have spent."""
+    return total(_entries(state))
+
+
+def _entries(state: State) -> list[Entry]:
+    return [*state.ledger.values(), *_talks(state)]
 
 
 def _talks(state: State) -> list[Entry]:

@@ -76,7 +76,11 @@ def suspicious(line: bytes) -> bool:
 
 def without_secrets(value: S) -> S:
     """Return a command or an event that has no secrets in it, however deep its texts are."""
-    if not suspicious(msgspec.json.encode(value)):
+    try:
+        line = msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        return value  # no text that could be stored: the rules refuse it, and say which
+    if not suspicious(line):
         return value
     plain = msgspec.to_builtins(value)
     clean = _cleaned(plain)

@@ -317,9 +317,9 @@ def _carried_on(
 
 def _free_at(state: State, session: Session, accounts: Accounts, now: int) -> int:
     """Return when a task whose session was limited can go on: at once, if another stands in."""
-    if governor.profile_for(state, state.tasks[session.task], accounts, now) != session.profile:
-        return now
-    account = state.accounts.get(session.account)
+    profile = governor.profile_for(state, state.tasks[session.task], accounts, now)
+    own = profile == session.profile
+    account = state.accounts.get(session.account if own else accounts.of.get(profile, ""))
     return max(now, account.until_at if account else 0)
 
 
@@ -437,7 +437,8 @@ def go_on(
     found = find_session(state, session)
     if not found.live or _held(state, found) is None or found.relaunched.count(MESSAGE) >= _TURNS:
         return []
-    if again or any(True for _ in messages.waiting(state, session, now)):
+    missed = any(message.id in again for message in messages.handed(state, session))
+    if missed or any(True for _ in messages.waiting(state, session, now)):
         said = "there are messages for it"
         return relaunch(state, session, MESSAGE, RESUME, said, again=again, now=now)
     if found.waits and not found.idle_at and answer_s:

@@ -11,6 +11,7 @@ from msgspec import Struct
 from corral.core.bill import Bill
 from corral.core.claims import column
 from corral.core.ids import ConvoyId, SessionId, TaskId
+from corral.core.money import spent_in_all
 from corral.core.overlaps import OverlapView, overlap_views
 from corral.core.queue_views import CheckView, check_view
 from corral.core.state import Claim, Convoy, Message, Session, State, Task, TaskState
@@ -305,7 +306,7 @@ def status(state: State) -> Status:
         checks=[check_view(check) for check in state.checks.values() if check.live],
         leases=[lease_view(resource, lease) for resource, lease in state.leases.items()],
         alerts=alert_views(state),
-        spent=spent_view(sum((entry.bill for entry in state.ledger.values()), Bill())),
+        spent=spent_view(spent_in_all(state)),
         paused=pause_views(state),
         messages=message_views(state),
         overlaps=overlap_views(state),

@@ -4,6 +4,7 @@ Data only. `tests/docs` checks that every code, setting, column and variable is 
 """
 
 from corral.core import errors as e
+from corral.interfaces.http.assets import NotBuilt
 from corral.interfaces.http.exchange import Misdirected, NotJson, TooLarge, TooSlow
 from corral.interfaces.http.routes import WrongMethod
 from corral.world.git import GitFailed
@@ -193,6 +194,7 @@ CODES: tuple[tuple[str, type[e.CorralError], str], ...] = (
     ("already_done", e.AlreadyDone, "a request with this key was carried out before"),
     ("already_paused", e.Refused, "the convoy, or everything, is paused already"),
     ("already_up", e.Refused, "`corral up` runs for this repository already"),
+    ("not_built", NotBuilt, "the package was made without the dashboard: `make web`"),
     ("deacon_runs", e.Refused, "another deacon runs for this repository"),
     ("diverged", e.Refused, "both clones appended since they parted; both are kept"),
     ("foreign_event", e.Refused, "another log has an event that cannot be taken in"),
@@ -278,6 +280,7 @@ ENVIRONMENT = {
     "CORRAL_PORT_N": "set in sessions: the ports leased for it, from `CORRAL_PORT_1` on",
     "CORRAL_CHECK": "set in checks: the run, whose `TMPDIR` and ports are its own",
     "CORRAL_COMMIT": "set in checks: the commit that is checked",
+    "CORRAL_MODEL_URL": "set for Continue: where the relay between it and its model listens",
     "CORRAL_MODEL": 'set with `output = "facts"`: the profile\'s model',
     "CORRAL_RESUME": 'set with `output = "facts"`: the conversation to go on with',
     "CORRAL_BASE_URL": 'set with `output = "facts"`: the profile\'s `base_url`',

@@ -33,8 +33,9 @@ from corral.world.trees import Trees
 DEACON = "deacon"
 NAMES = (
     *("processes", "trees", "rooms", "kept", "checks", "trash"),
-    *("claims", "leases", "messages", "sessions", "alerts", "traces"),
+    *("claims", "leases", "messages", "sessions", "alerts"),
 )
+TRACES = "traces"  # only if they are configured
 Chore = Callable[[], Found]
 
 
@@ -56,7 +57,7 @@ class Chores:
             "messages": self._messages,
             "sessions": self._sessions,
             "alerts": self._alerts,
-            **({"traces": self._tracing.send} if self._config.telemetry.endpoint else {}),
+            **({TRACES: self._tracing.send} if self._config.telemetry.endpoint else {}),
         }
 
     def thorough(self) -> dict[str, Chore]:

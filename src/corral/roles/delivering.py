@@ -114,10 +114,10 @@ class Delivering:
         stream = self._watcher.stream(session.id)
         if stream is None or not stream.heard:
             return None
-        # An engine that reacted may be killed before it has written down to what; not once its turn
+        # An engine that reacted may be ended before it has written down to what; not once its turn
         # has ended well.
-        behind = recipe.records and session.conversation and stream.finished is None
-        return None if behind else REACTED
+        well = stream.finished is not None and stream.finished.trouble is None
+        return REACTED if well or not (recipe.records and session.conversation) else None
 
     def _record(self, session: Session, proofs: dict[str, str]) -> None:
         if proofs:

@@ -216,8 +216,9 @@ class Watcher:
         return found
 
     def _record(self, session: Session, stream: Stream, now: int) -> None:
-        self._engage(session, stream)
+        # In this order: by the conversation the next witness knows that the limits were told.
         self._note(session, stream)
+        self._engage(session, stream)
         since = now - self._recorded.get(session.id, session.started_at)
         # That a limit is over is news for the account: others count on whoever is fine.
         recovered = session.limited and stream.limited is None and stream.finished is None

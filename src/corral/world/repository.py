@@ -58,8 +58,8 @@ def find(start: str | None) -> Repository:
     folder = begin
     while True:
         marker = join(folder, ".git")
-        if isdir(marker):
-            return _of(marker, folder)
+        if _is_git_dir(marker) or isfile(join(marker, "commondir")):
+            return _of(marker, folder)  # a folder of that name that is none is passed, as by git
         if isfile(marker):
             return _of(_linked(marker), folder)
         if _is_git_dir(folder):

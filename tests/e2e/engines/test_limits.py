@@ -3,6 +3,7 @@
 import pytest
 
 from tests.e2e.engines.ranch import CONFIG, DONE, WORK, Ranch, began, fact, first, script
+from tests.e2e.server.serving import serve
 
 LIMITS = [
     {"trouble": "rate", "text": "429 too many requests", "retry_s": 1},
@@ -45,6 +46,11 @@ def test_an_engine_that_waits_for_hours_is_ended_and_its_task_parked(ranch: Ranc
         assert "no attempt was used up" in said
         other = ranch.script(WORK)
         ranch.until(lambda: "'command:default' is limited (rate)" in ranch.here("why", other).out)
+        # The server says the same, by all that the witness decides by.
+        with serve(ranch) as served:
+            told = served.get(f"/api/tasks/{other}/why").data
+            assert "'command:default' is limited (rate)" in told["obstacles"][0]["text"]
+            assert served.get(f"/api/sessions/{task}.1").data["verdict"] == "limited"
         # Another account is not touched by it.
         free = ranch.script(script(WORK, DONE), "--engine", "spare")
         ranch.until(lambda: ranch.task(free)["state"] == "review")
@@ -55,11 +61,16 @@ def test_another_profile_stands_in_while_the_account_is_limited(ranch: Ranch) ->
     spare = '[engine.spare]\ntype = "command"\noutput = "facts"\n'
     ranch.configure(CONFIG + f'fallback = "spare"\n{spare}')
     limited = fact("finished", trouble="quota", text="usage limit", retry_s=3600)
-    first_one = ranch.script(script(f"test -e {ranch.path}/full || {{ {limited}; exit 0; }}"))
+    full = ranch.path.parent / "full"
+    meets = f"test -e {full} || {{ touch {full}; {limited}; exit 0; }}"
+    parked = ranch.script(script(meets, WORK, DONE))
     with ranch.witness():
-        assert ranch.until_ended(first_one) == "limited"
+        ranch.until(lambda: ranch.of_type("session.limited"))
         task = ranch.script(script(WORK, DONE))
-        ranch.until(lambda: ranch.task(task)["state"] == "review")
+        # Who met the limit does not wait for an hour either.
+        ranch.until(lambda: {ranch.task(one)["state"] for one in (parked, task)} == {"review"})
+    assert ranch.session(f"{parked}.1")["profile"] == "default"
+    assert ranch.session(f"{parked}.2")["profile"] == "spare"
     assert ranch.session(f"{task}.1")["profile"] == "spare"
 
 

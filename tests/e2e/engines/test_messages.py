@@ -263,9 +263,10 @@ def test_a_turn_that_broke_off_before_it_heard_anything_is_told_again(ranch: Ran
 
 def test_who_sent_what_nobody_took_is_told(ranch: Ranch) -> None:
     go = ranch.path.parent / "go"
-    asks = f"{CORRAL} message send TASK 'Are you there?' --question --ttl 1 >&2"
     other = ranch.add("Nobody", "--needs", ranch.add("First", "--for", "ana"))
-    task = ranch.script(listening(ranch, asks.replace("TASK", other), wait_for(go), WORK, DONE))
+    ask = f"{CORRAL} message send {other} 'Are you there?' --question --ttl 1 >&2"
+    once = f'test -n "$CORRAL_RESUME" || {ask}'
+    task = ranch.script(listening(ranch, once, wait_for(go), WORK, DONE))
     with ranch.witness():
         asked = ranch.until(lambda: ranch.of_type("message.sent"))[0]["data"]["message"]
         lost = ranch.data("message", "send", other, "Never mind", "--ttl", "1")["id"]

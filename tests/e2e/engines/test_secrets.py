@@ -25,7 +25,7 @@ def test_the_value_of_a_key_reaches_the_engine_and_nothing_else(ranch: Ranch) ->
     assert ranch.verdict(said) == "rejected"
     assert ranch.detail(said) == "400: bad key [MY_KEY]"
     assert ranch.task(asks)["reason"] == "needs_answer: Is [MY_KEY] right?"
-    assert "cannot use [MY_KEY]" in ranch.detail(crashes)
+    assert "cannot use [secret removed]" in ranch.detail(crashes)  # it looks like one, too
     assert KEY not in ranch.here("log", "--json").out
     found = [path for path in ranch.folder.rglob("*") if path.is_file() and not path.is_symlink()]
     holders = [path for path in found if KEY.encode() in path.read_bytes()]

@@ -28,7 +28,8 @@ def between(served: Served, *, forward: bool) -> Iterator[None]:
     real = place.with_name("real.sock")
     place.rename(real)
     listener = socket.socket(socket.AF_UNIX)
-    listener.bind(str(place))
+    opened = os.open(place.parent, os.O_PATH | os.O_DIRECTORY)  # a socket's name must be short
+    listener.bind(f"/proc/self/fd/{opened}/{place.name}")
     listener.listen(1)
     listener.settimeout(PATIENCE_S)
     taken: list[bytes] = []
@@ -40,7 +41,7 @@ def between(served: Served, *, forward: bool) -> Iterator[None]:
             taken.append(request)
             if forward:
                 with socket.socket(socket.AF_UNIX) as through:
-                    through.connect(str(real))
+                    through.connect(f"/proc/self/fd/{opened}/{real.name}")
                     through.sendall(request)
                     while part := through.recv(1 << 16):
                         taken.append(part)
@@ -54,6 +55,7 @@ def between(served: Served, *, forward: bool) -> Iterator[None]:
         assert not forward or b"HTTP/1.1 200" in b"".join(taken)
     finally:
         listener.close()
+        os.close(opened)
         place.unlink()
         real.rename(place)
 

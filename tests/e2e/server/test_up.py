@@ -104,7 +104,7 @@ def test_from_a_plan_to_landed_while_every_role_is_killed(tmp_path: Path) -> Non
         wait_for(lambda: renewed(ci, supervisor, before), "all are started again")
         wait_for(lambda: ci.count("task.landed") == 3, "all has landed")
         assert ci.count("session.ended") == 3, "nothing was done twice"
-        served = Served(ci, None, str(started["url"]))  # type: ignore[arg-type]
+        served = Served(ci, None, str(record(ci)["url"]))  # type: ignore[arg-type]
         jobs = wait_for(lambda: served.get("/api/jobs").data, "the server answers")
         assert jobs["roles"] == [{"name": role, "runs": True} for role in ROLES]
         assert {"claims", "leases"} <= {chore["name"] for chore in jobs["chores"]}

@@ -6,6 +6,7 @@ import shlex
 import signal
 import time
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -20,22 +21,24 @@ def kill(pid: int) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
+def _wait_for(gate: Path) -> str:
+    return f"until test -e {shlex.quote(str(gate))}; do sleep 0.05; done"
+
+
 def test_a_killed_witness_is_succeeded_by_one_that_goes_on_with_the_same_sessions(
     farm: Farm,
 ) -> None:
     many = 20
-    tasks = [
-        farm.script(
-            'for n in 1 2 3 4 5; do echo "$CORRAL_SESSION line $n"; sleep 0.5; done;'
-            + (f"{WORK}" if number % 4 else "exit 7")
-        )
-        for number in range(many)
-    ]
+    gate = farm.path.parent / "gate"
+    say = 'for n in {}; do echo "$CORRAL_SESSION line $n"; done'
+    script = f"{say.format('1 2')}; {_wait_for(gate)}; {say.format('3 4 5')}; "
+    tasks = [farm.script(script + (WORK if number % 4 else "exit 7")) for number in range(many)]
     with farm.witness() as first:
         pids = [farm.until_running(f"{task}.1") for task in tasks]
         first.kill()
         first.wait()
     assert len(set(pids)) == many
+    gate.touch()
     farm.once()
     for number, task in enumerate(tasks):
         session = farm.session(f"{task}.1")
@@ -137,9 +140,8 @@ def test_the_keeper_and_the_shim_are_killed_and_the_agent_lives_on(farm: Farm) -
 
 def test_a_witness_that_is_asked_to_stop_leaves_its_sessions_running(farm: Farm) -> None:
     gate = farm.path.parent / "gate"
-    wait = f"until test -e {shlex.quote(str(gate))}; do sleep 0.05; done"
-    task = farm.script(f"{wait}; {WORK}")
-    checked = farm.script(WORK, "--accept", wait)
+    task = farm.script(f"{_wait_for(gate)}; {WORK}")
+    checked = farm.script(WORK, "--accept", _wait_for(gate))
     with farm.witness() as witness:
         farm.until_running(f"{task}.1")
         farm.until((farm.room(f"{checked}.1") / "check-1" / "process.json").exists)

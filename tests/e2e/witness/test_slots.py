@@ -51,9 +51,11 @@ def test_two_hundred_tasks_never_have_more_sessions_than_allowed(farm: Farm) -> 
             del running[data["session"]]
     assert not running
     assert len(farm.of_type("session.ended")) == 200
-    assert most["total"] <= 12
+    assert 3 < most["total"] <= 12
     assert most["plain"] <= 10
-    assert (most["small"], most["other"]) == (3, 5)
+    # How many there are at once depends on the machine; that there are several does not.
+    assert 1 < most["small"] <= 3
+    assert 1 < most["other"] <= 5
 
 
 def test_a_session_that_asks_for_more_than_its_budget_is_refused_by_name(farm: Farm) -> None:

@@ -18,7 +18,7 @@ export type PageEntry = {
 };
 
 const live = computed(() => tables.sessions.rows.value.filter((session) => session.live).length);
-const open = computed(() => tables.alerts.rows.value.filter((alert) => !alert.seen_by).length + tables.messages.rows.value.filter((one) => one.question && !one.acknowledged).length);
+const open = computed(() => tables.alerts.rows.value.filter((alert) => !alert.seen_by).length);
 const plans = computed(() => tables.mayors.rows.value.filter((mayor) => mayor.pending).length);
 const waiting = computed(() => tables.queue.ids.value.length);
 

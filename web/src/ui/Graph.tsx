@@ -2,6 +2,7 @@
 
 import { useMemo } from "preact/hooks";
 import { layout, type Edge } from "../lib/layers";
+import { plural } from "../lib/words";
 import type { Tone } from "./parts";
 import "./graph.css";
 
@@ -29,7 +30,7 @@ export function Graph({ label, nodes, edges, critical = [] }: Props) {
   const lines = edges.filter(([from, to]) => placed.places.has(from) && placed.places.has(to) && from !== to);
   return (
     <div class="graph" role="region" aria-label={label} tabIndex={0}>
-      <svg width={width} height={height} role="group" aria-label={`${label}: ${nodes.length} tasks`}>
+      <svg width={width} height={height} role="group" aria-label={`${label}: ${plural(nodes.length, "task")}`}>
         {lines.map(([from, to]) => <path key={`${from} ${to}`} class={chain.has(`${from} ${to}`) ? "edge critical" : "edge"} d={curve(at(from), at(to))} />)}
         {nodes.map((node) => <Box key={node.id} node={node} {...at(node.id)} critical={critical.includes(node.id)} />)}
       </svg>
@@ -49,7 +50,7 @@ function Box({ node, x, y, critical }: { node: Node; x: number; y: number; criti
     event.preventDefault();
     node.onOpen();
   };
-  const said = `${node.id}: ${node.title}, ${node.state}${node.note ? `, ${node.note}` : ""}${critical ? ", on the critical path" : ""}`;
+  const said = `${node.id}: ${node.title}, ${node.state}${node.note && node.note !== node.state ? `, ${node.note}` : ""}${critical ? ", on the critical path" : ""}`;
   const drawn = (
     <g transform={`translate(${x} ${y})`} class={`node tone-${node.tone}${critical ? " critical" : ""}`} data-node={node.id}>
       <title>{said}</title>

@@ -69,7 +69,7 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
             (
                 Option("--engine", "the type of a real engine, in place of scripted agents"),
                 Option("--keep", "keep the repository, and say where it is", "flag"),
-                Option("--with-ui", "show the dashboard beside it, once there is one", "flag"),
+                Option("--with-ui", "serve the dashboard beside it, and print its link", "flag"),
                 Option("--board", "instead: 30 claimers work off a board of 300 tasks", "flag"),
                 Option("--tasks", "with --board: how many tasks", "number", 300),
                 Option("--claimers", "with --board: how many claimers at once", "number", 30),

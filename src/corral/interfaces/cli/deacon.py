@@ -54,12 +54,13 @@ def _note(result: Found) -> str:
 def status(context: Context, options: Options) -> None:
     """Show when each chore last ran: one that never did is as visible as one that did."""
     from corral.roles import locks
-    from corral.roles.chores import NAMES
+    from corral.roles.chores import NAMES, TRACES
 
     runs = locks.taken(context.repository.folder, "deacon")
     recorded = context.store.state().chores
     now = context.now()
-    found = [recorded.get(name) for name in NAMES]
+    names = [*NAMES, *([TRACES] if context.config.telemetry.endpoint else [])]
+    found = [recorded.get(name) for name in names]
 
     def human() -> str:
         rows = [
@@ -69,7 +70,7 @@ def status(context: Context, options: Options) -> None:
                 str(last.found) if last else "",
                 str(last.done) if last else "",
             )
-            for name, last in zip(NAMES, found, strict=True)
+            for name, last in zip(names, found, strict=True)
         ]
         head = "a deacon runs" if runs else "no deacon runs: corral deacon run"
         return f"{head}\n{table(rows, ('chore', 'last recorded run', 'found', 'done'))}"
@@ -84,7 +85,7 @@ def status(context: Context, options: Options) -> None:
                     "found": last.found if last else None,
                     "done": last.done if last else None,
                 }
-                for name, last in zip(NAMES, found, strict=True)
+                for name, last in zip(names, found, strict=True)
             ],
         },
         human,

@@ -6,6 +6,7 @@ import sys
 from corral.core import views
 from corral.core.bill import NANO, Bill
 from corral.core.engine_fold import DAY_MS
+from corral.core.money import spent_in_all
 from corral.core.overlaps import overlap_views
 from corral.core.state import State, Task
 from corral.interfaces.cli import output
@@ -140,10 +141,10 @@ def _overlaps(state: State) -> list[str]:
 
 def _spent(state: State, now: int) -> list[str]:
     """Say what engines have cost, as far as they tell."""
-    if not state.ledger:
+    total = spent_in_all(state)
+    if total == Bill():
         return []
     day = state.days.get(now // DAY_MS, Bill())
-    total = sum((entry.bill for entry in state.ledger.values()), Bill())
     return ["", f"spent today {_usd(day)}, in all {_usd(total)} (corral cost)"]
 
 

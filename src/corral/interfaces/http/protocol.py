@@ -21,6 +21,7 @@ class Protocol(HttpToolsProtocol):
         self._deadline: asyncio.TimerHandle | None = None
         self._head_bytes = 0
         self._in_head = True
+        self._begun = False
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
@@ -34,8 +35,10 @@ class Protocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        self._begun = False
         super().data_received(data)
-        if self._in_head and not self.transport.is_closing():
+        # What a request begins in may hold many others before it, so only what follows is counted.
+        if self._in_head and not self._begun and not self.transport.is_closing():
             self._head_bytes += len(data)
             if self._head_bytes > HEAD_BYTES:
                 self._refuse(431, "too_large", "the head of the request is too long")
@@ -43,7 +46,7 @@ class Protocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         super().on_message_begin()
         self.scope["state"]["abort"] = self.transport.abort
-        self._in_head, self._head_bytes = True, 0
+        self._in_head, self._begun, self._head_bytes = True, True, 0
         if self._deadline is None:
             self._deadline = self.loop.call_later(HEAD_S, self._too_slow)
 

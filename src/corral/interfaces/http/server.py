@@ -51,9 +51,13 @@ def run(
     lock = only_one(repository.folder, ROLE)
     try:
         settings = config.server
+        # Before anybody can reach us: commands read the token once they are connected.
+        token, secret = keys.token(repository.folder), keys.secret(repository.folder)
         tcp = serving.listen_tcp(settings.bind, port or settings.port)
         local = serving.listen_local(repository.folder)
-        place = _Place(repository, config, anchor, sockets=(tcp, local), ready=ready)
+        place = _Place(
+            repository, config, anchor, keys=(token, secret), sockets=(tcp, local), ready=ready
+        )
         with suppress(KeyboardInterrupt):
             place.run()
     finally:
@@ -70,11 +74,13 @@ class _Place:
         config: Config,
         anchor: Callable[[], Mark | None],
         *,
+        keys: tuple[str, bytes],
         sockets: tuple[socket, socket],
         ready: Callable[[str], None],
     ) -> None:
         self._repository = repository
         self._config = config
+        self._token, self._secret = keys
         self._tcp, self._local = sockets
         self._anchor = anchor
         self._ready = ready
@@ -92,12 +98,11 @@ class _Place:
 
     async def start(self, fail: Callable[[], None]) -> None:
         folder = self._repository.folder
-        token, secret = keys.token(folder), keys.secret(folder)
         self._writing = SqliteStore(folder, anchor=self._anchor)
         self._reading = SqliteStore(folder, anchor=self._anchor)
         self._writer = Writer(self._writing)
         self._feed = Feed(self._reading, fail)
-        guard = Guard(token, secret, self.hosts, self.scheme)
+        guard = Guard(self._token, self._secret, self.hosts, self.scheme)
         self.api = Api(
             self._feed,
             self._writer,

@@ -38,6 +38,7 @@ from corral.world.trees import Tree
 from corral.world.watch import Watch
 
 _LOOK_S = 1.0
+_LINGERS = "lingers"  # it has said its last word, and does not end
 _WITHDRAWN = "whoever asked was killed before it was started"
 _STREAMED = ("gemini",)  # say what they say in pieces that belong together
 
@@ -153,21 +154,31 @@ class Runner:
             return "asked"  # nobody listens: it is to answer with a plan
         if over(stream.bill):
             return str(Verdict.OVER_BUDGET)
-        seen = Seen(now=now(), fact_at=reading.fact_at, limited_at=reading.limited_at)
+        seen = Seen(
+            now=now(),
+            fact_at=reading.fact_at,
+            begun=reading.begun,
+            limited_at=reading.limited_at,
+            finished_at=reading.finished_at,
+        )
         found = watchdog.step(stream, seen, self.engaging.bounds(mayor.profile))
         if found is None:
             return ""
+        if stream.finished is not None:
+            return _LINGERS
         limit = stream.limited
         if found.verdict is Verdict.LIMITED and limit is not None:
             return str(limit.trouble)
         return str(found.verdict)
 
     def _ended(self, mayor: Mayor, stream: Stream, text: str, exit_: Exit, stopped: str) -> Ended:
-        if stopped:
+        if stopped and stopped != _LINGERS:
             return Ended(stream, text, stopped)
         end = stream.finished
         if end is not None and end.trouble is not None:
             return Ended(stream, end.text, str(end.trouble))
+        if end is not None and stopped:
+            return Ended(stream, text or end.text)
         if exit_.reason in (Reason.STOPPED, Reason.LOST) or exit_.detail == _WITHDRAWN:
             return Ended(stream, text, "interrupted")
         if exit_.reason is not Reason.EXITED:

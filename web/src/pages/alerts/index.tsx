@@ -14,7 +14,7 @@ import "./alerts.css";
 export default function Alerts(_: PageProps) {
   const wanted = (place.value.query["q"] ?? "").toLowerCase();
   const fits = (...texts: string[]) => texts.some((text) => text.toLowerCase().includes(wanted));
-  const alerts = tables.alerts.rows.value.filter((alert) => fits(alert.kind, alert.subject, alert.text));
+  const alerts = tables.alerts.rows.value.filter((alert) => !isAsked(alert) && fits(alert.kind, alert.subject, alert.text));
   const fresh = alerts.filter((alert) => !alert.seen_by);
   const seen = alerts.filter((alert) => alert.seen_by);
   const asked = tables.messages.rows.value.filter((one) => forPeople(one) && fits(one.sender, one.text));
@@ -91,6 +91,9 @@ function Subject({ id }: { id: string }) {
   if (tables.sessions.row(id)) return <SessionLink id={id} />;
   return <span class="mono">{id}</span>;
 }
+
+/** The alert about a question is not shown beside the question itself. */
+const isAsked = (alert: AlertRow) => alert.kind === "question" && tables.messages.rows.value.some((one) => one.question && one.sender === alert.subject && forPeople(one));
 
 /** A question that nobody has answered, or what people were told or have taken and not called seen. */
 const forPeople = (one: MessageRow) => !one.acknowledged && (one.question || one.to === "people" || (one.reader !== "" && !tables.sessions.row(one.reader)));

@@ -30,7 +30,7 @@ export function Chat({ row, talk, current }: { row: MayorRow; talk: Conversation
     atEnd.current = scrollTop + clientHeight > scrollHeight - 40;
   };
   return (
-    <section class="chat" aria-label="Conversation">
+    <section class="chat" aria-label="Talk">
       <div ref={box} class="said" role="log" aria-label="What was said" tabIndex={0} onScroll={scrolled}>
         {!said.some((one) => one.cause === "goal") && <Bubble mine who="the goal" at={row.started_at}><div class="prose">{talk.goal}</div></Bubble>}
         {said.map((one) => (one.kind === "asked" ? <Asked key={one.seq} one={one} /> : <Answered key={one.seq} one={one} engine={row.engine} />))}

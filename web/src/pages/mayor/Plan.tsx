@@ -34,7 +34,7 @@ export function Plan({ row, proposal, current, onChange }: { row: MayorRow; prop
           </div>
           <Summary proposal={proposal} />
         </header>
-        <Graph label="The plan" nodes={nodes} edges={edges.map((edge) => [edge.need, edge.task] as const)} critical={critical?.keys ?? []} />
+        <Graph label="The plan" nodes={nodes} edges={edges.map((edge) => [edge.need, edge.task] as const)} critical={critical && critical.keys.length > 1 ? critical.keys : []} />
         <div class="plan-table"><Table label="Tasks of the plan" columns={columns(proposal)} items={plan.task} keyOf={(one) => one.key} onOpen={(one) => setOpened(one.key)} minWidth={700} /></div>
       </div>
       {row.pending && current && <Decision row={row} proposal={proposal} onChange={onChange} />}

@@ -28,7 +28,6 @@ export default function Mayor({ rest }: PageProps) {
   const tools = (
     <>
       {rows.length > 1 && <Conversations rows={rows} chosen={anew ? "" : (row?.id ?? "")} />}
-      {row && !anew && <Standing row={row} />}
       <span class="grow" />
       {row && row.id === newest?.id && !over(row) && !anew && <Ending row={row} />}
       {newest && !anew && !unsettled(newest) && <Button icon="plus" kind={over(newest) ? "first" : "quiet"} onClick={() => go(pathTo("mayor", [], { new: "1" }))}>New goal</Button>}
@@ -54,11 +53,12 @@ function Conversations({ rows, chosen }: { rows: readonly MayorRow[]; chosen: st
 function Standing({ row }: { row: MayorRow }) {
   const { word, tone } = standing(row);
   return (
-    <span class="across mayor-standing">
+    <div class="across strip small">
       <Badge tone={tone} title={row.reason}>{word}</Badge>
-      <span class="small soft cut wide-only">{row.engine}{row.model && ` · ${row.model}`}{row.replan && " · asked again when a task fails"}</span>
-      <span class="small"><Money cost={row.cost} /></span>
-    </span>
+      <span class="soft cut">{row.engine}{row.model && ` · ${row.model}`}{row.replan && " · asked again when a task fails"}</span>
+      <span class="grow" />
+      <span class="soft"><Money cost={row.cost} /></span>
+    </div>
   );
 }
 
@@ -88,6 +88,7 @@ function Talk({ row, current }: { row: MayorRow; current: boolean }) {
   if (!talk) return null;
   return (
     <div class={`mayor ${proposal ? `two show-${side}` : ""}`} data-mayor={row.id}>
+      <Standing row={row} />
       {proposal && (
         <div class="sides across" role="group" aria-label="What is shown">
           <Button kind="quiet" icon="mayor" pressed={side === "talk"} onClick={() => setSide("talk")}>Talk</Button>

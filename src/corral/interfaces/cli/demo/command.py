@@ -7,7 +7,7 @@ import sys
 import tempfile
 import textwrap
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from os.path import join
 from typing import Any
 
@@ -25,6 +25,7 @@ from corral.interfaces.cli.demo import clearing, setting
 from corral.interfaces.cli.demo.account import LEFT, Account, Trouble
 from corral.interfaces.cli.demo.bugs import BUGS
 from corral.interfaces.cli.demo.project import FILES
+from corral.interfaces.cli.demo.window import window
 from corral.interfaces.cli.output import columns, fancy, paint, say, say_json
 from corral.interfaces.cli.parser import Options
 from corral.interfaces.cli.progress import Progress
@@ -64,8 +65,9 @@ def demo(context: Context, options: Options) -> int:
     with _folder(keep=options.keep) as folder:
         repo = setting.make(folder, engine)
         if not context.as_json:
-            _say_first_words(engine, repo, options)
-        outcome = _played(repo, join(folder, "plan.toml"), engine, quiet=context.as_json)
+            _say_first_words(engine)
+        plan, quiet = join(folder, "plan.toml"), context.as_json
+        outcome = _played(repo, plan, engine, quiet=quiet, watched=options.with_ui)
         kept = repo if options.keep else ""
         if context.as_json:
             say_json(_data(outcome) | {"repository": kept})
@@ -99,7 +101,7 @@ class Outcome(Struct, frozen=True):
         return 1 if self.tests or self.left or self.unseen or self.report.exit_code else 0
 
 
-def _played(repo: str, plan: str, engine: str, *, quiet: bool) -> Outcome:
+def _played(repo: str, plan: str, engine: str, *, quiet: bool, watched: bool) -> Outcome:
     context = Context(repo, ACTOR, as_json=False)
     with closing(context):
         convoy = apply(context, plan)
@@ -107,7 +109,8 @@ def _played(repo: str, plan: str, engine: str, *, quiet: bool) -> Outcome:
         kill = _KillTheWitness(context.store)
         after = context.store.state().seq
         try:
-            report = Run(context, convoy, after, screen, quiet=quiet, beside=kill.look).follow()
+            with _shown(context, quiet=quiet) if watched else nullcontext():
+                report = Run(context, convoy, after, screen, quiet=quiet, beside=kill.look).follow()
         finally:
             left = clearing.end_all(repo)
         account = Account(decode(stored.line) for stored in context.store.read(0))
@@ -115,6 +118,16 @@ def _played(repo: str, plan: str, engine: str, *, quiet: bool) -> Outcome:
     unseen = [words for kind, words in expected.items() if kind not in account.kinds()]
     tests = _tested(repo) if report.standing is not Standing.INTERRUPTED else "not run"
     return Outcome(report, account.troubles, unseen, tests, left)
+
+
+@contextmanager
+def _shown(context: Context, *, quiet: bool) -> Iterator[None]:
+    with window(context) as link:
+        if not quiet:
+            say(f"Watch it in a browser; the link works once: {paint(link, 'bold')}")
+            say("")
+            sys.stdout.flush()
+        yield
 
 
 class _KillTheWitness:
@@ -173,7 +186,7 @@ def _data(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _say_first_words(engine: str, repo: str, options: Options) -> None:
+def _say_first_words(engine: str) -> None:
     _wrapped(
         f"A shop with {len(BUGS)} known bugs, a test that fails for each, and {len(BUGS)} agents"
         " at once, each in a working tree and on a branch of its own.",
@@ -182,8 +195,6 @@ def _say_first_words(engine: str, repo: str, options: Options) -> None:
     if engine == setting.SCRIPTED:
         things = "; ".join(EXPECTED.values())
         _wrapped(f"They are scripted, and need neither a key nor a model. On the way {things}.")
-    if options.with_ui:
-        _wrapped(f"There is no dashboard yet: corral status --watch --repo {repo}", "yellow")
     say("")
     sys.stdout.flush()
 
