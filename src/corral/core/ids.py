@@ -51,6 +51,12 @@ def session_id(task: TaskId, attempt: int) -> SessionId:
     return SessionId(f"{task}.{attempt}")
 
 
+def session_before(session: SessionId) -> SessionId:
+    """Return the session of the same task before this one."""
+    task, _, number = session.rpartition(".")
+    return SessionId(f"{task}.{int(number) - 1}")
+
+
 def _first_free(base: str, joint: str, taken: Container[str]) -> str:
     candidate, number = base, 1
     while candidate in taken:

@@ -118,15 +118,17 @@ _KNOWN = frozenset(Verdict)
 
 
 def interrupted(state: State) -> list[SessionId]:
-    """Return the ended sessions whose conversations are to go on."""
-    return [
-        task.session
-        for task in state.tasks.values()
-        if task.state is TaskState.TODO
-        and (last := state.sessions.get(task.session)) is not None
-        and not last.live
-        and _conversation(state, task, last.profile)
-    ]
+    """Return the ended sessions whose conversations are to go on, or have just been taken up."""
+    found = []
+    for task in state.tasks.values():
+        last = state.sessions.get(task.session)
+        if last is None:
+            continue
+        if last.live and last.launches == 1 and last.conversation:
+            found.append(ids.session_before(last.id))
+        elif task.state is TaskState.TODO and _conversation(state, task, last.profile):
+            found.append(last.id)
+    return found
 
 
 def port_leases(state: State, session: Session) -> list[str]:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from corral.core.config import Config, Engine
 from corral.core.errors import NotFound
 from corral.core.facts import Spent
-from corral.core.ids import SessionId
+from corral.core.ids import SessionId, session_before
 from corral.core.state import Session, Task
 from corral.core.watchdog import Bounds, model_allowed
 from corral.roles.files import Room
@@ -168,7 +168,7 @@ class Engaging:
 
     def carry_home(self, session: Session) -> bool:
         """Give a session that goes on with a conversation the home of the one before it."""
-        home, before = self.home(session.id), self.home(earlier(session.id))
+        home, before = self.home(session.id), self.home(session_before(session.id))
         if not isdir(home) and isdir(before):
             os.makedirs(Room(self._folder, session.id).path, mode=0o700, exist_ok=True)
             os.rename(before, home)
@@ -195,9 +195,3 @@ class Engaging:
         """Return the variables that a profile passes on, with their values: never write them."""
         profile = self._config.engine.get(name)
         return {v: os.environ[v] for v in profile.env if v in os.environ} if profile else {}
-
-
-def earlier(session: SessionId) -> SessionId:
-    """Return the session of the same task before this one."""
-    task, _, number = session.rpartition(".")
-    return SessionId(f"{task}.{int(number) - 1}")

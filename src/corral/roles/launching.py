@@ -13,14 +13,14 @@ from corral.core.codec import decode, event_of
 from corral.core.config import Config, Engine
 from corral.core.engine_fold import AFRESH, MESSAGE
 from corral.core.errors import NotFound
-from corral.core.ids import SessionId
+from corral.core.ids import SessionId, session_before
 from corral.core.money import Sums
 from corral.core.profiles import budgets_of
 from corral.core.redaction import redacted
 from corral.core.session_rules import port_leases
 from corral.core.state import Session, Task
 from corral.core.verdict import Verdict
-from corral.roles.engaging import Engaging, earlier
+from corral.roles.engaging import Engaging
 from corral.roles.files import Room, launched
 from corral.roles.log import Log
 from corral.roles.mending import Mender
@@ -55,7 +55,7 @@ class Launcher:
 
     def earlier_room(self, session: Session) -> Room:
         """Return the room of the session before this one, whose conversation may go on."""
-        return self.room(earlier(session.id))
+        return self.room(session_before(session.id))
 
     def argv(self, task: Task, name: str) -> list[str]:
         """Return the plain program of a task; an error names what is missing."""

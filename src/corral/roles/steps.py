@@ -249,14 +249,14 @@ class Steps:
             kind="clone" if self._config.trees.kind == "clone" else "worktree",
             fresh=self._config.trees.fresh or not self.trunks.continues(session),
             at=self.launcher.earlier_room(session).tree if session.conversation else "",
-            leave=self._spoken_for(session),
+            leave=self._spoken_for,
         )
         if conflict is not None:
             self._trees.show_conflict(tree, conflict)
         return tree
 
-    def _spoken_for(self, session: Session) -> set[str]:
-        """Return the paths of trees in which the conversations of others are to go on."""
+    def _spoken_for(self) -> set[str]:
+        """Return the paths of trees in which conversations are to go on."""
         waiting = session_rules.interrupted(self._log.look())
         return {self.room(other).tree for other in waiting} - {""}
 

@@ -249,9 +249,9 @@ def test_a_tree_can_come_back_to_where_it_was(trees: Trees) -> None:
     trees.release(second)
     back = trees.make("s3", "convoy/x/2", "main", at=second.path)
     assert back.path == second.path
-    other = trees.make("s4", "convoy/x/4", "main", at=second.path, leave={first.path})
+    other = trees.make("s4", "convoy/x/4", "main", at=second.path, leave=lambda: {first.path})
     assert other.path not in (first.path, second.path), "taken, and to be left for somebody"
     trees.remove(back)
-    again = trees.make("s5", "convoy/x/2", "main", at=second.path, leave={second.path})
+    again = trees.make("s5", "convoy/x/2", "main", at=second.path, leave=lambda: {second.path})
     assert again.path == second.path
     assert trees.make("s6", "convoy/x/6", "main", at="/elsewhere/tree-9").path == first.path

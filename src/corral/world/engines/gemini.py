@@ -63,6 +63,9 @@ def _settings(job: Job) -> dict[str, Any]:
             "enableAutoUpdate": False,
             "enableAutoUpdateNotification": False,
             "maxAttempts": 2,
+            # It tidies up while it starts, and then a conversation that has just begun over the
+            # Agent Client Protocol looks like an empty one: its record loses its head.
+            "sessionRetention": {"enabled": False},
         },
     }
     if job.key:

@@ -10,7 +10,7 @@ was kept.
 """
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from os.path import abspath, basename, commonpath, dirname, exists, isdir, join, realpath
 
 from msgspec.structs import replace
@@ -61,13 +61,14 @@ class Trees:
         kind: Kind = "worktree",
         fresh: bool = False,
         at: str = "",
-        leave: Collection[str] = (),
+        leave: Callable[[], Collection[str]] = tuple,
     ) -> Tree:
         """Give a session a tree on its branch, a parked one if there is one.
 
         A new branch begins at `start`. One that exists is continued from where it is; with `fresh`
         it is kept and then set back to `start`. The tree is made `at` that path, if that is free,
-        and never at one of those to `leave` for others.
+        and never at one of those to `leave` for others: asked for last, when none can be let go
+        any more.
         """
         check_name(name)
         check_branch(branch)
@@ -77,7 +78,7 @@ class Trees:
             self._reap()
             self._refuse_taken(name, branch)
             commit = self._branch(name, branch, base, fresh=fresh)
-            place = self._choose(at, leave, kind)
+            place = self._choose(at, leave(), kind)
             slot = self._occupy(name, branch, base, kind, place)
             held = self._slots.hold(slot)
         try:
