@@ -98,7 +98,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Stay quiet: what was asked is in the records."""
 
     def _take(self) -> None:
-        raw = self.rfile.read(int(self.headers.get("content-length") or 0))
+        raw = b"".join(self._pieces())
         path = urlsplit(self.path).path
         control = path.startswith("/_ctl")
         name, rest = _split(path.removeprefix("/_ctl"))
@@ -113,6 +113,15 @@ class _Handler(BaseHTTPRequestHandler):
                 self._aside(record, rest, raw)
             else:
                 self._answer(scenario, record, request, body)
+
+    def _pieces(self) -> Iterator[bytes]:
+        if self.headers.get("transfer-encoding") != "chunked":
+            yield self.rfile.read(int(self.headers.get("content-length") or 0))
+            return
+        while size := int(self.rfile.readline(), 16):
+            yield self.rfile.read(size)
+            self.rfile.readline()
+        self.rfile.readline()
 
     def _control(self, scenario: Scenario, raw: bytes) -> None:
         if self.command == "POST":

@@ -14,7 +14,7 @@ from corral.core.state import Session, Task
 from corral.core.watchdog import Bounds, model_allowed
 from corral.roles.files import Room
 from corral.world import serving
-from corral.world.engines import acp_agents, tmux_agents
+from corral.world.engines import acp_agents, relayed, tmux_agents
 from corral.world.engines.described import recipe_of
 from corral.world.engines.orders import AcpOrder, Policy, TmuxOrder, runner_argv
 from corral.world.engines.recipe import Job, Mcp, Permission, Prepared, Reader, Recipe
@@ -54,7 +54,7 @@ class Engaging:
             return FactsReader(job)
         recipe = self.recipe(name)
         assert recipe is not None
-        return recipe.reader(job)
+        return relayed.reader(recipe, job)
 
     def commits(self, name: str, task: Task) -> bool:
         """Say whether Corral commits what the engine leaves."""
@@ -149,7 +149,7 @@ class Engaging:
         recipe = self.recipe(session.profile, task)
         assert recipe is not None
         if profile.transport == "cli":
-            return recipe.prepare(job)
+            return relayed.prepared(recipe, job)
         room = Room(self._folder, session.id).path
         order: AcpOrder | TmuxOrder
         if profile.transport == "tmux":

@@ -1,18 +1,19 @@
-"""The relay passes everything on, and tells what it saw: whose turn it is, and what went wrong."""
+"""The relay passes everything on, and tells what it saw: turns, tokens, and what went wrong."""
 
 import json
+import os
+import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from corral.core.facts import Fact, Limited, Trouble, Turn
-from corral.world.engines.recipe import Job
-from corral.world.engines.relay import argv_of
-from corral.world.engines.told import FactsReader
+from corral.core.facts import AnyFact, Fact, Finished, Limited, Spent, Trouble, Turn
+from corral.world.engines.relay import MARK, PLACE, Printer, argv_of
 from tests.standin.faults import Fault
 from tests.standin.server import StandIn, key_mark, serving
 
@@ -35,6 +36,7 @@ asked.sock.settimeout(1 if len(sys.argv) > 3 else None)
 try:
     answer = asked.getresponse()
     print("#", answer.status, answer.getheader("retry-after"), flush=True)
+    print("#", answer.readline(), flush=True)
     print("#", answer.read(), flush=True)
 except (http.client.HTTPException, ConnectionError) as error:
     print("#", type(error).__name__, flush=True)
@@ -61,21 +63,22 @@ def standin() -> Iterator[StandIn]:
         yield server
 
 
-def ask(url: str, *words: str) -> tuple[int, str, list[Fact]]:
+def ask(url: str, *words: str, **env: str) -> tuple[int, str, list[Fact]]:
     """Ask through a relay; return the exit code, what the asker says, and the facts."""
+    origin, below = url[: url.index("/", 8)], url[url.index("/", 8) :]
     done = subprocess.run(
-        argv_of(f"{url}/v1", "MODEL_URL", [sys.executable, "-c", ASK, BODY, *words]),
-        env={"KEY": KEY, "PATH": ""},
+        argv_of(origin, [sys.executable, "-c", ASK, BODY, *words]),
+        env={"KEY": KEY, "PATH": "", "MODEL_URL": f"{PLACE}{below}/v1", **env},
         capture_output=True,
         timeout=60,
         check=False,
     )
     assert KEY.encode() not in done.stdout + done.stderr
     assert done.stderr == b""
-    reader = FactsReader(Job(session="", program=(), tree="", home="", prompt_file=""))
-    lines = done.stdout.splitlines()
+    lines = done.stdout.split(b"\n")
     said = b"\n".join(line for line in lines if line.startswith(b"#")).decode()
-    return done.returncode, said, [fact for line in lines for fact in reader.feed(line, "out")]
+    facts = [msgspec.json.decode(line[1:], type=AnyFact) for line in lines if line[:1] == MARK]
+    return done.returncode, said, facts
 
 
 @pytest.mark.parametrize("words", [(), ("in pieces",)])
@@ -86,8 +89,12 @@ def test_all_passes_as_it_is(standin: StandIn, words: tuple[str, ...]) -> None:
     assert "# 200" in said
     assert "Hello, you." in said
     assert "[DONE]" in said
-    assert facts == [Turn(model=True), Turn(model=True, heard=True), Turn(model=False)]
-    seen = standin.scenario(name).seen(bodies=True).requests
+    scenario = standin.scenario(name)
+    used = scenario.seen().usage
+    spent = Spent(used.fresh, used.cached, used.output, model="m")
+    assert spent.output > 0
+    assert facts == [Turn(model=True), spent, Turn(model=False, heard=True)]
+    seen = scenario.seen(bodies=True).requests
     assert [one.body for one in seen] == [json.loads(BODY)]
     assert seen[0].headers["authorization"] == f"sha256:{key_mark(KEY)}"
 
@@ -126,13 +133,14 @@ def test_an_engine_that_gives_up_has_its_turn_back(standin: StandIn) -> None:
     standin.scenario("hang").fail(Fault("hang"))
     code, said, facts = ask(standin.url("hang"), "in pieces", "impatient")
     assert (code, "TimeoutError" in said) == (0, True)
-    assert facts == [Turn(model=True), Turn(model=True, heard=True), Turn(model=False)]
+    assert "chat.completion.chunk" in said, "what comes is passed on at once"
+    assert facts == [Turn(model=True), Turn(model=False)]
 
 
 def test_nobody_there() -> None:
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))  # and nobody listens
-        code, _, facts = ask(f"http://127.0.0.1:{held.getsockname()[1]}")
+        code, _, facts = ask(f"http://127.0.0.1:{held.getsockname()[1]}/s")
     assert code == 3
     assert [fact.trouble for fact in facts if isinstance(fact, Limited)] == [Trouble.NETWORK]
 
@@ -140,8 +148,46 @@ def test_nobody_there() -> None:
 def test_it_ends_as_its_program_does(tmp_path: Path) -> None:
     ready = tmp_path / "ready"
     script = f"trap 'exit 7' TERM; touch {ready}; while :; do sleep 0.1; done"
-    relay = subprocess.Popen(argv_of("http://127.0.0.1:9/v1", "X", ["/bin/sh", "-c", script]))
+    relay = subprocess.Popen(argv_of("http://127.0.0.1:9", ["/bin/sh", "-c", script]))
     while not ready.exists():
         assert relay.poll() is None
     relay.terminate()
     assert relay.wait(30) == 7
+
+
+def test_who_uses_a_proxy_is_left_alone(standin: StandIn) -> None:
+    code, said, facts = ask(standin.url("alone"), HTTPS_PROXY="http://127.0.0.1:9")
+    assert (code, facts) == (0, [])
+    assert "Hello, you." in said
+
+
+def test_a_program_that_is_not_there() -> None:
+    command = argv_of("http://127.0.0.1:9", ["/nowhere/at/all"])
+    done = subprocess.run(command, capture_output=True, timeout=60, check=False)
+    fact = msgspec.json.decode(done.stdout.removeprefix(MARK), type=AnyFact)
+    assert done.returncode == 127
+    assert fact == Finished(Trouble.OTHER, "/nowhere/at/all: No such file or directory")
+
+
+def test_facts_stand_between_the_lines_of_the_engine(capfd: pytest.CaptureFixture[str]) -> None:
+    printer = Printer()
+    printer.take(b"one\ntw")
+    printer.tell(Turn(model=True))
+    printer.take(b"o\nthr")
+    assert capfd.readouterr().out == 'one\ntwo\n\x1e{"fact":"turn","model":true}\nthr'
+    printer.tell(Turn(model=False))
+    assert capfd.readouterr().out == ""
+    printer.interrupt()  # it says nothing more
+    assert capfd.readouterr().out == '\n\x1e{"fact":"turn","model":false}\n'
+
+
+def test_what_is_left_of_an_engine_does_not_hold_the_relay_up() -> None:
+    script = "sleep 30 & echo said; exit 5"
+    command = argv_of("http://127.0.0.1:9", ["/bin/sh", "-c", script])
+    with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as relay:
+        try:
+            assert relay.wait(20) == 5
+            assert relay.stdout is not None
+            assert relay.stdout.read() == b"said\n"
+        finally:
+            os.killpg(relay.pid, signal.SIGKILL)

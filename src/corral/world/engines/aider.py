@@ -10,6 +10,7 @@ from corral.world.engines.recipe import (
     Prepared,
     Recipe,
     Stream,
+    given_url,
     private_home,
     versioned,
 )
@@ -126,4 +127,6 @@ AIDER = Recipe(
     commits=True,
     mcp=False,
     cost=True,
+    counts=True,
+    upstream=given_url,
 )

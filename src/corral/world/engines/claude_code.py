@@ -23,6 +23,7 @@ from corral.world.engines.recipe import (
     Recipe,
     Stream,
     dumped,
+    given_url,
     keys_for,
     private_home,
 )
@@ -207,6 +208,7 @@ CLAUDE_CODE = Recipe(
     install="npm install -g @anthropic-ai/claude-code",
     key="ANTHROPIC_API_KEY",
     records=True,
+    upstream=given_url,
     native="@anthropic-ai/claude-code-{system}-{cpu}/claude",
     cost=True,
 )

@@ -12,6 +12,7 @@ from corral.world.engines.recipe import (
     Recipe,
     Stream,
     dumped,
+    given_url,
     keys_for,
     private_home,
     versioned,
@@ -145,5 +146,6 @@ CODEX = Recipe(
     install="npm install -g @openai/codex",
     key="OPENAI_API_KEY",
     records=True,
+    upstream=given_url,
     native="@openai/codex-{system}-{cpu}/vendor/{machine}-unknown-linux-musl/bin/codex",
 )

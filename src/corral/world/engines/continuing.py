@@ -4,14 +4,13 @@ It has no mode that allows some commands only: without `--auto` it withholds the
 files, and runs every command all the same. Give it a sandbox from outside.
 
 While it runs it says nothing, not even that it is refused again and again (its own log would, but
-has the key in it, too), so its requests go through a relay.
+has the key in it, too): all that is known then comes from the relay.
 """
 
 import os
 from typing import Any
 
 from corral.core.facts import Began, Fact, Finished, Said, Spent, Used
-from corral.world.engines import relay
 from corral.world.engines.reading import JsonReader, bounded, failed, less, stored
 from corral.world.engines.recipe import (
     ENGINE_KEY,
@@ -25,11 +24,10 @@ from corral.world.engines.recipe import (
     private_home,
     versioned,
 )
-from corral.world.engines.told import told
 
 _MODEL = "gpt-4o"
 _OPENAI = "https://api.openai.com/v1"
-_ADDRESS = "CORRAL_MODEL_URL"  # where the relay listens
+_ADDRESS = "CORRAL_MODEL_URL"
 _CHANGING = ("Bash", "Write", "Edit", "MultiEdit")
 
 
@@ -49,9 +47,11 @@ def prepare(job: Job) -> Prepared:
         "CONTINUE_CLI_ENABLE_TELEMETRY": "0",
         "CONTINUE_API_BASE": "http://127.0.0.1:9/",  # nothing there: it asks home at every start
     }
+    if job.base_url:
+        env[_ADDRESS] = versioned(job.base_url)
     return Prepared(
         # Any word after "-p" that it does not know counts as the prompt, and stdin is not read.
-        argv=_relayed(job, [*argv, *job.args, "-p"]),
+        argv=[*argv, *job.args, "-p"],
         env=env,
         keys=keys_for(job, ENGINE_KEY),
         # Every JSON is YAML.
@@ -64,14 +64,9 @@ def prepare(job: Job) -> Prepared:
 def _upstream(job: Job) -> str:
     """Return where its model is; empty if only the engine knows."""
     if job.base_url:
-        return versioned(job.base_url)
+        return job.base_url
     provider = (job.model or _MODEL).rpartition("/")[0]
     return _OPENAI if provider in ("", "openai") else ""
-
-
-def _relayed(job: Job, argv: list[str]) -> list[str]:
-    upstream = _upstream(job)
-    return relay.argv_of(upstream, _ADDRESS, argv) if upstream else argv
 
 
 def _folder(job: Job) -> str:
@@ -87,7 +82,7 @@ def _config(job: Job) -> dict[str, Any]:
         "roles": ["chat", "edit", "apply"],
         "capabilities": ["tool_use"],
     }
-    if _upstream(job):
+    if job.base_url:
         model["apiBase"] = f"${{{{ secrets.{_ADDRESS} }}}}"
     if job.key:
         model["apiKey"] = f"${{{{ secrets.{ENGINE_KEY} }}}}"
@@ -119,15 +114,11 @@ def _server(job: Job) -> dict[str, Any]:
 
 
 class ContinueReader(JsonReader):
-    """Goes by the relay while it runs; what was done and used is in a file at the end."""
+    """Says how it ended; what was done and used is in a file by then."""
 
     def event(self, event: dict[str, Any], stream: Stream) -> list[Fact]:
-        if "fact" in event:
-            return told(event)
         if event.get("status") == "error":
-            text = bounded(event.get("message"))
-            met = self.limited  # what the relay saw last, if it was no answer
-            return [Finished(met.trouble, text, retry_s=met.retry_s) if met else failed(text)]
+            return [failed(bounded(event.get("message")))]
         if "response" in event:
             return [Said(bounded(event["response"], self.job.longest)), Finished()]
         return []
@@ -184,4 +175,5 @@ CONTINUE = Recipe(
     install="npm install -g @continuedev/cli",
     key="OPENAI_API_KEY",
     resumes_killed=False,
+    upstream=_upstream,
 )

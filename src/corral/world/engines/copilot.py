@@ -22,6 +22,7 @@ from corral.world.engines.recipe import (
     Recipe,
     Stream,
     dumped,
+    given_url,
     keys_for,
     private_home,
     versioned,
@@ -143,5 +144,6 @@ COPILOT = Recipe(
     reader=CopilotReader,
     install="npm install -g @github/copilot",
     key="COPILOT_GITHUB_TOKEN",
+    upstream=given_url,
     native="@github/copilot-{system}-{cpu}/copilot",
 )

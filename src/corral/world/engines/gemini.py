@@ -12,6 +12,7 @@ from corral.world.engines.recipe import (
     Recipe,
     Stream,
     dumped,
+    given_url,
     keys_for,
     private_home,
 )
@@ -151,4 +152,5 @@ GEMINI = Recipe(
     reader=GeminiReader,
     install="npm install -g @google/gemini-cli",
     key="GEMINI_API_KEY",
+    upstream=given_url,
 )

@@ -24,6 +24,7 @@ from corral.world.engines.recipe import (
     Recipe,
     Stream,
     dumped,
+    given_url,
     keys_for,
     private_home,
     versioned,
@@ -196,4 +197,6 @@ OPENCODE = Recipe(
     install="npm install -g opencode-ai",
     native="opencode-{system}-{cpu}/bin/opencode",
     first_output_s=240,
+    counts=True,
+    upstream=given_url,
 )

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from corral.core.config import Engine
 from corral.core.errors import NotFound
 from corral.core.facts import Fact, Finished, Trouble
-from corral.world.engines import acp_agents
+from corral.world.engines import acp_agents, relayed
 from corral.world.engines.command import COMMAND
 from corral.world.engines.described import recipe_of
 from corral.world.engines.finding import program
@@ -139,10 +139,10 @@ def _version(recipe: Recipe, job: Job, environ: Mapping[str, str]) -> str:
 
 
 def _asked(recipe: Recipe, job: Job, environ: Mapping[str, str]) -> Finished | None:
-    prepared = recipe.prepare(job)
+    prepared = relayed.prepared(recipe, job)
     env = {"PATH": environ.get("PATH", os.defpath), **environment(prepared, environ)}
     output, errors = _run(prepared.argv, job.tree, env, prepared.stdin, _ANSWER_S)
-    reader = recipe.reader(job)
+    reader = relayed.reader(recipe, job)
     facts: list[Fact] = [fact for line in output.splitlines() for fact in reader.feed(line, "out")]
     facts += [fact for line in errors.splitlines() for fact in reader.feed(line, "err")]
     facts += reader.finish()

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from corral.core.facts import PASSING, Answered, Fact, Finished, Limited, Said, Spent, Turn, Used
+from corral.core.facts import PASSING, Answered, Fact, Finished, Limited, Said, Spent, Used
 from corral.core.redaction import redacted
 from corral.world.engines.recipe import Job, Stream
 from corral.world.engines.troubles import reset_of, retry_of, status_in, trouble_of
@@ -42,9 +42,8 @@ class JsonReader:
         for fact in facts:
             if isinstance(fact, Limited):
                 self.limited = fact
-            elif isinstance(fact, Said | Used | Answered | Spent | Turn):
-                heard = not isinstance(fact, Turn) or fact.heard
-                self.limited = None if heard else self.limited
+            elif isinstance(fact, Said | Used | Answered | Spent):
+                self.limited = None
             self.ended = self.ended or isinstance(fact, Finished)
         return facts
 

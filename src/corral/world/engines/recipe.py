@@ -91,6 +91,14 @@ class Reader(Protocol):
         """Return what is known only after the end: from files, or because no last word came."""
 
 
+def nowhere(job: Job) -> str:
+    return ""
+
+
+def given_url(job: Job) -> str:
+    return job.base_url
+
+
 class Recipe(Struct, frozen=True, kw_only=True):
     type: str
     program: str
@@ -108,6 +116,9 @@ class Recipe(Struct, frozen=True, kw_only=True):
     records: bool = False
     mcp: bool = True
     tokens: bool = True
+    counts: bool = False  # tells after each turn, and exactly, what was used
+    # Where its model is, if its requests can go through the relay; empty: they cannot.
+    upstream: Callable[[Job], str] = nowhere
     cost: bool = False
     read_only: bool = True
     first_output_s: int = 120  # on a busy machine

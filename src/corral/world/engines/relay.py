@@ -1,85 +1,176 @@
 """Passes an engine's requests on to its model, and tells what is seen of them.
 
-    python -m corral.world.engines.relay UPSTREAM VARIABLE PROGRAM ...
+    python -m corral.world.engines.relay UPSTREAM PROGRAM ...
 
-Some engines say nothing before they end: not that their model is silent, nor that it refuses them.
-Such an engine is started by this program and finds its model at an address on loopback (in
-VARIABLE). All passes through as it is, both ways, keys included; nothing of it is kept. What is
-told, as facts, is whose turn it is, and what went wrong: by the status of HTTP, not by words of the
-engine. How long an answer may take is not decided here, but by whoever reads the facts.
+An engine tells little of what it meets: some are silent until they end, most keep to themselves for
+how long they were refused. Such an engine is started by this program and finds its model at an
+address on loopback, which is put wherever `PLACE` stands in its arguments and variables. All passes
+through as it is, both ways, keys included; nothing of it is kept. What is told, as facts, is whose
+turn it is, what was used, and what went wrong: by the status of HTTP, not by words of the engine.
+How long an answer may take is not decided here, but by whoever reads the facts (`relayed`).
 """
 
 import os
 import select
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
-from corral.core.facts import Fact, Limited, Trouble, Turn
-from corral.world.engines.telling import remark, shortened, tell
-from corral.world.engines.troubles import retry_of, trouble_of
+import msgspec
+
+from corral.core.facts import Fact, Finished, Limited, Trouble, Turn
+from corral.world.engines.telling import shortened, write
+from corral.world.engines.troubles import trouble_of
+from corral.world.engines.usage import Tally
+from corral.world.engines.waits import wait_of
+
+PLACE = "http://relay.corral.invalid"  # stands for our address where that is not known yet
+MARK = b"\x1e"  # begins each fact: no engine and no model begins a line so
 
 _HOP = frozenset(
     {"connection", "keep-alive", "proxy-authorization", "te", "trailer", "transfer-encoding"}
-    | {"upgrade", "host", "content-length", "accept-encoding", "expect"}
+    | {"upgrade", "expect"}
 )
+_ASKED = _HOP | {"host", "accept-encoding"}  # of a request: these are for us, or ours to say
+_PROXIES = frozenset({"http_proxy", "https_proxy", "all_proxy"})
 _CONNECT_S = 60
 _LOOK_S = 1.0  # between two looks whether the engine still waits
-_AGAIN_S = 5  # between two signs of life of one answer
+_SURE_S = 1.0  # an answer that goes on for so long has begun; some break off at once
+_AGAIN_S = 5.0  # between two signs of life of one answer
+_LINE_S = 5.0  # how long facts wait for the engine to end its line
+_SETTLE_S = 2.0  # how long requests may take to end after the engine has
+_SIGNAL_S = 0.5
 _LONGEST_ERROR = 64 << 10
 _AT_ONCE = 64 << 10
+_CANNOT = 127
 
 
-def argv_of(upstream: str, variable: str, program: list[str]) -> list[str]:
+def argv_of(upstream: str, program: list[str]) -> list[str]:
     """Return the command that runs a program behind a relay."""
     # Isolated: neither the session's tree nor its variables can put a module in our way.
     python = [sys.executable, "-I", "-X", "utf8", "-m", "corral.world.engines.relay"]
-    return [*python, upstream, variable, *program]
+    return [*python, upstream, *program]
+
+
+class Printer:
+    """The standard output, which the engine and the relay share: facts stand between its lines."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._between = True  # two lines of the engine
+        self._waiting: list[bytes] = []
+
+    def tell(self, fact: Fact) -> None:
+        with self._lock:
+            self._waiting.append(MARK + msgspec.json.encode(fact) + b"\n")
+            if self._between:
+                self._release()
+
+    def take(self, data: bytes) -> None:
+        """Print what the engine has printed."""
+        if not data:
+            return
+        with self._lock:
+            end = data.find(b"\n") + 1 if self._waiting else 0
+            write(data[:end])
+            if end:
+                self._release()
+            write(data[end:])
+            self._between = data.endswith(b"\n")
+
+    def interrupt(self) -> None:
+        """Let the facts out although the engine has not ended its line: it may never do so."""
+        with self._lock:
+            if self._waiting:
+                write(b"" if self._between else b"\n")
+                self._release()
+                self._between = True
+
+    def _release(self) -> None:
+        for line in self._waiting:
+            write(line)
+        self._waiting.clear()
 
 
 class Relay(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 64
 
-    def __init__(self, upstream: str) -> None:
+    def __init__(self, upstream: str, printer: Printer) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.upstream: SplitResult = urlsplit(upstream)
+        self.tell = printer.tell
         self._under_way = 0
-        self._lock = threading.Lock()
+        self._refusal: Limited | None = None  # of one, while others are still under way
+        self._changed = threading.Condition()
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}{self.upstream.path}"
+        return f"http://127.0.0.1:{self.server_address[1]}"
 
     def begun(self) -> None:
-        with self._lock:
+        with self._changed:
             self._under_way += 1
-            tell(Turn(model=True))
+            self.tell(Turn(model=True))
 
-    def ended(self) -> None:
-        """Give the turn back to the engine, once it waits for nothing any more."""
-        with self._lock:
+    def heard(self) -> None:
+        """Tell that the model answers."""
+        with self._changed:
+            self._refusal = None
+            self.tell(Turn(model=True, heard=True))
+
+    def ended(self, refusal: Limited | None, *, heard: bool) -> None:
+        """Give the turn back to the engine, once it waits for nothing any more.
+
+        What was refused counts only then: whoever is being answered is not limited.
+        """
+        with self._changed:
             self._under_way -= 1
-            if not self._under_way:
-                tell(Turn(model=False))
+            self._refusal = refusal or (None if heard else self._refusal)
+            if self._under_way:
+                if heard:
+                    self.tell(Turn(model=True, heard=True))
+                return
+            if self._refusal:
+                self.tell(self._refusal)
+                self._refusal = None
+            self.tell(Turn(model=False, heard=heard))
+            self._changed.notify_all()
+
+    def settle(self) -> None:
+        """Wait for requests to end, but not for long."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._under_way, _SETTLE_S)
 
     def connection(self) -> HTTPConnection:
-        kind = HTTPSConnection if self.upstream.scheme == "https" else HTTPConnection
-        return kind(self.upstream.hostname or "", self.upstream.port, timeout=_CONNECT_S)
+        host, port = self.upstream.hostname or "", self.upstream.port
+        if self.upstream.scheme == "https":
+            return HTTPSConnection(host, port, timeout=_CONNECT_S, context=self._trusted)
+        return HTTPConnection(host, port, timeout=_CONNECT_S)
+
+    @cached_property
+    def _trusted(self) -> ssl.SSLContext:
+        context = ssl.create_default_context()
+        if extra := os.environ.get("NODE_EXTRA_CA_CERTS"):  # most engines would trust those
+            context.load_verify_locations(extra)
+        return context
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         error = sys.exception()
         if not isinstance(error, ConnectionError):  # engines may hang up on us
-            remark(f"relay: {type(error).__name__}: {error}")
+            # Its own words may have a header in them.
+            print(f"relay: {type(error).__name__}", file=sys.stderr, flush=True)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -89,13 +180,12 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self._pass_on()
 
-    do_HEAD = do_POST = do_PUT = do_DELETE = do_OPTIONS = do_GET
+    do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = do_GET
 
     def log_message(self, format: str, *args: Any) -> None:
         """Stay quiet: paths and headers are nobody's business."""
 
     def _pass_on(self) -> None:
-        body = b"".join(self._body())
         self._over, self._ending = threading.Event(), threading.Lock()
         # All else (which models there are) is no turn of the model.
         self._counts = self.command == "POST"
@@ -104,102 +194,143 @@ class _Handler(BaseHTTPRequestHandler):
         connection = self.server.connection()
         threading.Thread(target=self._until_left, args=(connection,), daemon=True).start()
         try:
-            self._answer(self._ask(connection, body))
+            self._answer(self._ask(connection))
         except _Lost as lost:
             self._leave(str(lost))
+        except _Left:
+            self.close_connection = True
         finally:
             self._end_turn()
             connection.close()
 
-    def _ask(self, connection: HTTPConnection, body: bytes) -> HTTPResponse:
-        headers = {n: v for n, v in self.headers.items() if n.lower() not in _HOP}
-        headers["Accept-Encoding"] = "identity"  # errors are to be read here, too
+    def _ask(self, connection: HTTPConnection) -> HTTPResponse:
+        chunked = "chunked" in (self.headers.get("transfer-encoding") or "").lower()
+        length = int(self.headers.get("content-length") or 0)
         with _upstream():
             connection.connect()
             # From here on a silence is for the harness to judge: it knows how long is too long.
             connection.sock.settimeout(None)
-            connection.request(self.command, self.path, body or None, headers)
+            connection.putrequest(self.command, self.path, skip_accept_encoding=True)
+            for name, value in self.headers.items():
+                if name.lower() not in _ASKED:
+                    connection.putheader(name, value)
+            connection.putheader("Accept-Encoding", "identity")  # it is to be read here, too
+            if chunked:
+                connection.putheader("Transfer-Encoding", "chunked")
+            body = self._chunks() if chunked else self._whole(length)
+            try:
+                connection.endheaders(body if chunked or length else None, encode_chunked=chunked)
+            except BrokenPipeError:
+                # It may have answered before it had heard all, to say that it was too much.
+                self.close_connection = True
             return connection.getresponse()
 
     def _until_left(self, connection: HTTPConnection) -> None:
         """Give a request up when the engine does: nobody else would end the wait for its answer."""
-        while not self._over.wait(_LOOK_S):
-            readable = select.select([self.connection], [], [], 0)[0]
-            if readable and not self.connection.recv(1, socket.MSG_PEEK):
-                self._end_turn()
-                with suppress(OSError, AttributeError):  # there may be no connection yet, or none
-                    connection.sock.shutdown(socket.SHUT_RDWR)
+        while not self._over.is_set():
+            if self._waits():
+                continue
+            self._end_turn()
+            with suppress(OSError, AttributeError):  # there may be no connection yet, or none
+                connection.sock.shutdown(socket.SHUT_RDWR)
 
-    def _end_turn(self) -> None:
+    def _waits(self) -> bool:
+        """Look for a while whether the engine is still there."""
+        try:
+            if not select.select([self.connection], [], [], _LOOK_S)[0]:
+                return True
+            if not self.connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT):
+                return False
+        except BlockingIOError:
+            return True
+        except (OSError, ValueError):  # reset by the engine, or closed after an answer
+            return False
+        self._over.wait(_LOOK_S)  # it has sent its next request already
+        return True
+
+    def _end_turn(self, refusal: Limited | None = None, *, heard: bool = False) -> None:
         with self._ending:
             if self._counts and not self._over.is_set():
-                self.server.ended()
+                self.server.ended(refusal, heard=heard)
             self._over.set()
 
-    def _tell(self, fact: Fact) -> None:
-        if self._counts and not self._over.is_set():
-            tell(fact)
+    def _whole(self, length: int) -> Iterator[bytes]:
+        while length:
+            data = self._take(min(length, _AT_ONCE))
+            length -= len(data)
+            yield data
 
-    def _body(self) -> Iterator[bytes]:
-        if "chunked" not in (self.headers.get("transfer-encoding") or "").lower():
-            yield self.rfile.read(int(self.headers.get("content-length") or 0))
-            return
-        while size := int(self.rfile.readline().split(b";")[0], 16):
-            yield self.rfile.read(size)
+    def _chunks(self) -> Iterator[bytes]:
+        while size := int(self.rfile.readline().split(b";")[0] or b"0", 16):
+            yield self._take(size)
             self.rfile.readline()
         self.rfile.readline()
 
+    def _take(self, size: int) -> bytes:
+        try:
+            data = self.rfile.read(size)
+        except ConnectionError as error:
+            raise _Left from error
+        if len(data) < size:
+            raise _Left
+        return data
+
     def _answer(self, answer: HTTPResponse) -> None:
-        if answer.status >= 400:
-            self._refuse(answer)
-            return
-        self._tell(Turn(model=True, heard=True))
+        refused = answer.status >= 400
+        begin = b""
+        if refused:
+            # First said, then passed on: what the engine does next comes after it.
+            with _upstream():
+                begin = answer.read(_LONGEST_ERROR)
+            self._end_turn(_refusal(answer, begin.decode("utf-8", "replace")))
         length = answer.getheader("content-length")
         bare = self.command == "HEAD" or answer.status in (204, 304)
-        self._head(answer, None if length is None else int(length), bare=bare)
-        last = time.monotonic()
-        while data := b"" if bare else _read(answer):
-            if time.monotonic() - last > _AGAIN_S:
-                last = time.monotonic()
-                self._tell(Turn(model=True, heard=True))
-            self._send(data, whole=length is not None)
+        self._head(answer, chunked=length is None and not bare)
+        if bare:
+            self._end_turn(heard=True)
+            return
+        self._send(begin, whole=length is not None)
+        tally = Tally(events="event-stream" in (answer.getheader("content-type") or ""))
+        try:
+            self._flow(answer, tally, whole=length is not None)
+        finally:
+            # Also of an answer that was cut, or that the engine has heard enough of.
+            spent = tally.spent() if self._counts and not refused else None
+            if spent:
+                self.server.tell(spent)
         if length is not None and answer.length:
             raise _Lost("cut off: the answer is too short")
-        # First said, then passed on: what the engine does next comes after it.
-        self._end_turn()
-        if length is None and not bare:
+        self._end_turn(heard=True)
+        if length is None:
             self.wfile.write(b"0\r\n\r\n")
 
-    def _refuse(self, answer: HTTPResponse) -> None:
-        with _upstream():
-            said = answer.read(_LONGEST_ERROR)
-        found = _trouble(answer, said.decode("utf-8", "replace"))
-        if found.trouble is not Trouble.REQUEST:  # then it asks in another way, or ends
-            self._tell(found)
-        self._end_turn()
-        self._head(answer, len(said))
-        self.wfile.write(said)
-        self.close_connection = True
+    def _flow(self, answer: HTTPResponse, tally: Tally, *, whole: bool) -> None:
+        """Pass the rest of an answer on, as it comes."""
+        due = time.monotonic() + _SURE_S
+        while data := _read(answer):
+            tally.feed(data)
+            if self._counts and not self._over.is_set() and time.monotonic() > due:
+                due = time.monotonic() + _AGAIN_S
+                self.server.heard()
+            self._send(data, whole=whole)
 
     def _send(self, data: bytes, *, whole: bool) -> None:
-        self.wfile.write(data if whole else b"%x\r\n%s\r\n" % (len(data), data))
-        self.wfile.flush()
+        if data:
+            self.wfile.write(data if whole else b"%x\r\n%s\r\n" % (len(data), data))
+            self.wfile.flush()
 
-    def _head(self, answer: HTTPResponse, length: int | None, *, bare: bool = False) -> None:
-        self.send_response(answer.status, answer.reason)
+    def _head(self, answer: HTTPResponse, *, chunked: bool) -> None:
+        self.send_response_only(answer.status, answer.reason)
         for name, value in answer.getheaders():
             if name.lower() not in _HOP:
                 self.send_header(name, value)
-        if length is not None:
-            self.send_header("Content-Length", str(length))
-        elif not bare:
+        if chunked:
             self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
 
     def _leave(self, how: str) -> None:
         """Leave the engine without an answer, as its model left us."""
-        self._tell(Limited(Trouble.NETWORK, text=how))
-        self._end_turn()
+        self._end_turn(Limited(Trouble.NETWORK, text=how))
         self.close_connection = True
         with suppress(OSError):  # it may have gone first
             self.connection.shutdown(socket.SHUT_RDWR)
@@ -207,6 +338,10 @@ class _Handler(BaseHTTPRequestHandler):
 
 class _Lost(Exception):
     """The other side is not there, or is not there any more."""
+
+
+class _Left(Exception):
+    """The engine is gone in the middle of its request."""
 
 
 @contextmanager
@@ -224,21 +359,64 @@ def _read(answer: HTTPResponse) -> bytes:
         return answer.read1(_AT_ONCE)
 
 
-def _trouble(answer: HTTPResponse, said: str) -> Limited:
+def _refusal(answer: HTTPResponse, said: str) -> Limited:
+    headers = {name.lower(): value for name, value in answer.getheaders()}
+    wait = wait_of(answer.status, headers, said)
     text = f"HTTP {answer.status} {answer.reason}: {' '.join(said.split())}"
-    after = answer.getheader("retry-after") or ""
-    wait = float(after) if after.replace(".", "", 1).isdigit() else retry_of(said)
-    return Limited(trouble_of(answer.status, said), retry_s=wait, text=shortened(text, 400))
+    trouble = trouble_of(answer.status, said)
+    return Limited(trouble, wait.retry_s, wait.reset_at, shortened(text, 400))
 
 
-def main(upstream: str, variable: str, *program: str) -> int:
-    relay = Relay(upstream)
+def main(upstream: str, *program: str) -> int:
+    printer = Printer()
+    relay = Relay(upstream, printer)
+    # Who is told to use a proxy could not find us, so that engine speaks for itself.
+    proxied = any(name.lower() in _PROXIES for name in os.environ)
+    address = upstream if proxied else relay.url
     threading.Thread(target=relay.serve_forever, args=(0.2,), daemon=True).start()
-    engine = subprocess.Popen(program, env={**os.environ, variable: relay.url})
+    try:
+        engine = subprocess.Popen(
+            [word.replace(PLACE, address) for word in program],
+            env={name: value.replace(PLACE, address) for name, value in os.environ.items()},
+            stdout=subprocess.PIPE,
+        )
+    except OSError as error:
+        printer.tell(Finished(Trouble.OTHER, f"{program[0]}: {error.strerror}"))
+        return _CANNOT
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda given, _: engine.send_signal(given))
+        signal.signal(number, lambda given, _: _signal_later(engine, given))
+    _print_until_end(engine, printer)
+    relay.settle()
+    printer.interrupt()
     code = engine.wait()
     return code if code >= 0 else 128 - code
+
+
+def _signal_later(engine: subprocess.Popen[bytes], number: int) -> None:
+    """Pass a signal on that the engine has not had: the shim sends it one of its own."""
+    timer = threading.Timer(_SIGNAL_S, engine.send_signal, [number])
+    timer.daemon = True
+    timer.start()
+
+
+def _print_until_end(engine: subprocess.Popen[bytes], printer: Printer) -> None:
+    """Print what an engine prints until it has ended, whoever else still holds its output."""
+    assert engine.stdout is not None
+    source, end = engine.stdout.fileno(), os.pidfd_open(engine.pid)
+    waited = [source, end]
+    last = float("inf")
+    while time.monotonic() < last:
+        ready = select.select(waited, [], [], _LINE_S)[0]
+        if end in ready:
+            last = min(last, time.monotonic() + _SETTLE_S)
+        if source in ready:
+            data = os.read(source, _AT_ONCE)
+            printer.take(data)
+            waited = waited if data else [end]
+        elif end in ready:
+            break
+        else:
+            printer.interrupt()
 
 
 if __name__ == "__main__":

@@ -14,14 +14,14 @@ _LONGEST = 2000
 
 def tell(fact: Fact) -> None:
     """Print a fact."""
-    _print(msgspec.json.encode(fact) + b"\n")
+    write(msgspec.json.encode(fact) + b"\n")
 
 
 def remark(text: str) -> None:
     """Print words that are no fact: what the program wrote beside its protocol."""
     shown = "".join(c if c.isprintable() else " " for c in text)[:_LONGEST].rstrip()
     if shown:
-        _print(b"# " + shown.encode("utf-8", "replace") + b"\n")
+        write(b"# " + shown.encode("utf-8", "replace") + b"\n")
 
 
 def shortened(text: str, most: int = _LONGEST) -> str:
@@ -29,7 +29,7 @@ def shortened(text: str, most: int = _LONGEST) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def _print(line: bytes) -> None:
+def write(line: bytes) -> None:
     rest = memoryview(line)
     while rest:
         rest = rest[os.write(1, rest) :]

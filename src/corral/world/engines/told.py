@@ -7,8 +7,6 @@
 A line that is no fact says nothing. A program that ends without `finished` broke off.
 """
 
-from typing import Any
-
 import msgspec
 
 from corral.core.facts import AnyFact, Fact
@@ -30,14 +28,6 @@ class FactsReader:
             return []  # an object of its own, or a line that was cut: no fact
 
     def finish(self) -> list[Fact]:
-        return []
-
-
-def told(event: dict[str, Any]) -> list[Fact]:
-    """Return the fact that an object is; none if it is none."""
-    try:
-        return [msgspec.convert(event, AnyFact)]
-    except msgspec.ValidationError:
         return []
 
 

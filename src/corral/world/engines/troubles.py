@@ -57,9 +57,9 @@ _AMOUNT = re.compile(
     r"(?![a-z])",
     re.IGNORECASE,
 )
+_DURATION = re.compile(rf"(?:{_AMOUNT.pattern}[\s,]*(?:and\s+)?)+", re.IGNORECASE)
 _RETRY = re.compile(
-    rf"(?:retry|try again|retrying|wait|resets?)[^.\n]{{0,40}}?"
-    rf"((?:{_AMOUNT.pattern}[\s,]*(?:and\s+)?)+)",
+    rf"(?:retry|try again|retrying|wait|resets?)[^.\n]{{0,40}}?({_DURATION.pattern})",
     re.IGNORECASE,
 )
 _EPOCH = re.compile(r"(?:limit|reset)\D{0,40}?\b(1\d{9})(\d{3})?\b", re.IGNORECASE)
@@ -103,9 +103,14 @@ def trouble_of(status: int | None, text: str) -> Trouble:
 def retry_of(text: str) -> float | None:
     """Return the wait that a text asks for, in seconds: "in 2 days 3 hours", "after 17h7m47s"."""
     found = _RETRY.search(text)
-    if not found:
+    return duration_of(found.group(1)) if found else None
+
+
+def duration_of(text: str) -> float | None:
+    """Return the seconds of a text that is nothing but a time: "6m0s", "1 hour and 2 minutes"."""
+    if not _DURATION.fullmatch(text):
         return None
-    parts = _AMOUNT.findall(found.group(1))
+    parts = _AMOUNT.findall(text)
     return sum(float(number) * _seconds(unit.lower()) for number, unit in parts)
 
 

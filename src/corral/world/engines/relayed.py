@@ -1,0 +1,140 @@
+"""An engine behind the relay: how it is started, and what is made of two accounts of one run.
+
+Of its requests the relay knows more than the engine says: the status, the wait that was asked
+for, the tokens of each answer while the run goes on. All else is up to the engine to tell.
+"""
+
+from urllib.parse import urlsplit
+
+import msgspec
+from msgspec.structs import replace
+
+from corral.core.facts import AnyFact, Began, Fact, Finished, Limited, Spent, Trouble, Turn
+from corral.world.engines import relay
+from corral.world.engines.recipe import Job, Prepared, Reader, Recipe, Stream
+
+_DECODER: msgspec.json.Decoder[AnyFact] = msgspec.json.Decoder(AnyFact)
+# An engine finds a way around these, or ends: as long as it does not, they limit nobody.
+_ITS_OWN = frozenset({Trouble.OVERFLOW, Trouble.REQUEST})
+# Trouble that no answer of a model's server is about.
+_AT_HOME = frozenset({Trouble.SESSION, Trouble.BUDGET})
+
+
+def prepared(recipe: Recipe, job: Job) -> Prepared:
+    """Return what to run: the engine behind a relay, if it can be told where its model is."""
+    origin = _origin(recipe.upstream(job))
+    if not origin:
+        return recipe.prepare(job)
+    below = recipe.upstream(job).removeprefix(origin)
+    found = recipe.prepare(replace(job, base_url=relay.PLACE + below))
+    return replace(found, argv=relay.argv_of(origin, found.argv))
+
+
+def reader(recipe: Recipe, job: Job) -> Reader:
+    """Return what reads the output of `prepared`."""
+    inner = recipe.reader(job)
+    return RelayedReader(recipe, job, inner) if _origin(recipe.upstream(job)) else inner
+
+
+def _origin(url: str) -> str:
+    """Return the part of an address that the relay takes the place of; empty if it cannot."""
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
+        return ""
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+class RelayedReader:
+    def __init__(self, recipe: Recipe, job: Job, inner: Reader) -> None:
+        self._inner = inner
+        self._counts = not recipe.counts
+        self._model = job.model
+        self._refusal: Limited | None = None  # the last answer, if it was one
+        self._seen = Spent()  # by the relay
+        self._told: Spent | None = None  # by the engine, of the whole run
+        self._ended = False
+        self._passed = False  # the relay was used: behind a proxy it is not
+
+    def feed(self, line: bytes, stream: Stream) -> list[Fact]:
+        if stream == "out" and line.startswith(relay.MARK):
+            return self._passing(line.removeprefix(relay.MARK))
+        return self._both(self._inner.feed(line, stream))
+
+    def finish(self) -> list[Fact]:
+        facts = self._both(self._inner.finish())
+        met = self._refusal
+        if met and not self._ended:
+            facts.append(Finished(met.trouble, met.text, None, met.retry_s, met.reset_at))
+        return facts
+
+    def _passing(self, line: bytes) -> list[Fact]:
+        """Take what the relay tells."""
+        try:
+            fact = _DECODER.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return []  # it was cut
+        self._passed = True
+        if isinstance(fact, Spent):
+            return self._counted(fact) if self._counts else []
+        if isinstance(fact, Limited):
+            self._refusal = fact
+            return [] if fact.trouble in _ITS_OWN else [fact]
+        if isinstance(fact, Turn) and fact.heard:
+            self._refusal = None
+        self._ended = self._ended or isinstance(fact, Finished)
+        return [fact]
+
+    def _both(self, facts: list[Fact]) -> list[Fact]:
+        """Take what the engine tells, and add what is known of it."""
+        return [known for fact in facts for known in self._known(fact)]
+
+    def _known(self, fact: Fact) -> list[Fact]:
+        match fact:
+            case Began():
+                self._model = fact.model or self._model
+            case Limited() if self._refusal and fact.reset_at is None:
+                return []  # was told already, and better
+            case Finished():
+                self._ended = True
+                return [self._end(fact)]
+            case Spent() if self._counts and fact.total:
+                self._told = fact
+                return [self._sum()]
+            case Spent() if self._counts and self._passed:
+                return []  # the relay tells it of each answer
+        return [fact]
+
+    def _end(self, fact: Finished) -> Finished:
+        met = self._refusal
+        if met is None or fact.trouble is None or fact.trouble in _AT_HOME:
+            return fact
+        reset_at = fact.reset_at if met.reset_at is None else met.reset_at
+        return replace(fact, trouble=met.trouble, retry_s=met.retry_s, reset_at=reset_at)
+
+    def _counted(self, spent: Spent) -> list[Fact]:
+        """Add one answer up; the engine may have added it up before us."""
+        spent = replace(spent, model=self._model or spent.model)
+        self._seen = _plus(self._seen, spent)
+        return [spent] if self._told is None else [self._sum()]
+
+    def _sum(self) -> Spent:
+        """Return what was used in all: it is counted twice, and whoever saw more is right."""
+        told = self._told
+        assert told is not None
+        if _tokens(told) >= _tokens(self._seen):
+            return told
+        model = told.model or self._seen.model
+        return replace(self._seen, cost_usd=told.cost_usd, model=model, total=True)
+
+
+def _plus(one: Spent, other: Spent) -> Spent:
+    return Spent(
+        one.fresh + other.fresh,
+        one.cached + other.cached,
+        one.output + other.output,
+        model=other.model,
+    )
+
+
+def _tokens(spent: Spent) -> int:
+    return spent.fresh + spent.cached + spent.output

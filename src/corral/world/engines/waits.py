@@ -1,0 +1,93 @@
+"""How long a limit lasts, as the answer says that refuses a request: pure.
+
+A wait that is meant for this request comes first; when some limit is renewed counts only if that
+limit is the one that was met. What is said in words comes last.
+"""
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+from msgspec import Struct
+
+from corral.world.engines.troubles import duration_of, reset_of, retry_of
+
+_DELAY = re.compile(r'"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"')  # of Google's RetryInfo
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_EPOCH_S, _EPOCH_MS = 1e9, 1e12  # larger numbers are dates, not waits
+_TOO_MANY = 429
+
+
+class Wait(Struct, frozen=True):
+    """For so many seconds, or until a time in milliseconds since the epoch; None: not said."""
+
+    retry_s: float | None = None
+    reset_at: int | None = None
+
+
+def wait_of(status: int, headers: Mapping[str, str], said: str) -> Wait:
+    """Return how long to wait, by an answer's headers (their names in small letters) and body."""
+    return (
+        _asked(headers)
+        or _delay(said)
+        or (_renewed(headers) if status == _TOO_MANY else None)
+        or Wait(retry_of(said), reset_of(said))
+    )
+
+
+def _asked(headers: Mapping[str, str]) -> Wait | None:
+    exact = headers.get("retry-after-ms", "").strip()
+    if _NUMBER.fullmatch(exact):
+        return Wait(float(exact) / 1000)
+    after = headers.get("retry-after", "").strip()
+    if _NUMBER.fullmatch(after):
+        return Wait(float(after))
+    try:
+        return Wait(reset_at=_ms(parsedate_to_datetime(after))) if after else None
+    except ValueError:
+        return None  # neither a number nor a date: it says nothing
+
+
+def _delay(said: str) -> Wait | None:
+    found = _DELAY.search(said)
+    return Wait(float(found.group(1))) if found else None
+
+
+def _renewed(headers: Mapping[str, str]) -> Wait | None:
+    """Return when the last of the limits is renewed that are used up."""
+    found = [
+        _time(value)
+        for name, value in headers.items()
+        if "ratelimit" in name and "reset" in name and _used_up(headers, name)
+    ]
+    dates = [one.reset_at for one in found if one.reset_at is not None]
+    waits = [one.retry_s for one in found if one.retry_s is not None]
+    if not dates and not waits:
+        return None
+    return Wait(max(waits, default=None), max(dates, default=None))
+
+
+def _used_up(headers: Mapping[str, str], name: str) -> bool:
+    left = headers.get(name.replace("reset", "remaining"))
+    state = headers.get(name.replace("reset", "status"), "rejected")
+    return (left is None or left.strip() in ("0", "0.0")) and state.strip() == "rejected"
+
+
+def _time(value: str) -> Wait:
+    value = value.strip()
+    if _NUMBER.fullmatch(value):
+        number = float(value)
+        if number < _EPOCH_S:
+            return Wait(number)
+        return Wait(reset_at=int(number if number >= _EPOCH_MS else number * 1000))
+    if (seconds := duration_of(value)) is not None:
+        return Wait(seconds)
+    try:
+        return Wait(reset_at=_ms(datetime.fromisoformat(value)))
+    except ValueError:
+        return Wait()
+
+
+def _ms(date: datetime) -> int:
+    return int((date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() * 1000)
