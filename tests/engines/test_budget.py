@@ -1,11 +1,21 @@
-"""R28: a real agent that tells its cost only at its end is stopped within a turn all the same."""
+"""R28: real agents that tell only at their end what they used are stopped within a turn."""
 
 import json
 from pathlib import Path
+from typing import Any
 
-from tests.engines.running import plan
+from tests.engines.running import MODELS, plan
 from tests.engines.test_witness import ranch_of
 from tests.standin.server import StandIn
+from tests.standin.talk import Usage
+
+LATE = ("codex", "gemini", "copilot", "continue")
+INPUT, OUTPUT = 5.0, 20.0  # dollars for a million tokens
+TURN_S = 3.0  # a model takes its time; the witness is to be faster, on a busy machine, too
+MUCH = plan(
+    *({"op": "write", "path": f"{n}.py", "content": "y = 2\n"} for n in range(20)),
+    {"op": "say", "text": "Done."},
+)
 
 
 def test_claude_code_stops_within_a_turn_of_its_budget_and_the_report_is_right(
@@ -14,9 +24,8 @@ def test_claude_code_stops_within_a_turn_of_its_budget_and_the_report_is_right(
     ranch = ranch_of(tmp_path, programs, standin, {"thrifty": "claude-code"})
     config = ranch.path / ".corral" / "config.toml"
     config.write_text(config.read_text() + "[budget]\ntask_usd = 0.1\n")
-    steps = [{"op": "write", "path": f"{n}.py", "content": "y = 2\n"} for n in range(20)]
     brief = tmp_path / "brief.md"
-    brief.write_text(plan(*steps, {"op": "say", "text": "Done."}))
+    brief.write_text(MUCH)
     task = ranch.add("Write much", "--engine", "thrifty", "--brief-file", str(brief))
     ranch.once()
     assert (ranch.verdict(task), ranch.task(task)["state"]) == ("over_budget", "failed")
@@ -29,3 +38,44 @@ def test_claude_code_stops_within_a_turn_of_its_budget_and_the_report_is_right(
     assert total["cost_usd"] < 0.1 + 2 * total["cost_usd"] / len(turns), "one turn more at most"
     assert len(turns) < 10
     assert ranch.leftovers() == []
+
+
+def test_those_that_tell_nothing_while_they_run_are_stopped_within_a_turn_of_their_budget(
+    tmp_path: Path, programs: Path, standin: StandIn
+) -> None:
+    names = {f"late-{engine}": engine for engine in LATE}
+    ranch = ranch_of(tmp_path, programs, standin, names)
+    prices = {
+        f'[budget.prices."{MODELS[engine]}"]\ninput = {INPUT}\noutput = {OUTPUT}\n'
+        for engine in LATE
+    }
+    config = ranch.path / ".corral" / "config.toml"
+    config.write_text(config.read_text() + "[budget]\ntask_usd = 0.1\n" + "".join(prices))
+    brief = tmp_path / "brief.md"
+    brief.write_text(MUCH)
+    tasks = {}
+    for name in names:
+        standin.scenario(name).limits.delay = TURN_S
+        tasks[name] = ranch.add("Write much", "--engine", name, "--brief-file", str(brief))
+    ranch.patient(400, "witness", "run", "--once")
+    lines = {one["name"]: one for one in ranch.here("cost", "--json", code=0).data["tasks"]}
+    for name, task in tasks.items():
+        assert ranch.verdict(task) == "over_budget", (name, ranch.detail(task))
+        _check(lines[task], [one.usage for one in standin.scenario(name).seen().requests], name)
+    assert ranch.leftovers() == []
+
+
+def _check(line: dict[str, Any], used: list[Usage], name: str) -> None:
+    """Check the report of a task against what the model has counted for each request."""
+    used = [one for one in used if one != Usage()]
+    enough = next(n for n in range(len(used) + 1) if _usd(sum(used[:n], Usage())) >= 0.1)
+    assert enough > 1, f"{name}: the first turn cost it all, which shows nothing"
+    # One more turn may have begun; if it was cut off, nobody has heard what it used.
+    assert enough <= len(used) <= enough + 1, name
+    reported = Usage(line["fresh"], line["cached"], line["output"])
+    assert reported in [sum(used[:n], Usage()) for n in range(enough, len(used) + 1)], name
+    assert abs(line["cost_usd"] - _usd(reported)) < 1e-6, name
+
+
+def _usd(used: Usage) -> float:
+    return ((used.fresh + used.cached) * INPUT + used.output * OUTPUT) / 1e6

@@ -176,6 +176,7 @@ class Relay(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     server: Relay
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # else small events of a stream wait for each other
 
     def do_GET(self) -> None:
         self._pass_on()
