@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,9 +14,10 @@ import msgspec
 import pytest
 
 from corral.core.facts import AnyFact, Fact, Finished, Limited, Spent, Trouble, Turn
+from corral.world.engines import relay
 from corral.world.engines.relay import MARK, PLACE, Printer, argv_of
 from tests.standin.faults import Fault
-from tests.standin.server import StandIn, key_mark, serving
+from tests.standin.server import StandIn, key_mark, serving, wait_for
 
 KEY = "sk-corral-secret"
 # What an engine does: one request with a key, the answer printed as it comes.
@@ -137,6 +139,32 @@ def test_an_engine_that_gives_up_has_its_turn_back(standin: StandIn) -> None:
     assert facts == [Turn(model=True), Turn(model=False)]
 
 
+def test_one_that_gives_up_after_a_silence_met_trouble(
+    standin: StandIn, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    monkeypatch.setattr(relay, "_SILENT_S", 0)
+    standin.scenario("mute").fail(Fault("hang_headers"))
+    server = relay.Relay(standin.url()[: -len("/s/default")], Printer())
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+    thread.start()
+    try:
+        with socket.create_connection(("127.0.0.1", server.server_address[1])) as asked:
+            head = f"POST /s/mute/v1/chat/completions HTTP/1.1\r\ncontent-length: {len(BODY)}"
+            asked.sendall(f"{head}\r\n\r\n{BODY}".encode())
+            wait_for(standin.scenario("mute"), 1)
+        server.settle()
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+    facts = [
+        msgspec.json.decode(line[1:], type=AnyFact)
+        for line in capfdbinary.readouterr().out.splitlines()
+    ]
+    text = "given up after 0 s without a word"
+    assert facts == [Turn(model=True), Limited(Trouble.NETWORK, text=text), Turn(model=False)]
+
+
 def test_nobody_there() -> None:
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))  # and nobody listens
@@ -148,11 +176,11 @@ def test_nobody_there() -> None:
 def test_it_ends_as_its_program_does(tmp_path: Path) -> None:
     ready = tmp_path / "ready"
     script = f"trap 'exit 7' TERM; touch {ready}; while :; do sleep 0.1; done"
-    relay = subprocess.Popen(argv_of("http://127.0.0.1:9", ["/bin/sh", "-c", script]))
+    running = subprocess.Popen(argv_of("http://127.0.0.1:9", ["/bin/sh", "-c", script]))
     while not ready.exists():
-        assert relay.poll() is None
-    relay.terminate()
-    assert relay.wait(30) == 7
+        assert running.poll() is None
+    running.terminate()
+    assert running.wait(30) == 7
 
 
 def test_who_uses_a_proxy_is_left_alone(standin: StandIn) -> None:
@@ -184,10 +212,10 @@ def test_facts_stand_between_the_lines_of_the_engine(capfd: pytest.CaptureFixtur
 def test_what_is_left_of_an_engine_does_not_hold_the_relay_up() -> None:
     script = "sleep 30 & echo said; exit 5"
     command = argv_of("http://127.0.0.1:9", ["/bin/sh", "-c", script])
-    with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as relay:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as running:
         try:
-            assert relay.wait(20) == 5
-            assert relay.stdout is not None
-            assert relay.stdout.read() == b"said\n"
+            assert running.wait(20) == 5
+            assert running.stdout is not None
+            assert running.stdout.read() == b"said\n"
         finally:
-            os.killpg(relay.pid, signal.SIGKILL)
+            os.killpg(running.pid, signal.SIGKILL)

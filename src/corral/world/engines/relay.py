@@ -48,6 +48,7 @@ _CONNECT_S = 60
 _LOOK_S = 1.0  # between two looks whether the engine still waits
 _SURE_S = 1.0  # an answer that goes on for so long has begun; some break off at once
 _AGAIN_S = 5.0  # between two signs of life of one answer
+_SILENT_S = 5.0  # whoever hangs up after so much silence does so because of it
 _LINE_S = 5.0  # how long facts wait for the engine to end its line
 _SETTLE_S = 2.0  # how long requests may take to end after the engine has
 _SIGNAL_S = 0.5
@@ -188,6 +189,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _pass_on(self) -> None:
         self._over, self._ending = threading.Event(), threading.Lock()
+        self._heard_at = time.monotonic()
         # All else (which models there are) is no turn of the model.
         self._counts = self.command == "POST"
         if self._counts:
@@ -231,9 +233,16 @@ class _Handler(BaseHTTPRequestHandler):
         while not self._over.is_set():
             if self._waits():
                 continue
-            self._end_turn()
+            self._end_turn(self._in_vain())
             with suppress(OSError, AttributeError):  # there may be no connection yet, or none
                 connection.sock.shutdown(socket.SHUT_RDWR)
+
+    def _in_vain(self) -> Limited | None:
+        """Say why the engine hung up, if its model was silent: some do, and ask again, unheard."""
+        silent = time.monotonic() - self._heard_at
+        if silent < _SILENT_S:
+            return None
+        return Limited(Trouble.NETWORK, text=f"given up after {silent:.0f} s without a word")
 
     def _waits(self) -> bool:
         """Look for a while whether the engine is still there."""
@@ -310,8 +319,9 @@ class _Handler(BaseHTTPRequestHandler):
         due = time.monotonic() + _SURE_S
         while data := _read(answer):
             tally.feed(data)
-            if self._counts and not self._over.is_set() and time.monotonic() > due:
-                due = time.monotonic() + _AGAIN_S
+            self._heard_at = time.monotonic()
+            if self._counts and not self._over.is_set() and self._heard_at > due:
+                due = self._heard_at + _AGAIN_S
                 self.server.heard()
             self._send(data, whole=whole)
 
