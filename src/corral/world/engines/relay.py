@@ -52,6 +52,7 @@ _SILENT_S = 5.0  # whoever hangs up after so much silence does so because of it
 _LINE_S = 5.0  # how long facts wait for the engine to end its line
 _SETTLE_S = 2.0  # how long requests may take to end after the engine has
 _SIGNAL_S = 0.5
+_RARELY_S = 3600.0  # it is never asked to stop serving: it ends with the engine
 _LONGEST_ERROR = 64 << 10
 _AT_ONCE = 64 << 10
 _CANNOT = 127
@@ -211,6 +212,8 @@ class _Handler(BaseHTTPRequestHandler):
         length = int(self.headers.get("content-length") or 0)
         with _upstream():
             connection.connect()
+            if self._over.is_set():
+                raise _Left  # it was not waited for
             # From here on a silence is for the harness to judge: it knows how long is too long.
             connection.sock.settimeout(None)
             connection.putrequest(self.command, self.path, skip_accept_encoding=True)
@@ -352,7 +355,7 @@ class _Lost(Exception):
 
 
 class _Left(Exception):
-    """The engine is gone in the middle of its request."""
+    """The engine does not wait for its request any more, or is gone in the middle of it."""
 
 
 @contextmanager
@@ -384,7 +387,7 @@ def main(upstream: str, *program: str) -> int:
     # Who is told to use a proxy could not find us, so that engine speaks for itself.
     proxied = any(name.lower() in _PROXIES for name in os.environ)
     address = upstream if proxied else relay.url
-    threading.Thread(target=relay.serve_forever, args=(0.2,), daemon=True).start()
+    threading.Thread(target=relay.serve_forever, args=(_RARELY_S,), daemon=True).start()
     try:
         engine = subprocess.Popen(
             [word.replace(PLACE, address) for word in program],

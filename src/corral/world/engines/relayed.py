@@ -78,7 +78,7 @@ class RelayedReader:
             return self._counted(fact) if self._counts else []
         if isinstance(fact, Limited):
             self._refusal = fact
-            return [] if fact.trouble in _ITS_OWN else [fact]
+            return [fact] if _limits(fact) else []
         if isinstance(fact, Turn) and fact.heard:
             self._refusal = None
         self._ended = self._ended or isinstance(fact, Finished)
@@ -92,7 +92,7 @@ class RelayedReader:
         match fact:
             case Began():
                 self._model = fact.model or self._model
-            case Limited() if self._refusal and fact.reset_at is None:
+            case Limited() if _limits(self._refusal) and fact.reset_at is None:
                 return []  # was told already, and better
             case Finished():
                 self._ended = True
@@ -125,6 +125,10 @@ class RelayedReader:
             return told
         model = told.model or self._seen.model
         return replace(self._seen, cost_usd=told.cost_usd, model=model, total=True)
+
+
+def _limits(refusal: Limited | None) -> bool:
+    return refusal is not None and refusal.trouble not in _ITS_OWN
 
 
 def _plus(one: Spent, other: Spent) -> Spent:
