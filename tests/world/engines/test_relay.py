@@ -124,6 +124,14 @@ def test_a_status_is_told(standin: StandIn, fault: Fault, trouble: Trouble) -> N
     assert facts == [Turn(model=True), limit, Turn(model=False)]
 
 
+def test_an_answer_that_fails_in_its_middle_was_none(standin: StandIn) -> None:
+    standin.scenario("late").fail(Fault("stream_error"))
+    code, said, facts = ask(standin.url("late"))
+    assert (code, "Overloaded" in said) == (0, True)
+    assert [fact.trouble for fact in facts if isinstance(fact, Limited)] == [Trouble.OVERLOAD]
+    assert facts[-1] == Turn(model=False)
+
+
 def test_a_cut_is_a_cut(standin: StandIn) -> None:
     standin.scenario("cut").fail(Fault("cut"))
     code, said, facts = ask(standin.url("cut"))

@@ -30,9 +30,9 @@ from urllib.parse import SplitResult, urlsplit
 import msgspec
 
 from corral.core.facts import Fact, Finished, Limited, Trouble, Turn
+from corral.world.engines.hearing import Hearing
 from corral.world.engines.telling import shortened, write
-from corral.world.engines.troubles import trouble_of
-from corral.world.engines.usage import Tally
+from corral.world.engines.troubles import reset_of, retry_of, trouble_of
 from corral.world.engines.waits import wait_of
 
 PLACE = "http://relay.corral.invalid"  # stands for our address where that is not known yet
@@ -303,25 +303,26 @@ class _Handler(BaseHTTPRequestHandler):
             self._end_turn(heard=True)
             return
         self._send(begin, whole=length is not None)
-        tally = Tally(events="event-stream" in (answer.getheader("content-type") or ""))
+        hearing = Hearing(events="event-stream" in (answer.getheader("content-type") or ""))
         try:
-            self._flow(answer, tally, whole=length is not None)
+            self._flow(answer, hearing, whole=length is not None)
         finally:
             # Also of an answer that was cut, or that the engine has heard enough of.
-            spent = tally.spent() if self._counts and not refused else None
+            spent = hearing.spent() if self._counts and not refused else None
             if spent:
                 self.server.tell(spent)
         if length is not None and answer.length:
             raise _Lost("cut off: the answer is too short")
-        self._end_turn(heard=True)
+        failure = _failure(hearing.error)
+        self._end_turn(failure, heard=failure is None)
         if length is None:
             self.wfile.write(b"0\r\n\r\n")
 
-    def _flow(self, answer: HTTPResponse, tally: Tally, *, whole: bool) -> None:
+    def _flow(self, answer: HTTPResponse, hearing: Hearing, *, whole: bool) -> None:
         """Pass the rest of an answer on, as it comes."""
         due = time.monotonic() + _SURE_S
         while data := _read(answer):
-            tally.feed(data)
+            hearing.feed(data)
             self._heard_at = time.monotonic()
             if self._counts and not self._over.is_set() and self._heard_at > due:
                 due = self._heard_at + _AGAIN_S
@@ -379,6 +380,14 @@ def _refusal(answer: HTTPResponse, said: str) -> Limited:
     text = f"HTTP {answer.status} {answer.reason}: {' '.join(said.split())}"
     trouble = trouble_of(answer.status, said)
     return Limited(trouble, wait.retry_s, wait.reset_at, shortened(text, 400))
+
+
+def _failure(said: str) -> Limited | None:
+    """Return what went wrong in the middle of an answer; None if its words are not known."""
+    trouble = trouble_of(None, said)
+    if not said or trouble is Trouble.OTHER:
+        return None
+    return Limited(trouble, retry_of(said), reset_of(said), shortened(f"broken off: {said}", 400))
 
 
 def main(upstream: str, *program: str) -> int:

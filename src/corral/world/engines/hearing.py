@@ -1,6 +1,7 @@
-"""What a model's answer says it has used, read while it passes: pure, in bounded memory.
+"""What a model's answer says about itself, read while it passes: pure, in bounded memory.
 
-One reading does for Anthropic's Messages, OpenAI's Chat and Responses, and Gemini: each names its
+That is what it has used, and what went wrong in its middle, when the status had long been sent. One
+reading does for Anthropic's Messages, OpenAI's Chat and Responses, and Gemini: each names its
 figures once or several times in an answer, every time anew, so the last word on each one holds.
 An answer is a stream of events (`data: {…}` lines) or one JSON text.
 """
@@ -12,12 +13,13 @@ import msgspec
 from corral.core.facts import Spent
 
 _LONGEST = 8 << 20  # bytes of a line, or of an answer that is no stream; a longer one says nothing
-_MARK = b'"usage'  # is in every event that has figures, and in few others
+_MARKS = (b'"usage', b'"error"')  # are in every event that matters, and in few others
+_WORDS = 2000  # characters of an error
 _HOLDERS = ("message", "response")  # events that have an answer, or its beginning, in them
 
 
-class Tally:
-    """What one answer says, as far as it has passed."""
+class Hearing:
+    """One answer, as far as it has passed."""
 
     def __init__(self, *, events: bool) -> None:
         self._events = events
@@ -25,6 +27,7 @@ class Tally:
         self._lost = False  # what is in the rest's place was too long
         self._usage: dict[str, Any] = {}
         self._model = ""
+        self.error = ""  # in the words of the other side
 
     def feed(self, data: bytes) -> None:
         *lines, rest = data.split(b"\n") if self._events else [data]
@@ -50,7 +53,7 @@ class Tally:
         text = bytes(self._rest)
         self._rest.clear()
         self._lost = False
-        if _MARK in text:
+        if any(mark in text for mark in _MARKS):
             self._read(text.removeprefix(b"data:"))
 
     def _read(self, text: bytes) -> None:
@@ -65,6 +68,8 @@ class Tally:
     def _note(self, event: dict[str, Any]) -> None:
         inner = (event.get(name) for name in _HOLDERS)
         for one in (event, *(found for found in inner if isinstance(found, dict))):
+            error = one.get("error") or (one if one.get("type") == "error" else None)
+            self.error = msgspec.json.encode(error).decode()[:_WORDS] if error else self.error
             usage = one.get("usage") or one.get("usageMetadata")
             if isinstance(usage, dict):
                 self._usage |= {name: value for name, value in usage.items() if value is not None}

@@ -1,4 +1,4 @@
-"""What an answer says it has used, in every protocol, however its bytes come."""
+"""What an answer says about itself, in every protocol, however its bytes come."""
 
 import json
 from typing import Any
@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from corral.core.facts import Spent
-from corral.world.engines import usage
-from corral.world.engines.usage import Tally, spent_of
+from corral.world.engines import hearing
+from corral.world.engines.hearing import Hearing, spent_of
 from tests.standin import anthropic, gemini, openai_chat, openai_responses
 from tests.standin.talk import Answer, Reply, Usage
 
@@ -27,10 +27,11 @@ def streamed(reply: Reply) -> bytes:
 
 
 def read(text: bytes, *, events: bool, at_once: int) -> Spent | None:
-    tally = Tally(events=events)
+    heard = Hearing(events=events)
     for start in range(0, len(text), at_once):
-        tally.feed(text[start : start + at_once])
-    return tally.spent()
+        heard.feed(text[start : start + at_once])
+    assert heard.error == ""
+    return heard.spent()
 
 
 @pytest.mark.parametrize("at_once", [1, 7, 1 << 20])
@@ -74,8 +75,28 @@ def test_figures_of_each_kind(figures: dict[str, Any], spent: Spent | None) -> N
 
 
 def test_what_is_too_long_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(usage, "_LONGEST", 1000)
+    monkeypatch.setattr(hearing, "_LONGEST", 1000)
     last = b'data: {"usage": {"prompt_tokens": 4, "completion_tokens": 2}}\n'
     for long in (b"x" * 5000, b'data: {"usage": {"prompt_tokens": 9}, "x": "' + b"x" * 5000):
         assert read(long + b"\n" + last, events=True, at_once=300) == Spent(4, 0, 2)
     assert read(b'{"usage": {"prompt_tokens": 9}}' + b" " * 2000, events=False, at_once=9) is None
+
+
+@pytest.mark.parametrize(
+    ("event", "word"),
+    [
+        ({"type": "error", "error": {"type": "overloaded_error"}}, "overloaded"),
+        ({"type": "error", "code": "rate_limit_exceeded"}, "rate_limit"),
+        (
+            {"type": "response.failed", "response": {"error": {"code": "server_is_overloaded"}}},
+            "is",
+        ),
+        ({"error": {"code": 503, "status": "UNAVAILABLE"}}, "503"),
+    ],
+)
+def test_an_answer_that_fails_in_its_middle_says_why(event: dict[str, Any], word: str) -> None:
+    heard = Hearing(events=True)
+    heard.feed(b'data: {"type": "response.created", "response": {"error": null}}\n\n')
+    assert heard.error == ""
+    heard.feed(f"event: error\ndata: {json.dumps(event)}\n\n".encode())
+    assert word in heard.error
