@@ -80,6 +80,8 @@ class Prepared(Struct, frozen=True, kw_only=True):
     keys: dict[str, str] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)  # path -> text, readable by us only
     folders: tuple[str, ...] = ()
+    # Pattern of a path -> the name that the first file which fits it gets, unless one has it.
+    names: dict[str, str] = field(default_factory=dict)
     stdin: str | None = None
 
 
