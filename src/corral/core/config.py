@@ -129,6 +129,11 @@ class Trees(_Section, frozen=True):
     port_range: tuple[int, int] = (20_000, 29_999)
 
 
+class Confine(_Section, frozen=True):
+    enabled: bool = False  # sessions can write to their own trees only
+    also: tuple[str, ...] = ()  # and to these files and folders
+
+
 class Radar(_Section, frozen=True):
     enabled: bool = True  # coming conflicts are looked for while sessions work
     hold: bool = False  # a task that would run into one is not started until it is over
@@ -166,6 +171,7 @@ class Config(_Section, frozen=True):
     budget: Budget = Budget()
     mayor: Mayor = Mayor()
     server: Server = Server()
+    confine: Confine = Confine()
     radar: Radar = Radar()
     telemetry: Telemetry = Telemetry()
 
@@ -205,6 +211,7 @@ _SECTIONS: dict[str, type[_Section]] = {
     "budget": Budget,
     "mayor": Mayor,
     "server": Server,
+    "confine": Confine,
     "radar": Radar,
     "telemetry": Telemetry,
 }

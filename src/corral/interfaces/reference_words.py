@@ -145,6 +145,8 @@ SETTINGS = {
     "server.hosts": "more names under which the server is reached",
     "server.tls_cert": "the file of the certificate",
     "server.tls_key": "the file of its key",
+    "confine.enabled": "sessions can write to their own trees only (Linux 5.13 or newer)",
+    "confine.also": "more files and folders that they can write to, like `~/.cache/pip`",
     "radar.enabled": "look for conflicts that are coming while sessions work",
     "radar.hold": "a task that would run into one is not started until it is over",
     "radar.every_s": "so often at most, a session's files are looked at",

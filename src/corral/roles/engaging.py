@@ -138,6 +138,7 @@ class Engaging:
             args=profile.args,
             permission=_PERMISSION.get(profile.permission, Permission.EDIT),
             as_root=os.geteuid() == 0,
+            confined=self._config.confine.enabled,
             idle_s=profile.turn_s,
             unpacked=join(self._folder, "unpacked", profile.type),
             files=(*task.inputs, *(p for p in task.paths if not _GLOB & set(p))),

@@ -160,7 +160,7 @@ class Judge:
         for command in task.accept:
             argv = ["/bin/sh", "-c", command]
             ended, said = self._launcher.to_end(
-                session, "check", argv, tree, session.wall_s or _CHECK_S
+                session, "check", argv, tree, session.wall_s or _CHECK_S, confined=True
             )
             done.append(Check(command, ended.code, tail=said))
             if ended.code != 0:

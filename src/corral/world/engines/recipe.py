@@ -62,6 +62,7 @@ class Job(Struct, frozen=True, kw_only=True):
     )  # programs that the engine may run, with Permission.EDIT
     permission: Permission = Permission.EDIT
     as_root: bool = False
+    confined: bool = False  # by us: a sandbox of its own cannot be set up inside of that
     idle_s: int = 300  # how long the model may be silent
     unpacked: str = ""  # where an engine may unpack itself once for all sessions
     files: tuple[str, ...] = ()  # that the task is about, for engines which must be told
