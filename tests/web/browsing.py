@@ -69,7 +69,7 @@ class Ranch(Farm):
             for session in self.sessions():
                 if not session["ended_at"]:
                     self.corral("session", "stop", session["id"], code=None)
-            self.until(lambda: all(one["ended_at"] for one in self.sessions()), limit_s=60)
+            self.until(lambda: all(one["ended_at"] for one in self.sessions()))
             self.corral("down", "--json", code=None)
 
     def shelve(self, title: str, *words: str) -> str:

