@@ -48,6 +48,10 @@ VERDICTS = {
     "no_change": ("it ended well, and its branch has no change", _AGAIN),
     "dirty": ("it left something that is not committed, or its tree is gone", _AGAIN),
     "off_branch": ("it left its branch, rewrote it, or moved the convoy's trunk", _AGAIN),
+    "leaked": (
+        "the value of a key that its profile, or another, passes on is in what it committed",
+        f"starts over from the trunk, with an alert: {_AGAIN}",
+    ),
     "out_of_scope": ("it changed paths that the task does not declare", _AGAIN),
     "checks_failed": ("an acceptance command did not exit 0", _AGAIN),
     "crashed": (

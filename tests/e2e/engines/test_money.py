@@ -96,3 +96,15 @@ def test_the_budget_of_a_convoy_stops_all_that_run_in_it_and_no_other(ranch: Ran
         ranch.until(lambda: all(one["verdict"] for one in ranch.sessions()))
     resumed = [e["data"] for e in ranch.of_type("session.started") if e["data"]["task"] in both]
     assert [one.get("resume", "") for one in resumed] == ["", "", "th-1", "th-1"]
+
+
+def test_an_engine_that_does_not_name_its_model_costs_what_that_of_its_profile_does(
+    ranch: Ranch,
+) -> None:
+    prices = '[budget.prices."m-9"]\ninput = 2.0\noutput = 10.0\n'
+    ranch.configure(CONFIG + 'model = "m-9"\n' + prices)
+    spends = fact("spent", fresh=1000, output=100)
+    ranch.script(script(began(model=""), spends, WORK, DONE))
+    ranch.once()
+    assert ranch.spent()["cost_usd"] == 0.003
+    assert [line["name"] for line in ranch.here("cost", "--json").data["models"]] == ["m-9"]

@@ -114,9 +114,6 @@ AGENTS: dict[str, AcpAgent] = {
             install="npm install -g @agentclientprotocol/codex-acp",
         ),
         AcpAgent(type="command", install="name the program in the profile's command"),
-        # Known to speak it, without a recipe of their own yet.
-        AcpAgent(type="kimi", args=("acp",), install="npm install -g @moonshot-ai/kimi-code"),
-        AcpAgent(type="qwen", args=("--acp",), install="npm install -g @qwen-code/qwen-code"),
     )
 }
 
