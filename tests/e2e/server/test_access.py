@@ -14,6 +14,7 @@ from corral.core.commands import COMMANDS
 from corral.interfaces.http.api import ROUTER
 from corral.interfaces.http.assets import PAGES
 from corral.interfaces.http.routes import Route
+from corral.interfaces.http.server import hosts
 from tests.e2e.corral_command import Board, make_repository
 from tests.e2e.server.serving import Served, serve, start_session, wait_for
 
@@ -171,6 +172,12 @@ def test_secrets_are_files_for_their_owner_only(served: Served) -> None:
     (served.board.folder / "token").chmod(0o644)
     refused = served.board.refused("link", code=1)
     assert "others can read" in refused["message"]
+
+
+def test_the_usual_port_of_a_scheme_may_be_left_out() -> None:
+    assert hosts(["a"], 5173, "http") == ["a:5173"]
+    assert hosts(["a"], 443, "http") == ["a:443"]
+    assert hosts(["a"], 443, "https") == ["a:443", "a"]
 
 
 def test_it_is_not_reached_from_elsewhere_unless_encrypted(empty_board: Board) -> None:

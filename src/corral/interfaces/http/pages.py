@@ -18,7 +18,7 @@ from corral.core.profiles import limits_of
 from corral.core.rules import find_convoy
 from corral.core.state import Session, State, Task
 from corral.core.why import Explanation, explain
-from corral.interfaces.http.exchange import Call, Headers, Reply, asked, ok
+from corral.interfaces.http.exchange import Call, Headers, Reply, asked, has_already, ok
 from corral.interfaces.http.routes import Route
 from corral.roles import past
 from corral.roles.locks import taken
@@ -134,7 +134,7 @@ def marked(api: "Api", call: Call) -> Headers:
 def unchanged(api: "Api", call: Call) -> Reply | None:
     """Answer 304 if the client has just this already."""
     headers = marked(api, call)
-    if call.headers.get(b"if-none-match") == headers[0][1]:
+    if has_already(call, headers[0][1]):
         return Reply(b"", 304, headers)
     return None
 
