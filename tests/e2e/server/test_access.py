@@ -98,6 +98,7 @@ def test_preflight_requests_get_nothing(served: Served) -> None:
 def test_a_session_does_and_sees_what_is_its_own(served: Served) -> None:
     session, key = start_session(served.board, "AF-1")
     wait_for(lambda: served.get("/api/whoami", token=key).status == 200, "the session is known")
+    served.post("/api/convoy/create", {"title": "Other"})
     added = served.post("/api/task/add", {"title": "Helper"}, token=key).data
     assert served.get(f"/api/tasks/{added['id']}", token=key).data["title"] == "Helper"
     seen = served.get("/api/status", token=key).data
@@ -114,6 +115,7 @@ def test_a_session_does_and_sees_what_is_its_own(served: Served) -> None:
         ("/api/task/cancel", {"task": "AF-1"}),
         ("/api/task/add", {"title": "Elsewhere", "parent": "AF-3"}),
         ("/api/task/add", {"title": "Pushing in", "urgent": True}),
+        ("/api/task/add", {"title": "Foreign", "convoy": "other"}),
         ("/api/convoy/create", {"title": "Mine"}),
         ("/api/task/land", {"task": "AF-1"}),
         ("/api/tickets", {}),
@@ -133,6 +135,12 @@ def test_a_session_may_not_go_beyond_its_budget(served: Served) -> None:
         assert served.post("/api/task/add", {"title": f"T{number}"}, token=key).status == 200
     answer = served.post("/api/task/add", {"title": "One too many"}, token=key)
     assert answer.error["code"] == "over_budget"
+    # Nor by a detour: give one up, add another, and take the first up again.
+    served.post("/api/task/cancel", {"task": "AF-5"}, token=key)
+    assert served.post("/api/task/add", {"title": "In its place"}, token=key).status == 200
+    answer = served.post("/api/task/retry", {"task": "AF-5"}, token=key)
+    assert answer.error["code"] == "over_budget"
+    assert served.post("/api/task/retry", {"task": "AF-5"}).status == 200  # people may
 
 
 def test_a_key_ends_with_the_claim_inside_the_transaction(served: Served) -> None:
