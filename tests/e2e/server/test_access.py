@@ -124,6 +124,10 @@ def test_a_session_does_and_sees_what_is_its_own(served: Served) -> None:
         assert (answer.status, answer.error["code"]) == (403, "not_yours"), (path, answer)
     for path in ("/api/tasks/AF-3", "/api/tasks/AF-3/why", "/api/sessions/AF-3.1"):
         assert served.get(path, token=key).status == 404, path
+    for path in ("/api/convoys/{}", "/api/tasks?convoy={}"):  # not even that there is one
+        answers = [served.get(path.format(name), token=key) for name in ("other", "nothing")]
+        assert answers[0].status == 404
+        assert answers[0].error == answers[1].error
     for path in ("/api/log", "/api/jobs", "/api/board", "/api/live", "/api/health", "/metrics"):
         assert served.get(path, token=key).status == 403, path
 
