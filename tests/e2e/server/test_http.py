@@ -150,6 +150,9 @@ def test_figures_are_in_the_format_of_prometheus(served: Served) -> None:
     served.post("/api/task/add", {"title": "One"})
     text = served.get("/metrics").body.decode()
     assert 'corral_tasks{column="todo"} 1\n' in text
+    counters = [line.split()[2] for line in text.splitlines() if line.endswith(" counter")]
+    assert counters
+    assert all(name.endswith("_total") for name in counters)
     for line in text.splitlines():
         name, _, value = line.rpartition(" ")
         assert line.startswith("# ") or (name.startswith("corral_") and float(value) >= 0), line

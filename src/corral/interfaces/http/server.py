@@ -54,7 +54,9 @@ def run(
         settings = config.server
         # Before anybody can reach us: commands read the token once they are connected.
         token, secret = keys.token(repository.folder), keys.secret(repository.folder)
-        tcp = serving.listen_tcp(settings.bind, port or settings.port)
+        serving.make_place(repository.folder)  # before there is anything to close again
+        last = serving.last_port(repository.folder)
+        tcp = serving.listen_tcp(settings.bind, port or settings.port, last)
         local = serving.listen_local(repository.folder)
         place = _Place(
             repository, config, anchor, keys=(token, secret), sockets=(tcp, local), ready=ready
