@@ -292,6 +292,7 @@ ENVIRONMENT = {
     "CORRAL_BASE_URL": 'set with `output = "facts"`: the profile\'s `base_url`',
     "CORRAL_RUNNER": "what a runner is to do; it hides it from the agent that it starts",
     "CORRAL_ENGINE_KEY": "set for some engines: the API key; their settings point to it",
+    "CORRAL_REQUEST": "set by the server for `corral mayor`: the key of the request, to do it once",
     "CORRAL_DEBUG": "if set, an unexpected error shows its traceback",
     "PATH": "where the programs of engines are looked for",
     "USER": "who is asking, without `--as` and `CORRAL_SESSION`",
