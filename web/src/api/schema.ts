@@ -3127,10 +3127,21 @@ export interface components {
             proposal: number;
         };
         /**
-         * EndMayor
-         * @description Reject the proposed plan, or stop the conversation.
+         * RejectPlan
+         * @description Reject the proposed plan.
          */
-        EndMayor: {
+        RejectPlan: {
+            /**
+             * @description why, in one line
+             * @default
+             */
+            reason?: string;
+        };
+        /**
+         * StopMayor
+         * @description End the conversation and its engine.
+         */
+        StopMayor: {
             /**
              * @description why, in one line
              * @default
@@ -3140,7 +3151,7 @@ export interface components {
         /** EventsQuery */
         EventsQuery: {
             /**
-             * @description begin after this event; -1: with what comes
+             * @description begin after this event; -1: now
              * @default -1
              */
             after?: number;
@@ -3222,6 +3233,15 @@ export interface components {
             end: string;
             restarted: boolean;
         };
+        /** Link */
+        Link: {
+            url: string;
+        };
+        /**
+         * Ticket
+         * @description Nothing is asked for.
+         */
+        Ticket: Record<string, never>;
         /** LoginQuery */
         LoginQuery: {
             ticket: string;
@@ -4989,7 +5009,10 @@ export interface operations {
     "post /api/mayor/start": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description asked again with the same key, it is not done again */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -5017,7 +5040,10 @@ export interface operations {
     "post /api/mayor/ask": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description asked again with the same key, it is not done again */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -5045,7 +5071,10 @@ export interface operations {
     "post /api/mayor/approve": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description asked again with the same key, it is not done again */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -5073,13 +5102,16 @@ export interface operations {
     "post /api/mayor/reject": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description asked again with the same key, it is not done again */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["EndMayor"];
+                "application/json": components["schemas"]["RejectPlan"];
             };
         };
         responses: {
@@ -5101,13 +5133,16 @@ export interface operations {
     "post /api/mayor/stop": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description asked again with the same key, it is not done again */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["EndMayor"];
+                "application/json": components["schemas"]["StopMayor"];
             };
         };
         responses: {
@@ -5184,7 +5219,11 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Ticket"];
+            };
+        };
         responses: {
             /** @description done */
             200: {
@@ -5195,7 +5234,7 @@ export interface operations {
                     "application/json": {
                         /** @constant */
                         ok: true;
-                        data: Record<string, never>;
+                        data: components["schemas"]["Link"];
                     };
                 };
             };
