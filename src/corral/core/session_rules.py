@@ -11,6 +11,7 @@ from corral.core.engine_fold import MESSAGE, QUESTION, RESUME, WAIT
 from corral.core.errors import Refused
 from corral.core.governor import Accounts
 from corral.core.ids import SessionId, TaskId, Token
+from corral.core.message_events import MessageTaken
 from corral.core.slots import Limits, Taken
 from corral.core.state import Session, State, Task, TaskState
 from corral.core.verdict import Again, Judgement, Verdict, after
@@ -64,13 +65,11 @@ def start(
     for obstacle in [*found, *([slot] if slot else [])]:
         raise Refused(obstacle.text, obstacle.hint, code=obstacle.code)
     _refuse_second(state, task)
-    events: list[e.Event] = []
-    if task.claim is not None:
-        events.append(e.TaskLapsed(task=task.id, holder=task.claim.holder, token=task.claim.token))
-    token = Token(str(state.seq + len(events) + 1))
-    expires_at = now + ttl_s * 1000
+    claim, expires_at = task.claim, now + ttl_s * 1000
+    lapsed = [e.TaskLapsed(task=task.id, holder=claim.holder, token=claim.token)] if claim else []
+    token = Token(str(state.seq + len(lapsed) + 1))
     begun: list[e.Event] = [
-        *events,
+        *lapsed,
         e.TaskClaimed(task=task.id, holder=session, token=token, expires_at=expires_at),
         e.SessionStarted(
             session=session,
@@ -424,7 +423,7 @@ def relaunch(
     missed = [m for m in messages.handed(state, session) if m.id in again]
     return [
         reacted,
-        *(e.MessageTaken(message=m.id, session=session, launch=launch) for m in missed),
+        *(MessageTaken(message=m.id, session=session, launch=launch) for m in missed),
         *messages.take(state, session, now, launch=launch),
     ]
 

@@ -123,6 +123,21 @@ def test_large_things_are_refused_early(served: Served) -> None:
     assert served.get("/api/whoami").status == 200
 
 
+def test_a_thousand_idle_connections_fit_into_the_usual_limit_of_open_files(board: Board) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 1024), hard))
+    try:
+        with serve(board) as served:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4096), hard))
+            idle = [served.raw() for _ in range(1100)]
+            for _ in range(5):
+                assert served.get("/api/whoami").status == 200
+            for line in idle:
+                line.close()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
 def test_who_dribbles_or_only_connects_holds_up_nobody(served: Served) -> None:
     """A thousand idle connections, a head that comes byte by byte, a body that never comes."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -11,6 +11,7 @@ import pytest
 
 from tests.e2e.corral_command import Board
 from tests.e2e.server.serving import Events, Served, serve, start_session, wait_for
+from tests.patience import PATIENCE_S
 
 
 @pytest.fixture
@@ -29,6 +30,22 @@ def test_a_stream_replays_and_goes_on_with_what_comes_from_anybody(served: Serve
     assert [data for _, _, data in seen] == served.board.events()
     assert [number for number, _, _ in seen] == [1, 2, 3, 4]
     assert [kind for _, kind, _ in seen] == [data["type"] for _, _, data in seen]
+    stream.close()
+
+
+def test_a_stream_cannot_go_on_after_what_never_happened(served: Served) -> None:
+    """Whoever comes with the number of another log would silently miss all up to there."""
+    newest = served.get("/api/status").data["seq"]
+    for path, said in (
+        (f"/api/events?after={newest + 1}", {}),
+        ("/api/events", {"Last-Event-ID": str(newest + 1)}),
+    ):
+        answer = served.get(path, headers=said)
+        assert (answer.status, answer.error["code"]) == (400, "bad_input"), path
+    served.board.corral("task", "add", "Not seen by the server before")
+    stream = Events(served, "/api/events", f"Last-Event-ID: {newest + 1} ")
+    served.post("/api/task/add", {"title": "Next"})
+    assert next(iter(stream))[0] == newest + 2
     stream.close()
 
 
@@ -140,7 +157,7 @@ def test_a_client_that_never_reads_harms_nobody(served: Served) -> None:
     for line in deaf:
         line.close()
     stream.close()
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE_S
     while b"corral_event_streams 0\n" not in served.get("/metrics").body:
         assert time.monotonic() < deadline, "streams of clients that have gone are still open"
 

@@ -16,6 +16,7 @@ import pytest
 from corral.core.facts import AnyFact, Fact, Finished, Limited, Spent, Trouble, Turn
 from corral.world.engines import relay
 from corral.world.engines.relay import MARK, PLACE, Printer, argv_of
+from tests.patience import PATIENCE_S
 from tests.standin.faults import Fault
 from tests.standin.server import StandIn, key_mark, serving, wait_for
 
@@ -34,11 +35,12 @@ if len(sys.argv) > 2:
 else:
     asked.putheader("content-length", str(len(body)))
     asked.endheaders(body)
-asked.sock.settimeout(1 if len(sys.argv) > 3 else None)
 try:
+    line = asked.sock
     answer = asked.getresponse()
     print("#", answer.status, answer.getheader("retry-after"), flush=True)
     print("#", answer.readline(), flush=True)
+    line.settimeout(1 if len(sys.argv) > 3 else None)
     print("#", answer.read(), flush=True)
 except (http.client.HTTPException, ConnectionError) as error:
     print("#", type(error).__name__, flush=True)
@@ -72,7 +74,7 @@ def ask(url: str, *words: str, **env: str) -> tuple[int, str, list[Fact]]:
         argv_of(origin, [sys.executable, "-c", ASK, BODY, *words]),
         env={"KEY": KEY, "PATH": "", "MODEL_URL": f"{PLACE}{below}/v1", **env},
         capture_output=True,
-        timeout=60,
+        timeout=PATIENCE_S,
         check=False,
     )
     assert KEY.encode() not in done.stdout + done.stderr
@@ -188,7 +190,7 @@ def test_it_ends_as_its_program_does(tmp_path: Path) -> None:
     while not ready.exists():
         assert running.poll() is None
     running.terminate()
-    assert running.wait(30) == 7
+    assert running.wait(PATIENCE_S) == 7
 
 
 def test_who_uses_a_proxy_is_left_alone(standin: StandIn) -> None:
@@ -199,7 +201,7 @@ def test_who_uses_a_proxy_is_left_alone(standin: StandIn) -> None:
 
 def test_a_program_that_is_not_there() -> None:
     command = argv_of("http://127.0.0.1:9", ["/nowhere/at/all"])
-    done = subprocess.run(command, capture_output=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, timeout=PATIENCE_S, check=False)
     fact = msgspec.json.decode(done.stdout.removeprefix(MARK), type=AnyFact)
     assert done.returncode == 127
     assert fact == Finished(Trouble.OTHER, "/nowhere/at/all: No such file or directory")
@@ -222,7 +224,7 @@ def test_what_is_left_of_an_engine_does_not_hold_the_relay_up() -> None:
     command = argv_of("http://127.0.0.1:9", ["/bin/sh", "-c", script])
     with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as running:
         try:
-            assert running.wait(20) == 5
+            assert running.wait(PATIENCE_S) == 5
             assert running.stdout is not None
             assert running.stdout.read() == b"said\n"
         finally:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from corral.world.engines.relay import MARK, PLACE, argv_of
+from tests.patience import PATIENCE_S
 
 SIZE = 48 << 20
 BLOCK = b"x" * (1 << 16)
@@ -89,7 +90,7 @@ def ask(server: str, env: dict[str, str]) -> list[str]:
         argv_of(server, [sys.executable, "-c", ASK, PLACE]),
         env=env,
         capture_output=True,
-        timeout=120,
+        timeout=PATIENCE_S,
         check=False,
     )
     return [line.decode() for line in done.stdout.splitlines() if not line.startswith(MARK)]

@@ -2373,9 +2373,9 @@ export interface components {
             sessions: components["schemas"]["SessionRow"][];
             queue: components["schemas"]["QueueRow"][];
             checks: components["schemas"]["CheckRow"][];
-            alerts: components["schemas"]["AlertRow"][];
+            alerts: components["schemas"]["AlertView"][];
             leases: components["schemas"]["LeaseRow"][];
-            messages: components["schemas"]["MessageRow"][];
+            messages: components["schemas"]["MessageView"][];
             pauses: components["schemas"]["PauseRow"][];
             limits: components["schemas"]["LimitRow"][];
             slots: components["schemas"]["SlotRow"][];
@@ -2537,15 +2537,6 @@ export interface components {
             took_ms: number;
             cached: string;
         };
-        /** AlertRow */
-        AlertRow: {
-            id: string;
-            kind: string;
-            subject: string;
-            text: string;
-            raised_at: number;
-            seen_by: string;
-        };
         /**
          * LeaseRow
          * @description `id` is the resource.
@@ -2555,20 +2546,6 @@ export interface components {
             holder: string;
             since_at: number;
             expires_at: number;
-        };
-        /** MessageRow */
-        MessageRow: {
-            id: string;
-            sender: string;
-            to: string;
-            text: string;
-            sent_at: number;
-            expires_at: number;
-            question: boolean;
-            reply_to: string;
-            reader: string;
-            read_at: number;
-            acknowledged: boolean;
         };
         /**
          * PauseRow
@@ -3150,10 +3127,21 @@ export interface components {
             proposal: number;
         };
         /**
-         * EndMayor
-         * @description Reject the proposed plan, or stop the conversation.
+         * RejectPlan
+         * @description Reject the proposed plan.
          */
-        EndMayor: {
+        RejectPlan: {
+            /**
+             * @description why, in one line
+             * @default
+             */
+            reason?: string;
+        };
+        /**
+         * StopMayor
+         * @description End the conversation and its engine.
+         */
+        StopMayor: {
             /**
              * @description why, in one line
              * @default
@@ -3163,7 +3151,7 @@ export interface components {
         /** EventsQuery */
         EventsQuery: {
             /**
-             * @description begin after this event; -1: with what comes
+             * @description begin after this event; -1: now
              * @default -1
              */
             after?: number;
@@ -3245,6 +3233,15 @@ export interface components {
             end: string;
             restarted: boolean;
         };
+        /** Link */
+        Link: {
+            url: string;
+        };
+        /**
+         * Ticket
+         * @description Nothing is asked for.
+         */
+        Ticket: Record<string, never>;
         /** LoginQuery */
         LoginQuery: {
             ticket: string;
@@ -5012,7 +5009,10 @@ export interface operations {
     "post /api/mayor/start": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description asked again with the same key, it is not done again */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -5040,7 +5040,10 @@ export interface operations {
     "post /api/mayor/ask": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description asked again with the same key, it is not done again */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -5068,7 +5071,10 @@ export interface operations {
     "post /api/mayor/approve": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description asked again with the same key, it is not done again */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -5096,13 +5102,16 @@ export interface operations {
     "post /api/mayor/reject": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description asked again with the same key, it is not done again */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["EndMayor"];
+                "application/json": components["schemas"]["RejectPlan"];
             };
         };
         responses: {
@@ -5124,13 +5133,16 @@ export interface operations {
     "post /api/mayor/stop": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description asked again with the same key, it is not done again */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["EndMayor"];
+                "application/json": components["schemas"]["StopMayor"];
             };
         };
         responses: {
@@ -5207,7 +5219,11 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Ticket"];
+            };
+        };
         responses: {
             /** @description done */
             200: {
@@ -5218,7 +5234,7 @@ export interface operations {
                     "application/json": {
                         /** @constant */
                         ok: true;
-                        data: Record<string, never>;
+                        data: components["schemas"]["Link"];
                     };
                 };
             };

@@ -9,7 +9,6 @@ import msgspec
 from msgspec import Struct
 
 from corral import __version__
-from corral.core.commands import Command
 from corral.interfaces.http.routes import Route
 
 _REF = "#/components/schemas/{name}"
@@ -89,7 +88,7 @@ def _operation(route: Route, answer: Any, body: Any) -> dict[str, Any]:
         "responses": {**_good(route, answer), **_bad(route.method == "POST")},
     }
     if route.body is not None:
-        operation["parameters"] += [_KEY] * issubclass(route.body, Command)
+        operation["parameters"] += [_KEY] * route.keyed
         operation["requestBody"] = {
             "required": True,
             "content": {"application/json": {"schema": body}},

@@ -397,6 +397,16 @@ def main(upstream: str, *program: str) -> int:
     proxied = any(name.lower() in _PROXIES for name in os.environ)
     address = upstream if proxied else relay.url
     threading.Thread(target=relay.serve_forever, args=(_RARELY_S,), daemon=True).start()
+    asked: list[int] = []  # to end, perhaps before there is an engine
+    running: list[subprocess.Popen[bytes]] = []
+
+    def pass_on(number: int, _: object) -> None:
+        asked.append(number)
+        for engine in running:
+            _signal_later(engine, number)
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, pass_on)
     try:
         engine = subprocess.Popen(
             [word.replace(PLACE, address) for word in program],
@@ -406,8 +416,9 @@ def main(upstream: str, *program: str) -> int:
     except OSError as error:
         printer.tell(Finished(Trouble.OTHER, f"{program[0]}: {error.strerror}"))
         return _CANNOT
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda given, _: _signal_later(engine, given))
+    running.append(engine)
+    for given in asked:
+        _signal_later(engine, given)
     _print_until_end(engine, printer)
     relay.settle()
     printer.interrupt()
