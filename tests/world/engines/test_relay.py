@@ -15,7 +15,8 @@ import pytest
 
 from corral.core.facts import AnyFact, Fact, Finished, Limited, Spent, Trouble, Turn
 from corral.world.engines import relay
-from corral.world.engines.relay import MARK, PLACE, Printer, argv_of
+from corral.world.engines.relay import Printer
+from corral.world.engines.relayed import MARK, PLACE, argv_of
 from tests.patience import PATIENCE_S
 from tests.standin.faults import Fault
 from tests.standin.server import StandIn, key_mark, serving, wait_for
@@ -229,3 +230,8 @@ def test_what_is_left_of_an_engine_does_not_hold_the_relay_up() -> None:
             assert running.stdout.read() == b"said\n"
         finally:
             os.killpg(running.pid, signal.SIGKILL)
+
+
+def test_a_key_that_the_other_side_repeats_is_taken_out_before_its_words_are_cut() -> None:
+    key = "sk-proj-" + "a1B2" * 8
+    assert key[:12] not in relay._quoted("x" * (relay._QUOTED - 14) + " " + key)

@@ -19,7 +19,7 @@ from corral.core.facts import (
 from corral.world.engines import relayed
 from corral.world.engines.recipe import Job, Reader
 from corral.world.engines.registry import ENGINES, find
-from corral.world.engines.relay import MARK, PLACE
+from corral.world.engines.relayed import MARK, PLACE
 
 BEFORE = Spent(1000, 200, 50)
 AGENTS = tuple(name for name in ENGINES if name != "command")

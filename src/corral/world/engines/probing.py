@@ -24,7 +24,7 @@ from corral.world.engines.described import recipe_of
 from corral.world.engines.finding import need_transport, program
 from corral.world.engines.laying import lay
 from corral.world.engines.recipe import Job, Permission, Recipe, environment, private_home
-from corral.world.engines.relay import MARK
+from corral.world.engines.relayed import MARK
 
 _START_S = 60.0
 _ANSWER_S = 180.0

@@ -30,13 +30,12 @@ from urllib.parse import SplitResult, urlsplit
 import msgspec
 
 from corral.core.facts import Fact, Finished, Limited, Trouble, Turn
+from corral.core.redaction import redacted
 from corral.world.engines.hearing import Hearing
+from corral.world.engines.relayed import MARK, PLACE
 from corral.world.engines.telling import shortened, write
 from corral.world.engines.troubles import reset_of, retry_of, trouble_of
 from corral.world.engines.waits import wait_of
-
-PLACE = "http://relay.corral.invalid"  # stands for our address where that is not known yet
-MARK = b"\x1e"  # begins each fact: no engine and no model begins a line so
 
 _HOP = frozenset(
     {"connection", "keep-alive", "proxy-authorization", "te", "trailer", "transfer-encoding"}
@@ -55,14 +54,8 @@ _SIGNAL_S = 0.5
 _RARELY_S = 3600.0  # it is never asked to stop serving: it ends with the engine
 _LONGEST_ERROR = 64 << 10
 _AT_ONCE = 64 << 10
+_QUOTED = 400
 _CANNOT = 127
-
-
-def argv_of(upstream: str, program: list[str]) -> list[str]:
-    """Return the command that runs a program behind a relay."""
-    # Isolated: neither the session's tree nor its variables can put a module in our way.
-    python = [sys.executable, "-I", "-X", "utf8", "-m", "corral.world.engines.relay"]
-    return [*python, upstream, *program]
 
 
 class Printer:
@@ -377,9 +370,8 @@ def _read(answer: HTTPResponse) -> bytes:
 def _refusal(answer: HTTPResponse, said: str) -> Limited:
     headers = {name.lower(): value for name, value in answer.getheaders()}
     wait = wait_of(answer.status, headers, said)
-    text = f"HTTP {answer.status} {answer.reason}: {' '.join(said.split())}"
-    trouble = trouble_of(answer.status, said)
-    return Limited(trouble, wait.retry_s, wait.reset_at, shortened(text, 400))
+    text = _quoted(f"HTTP {answer.status} {answer.reason}: {said}")
+    return Limited(trouble_of(answer.status, said), wait.retry_s, wait.reset_at, text)
 
 
 def _failure(said: str) -> Limited | None:
@@ -387,7 +379,12 @@ def _failure(said: str) -> Limited | None:
     trouble = trouble_of(None, said)
     if not said or trouble is Trouble.OTHER:
         return None
-    return Limited(trouble, retry_of(said), reset_of(said), shortened(f"broken off: {said}", 400))
+    return Limited(trouble, retry_of(said), reset_of(said), _quoted(f"broken off: {said}"))
+
+
+def _quoted(text: str) -> str:
+    """Make words of the other side fit for a fact; it may have repeated the key to us."""
+    return shortened(redacted(" ".join(text.split())), _QUOTED)
 
 
 def main(upstream: str, *program: str) -> int:

@@ -4,14 +4,17 @@ Of its requests the relay knows more than the engine says: the status, the wait 
 for, the tokens of each answer while the run goes on. All else is up to the engine to tell.
 """
 
+import sys
 from urllib.parse import urlsplit
 
 import msgspec
 from msgspec.structs import replace
 
 from corral.core.facts import AnyFact, Began, Fact, Finished, Limited, Spent, Trouble, Turn
-from corral.world.engines import relay
 from corral.world.engines.recipe import Job, Prepared, Reader, Recipe, Stream
+
+PLACE = "http://relay.corral.invalid"  # stands for the relay's address, which it knows itself
+MARK = b"\x1e"  # begins each of its facts: no engine and no model begins a line so
 
 _DECODER: msgspec.json.Decoder[AnyFact] = msgspec.json.Decoder(AnyFact)
 # An engine finds a way around these, or ends: as long as it does not, they limit nobody.
@@ -26,8 +29,15 @@ def prepared(recipe: Recipe, job: Job) -> Prepared:
     if not origin:
         return recipe.prepare(job)
     below = recipe.upstream(job).removeprefix(origin)
-    found = recipe.prepare(replace(job, base_url=relay.PLACE + below))
-    return replace(found, argv=relay.argv_of(origin, found.argv))
+    found = recipe.prepare(replace(job, base_url=PLACE + below))
+    return replace(found, argv=argv_of(origin, found.argv))
+
+
+def argv_of(upstream: str, program: list[str]) -> list[str]:
+    """Return the command that runs a program behind a relay."""
+    # Isolated: neither the session's tree nor its variables can put a module in our way.
+    python = [sys.executable, "-I", "-X", "utf8", "-m", "corral.world.engines.relay"]
+    return [*python, upstream, *program]
 
 
 def reader(recipe: Recipe, job: Job) -> Reader:
@@ -56,8 +66,8 @@ class RelayedReader:
         self._passed = False  # the relay was used: behind a proxy it is not
 
     def feed(self, line: bytes, stream: Stream) -> list[Fact]:
-        if stream == "out" and line.startswith(relay.MARK):
-            return self._passing(line.removeprefix(relay.MARK))
+        if stream == "out" and line.startswith(MARK):
+            return self._passing(line.removeprefix(MARK))
         return self._both(self._inner.feed(line, stream))
 
     def finish(self) -> list[Fact]:
