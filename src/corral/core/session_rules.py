@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 
 from corral.core import events as e
 from corral.core import governor, ids, messages
+from corral.core import message_events as post
 from corral.core.backoff import Patience
 from corral.core.bill import Bill
 from corral.core.claims import obstacles
@@ -13,6 +14,7 @@ from corral.core.governor import Accounts
 from corral.core.ids import SessionId, TaskId, Token
 from corral.core.slots import Limits, Taken
 from corral.core.state import Session, State, Task, TaskState
+from corral.core.text import cut
 from corral.core.verdict import Again, Judgement, Verdict, after
 
 Decision = Sequence[e.Event]
@@ -395,11 +397,34 @@ def limited(
 _LATER_MS = 60_000
 
 
-def asked(state: State, session: SessionId, said: str, options: tuple[str, ...]) -> Decision:
+def asked(
+    state: State,
+    session: SessionId,
+    said: str,
+    options: tuple[str, ...] = (),
+    *,
+    call: str = "",
+    answer: str = "",
+    now: int,
+) -> Decision:
+    """Record that an engine waits for an answer; with one by policy, that is on its way at once."""
     found = find_session(state, session)
-    if not found.live or found.asked == said:
+    if not found.live or (found.asked, found.asked_call) == (said, call):
         return []
-    return [e.SessionAsked(session=session, text=said, options=options)]
+    waits = e.SessionAsked(session=session, text=said, options=options, call=call)
+    if not answer:
+        return [waits]
+    return [
+        messages.by_policy(state, session, answer, call, now),
+        waits,
+        e.SessionReacted(session=session, cause="asked", action="answered", text=cut(answer, 500)),
+    ]
+
+
+def answered(state: State, session: SessionId) -> Decision:
+    """Record that an engine does not wait for an answer any more."""
+    found = find_session(state, session)
+    return [e.SessionAnswered(session=session)] if found.live and found.asked else []
 
 
 def relaunch(
@@ -424,7 +449,7 @@ def relaunch(
     missed = [m for m in messages.handed(state, session) if m.id in again]
     return [
         reacted,
-        *(e.MessageTaken(message=m.id, session=session, launch=launch) for m in missed),
+        *(post.MessageTaken(message=m.id, session=session, launch=launch) for m in missed),
         *messages.take(state, session, now, launch=launch),
     ]
 
