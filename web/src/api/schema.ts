@@ -3150,10 +3150,21 @@ export interface components {
             proposal: number;
         };
         /**
-         * EndMayor
-         * @description Reject the proposed plan, or stop the conversation.
+         * RejectPlan
+         * @description Reject the proposed plan.
          */
-        EndMayor: {
+        RejectPlan: {
+            /**
+             * @description why, in one line
+             * @default
+             */
+            reason?: string;
+        };
+        /**
+         * StopMayor
+         * @description End the conversation and its engine.
+         */
+        StopMayor: {
             /**
              * @description why, in one line
              * @default
@@ -3163,7 +3174,7 @@ export interface components {
         /** EventsQuery */
         EventsQuery: {
             /**
-             * @description begin after this event; -1: with what comes
+             * @description begin after this event; -1: now
              * @default -1
              */
             after?: number;
@@ -3245,6 +3256,15 @@ export interface components {
             end: string;
             restarted: boolean;
         };
+        /** Link */
+        Link: {
+            url: string;
+        };
+        /**
+         * Ticket
+         * @description Nothing is asked for.
+         */
+        Ticket: Record<string, never>;
         /** LoginQuery */
         LoginQuery: {
             ticket: string;
@@ -5012,7 +5032,10 @@ export interface operations {
     "post /api/mayor/start": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description asked again with the same key, it is not done again */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -5040,7 +5063,10 @@ export interface operations {
     "post /api/mayor/ask": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description asked again with the same key, it is not done again */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -5068,7 +5094,10 @@ export interface operations {
     "post /api/mayor/approve": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description asked again with the same key, it is not done again */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -5096,13 +5125,16 @@ export interface operations {
     "post /api/mayor/reject": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description asked again with the same key, it is not done again */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["EndMayor"];
+                "application/json": components["schemas"]["RejectPlan"];
             };
         };
         responses: {
@@ -5124,13 +5156,16 @@ export interface operations {
     "post /api/mayor/stop": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description asked again with the same key, it is not done again */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["EndMayor"];
+                "application/json": components["schemas"]["StopMayor"];
             };
         };
         responses: {
@@ -5169,7 +5204,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": string;
+                    "text/event-stream": {
+                        id?: string;
+                        event?: string;
+                        data?: string;
+                    };
                 };
             };
         };
@@ -5195,7 +5234,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": string;
+                    "text/event-stream": {
+                        id?: string;
+                        event?: string;
+                        data?: string;
+                    };
                 };
             };
         };
@@ -5207,7 +5250,11 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Ticket"];
+            };
+        };
         responses: {
             /** @description done */
             200: {
@@ -5218,7 +5265,7 @@ export interface operations {
                     "application/json": {
                         /** @constant */
                         ok: true;
-                        data: Record<string, never>;
+                        data: components["schemas"]["Link"];
                     };
                 };
             };
