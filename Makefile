@@ -18,6 +18,7 @@ LOCK := pip compile --quiet --no-config --generate-hashes --universal --python-v
 PIP_INSTALL := $(PIP) install -qq
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
+export PIP_RETRIES := 10
 export PIP_ROOT_USER_ACTION := ignore
 # Settings meant for other installs would send packages outside of .venv, or hide that they are
 # missing from it.
@@ -125,7 +126,7 @@ clean: ## remove .venv, caches and build results
 
 $(MODULES): web/package.json web/package-lock.json
 	@command -v npm >/dev/null || { echo 'Building the dashboard needs npm: please install it.' >&2; exit 1; }
-	@cd web && npm ci --silent --no-audit --no-fund
+	@cd web && npm ci --silent --no-audit --no-fund --fetch-retries=6
 	@touch $@
 
 need-git:

@@ -1,3 +1,15 @@
-"""How long tests wait for what must happen: only one that fails ever waits so long."""
+"""How long tests wait for what must happen, and how they tell what is quick."""
 
-PATIENCE_S = 240.0
+from collections.abc import Callable
+
+PATIENCE_S = 240.0  # only a test that fails ever waits so long
+
+
+def quickest(measure: Callable[[], float], enough: float, tries: int = 4) -> float:
+    """Measure until it is quick enough; return the best. How busy a machine is says nothing."""
+    best = measure()
+    for _ in range(tries - 1):
+        if best < enough:
+            break
+        best = min(best, measure())
+    return best

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from corral.core import commands as c
 from corral.core import events as e
-from corral.core import message_events as post
 from corral.core import messages, session_rules
 from corral.core.engine_fold import RESUME
 from corral.core.ids import SessionId, TaskId
+from corral.core.message_events import MessageDelivered
 from corral.core.state import Session
 from tests.core.board import Board, started
 
@@ -57,7 +57,7 @@ class World:
     def read(self) -> None:
         if self.runs and self.session:
             for event in self.board.do(c.ReadMessages(), self.session.id):
-                assert isinstance(event, post.MessageDelivered)
+                assert isinstance(event, MessageDelivered)
                 self.tell(event.message)
 
     def hear_prompt(self) -> None:

@@ -120,13 +120,16 @@ def fill(new: Path, npm: str, python: str) -> None:
 def from_npm(new: Path, npm: str) -> None:
     # No package may run code of its own while it is installed: what such scripts do here is to
     # choose a native program, and we name those ourselves; or to build what can be done without.
-    run([npm, "ci", "--ignore-scripts", "--loglevel=error", "--no-progress"], cwd=new)
+    # It tries a package that does not come twice again; a network that is away needs longer.
+    retries = ("--fetch-retries=6", "--fetch-retry-mintimeout=5000")
+    run([npm, "ci", "--ignore-scripts", "--loglevel=error", "--no-progress", *retries], cwd=new)
 
 
 def aider(new: Path, python: str) -> None:
     run([python, "-m", "venv", "aider"], cwd=new)
     pip = ["aider/bin/python", "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
     pip.append("--no-compile")  # most of it is never imported
+    pip.append("--retries=10")
     run([*pip, "--root-user-action=ignore", "--require-hashes", "-r", "aider.txt"], cwd=new)
 
 

@@ -123,7 +123,7 @@ class Matrix:
                 left = {chain.name: found[task] for task, chain in open_tasks.items()}
                 assert time.monotonic() < deadline, _shown(left)
                 time.sleep(0.5)
-            self.ranch.until(lambda: all(one["verdict"] for one in self.ranch.sessions()), 60)
+            self.ranch.until(lambda: all(one["verdict"] for one in self.ranch.sessions()))
 
     def _leave(self, task: str, last: Launch) -> None:
         """See to it that a task whose faults are over is not tried again."""

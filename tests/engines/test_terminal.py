@@ -6,8 +6,6 @@ from tests.engines.running import plan
 from tests.engines.test_witness import ranch_of
 from tests.standin.server import StandIn
 
-LIMIT_S = 90
-
 
 def test_claude_code_on_a_terminal_from_a_brief_to_proved_work(
     tmp_path: Path, programs: Path, standin: StandIn
@@ -27,14 +25,14 @@ def test_claude_code_on_a_terminal_from_a_brief_to_proved_work(
         return ranch.here("session", "tail", session, "--raw").out
 
     with ranch.witness():
-        ranch.until(lambda: '"fact":"told"' in raw(), LIMIT_S)
+        ranch.until(lambda: '"fact":"told"' in raw())
         assert '"proof":"record"' in raw(), "its own transcript has the brief"
-        ranch.until(lambda: "a.py" in ranch.here("session", "tail", session).out, LIMIT_S)
+        ranch.until(lambda: "a.py" in ranch.here("session", "tail", session).out)
         said = "Now say this: SAY <<<fine weather>>>"
-        sent = ranch.corral("session", "send", session, said, "--wait", "50", "--json").data
+        sent = ranch.corral("session", "send", session, said, "--wait", "200", "--json").data
         assert sent["proof"] == "record"
-        ranch.until(lambda: "fine weather" in ranch.here("session", "tail", session).out, LIMIT_S)
+        ranch.until(lambda: "fine weather" in ranch.here("session", "tail", session).out)
         ranch.here("session", "send", session, "/exit", "--wait", "0", code=0)
-        assert ranch.until_ended(task, LIMIT_S) == "proved", ranch.detail(task)
+        assert ranch.until_ended(task) == "proved", ranch.detail(task)
     assert ranch.git("show", f"{ranch.task(task)['commit']}:a.py") == "y = 2"
     assert ranch.leftovers() == []

@@ -1,11 +1,12 @@
 """A real browser on a real `corral up`: what it shows, and what it must never do."""
 
 import os
+import random
 import re
 import shutil
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -25,7 +26,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-PATIENCE_MS = 30_000
+PATIENCE_MS = 120_000
 PAGES = ("board", "convoy", "sessions", "queue", "timeline", "alerts", "mayor", "health")
 BUILT = Path(__file__).parents[2] / "src" / "corral" / "web" / "index.html"
 
@@ -54,10 +55,8 @@ class Ranch(Farm):
 
     def keep_port(self) -> None:
         """Have the server come back on the port that it had: a page that waits expects it there."""
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
         config = self.path / ".corral" / "config.toml"
-        config.write_text(f"{config.read_text()}\n[server]\nport = {port}\n")
+        config.write_text(f"{config.read_text()}\n[server]\nport = {_lasting_port()}\n")
 
     @contextmanager
     def up(self) -> Iterator["Ranch"]:
@@ -69,7 +68,7 @@ class Ranch(Farm):
             for session in self.sessions():
                 if not session["ended_at"]:
                     self.corral("session", "stop", session["id"], code=None)
-            self.until(lambda: all(one["ended_at"] for one in self.sessions()), limit_s=60)
+            self.until(lambda: all(one["ended_at"] for one in self.sessions()))
             self.corral("down", "--json", code=None)
 
     def shelve(self, title: str, *words: str) -> str:
@@ -81,6 +80,15 @@ class Ranch(Farm):
 
     def path_to(self, page: str) -> str:
         return self.url + ("/" if page == "board" else f"/{page}")
+
+
+def _lasting_port() -> int:
+    """Return a free port that the system gives to nobody who asks it for any, meanwhile."""
+    first = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    while True:
+        port = random.randrange(first // 2, first)
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
 
 
 class Window:

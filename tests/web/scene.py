@@ -116,7 +116,7 @@ def until_lively(ranch: Ranch) -> None:
         wanted = {"doing": 8, "done": LANDED, "failed": 1, "blocked": 1, "review": 3}
         return all(columns.count(name) >= number for name, number in wanted.items())
 
-    ranch.until(lively, limit_s=180)
+    ranch.until(lively)
     ranch.here("alert", "raise", "CR-10", "failed twice in the same place", "--kind", "stuck")
     ranch.here("alert", "raise", "log", "the disk is nearly full: 4% are left", "--kind", "disk")
     asked = ("Two currencies in one cart: refuse, or convert?", "--question", "--as", "CR-7.1")

@@ -76,7 +76,7 @@ def fill(ranch: Ranch) -> tuple[str, list[str]]:
 
 def test_what_agents_write_is_text_on_every_page(ranch: Ranch, view: Window) -> None:
     session, tasks = fill(ranch)
-    ranch.until(lambda: ranch.session(session)["progress"], limit_s=60)
+    ranch.until(lambda: ranch.session(session)["progress"])
     page = view.look(ranch, "board")
     expect(page.get_by_role("link", name=HOSTILE[0])).to_be_visible()
     for name in PAGES:

@@ -48,7 +48,7 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ranch]:
         ranch.corral("plan", "apply", str(plan))
     ranch.corral("convoy", "pause", "--convoy", "crowd-d")
     with ranch.up():
-        ranch.until(lambda: len(ranch.sessions()) >= SESSIONS, limit_s=240)
+        ranch.until(lambda: len(ranch.sessions()) >= SESSIONS)
         yield ranch
 
 

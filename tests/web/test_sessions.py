@@ -52,7 +52,7 @@ class Actor:
         text = AGENT.format(**quoted, corral=CORRAL, work=WORK)
         self.task = ranch.script(text, "--convoy", "farm", title=f"Act {folder.name}")
         self.id = f"{self.task}.1"
-        ranch.until(lambda: ranch.task(self.task)["state"] == "doing", limit_s=60)
+        ranch.until(lambda: ranch.task(self.task)["state"] == "doing")
 
     def say(self, text: str) -> None:
         path = self._files["say"]
@@ -107,7 +107,7 @@ def test_a_tile_shows_what_its_session_is_at(ranch: Ranch, view: Window, actor: 
     expect(page).to_have_url(f"{ranch.url}/sessions/{actor.id}")
     page.keyboard.press("u")
     actor.go()
-    ranch.until_ended(actor.task, limit_s=60)
+    ranch.until_ended(actor.task)
     expect(page.get_by_text("No session runs.")).to_be_visible()
     page.keyboard.press("e")
     expect(page).to_have_url(re.compile("which=ended"))
@@ -205,7 +205,7 @@ def test_what_a_session_did_and_how_it_ended(ranch: Ranch, view: Window, actor: 
     page.get_by_role("tab", name="Calls").click()
     expect(page.get_by_text("This engine prints plain text.")).to_be_visible()
     actor.go()
-    ranch.until_ended(actor.task, limit_s=60)
+    ranch.until_ended(actor.task)
     expect(page.get_by_text("Verdict: proved")).to_be_visible()
     expect(page.get_by_role("button", name="Stop")).to_have_count(0)
     page.get_by_role("tab", name="Diff").click()

@@ -1,4 +1,4 @@
-"""What can happen to a message on its way; `core/messages` says what that is.
+"""What can happen to messages between agents, roles and people.
 
 Like all events these are facts; `core/events` says how they may grow.
 """

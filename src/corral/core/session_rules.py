@@ -4,7 +4,6 @@ from collections.abc import Collection, Sequence
 
 from corral.core import events as e
 from corral.core import governor, ids, messages
-from corral.core import message_events as post
 from corral.core.backoff import Patience
 from corral.core.bill import Bill
 from corral.core.claims import obstacles
@@ -12,6 +11,7 @@ from corral.core.engine_fold import MESSAGE, QUESTION, RESUME, WAIT
 from corral.core.errors import Refused
 from corral.core.governor import Accounts
 from corral.core.ids import SessionId, TaskId, Token
+from corral.core.message_events import MessageTaken
 from corral.core.slots import Limits, Taken
 from corral.core.state import Session, State, Task, TaskState
 from corral.core.text import cut
@@ -66,13 +66,11 @@ def start(
     for obstacle in [*found, *([slot] if slot else [])]:
         raise Refused(obstacle.text, obstacle.hint, code=obstacle.code)
     _refuse_second(state, task)
-    events: list[e.Event] = []
-    if task.claim is not None:
-        events.append(e.TaskLapsed(task=task.id, holder=task.claim.holder, token=task.claim.token))
-    token = Token(str(state.seq + len(events) + 1))
-    expires_at = now + ttl_s * 1000
+    claim, expires_at = task.claim, now + ttl_s * 1000
+    lapsed = [e.TaskLapsed(task=task.id, holder=claim.holder, token=claim.token)] if claim else []
+    token = Token(str(state.seq + len(lapsed) + 1))
     begun: list[e.Event] = [
-        *events,
+        *lapsed,
         e.TaskClaimed(task=task.id, holder=session, token=token, expires_at=expires_at),
         e.SessionStarted(
             session=session,
@@ -414,10 +412,11 @@ def asked(
     waits = e.SessionAsked(session=session, text=said, options=options, call=call)
     if not answer:
         return [waits]
+    told = cut(answer, 500)
     return [
         messages.by_policy(state, session, answer, call, now),
         waits,
-        e.SessionReacted(session=session, cause="asked", action="answered", text=cut(answer, 500)),
+        e.SessionReacted(session=session, cause="asked", action="answered", text=told),
     ]
 
 
@@ -449,7 +448,7 @@ def relaunch(
     missed = [m for m in messages.handed(state, session) if m.id in again]
     return [
         reacted,
-        *(post.MessageTaken(message=m.id, session=session, launch=launch) for m in missed),
+        *(MessageTaken(message=m.id, session=session, launch=launch) for m in missed),
         *messages.take(state, session, now, launch=launch),
     ]
 

@@ -23,6 +23,7 @@ class Verdict(StrEnum):
     NO_CHANGE = "no_change"
     DIRTY = "dirty"
     OFF_BRANCH = "off_branch"
+    LEAKED = "leaked"
     OUT_OF_SCOPE = "out_of_scope"
     CHECKS_FAILED = "checks_failed"
     CRASHED = "crashed"
@@ -142,6 +143,7 @@ class Work(Struct, frozen=True):
     dirty: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     commit: str = ""
+    leaked: str = ""  # the key that is in it, and where
 
 
 class Check(Struct, frozen=True):
@@ -199,6 +201,8 @@ def judge_idle(judgement: Judgement | None, word: LastWord | None) -> Judgement 
 
 def judge_work(work: Work, owned: tuple[str, ...], *, observer: bool) -> Judgement | None:
     """Judge what is there; None if it is worth being checked."""
+    if work.leaked:
+        return Judgement(Verdict.LEAKED, work.leaked)
     if not work.on_branch:
         return Judgement(Verdict.OFF_BRANCH, work.elsewhere)
     if not work.exists:

@@ -19,10 +19,10 @@ def test_twenty_sessions_that_stream_ten_megabytes_each_leave_memory_flat(ranch:
     run = script(began(), f"until test -e {go}; do sleep 0.1; done", TALK, WORK, DONE)
     tasks = [ranch.script(run) for _ in range(SESSIONS)]
     with ranch.witness() as witness:
-        ranch.until(lambda: len(ranch.of_type("session.engaged")) == SESSIONS, 60)
+        ranch.until(lambda: len(ranch.of_type("session.engaged")) == SESSIONS)
         before = _resident_mb(witness.pid)
         go.touch()
-        ranch.until(lambda: all(s["verdict"] for s in ranch.sessions()), 120)
+        ranch.until(lambda: all(s["verdict"] for s in ranch.sessions()))
         peak = _peak_mb(witness.pid)
     assert {ranch.verdict(task) for task in tasks} == {"proved"}
     moved = sum((ranch.run_of(f"{task}.1") / "output").stat().st_size for task in tasks)

@@ -52,7 +52,7 @@ def test_after_a_reset_time_the_herd_comes_back_one_by_one(
     config = ranch.path / ".corral" / "config.toml"
     config.write_text(config.read_text().replace("total = 50", "total = 8"))
     with ranch.witness():
-        ranch.until(lambda: len(ranch.of_type("task.parked")) == 8, 60)
+        ranch.until(lambda: len(ranch.of_type("task.parked")) == 8)
         parked, waiting = (ranch.here("why", name).out for name in (tasks[0], tasks[-1]))
         until = {e["data"]["until_at"] for e in ranch.of_type("task.parked")}
     assert "is parked for another" in parked

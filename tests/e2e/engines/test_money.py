@@ -5,13 +5,17 @@ from tests.e2e.engines.ranch import CONFIG, DONE, WORK, Ranch, began, fact, scri
 TURN = fact("spent", fresh=1000, cached=10, output=50, cost_usd=0.03)
 
 
-def turns(number: int) -> str:
-    return f"for n in $(seq {number}); do {TURN}; sleep 0.4; done"
+def turns(quick: int) -> str:
+    """Return some turns one right after the other, then turns that take long.
+
+    So a budget that the quick ones use up is noticed in the middle of a turn on any machine.
+    """
+    return f"for n in $(seq 9); do {TURN}; test $n -lt {quick} || sleep 20; done"
 
 
 def test_a_budget_of_ten_cents_stops_within_a_turn_and_the_report_is_right(ranch: Ranch) -> None:
     ranch.configure(CONFIG + "[budget]\ntask_usd = 0.1\n")
-    task = ranch.script(script(began(), turns(60), WORK, DONE))
+    task = ranch.script(script(began(), turns(4), WORK, DONE))
     ranch.once()
     assert (ranch.verdict(task), ranch.task(task)["state"]) == ("over_budget", "failed")
     total = ranch.spent()
@@ -31,7 +35,7 @@ def test_a_budget_of_ten_cents_stops_within_a_turn_and_the_report_is_right(ranch
 
 def test_the_budget_of_a_day_holds_all_and_uses_up_no_attempt(ranch: Ranch) -> None:
     ranch.configure(CONFIG + "[budget]\nday_usd = 0.05\n")
-    one = ranch.script(script(began(), turns(60), WORK, DONE))
+    one = ranch.script(script(began(), turns(2), WORK, DONE))
     ranch.once()
     two = ranch.script(script(WORK, DONE))
     ranch.once()
@@ -60,7 +64,7 @@ def test_cost_by_price_list_and_unknown_cost(ranch: Ranch) -> None:
 def test_the_budget_of_a_convoy_stops_all_that_run_in_it_and_no_other(ranch: Ranch) -> None:
     ranch.configure(CONFIG + "[budget]\nconvoy_usd = 0.1\n")
     go = ranch.path.parent / "go"
-    both = [ranch.script(script(began(), turns(60), WORK, DONE)) for _ in range(2)]
+    both = [ranch.script(script(began(), turns(2), WORK, DONE)) for _ in range(2)]
     ranch.here("convoy", "create", "Other", code=0)
     spend = fact("spent", fresh=1, output=1, cost_usd=0.05)
     other = ranch.script(
@@ -69,10 +73,10 @@ def test_the_budget_of_a_convoy_stops_all_that_run_in_it_and_no_other(ranch: Ran
     )
     with ranch.witness():
         for task in both:
-            assert ranch.until_ended(task, 60) == "over_budget"
+            assert ranch.until_ended(task) == "over_budget"
         assert ranch.verdict(other) == "", "it has money of its own"
         go.touch()
-        assert ranch.until_ended(other, 60) == "proved"
+        assert ranch.until_ended(other) == "proved"
         late = ranch.script(script(WORK, DONE), "--convoy", "farm")
         waits = "waits for money: the convoy farm has cost"
         ranch.until(lambda: waits in ranch.here("why", late, code=0).out)
@@ -86,6 +90,21 @@ def test_the_budget_of_a_convoy_stops_all_that_run_in_it_and_no_other(ranch: Ran
     # What was paused goes on with its conversation once there is money again.
     ranch.configure(CONFIG + "[budget]\nconvoy_usd = 100\n")
     with ranch.witness():
-        ranch.until(lambda: len(ranch.of_type("session.started")) >= 6, 30)
+        ranch.until(lambda: len(ranch.of_type("session.started")) >= 6)
+        for task in both:
+            ranch.here("session", "stop", f"{task}.2", code=0)
+        ranch.until(lambda: all(one["verdict"] for one in ranch.sessions()))
     resumed = [e["data"] for e in ranch.of_type("session.started") if e["data"]["task"] in both]
     assert [one.get("resume", "") for one in resumed] == ["", "", "th-1", "th-1"]
+
+
+def test_an_engine_that_does_not_name_its_model_costs_what_that_of_its_profile_does(
+    ranch: Ranch,
+) -> None:
+    prices = '[budget.prices."m-9"]\ninput = 2.0\noutput = 10.0\n'
+    ranch.configure(CONFIG + 'model = "m-9"\n' + prices)
+    spends = fact("spent", fresh=1000, output=100)
+    ranch.script(script(began(model=""), spends, WORK, DONE))
+    ranch.once()
+    assert ranch.spent()["cost_usd"] == 0.003
+    assert [line["name"] for line in ranch.here("cost", "--json").data["models"]] == ["m-9"]

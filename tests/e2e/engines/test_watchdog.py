@@ -6,7 +6,7 @@ from tests.e2e.engines.ranch import CONFIG, DONE, WORK, Ranch, began, fact, firs
 
 
 def test_a_silent_model_is_ended_after_its_bound_and_resumed(ranch: Ranch) -> None:
-    ranch.configure(CONFIG + "turn_s = 1\n")
+    ranch.configure(CONFIG + "turn_s = 4\n")  # time enough to commit, on a slow machine, too
     task = ranch.script(
         script(first(began(), "sleep 60"), 'test "$CORRAL_RESUME" = th-1 || exit 9', WORK, DONE)
     )
@@ -17,7 +17,7 @@ def test_a_silent_model_is_ended_after_its_bound_and_resumed(ranch: Ranch) -> No
 
 
 def test_a_model_that_stays_silent_costs_an_attempt_and_says_so(ranch: Ranch) -> None:
-    ranch.configure(CONFIG + "turn_s = 1\n")
+    ranch.configure(CONFIG + "turn_s = 2\n")
     task = ranch.script(script(began(), "sleep 60"))
     ranch.once()
     assert (ranch.verdict(task), ranch.task(task)["state"]) == ("hung", "failed")
@@ -155,7 +155,7 @@ def test_a_conversation_goes_on_where_it_was(ranch: Ranch) -> None:
 
 
 def test_what_has_said_its_last_word_is_not_waited_for(ranch: Ranch) -> None:
-    ranch.configure(CONFIG.replace("grace_s = 1", "grace_s = 1\npark_s = 1") + "turn_s = 1\n")
+    ranch.configure(CONFIG.replace("grace_s = 1", "grace_s = 1\npark_s = 1") + "turn_s = 4\n")
     good = ranch.script(script(began(), WORK, DONE, "sleep 600"))
     loops = script(fact("finished", trouble="overflow", text="too long"), "sleep 0.2")
     bad = ranch.script(script(began(), f"while :; do {loops}; done"))

@@ -105,7 +105,7 @@ def test_killed_while_a_failure_is_thought_over_the_next_run_sees_it_through(
     hall.script(*[f'{wait}; cat "{hall.place}/again"'] * 2)
     words = ("run", GOAL, "--headless", "--replan", "on_failure")
     process = hall.started(*words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    hall.until((hall.place / "up").exists, 60)
+    hall.until((hall.place / "up").exists)
     killed(process)
     hall.until(lambda: not taken(str(hall.folder), "mayor"))
     go.touch()

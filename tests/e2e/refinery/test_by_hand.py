@@ -40,10 +40,9 @@ def test_outside_ci_is_waited_for_and_has_a_deadline(tmp_path: Path) -> None:
     yard = make_yard(
         tmp_path / "project",
         "exit 1\n",
-        "external = true\nslots = 1\ndeadline_s = 4\nreturns = 1\n",
+        "external = true\nslots = 1\ndeadline_s = 600\nreturns = 1\n",
     )
     task = yard.hand_in({"file-1": "x\n"})
-    late = ""
     with yard.refinery():
         yard.until(yard.running)
         (run,) = yard.running()
@@ -56,9 +55,12 @@ def test_outside_ci_is_waited_for_and_has_a_deadline(tmp_path: Path) -> None:
         yard.until(lambda: yard.states()[task] == "done")
         assert yard.git("rev-parse", TRUNK) == commit
         assert_one_sentence(yard.here("queue", "report", run, "red", code=3))
-        late = yard.hand_in({"file-2": "x\n"})
+    settings = yard.path / ".corral" / "config.toml"
+    settings.write_text(settings.read_text().replace("deadline_s = 600", "deadline_s = 1"))
+    late = yard.hand_in({"file-2": "x\n"})
+    with yard.refinery():
         yard.until(lambda: yard.states()[late] == "failed")
-    assert "nobody reported on it within 4 s" in yard.task(late)["reason"]
+    assert "nobody reported on it within 1 s" in yard.task(late)["reason"]
     results = [e["data"]["result"] for e in yard.events("check.ended")]
     assert results[0] == "green"
     assert set(results[1:]) == {"timed_out"}

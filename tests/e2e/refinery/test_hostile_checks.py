@@ -35,14 +35,14 @@ if [ -e hangs ]; then (sleep 1000 &) ; sleep 1000; fi
 if [ -e floods ]; then yes "a line of output" | head -c 40000000; exit 1; fi
 if [ -e forks ]; then setsid sleep 1000 & setsid sleep 1000 & echo forked; exit 1; fi
 """
-    yard = make_yard(tmp_path / "project", check, 'mode = "serial"\nreturns = 1\ndeadline_s = 3\n')
+    yard = make_yard(tmp_path / "project", check, 'mode = "serial"\nreturns = 1\ndeadline_s = 6\n')
     hangs, floods, forks, good = (
         yard.hand_in({name: "x\n"}) for name in ("hangs", "floods", "forks", "good")
     )
     yard.once()
     states = yard.states()
     assert [states[t] for t in (hangs, floods, forks, good)] == ["failed"] * 3 + ["done"]
-    assert "it took longer than 3 s" in yard.task(hangs)["reason"]
+    assert "it took longer than 6 s" in yard.task(hangs)["reason"]
     assert "a line of output" in yard.task(floods)["reason"]
     assert "forked" in yard.task(forks)["reason"]
     yard.until(lambda: not processes_of(yard))

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 from tests.e2e.refinery.yard import TRUNK, Yard, make_yard
+from tests.patience import PATIENCE_S
 
 ROOT = Path(__file__).parents[3]
 CHECK = "if ls | grep -q '^bad-'; then echo bad; exit 1; fi\n"
@@ -97,7 +98,7 @@ def _nothing_left(yard: Yard, returned: set[str]) -> None:
     """What came back stays pinned for its next attempt; no other ref and no process is left."""
     refs = yard.git("for-each-ref", "--format=%(refname)", "refs/corral/spec", "refs/corral/queue")
     assert set(refs.split()) == {f"refs/corral/queue/{task}" for task in returned}
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE_S
     while _processes(yard) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert _processes(yard) == []

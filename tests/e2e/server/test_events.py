@@ -11,6 +11,7 @@ import pytest
 
 from tests.e2e.corral_command import Board
 from tests.e2e.server.serving import Events, Served, serve, start_session, wait_for
+from tests.patience import PATIENCE_S
 
 
 @pytest.fixture
@@ -156,7 +157,7 @@ def test_a_client_that_never_reads_harms_nobody(served: Served) -> None:
     for line in deaf:
         line.close()
     stream.close()
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE_S
     while b"corral_event_streams 0\n" not in served.get("/metrics").body:
         assert time.monotonic() < deadline, "streams of clients that have gone are still open"
 

@@ -12,6 +12,7 @@ from tests.e2e.witness.farm import QUIET, WORK, Farm, make_farm
 
 COMMIT = "git add -A && git commit -qm work"
 TRUNK = "convoy/farm/trunk"
+HONEST = 3  # neighbours before and after
 
 # name: (script, options, verdict, a word of the detail, files that must not be lost)
 LIARS: dict[str, tuple[str, tuple[str, ...], str, str, dict[str, str]]] = {
@@ -128,15 +129,29 @@ def after(tmp_path_factory: pytest.TempPathFactory) -> tuple[Farm, dict[str, str
     farm = make_farm(tmp_path_factory.mktemp("liars") / "project", QUIET)
     farm.git("config", "gc.auto", "0")
     before = farm.checkout()
-    first = [farm.script(f"sleep 0.5; {WORK}", title="honest") for _ in range(3)]
+    over = farm.path.parent / "over"
+    over.mkdir()
+
+    def noted(script: str) -> str:
+        return f'({script}); code=$?; touch "{over}/$CORRAL_TASK"; exit $code'
+
+    # Git itself loses what somebody adds while another one prunes all that nothing names yet. So
+    # that is done once the others have had their say, while they are judged and kept.
+    others = len(LIARS) - 1 + 2 * HONEST
+    wait = f'until [ "$(ls "{over}" | wc -l)" -ge {others} ]; do sleep 0.05; done'
+    first = [farm.script(noted(f"sleep 0.5; {WORK}"), title="honest") for _ in range(HONEST)]
     tasks = {
-        name: farm.script(script, *options, title=name)
+        name: farm.script(
+            f"{wait}; {script}" if name == "collects garbage" else noted(script),
+            *options,
+            title=name,
+        )
         for name, (script, options, *_) in LIARS.items()
     }
-    honest = [*first, *(farm.script(f"sleep 1; {WORK}", title="honest") for _ in range(3))]
+    last = [farm.script(noted(f"sleep 1; {WORK}"), title="honest") for _ in range(HONEST)]
     farm.once()
     assert farm.checkout() == before
-    return farm, tasks, honest
+    return farm, tasks, [*first, *last]
 
 
 @pytest.mark.parametrize("name", LIARS)

@@ -34,18 +34,18 @@ def test_what_cannot_start_says_why_and_frees_its_slot(farm: Farm) -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "reason"),
+    ("command", "limit_s", "reason"),
     [
-        ('["sh", "-c", "echo no network; exit 4"]', "exit code 4; its last words: no network"),
-        ('["sh", "-c", "sleep 60 & sleep 60"]', "it took longer than 1 s"),
-        ('["no-such-tool"]', "no-such-tool"),
+        ('["sh", "-c", "echo no network; exit 4"]', 60, "exit code 4; its last words: no network"),
+        ('["sh", "-c", "sleep 60 & sleep 60"]', 1, "it took longer than 1 s"),
+        ('["no-such-tool"]', 60, "no-such-tool"),
     ],
 )
 def test_a_set_up_command_that_fails_or_hangs_is_tried_again_later(
-    farm: Farm, command: str, reason: str
+    farm: Farm, command: str, limit_s: int, reason: str
 ) -> None:
     config = QUIET.replace("attempts = 1", "attempts = 2")
-    farm.configure(f"{config}\n[trees]\nsetup = [{command}]\nsetup_s = 1\n")
+    farm.configure(f"{config}\n[trees]\nsetup = [{command}]\nsetup_s = {limit_s}\n")
     task = farm.script(WORK)
     farm.once()
     ended = farm.of_type("session.ended")

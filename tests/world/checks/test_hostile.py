@@ -41,7 +41,7 @@ while ! test -s writer.txt; do sleep 0.01; done
     ],
 )
 def test_misbehaviour(bench: Bench, script: str, result: Result, command: bool) -> None:
-    deadline_s = 1 if result is Result.TIMED_OUT else 60
+    deadline_s = 3 if result is Result.TIMED_OUT else 60
     done = bench.run("true", script, deadline_s=deadline_s)
     assert (done.result, done.command) == (result, script if command else ""), done
     assert bench.mentioned() == []
@@ -109,7 +109,7 @@ def test_a_check_that_fills_the_disk_is_red_and_leaves_room(small_disk: Path) ->
         assert [c.code for c in done.commands] == [0, 1]
         inside = bench.run("cat /dev/zero > $TMPDIR/filler")
         assert (inside.result, inside.disk_full) == (Result.RED, True)
-        for_ever = bench.run("while :; do cat /dev/zero >> filler; done", deadline_s=1)
+        for_ever = bench.run("while :; do cat /dev/zero >> filler; done", deadline_s=3)
         assert for_ever.result is Result.TIMED_OUT
         assert not bench.run("false").disk_full
         bench.assert_unaffected()

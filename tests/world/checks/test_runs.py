@@ -70,10 +70,10 @@ def test_a_run_gets_a_clean_environment(bench: Bench, monkeypatch: pytest.Monkey
 
 def test_the_deadline_is_kept_without_whoever_started_the_run(bench: Bench) -> None:
     hang = "trap '' TERM; echo hangs; while :; do sleep 1; done"
-    done = bench.run("true", hang, deadline_s=0.5)
+    done = bench.run("true", hang, deadline_s=3)
     assert (done.result, done.command) == (Result.TIMED_OUT, hang)
     assert done.last_lines[-1] == "hangs"
-    assert 0.5 <= done.wall_s < 20
+    assert 3 <= done.wall_s < 60  # it would go on for ever
     bench.assert_unaffected()
 
 
@@ -178,15 +178,15 @@ def test_a_run_whose_starter_died_before_it_began_never_begins(bench: Bench) -> 
 def test_a_frozen_shim_is_overdue_and_still_ends_as_timed_out(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = bench.start("kill -STOP $(ps -o ppid= -p $PPID); exec sleep 1000", deadline_s=1)
+    run = bench.start("kill -STOP $(ps -o ppid= -p $PPID); exec sleep 1000", deadline_s=4)
     shim = bench.record(run)["pid"]
     await_in(run.folder, lambda: "T" in _state(shim) or None)
     assert not is_overdue(run.folder)
     started = bench.record(run)["started_at"]
     with monkeypatch.context() as later:
-        later.setattr(clock, "now", lambda: started + 17_000)
+        later.setattr(clock, "now", lambda: started + 20_000)
         assert is_overdue(run.folder)
-    await_in(run.folder, lambda: clock.now() > started + 1000 or None)
+    await_in(run.folder, lambda: clock.now() > started + 4000 or None)
     assert outcome(run.folder) is None
     assert stop(run.folder)
     done = bench.ended(run)

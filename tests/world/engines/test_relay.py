@@ -13,6 +13,7 @@ from corral.core.facts import Fact, Limited, Trouble, Turn
 from corral.world.engines.recipe import Job
 from corral.world.engines.relay import argv_of
 from corral.world.engines.told import FactsReader
+from tests.patience import PATIENCE_S
 from tests.standin.faults import Fault
 from tests.standin.server import StandIn, key_mark, serving
 
@@ -31,10 +32,11 @@ if len(sys.argv) > 2:
 else:
     asked.putheader("content-length", str(len(body)))
     asked.endheaders(body)
-asked.sock.settimeout(1 if len(sys.argv) > 3 else None)
 try:
+    line = asked.sock
     answer = asked.getresponse()
     print("#", answer.status, answer.getheader("retry-after"), flush=True)
+    line.settimeout(1 if len(sys.argv) > 3 else None)
     print("#", answer.read(), flush=True)
 except (http.client.HTTPException, ConnectionError) as error:
     print("#", type(error).__name__, flush=True)
@@ -67,7 +69,7 @@ def ask(url: str, *words: str) -> tuple[int, str, list[Fact]]:
         argv_of(f"{url}/v1", "MODEL_URL", [sys.executable, "-c", ASK, BODY, *words]),
         env={"KEY": KEY, "PATH": ""},
         capture_output=True,
-        timeout=60,
+        timeout=PATIENCE_S,
         check=False,
     )
     assert KEY.encode() not in done.stdout + done.stderr
@@ -144,4 +146,4 @@ def test_it_ends_as_its_program_does(tmp_path: Path) -> None:
     while not ready.exists():
         assert relay.poll() is None
     relay.terminate()
-    assert relay.wait(30) == 7
+    assert relay.wait(PATIENCE_S) == 7

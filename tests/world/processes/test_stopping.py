@@ -81,7 +81,7 @@ def test_who_ignores_the_request_is_killed_after_the_grace(sessions: Sessions) -
     processes.ask_stop(sessions.folder("a"))
     end = sessions.ended("a")
     assert (end.reason, end.signal) == (Reason.STOPPED, signal.SIGKILL)
-    assert 0.5 <= time.monotonic() - begun < 5
+    assert 0.5 <= time.monotonic() - begun < 20  # it would go on for ever
     assert sessions.alive() == set()
 
 

@@ -2404,9 +2404,9 @@ export interface components {
             sessions: components["schemas"]["SessionRow"][];
             queue: components["schemas"]["QueueRow"][];
             checks: components["schemas"]["CheckRow"][];
-            alerts: components["schemas"]["AlertRow"][];
+            alerts: components["schemas"]["AlertView"][];
             leases: components["schemas"]["LeaseRow"][];
-            messages: components["schemas"]["MessageRow"][];
+            messages: components["schemas"]["MessageView"][];
             pauses: components["schemas"]["PauseRow"][];
             limits: components["schemas"]["LimitRow"][];
             slots: components["schemas"]["SlotRow"][];
@@ -2568,15 +2568,6 @@ export interface components {
             took_ms: number;
             cached: string;
         };
-        /** AlertRow */
-        AlertRow: {
-            id: string;
-            kind: string;
-            subject: string;
-            text: string;
-            raised_at: number;
-            seen_by: string;
-        };
         /**
          * LeaseRow
          * @description `id` is the resource.
@@ -2586,20 +2577,6 @@ export interface components {
             holder: string;
             since_at: number;
             expires_at: number;
-        };
-        /** MessageRow */
-        MessageRow: {
-            id: string;
-            sender: string;
-            to: string;
-            text: string;
-            sent_at: number;
-            expires_at: number;
-            question: boolean;
-            reply_to: string;
-            reader: string;
-            read_at: number;
-            acknowledged: boolean;
         };
         /**
          * PauseRow
