@@ -11,9 +11,9 @@ from tests.standin.talk import Usage
 
 LATE = ("codex", "gemini", "copilot", "continue")
 INPUT, OUTPUT = 5.0, 20.0  # dollars for a million tokens
-TURN_S = 3.0  # a model takes its time; the witness is to be faster, on a busy machine, too
+# Each step takes a moment, as with a real model, so that the witness has time to see it.
 MUCH = plan(
-    *({"op": "write", "path": f"{n}.py", "content": "y = 2\n"} for n in range(20)),
+    *({"op": "write", "path": f"{n}.py", "content": "y = 2\n", "delay": 3.0} for n in range(20)),
     {"op": "say", "text": "Done."},
 )
 
@@ -55,7 +55,6 @@ def test_those_that_tell_nothing_while_they_run_are_stopped_within_a_turn_of_the
     brief.write_text(MUCH)
     tasks = {}
     for name in names:
-        standin.scenario(name).limits.delay = TURN_S
         tasks[name] = ranch.add("Write much", "--engine", name, "--brief-file", str(brief))
     ranch.patient(400, "witness", "run", "--once")
     lines = {one["name"]: one for one in ranch.here("cost", "--json", code=0).data["tasks"]}

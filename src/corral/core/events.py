@@ -351,12 +351,20 @@ class SessionLimited(Event, frozen=True, kw_only=True):
 
 
 class SessionAsked(Event, frozen=True, kw_only=True):
-    """The engine waits for an answer."""
+    """The engine waits for an answer; `call` is its own name for the question."""
 
     type = "session.asked"
     session: SessionId
     text: str
     options: tuple[str, ...] = ()
+    call: str = ""
+
+
+class SessionAnswered(Event, frozen=True, kw_only=True):
+    """The engine does not wait for an answer any more: it has one, or goes on without."""
+
+    type = "session.answered"
+    session: SessionId
 
 
 class SessionReacted(Event, frozen=True, kw_only=True):

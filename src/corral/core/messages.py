@@ -34,6 +34,7 @@ from corral.core.state import Message, Session, State, Task
 Decision = Sequence[e.Event]
 
 PEOPLE = "people"
+POLICY = "policy"  # answers what an engine asks, if its profile says with what
 CORRAL = "corral"  # by this name, senders are told what became of their messages
 QUESTION = "question"  # the alert about an agent that waits for a person
 UNDELIVERED = "undelivered"
@@ -147,6 +148,19 @@ def take_first(state: State, task: Task, session: SessionId, now: int) -> list[e
     return [MessageTaken(message=m.id, session=session, launch=1) for m in found]
 
 
+def by_policy(state: State, session: SessionId, answer: str, call: str, now: int) -> MessageSent:
+    """Answer what a session asks; it must be the first event of its transaction."""
+    return MessageSent(
+        message=f"m-{state.seq + 1}",
+        sender=POLICY,
+        to=f"session:{session}",
+        text=answer,
+        expires_at=now + _DAY_S * 1000,
+        plain=True,
+        answers=call,
+    )
+
+
 def deliver(state: State, session: str, proofs: Mapping[str, str]) -> list[e.Event]:
     """Record that a session has messages which were handed to it, and how that is known."""
     return [
@@ -161,7 +175,9 @@ def give_back(state: State, session: Session) -> list[e.Event]:
     mine = f"session:{session.id}"
     left = [m for m in state.messages.values() if m.to == mine and not m.reader]
     return [
-        MessageReturned(message=m.id, to=f"task:{session.task}" if m.to == mine else m.to)
+        MessageExpired(message=m.id)  # what it answers was asked by this session
+        if m.sender == POLICY
+        else MessageReturned(message=m.id, to=f"task:{session.task}" if m.to == mine else m.to)
         for m in (*handed(state, session.id), *left)
     ]
 

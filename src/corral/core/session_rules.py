@@ -14,6 +14,7 @@ from corral.core.ids import SessionId, TaskId, Token
 from corral.core.message_events import MessageTaken
 from corral.core.slots import Limits, Taken
 from corral.core.state import Session, State, Task, TaskState
+from corral.core.text import cut
 from corral.core.verdict import Again, Judgement, Verdict, after
 
 Decision = Sequence[e.Event]
@@ -394,11 +395,35 @@ def limited(
 _LATER_MS = 60_000
 
 
-def asked(state: State, session: SessionId, said: str, options: tuple[str, ...]) -> Decision:
+def asked(
+    state: State,
+    session: SessionId,
+    said: str,
+    options: tuple[str, ...] = (),
+    *,
+    call: str = "",
+    answer: str = "",
+    now: int,
+) -> Decision:
+    """Record that an engine waits for an answer; with one by policy, that is on its way at once."""
     found = find_session(state, session)
-    if not found.live or found.asked == said:
+    if not found.live or (found.asked, found.asked_call) == (said, call):
         return []
-    return [e.SessionAsked(session=session, text=said, options=options)]
+    waits = e.SessionAsked(session=session, text=said, options=options, call=call)
+    if not answer:
+        return [waits]
+    told = cut(answer, 500)
+    return [
+        messages.by_policy(state, session, answer, call, now),
+        waits,
+        e.SessionReacted(session=session, cause="asked", action="answered", text=told),
+    ]
+
+
+def answered(state: State, session: SessionId) -> Decision:
+    """Record that an engine does not wait for an answer any more."""
+    found = find_session(state, session)
+    return [e.SessionAnswered(session=session)] if found.live and found.asked else []
 
 
 def relaunch(

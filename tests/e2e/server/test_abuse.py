@@ -173,6 +173,18 @@ def test_who_dribbles_or_only_connects_holds_up_nobody(served: Served) -> None:
     assert served.get("/api/whoami").status == 200
 
 
+def test_whoever_is_in_the_middle_of_a_request_neither_keeps_a_server_from_ending_nor_makes_noise(
+    board: Board,
+) -> None:
+    with serve(board) as served:
+        kind = "Content-Type: application/json"
+        line = served.raw()
+        line.sendall(served.head("POST", "/api/task/add", kind, "Content-Length: 20") + b"{")
+        assert served.get("/api/whoami").status == 200
+        served.stop()
+    line.close()  # `serve` has seen to it that there is no traceback
+
+
 def test_a_session_that_asks_too_often_is_slowed_down(served: Served) -> None:
     from tests.e2e.server.serving import start_session, wait_for
 

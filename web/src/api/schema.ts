@@ -715,6 +715,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/why": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** why something is as it is */
+        get: operations["get /api/why"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sessions": {
         parameters: {
             query?: never;
@@ -2271,6 +2288,20 @@ export interface components {
         Obstacle: {
             code: string;
             text: string;
+            /** @default  */
+            hint?: string;
+        };
+        /** WhyQuery */
+        WhyQuery: {
+            /** @description a task, session, convoy, check run, lease, message or alert */
+            of: string;
+        };
+        /** Reason */
+        Reason: {
+            kind: string;
+            id: string;
+            summary: string;
+            because: string[];
             /** @default  */
             hint?: string;
         };
@@ -4536,6 +4567,32 @@ export interface operations {
             };
         };
     };
+    "get /api/why": {
+        parameters: {
+            query: {
+                of: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: true;
+                        data: components["schemas"]["Reason"];
+                    };
+                };
+            };
+        };
+    };
     "get /api/sessions": {
         parameters: {
             query?: never;
@@ -5181,7 +5238,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": string;
+                    "text/event-stream": {
+                        id?: string;
+                        event?: string;
+                        data?: string;
+                    };
                 };
             };
         };
@@ -5207,7 +5268,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": string;
+                    "text/event-stream": {
+                        id?: string;
+                        event?: string;
+                        data?: string;
+                    };
                 };
             };
         };

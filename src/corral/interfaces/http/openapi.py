@@ -37,6 +37,10 @@ _ERROR = {
         },
     },
 }
+_EVENT = {  # one of a stream, as its fields stand in it
+    "type": "object",
+    "properties": {name: {"type": "string"} for name in ("id", "event", "data")},
+}
 _KEY = {
     "name": "Idempotency-Key",
     "in": "header",
@@ -100,7 +104,7 @@ def _good(route: Route, answer: Any) -> dict[str, Any]:
     if route.path == "/login":
         return {"303": {"description": "the cookie is set"}}
     if route.kind == "text/event-stream":
-        content: dict[str, Any] = {route.kind: {"schema": {"type": "string"}}}
+        content: dict[str, Any] = {route.kind: {"schema": _EVENT}}
     elif route.kind != "json":
         content = {route.kind: {}}
     else:

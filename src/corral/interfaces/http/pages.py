@@ -7,7 +7,7 @@ from typing import Annotated as A
 import msgspec
 from msgspec import Meta, Struct
 
-from corral.core import access, views
+from corral.core import access, reasons, views
 from corral.core.access import Principal, visible
 from corral.core.claims import ready
 from corral.core.codec import decode
@@ -15,6 +15,7 @@ from corral.core.errors import NotFound
 from corral.core.governor import profile_for
 from corral.core.ids import SessionId
 from corral.core.messages import inbox
+from corral.core.past import task_of
 from corral.core.profiles import limits_of
 from corral.core.rules import find_convoy
 from corral.core.state import Session, State, Task
@@ -36,6 +37,10 @@ class TasksQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ready: A[bool, Meta(description="only tasks that could be claimed now")] = False
     after: A[str, Meta(description="go on after this task")] = ""
     limit: A[int, Meta(ge=1, le=5000, description="so many at most")] = 1000
+
+
+class WhyQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    of: A[str, Meta(description="a task, session, convoy, check run, lease, message or alert")]
 
 
 class OutputQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -219,6 +224,15 @@ async def why(api: "Api", call: Call) -> Reply:
     return ok(explained(api, state, found))
 
 
+async def reason(api: "Api", call: Call) -> Reply:
+    query: WhyQuery = asked(call, WhyQuery)
+    state, name, now = api.feed.state, query.of, api.clock()
+    if name.upper() not in state.sessions and task_of(state, name) is not None:
+        session = await asyncio.to_thread(past.find, api.feed.store, state, name)
+        return ok(reasons.of_session(api.feed.state, session, now))
+    return ok(reasons.reason(state, name, now))
+
+
 def explained(api: "Api", state: State, task: Task) -> Explanation:
     """Explain a task by all that the witness decides by."""
     limits, now = limits_of(api.config), api.clock()
@@ -286,6 +300,14 @@ VIEWS = (
     _view("/api/tasks", "the tasks, page by page", tasks, TasksPage, query=TasksQuery),
     _view("/api/tasks/{task}", "one task, with its brief and comments", task, TaskPage),
     _view("/api/tasks/{task}/why", "why a task is where it is", why, Explanation),
+    _view(
+        "/api/why",
+        "why something is as it is",
+        reason,
+        reasons.Reason,
+        query=WhyQuery,
+        people_only=True,
+    ),
     _view("/api/sessions", "the sessions", sessions, list[views.SessionView]),
     _view("/api/sessions/{session}", "one session", session, views.SessionView),
     _view("/api/leases", "who holds what", leases, list[views.LeaseView]),

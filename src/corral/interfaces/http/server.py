@@ -158,7 +158,7 @@ class _Server(uvicorn.Server):
                 http=Protocol,
                 ws="none",
                 lifespan="off",
-                log_level="error",
+                log_level="critical",  # we report by ourselves; who is cut off is no error
                 access_log=False,
                 server_header=False,
                 proxy_headers=False,
