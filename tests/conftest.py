@@ -37,10 +37,19 @@ def pytest_xdist_auto_num_workers() -> int:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put files that need the coding agents last: `make test` installs those meanwhile.
 
-    The longest of them is the first, so that all others are done beside it, and none after it.
+    But the longest of them goes in the middle, where they are there as a rule: as one of the last,
+    it would go on while the other workers have nothing left to do.
     """
     needing = {item.path for item in items if "programs" in getattr(item, "fixturenames", ())}
-    items.sort(key=lambda item: (item.path in needing, item.path.name != LONGEST))
+    free = list(dict.fromkeys(item.path for item in items if item.path not in needing))
+    early = set(free[: len(free) // 2])
+
+    def place(item: pytest.Item) -> int:
+        if item.path in needing:
+            return 1 if item.path.name == LONGEST else 3
+        return 0 if item.path in early else 2
+
+    items.sort(key=place)
 
 
 @pytest.fixture(scope="session")

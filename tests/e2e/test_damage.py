@@ -26,13 +26,17 @@ class Sample:
         self.pristine = place / "pristine"
         shutil.copytree(origin.folder, self.pristine, ignore=shutil.ignore_patterns("*-shm"))
         self.board = origin
+        # Whether the last event of a trial is mirrored depends on how long it took.
+        self._mirror = origin.path / ".git" / "refs" / "corral" / "log"
+        self._mirrored = self._mirror.read_bytes()
         self.status = origin.here("status", "--json", code=0).out
         self.length = len(origin.events())
 
     def fresh(self) -> Board:
-        """Put the log back as it was, files and all."""
+        """Put the log back as it was, files, mirror and all."""
         shutil.rmtree(self.board.folder)
         shutil.copytree(self.pristine, self.board.folder)
+        self._mirror.write_bytes(self._mirrored)
         return self.board
 
     def content(self, name: str) -> bytes:

@@ -13,13 +13,16 @@ from tests.e2e.server.serving import wait_for
 from tests.web.browsing import Ranch, Window, window
 
 # Notes when a card is first in a column; begun before the command that moves it there.
-WATCH = """([id, column]) => { window.seen = new Promise(done => {
+WATCH = """([id, column]) => { window.seen = new Promise((done, fail) => {
+  setTimeout(() => fail(new Error(`${id} did not appear`)), 120_000);
   const look = () => document.querySelector(`[data-column=${column}] [data-task="${id}"]`);
   const check = () => look() && (observer.disconnect(), done(Date.now()));
   const observer = new MutationObserver(check);
   observer.observe(document.body, {childList: true, subtree: true, attributes: true});
   check();
-}) }"""
+});
+  window.seen.catch(() => {}); // whoever asks is told
+}"""
 
 
 def card(page: Page, task: str, column: str) -> Locator:

@@ -30,7 +30,8 @@ HOSTILE = (
     "\x1b[2J\x1b[31;1mred <b>\x1b[0m\x1b[38;2;9;9;9mdark\x1b[0m"
     "\x1b[9;url(//evil.example)\x1b[0m end\n"
 )
-SEEN = """([selector, text]) => new Promise(done => {
+SEEN = """([selector, text]) => new Promise((done, fail) => {
+  setTimeout(() => fail(new Error(`${text} did not appear`)), 120_000);
   const check = () => {
     if ([...document.querySelectorAll(selector)].some(one => one.textContent.includes(text)))
       observer.disconnect(), done(Date.now());

@@ -90,3 +90,15 @@ test("the past does not grow", async () => {
   await settled();
   expect(seqs(range).at(-1)).toBe(50);
 });
+
+test("what comes while the first page is on its way is not missed", async () => {
+  const log = new Log(10);
+  const range = new Range(NONE, null, () => true, log.ask);
+  const loading = range.more(); // the server has answered: ten events
+  log.length = 11;
+  range.take(event(11) as unknown as LogLine);
+  await loading;
+  await settled();
+  expect(seqs(range).slice(-2)).toEqual([10, 11]);
+  range.close();
+});

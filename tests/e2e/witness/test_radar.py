@@ -115,7 +115,9 @@ def test_what_is_mended_or_given_up_is_not_shown_any_more(shop: Farm) -> None:
         shop.here("session", "stop", f"{third}.1", code=0)
         shop.until(lambda: not coming(shop))
         assert one in shop.here("status").out
+        go(shop, "other")
         go(shop, "end")
+        shop.until(lambda: all(session["verdict"] for session in shop.sessions()))
     assert len(shop.of_type("overlap.seen")) == 2
 
 

@@ -53,8 +53,10 @@ class Clone:
             fine=(0, 1, 128, _BUG),
         )
         if done.returncode == _BUG or b"would be overwritten" in done.stderr + done.stdout:
-            run(self.folder, "rebase", "--quit")
+            run(self.folder, "rebase", "--quit", fine=(0, 128))
             return None
+        if done.returncode and not (self.folder / ".git" / "rebase-merge").exists():
+            return None  # a tree that was clean a moment ago: git looks at times, too
         found = self._outcome(conflict=done.returncode != 0)
         if done.returncode:
             run(self.folder, "rebase", "--quit")

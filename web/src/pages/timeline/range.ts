@@ -26,6 +26,7 @@ export class Range {
   readonly loading = signal(false);
   private waiting: LogEvent[] = [];
   private planned = false;
+  private missed = 0;
   private asking = false;
   private again = false;
   private over = false;
@@ -70,6 +71,7 @@ export class Range {
         if (first) this.high.value = Math.max(this.high.peek(), page.end);
         this.events.value = [...page.events, ...this.events.peek()];
         this.low.value = Math.max(1, page.begin);
+        if (first && this.missed > this.high.peek()) void this.fetch();
       }
     } catch (error) {
       complain(error);
@@ -80,7 +82,11 @@ export class Range {
 
   /** An event has come. */
   take(line: LogLine): void {
-    if (this.anchor !== null || this.low.peek() === 0) return;
+    if (this.anchor !== null) return;
+    if (this.low.peek() === 0) {
+      this.missed = line.seq; // the first page may have been read before it
+      return;
+    }
     const event = line as unknown as LogEvent;
     const newest = this.waiting.at(-1)?.seq ?? this.high.peek();
     if (event.seq <= newest) return;
