@@ -52,6 +52,8 @@ BAD = [
     (("task", "add", "two\nlines"), 2, "bad_input", "U+000A"),
     (("task", "add", "turn\u202eed"), 2, "bad_input", "U+202E"),
     (("task", "add", b"caf\xe9"), 2, "bad_input", "not valid UTF-8"),
+    (("convoy", "create", b"caf\xe9"), 2, "bad_input", "not valid UTF-8"),
+    (("task", "add", "x", "--urgent=no"), 2, "bad_input", "--urgent takes no value"),
     (("task", "add", "x", "--as", "a\x07b"), 2, "bad_input", "the name has the control"),
     (("task", "add", "x", "--as", " "), 2, "bad_input", "the name is empty"),
     (("task", "add", "x", "--as", b"\xff"), 2, "bad_input", "not valid UTF-8"),
