@@ -71,6 +71,8 @@ BAD = [
     (("task", "add", "x", "--input", "*.py"), 2, "bad_input", "is a pattern"),
     (("task", "add", "x", "--brief", "a", "--brief-file", "b"), 2, "bad_input", "not both"),
     (("task", "add", "x", "--brief-file", "/no/such/file"), 2, "bad_input", "cannot be read"),
+    (("task", "add", "x", "--brief-file", "n" * 9000), 2, "bad_input", "n…' cannot be read"),
+    (("plan", "check", "n" * 9000), 2, "bad_input", "n…' cannot be read"),
     (("task", "add", "x", "--brief-file", "/"), 2, "bad_input", "cannot be read"),
     (("task", "comment", "AF-1", "bell\x07"), 2, "bad_input", "U+0007"),
     (("task", "comment", "AF-1", " "), 2, "bad_input", "the comment is empty"),
