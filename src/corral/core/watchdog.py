@@ -110,7 +110,7 @@ def _limited(stream: Stream, seen: Seen, bounds: Bounds) -> Step | None:
     verdict = BY_TROUBLE[limit.trouble]
     # Whatever it is that the engine tries again for: it is not the engine that broke.
     verdict = Verdict.UPSTREAM if verdict is Verdict.CRASHED else verdict
-    return Step(verdict, limit.text or str(limit.trouble))
+    return Step(verdict, " ".join(limit.text.split()) or str(limit.trouble))
 
 
 def _lingering(stream: Stream, seen: Seen, bounds: Bounds) -> Step | None:
@@ -118,7 +118,7 @@ def _lingering(stream: Stream, seen: Seen, bounds: Bounds) -> Step | None:
     if stream.finished is None or seen.now < _lingers_until(stream, seen, bounds):
         return None
     trouble = stream.finished.trouble
-    text = stream.finished.text or "it said that it was done, and did not end"
+    text = " ".join(stream.finished.text.split()) or "it said that it was done, and did not end"
     return Step(BY_TROUBLE[trouble] if trouble else RESULT, text)
 
 
