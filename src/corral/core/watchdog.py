@@ -110,7 +110,7 @@ def _limited(stream: Stream, seen: Seen, bounds: Bounds) -> Step | None:
     verdict = BY_TROUBLE[limit.trouble]
     # Whatever it is that the engine tries again for: it is not the engine that broke.
     verdict = Verdict.UPSTREAM if verdict is Verdict.CRASHED else verdict
-    return Step(verdict, " ".join(limit.text.split()) or str(limit.trouble))
+    return Step(verdict, limit.text or str(limit.trouble))
 
 
 def _lingering(stream: Stream, seen: Seen, bounds: Bounds) -> Step | None:
