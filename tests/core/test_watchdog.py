@@ -154,3 +154,10 @@ def test_models_are_matched_by_pattern() -> None:
     assert model_allowed("anything", ())
     assert model_allowed("claude-opus-9", ("claude-opus-*", "gpt-6"))
     assert not model_allowed("claude-haiku", ("claude-opus-*", "gpt-6"))
+
+
+def test_what_an_engine_said_in_several_lines_is_a_reason_in_one() -> None:
+    limit = f.Limited(f.Trouble.RATE, text="Too many requests:\nplease slow down.\n")
+    found = step(of(limit), replace(FINE, limited_at=NOW - 30_000), BOUNDS)
+    assert found is not None
+    assert found.text == "Too many requests: please slow down."

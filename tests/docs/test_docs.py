@@ -140,6 +140,7 @@ def test_every_error_code_is_in_the_reference() -> None:
     }
     assert raised, "the pattern must find some"
     listed = {code for code, _, _ in CODES}
+    assert len(listed) == len(CODES), "one meaning for each"
     for text in SOURCE.values():
         for made in re.findall(r'\bcode=f"([^"]+)"', text):  # like f"{role}_runs"
             fitting = {

@@ -180,7 +180,7 @@ def _finished(stream: Stream, fact: f.Finished) -> Stream:
 
 
 def _short(text: str, most: int) -> str:
-    return shown(text.strip()[:most])
+    return shown(" ".join(text[: 2 * most].split())[:most])  # in one line
 
 
 _TAKE: dict[type[f.Fact], Callable[[Stream, Any], Stream]] = {

@@ -118,7 +118,7 @@ def _lingering(stream: Stream, seen: Seen, bounds: Bounds) -> Step | None:
     if stream.finished is None or seen.now < _lingers_until(stream, seen, bounds):
         return None
     trouble = stream.finished.trouble
-    text = stream.finished.text or "it said that it was done, and did not end"
+    text = " ".join(stream.finished.text.split()) or "it said that it was done, and did not end"
     return Step(BY_TROUBLE[trouble] if trouble else RESULT, text)
 
 

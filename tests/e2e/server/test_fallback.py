@@ -233,3 +233,11 @@ def test_commands_do_not_load_what_only_the_server_needs(board: Board) -> None:
     loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert "corral.interfaces.cli.remote" in loaded
     assert not [name for name in loaded if name.split(".")[0] in FORBIDDEN or name in FORBIDDEN]
+
+
+def test_words_that_are_no_text_are_refused_with_a_server_as_without(bare_board: Board) -> None:
+    bare_board.here("init", code=0)
+    with serve(bare_board):
+        said = bare_board.corral("convoy", "create", b"caf\xe9", code=2).err
+        assert "the title is not valid UTF-8 at character 4" in said
+        bare_board.corral("pause", b"caf\xe9", code=4)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from corral.core.config import Config
 from corral.core.errors import BadInput, CorralError, Failed, NotInitialised, Refused
+from corral.core.text import cut
 from corral.interfaces.cli import output
 from corral.store.pace import Pace
 from corral.store.seal import Mark
@@ -105,9 +106,9 @@ class Context:
                 content = file.read(_LONGEST).decode("utf-8")
             return content.replace("\r\n", "\n")
         except OSError as error:
-            raise BadInput(f"{name!r} cannot be read: {error.strerror}") from error
+            raise BadInput(f"{cut(name, 400)!r} cannot be read: {error.strerror}") from error
         except UnicodeDecodeError as error:
-            raise BadInput(f"{name!r} is not UTF-8 text") from error
+            raise BadInput(f"{cut(name, 400)!r} is not UTF-8 text") from error
 
     def settle(self) -> None:
         """Do, behind the answer, what is due: a snapshot, the mirror."""

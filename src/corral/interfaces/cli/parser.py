@@ -40,6 +40,8 @@ def parse(entry: Entry, words: list[str]) -> Options | None:
         option = by_flag.get(flag)
         if option is None:
             raise _bad(entry, f"there is no option {printable(flag)}")
+        if equals and option.kind == "flag":
+            raise _bad(entry, f"{flag} takes no value: it is there, or it is not")
         _set(entry, values, option, [inline] if equals else rest, by_flag)
     _place(entry, values, [o for o in options if not o.flag.startswith("-")], loose)
     return Options(**values)

@@ -85,9 +85,9 @@ def _content(name: str) -> bytes:
         with open(0 if name == "-" else name, "rb", closefd=name != "-") as file:
             return file.read(MOST_BYTES + 1)
     except OSError as error:
-        raise BadInput(f"{name!r} cannot be read: {error.strerror}") from error
+        raise BadInput(f"{cut(name, 400)!r} cannot be read: {error.strerror}") from error
     except ValueError as error:
-        raise BadInput(f"{shown(name)!r} is not the name of a file") from error
+        raise BadInput(f"{cut(name, 400)!r} is not the name of a file") from error
 
 
 def surroundings(context: Context) -> Surroundings:

@@ -42,7 +42,11 @@ class _Envelope(Struct):
 def ask(folder: str, command: Command, actor: str, key: str) -> Raw | None:
     """Return what the server answered, None if none runs; raise what it refused."""
     path = f"/api/{command.name.replace(' ', '/')}"
-    return _ask(folder, path, msgspec.json.encode(command), actor, key)
+    try:
+        body = msgspec.json.encode(command)
+    except UnicodeEncodeError:
+        return None  # no text that could be sent: the rules refuse it, and say which
+    return _ask(folder, path, body, actor, key)
 
 
 def post(folder: str, path: str, actor: str) -> Any:
