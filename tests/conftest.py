@@ -22,6 +22,8 @@ settings.register_profile(
 )
 settings.load_profile("corral")
 
+LONGEST = "test_matrix.py"
+
 # A shell that runs us in the background has us ignore Ctrl-C, and so would all that tests start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -33,9 +35,12 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put files that need the coding agents last: `make test` installs those meanwhile."""
+    """Put files that need the coding agents last: `make test` installs those meanwhile.
+
+    The longest of them is the first, so that all others are done beside it, and none after it.
+    """
     needing = {item.path for item in items if "programs" in getattr(item, "fixturenames", ())}
-    items.sort(key=lambda item: item.path in needing)
+    items.sort(key=lambda item: (item.path in needing, item.path.name != LONGEST))
 
 
 @pytest.fixture(scope="session")

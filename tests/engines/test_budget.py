@@ -14,7 +14,10 @@ def test_claude_code_stops_within_a_turn_of_its_budget_and_the_report_is_right(
     ranch = ranch_of(tmp_path, programs, standin, {"thrifty": "claude-code"})
     config = ranch.path / ".corral" / "config.toml"
     config.write_text(config.read_text() + "[budget]\ntask_usd = 0.1\n")
-    steps = [{"op": "write", "path": f"{n}.py", "content": "y = 2\n"} for n in range(20)]
+    # Each takes a moment, as with a real model, so that the witness has time to see it.
+    steps = [
+        {"op": "write", "path": f"{n}.py", "content": "y = 2\n", "delay": 2.0} for n in range(20)
+    ]
     brief = tmp_path / "brief.md"
     brief.write_text(plan(*steps, {"op": "say", "text": "Done."}))
     task = ranch.add("Write much", "--engine", "thrifty", "--brief-file", str(brief))

@@ -120,6 +120,7 @@ class LastWord(Struct, frozen=True):
     text: str = ""
     asked: str = ""  # a question that was never answered
     denied: int = 0  # tool calls that it was not permitted
+    wrong_model: str = ""  # why it may not have used the model that it did
 
 
 class Ended(Struct, frozen=True):
@@ -183,7 +184,7 @@ def _by_word(ended: Ended, word: LastWord) -> Judgement | None:
     if word.trouble is not None:
         return Judgement(BY_TROUBLE[word.trouble], word.text or str(word.trouble))
     if word.said:
-        return None
+        return Judgement(Verdict.WRONG_MODEL, word.wrong_model) if word.wrong_model else None
     how = f"signal {ended.signal}" if ended.signal is not None else f"exit code {ended.code}"
     return Judgement(Verdict.CRASHED, f"it broke off ({how}){_quoted(ended.last_words)}")
 

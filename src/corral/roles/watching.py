@@ -119,6 +119,11 @@ class Watcher:
             text=_line(end.text) if end else "",
             asked=_line(stream.asked.text) if stream.asked else "",
             denied=stream.denied,
+            wrong_model=watchdog.wrong_model(
+                stream.model or session.model,
+                self._config.budget.require_model,
+                spent=stream.bill != Bill(),
+            ),
         )
 
     def summary(self, session: Session, task: Task, folder: str) -> Stream:

@@ -108,3 +108,21 @@ def test_an_engine_that_does_not_name_its_model_costs_what_that_of_its_profile_d
     ranch.once()
     assert ranch.spent()["cost_usd"] == 0.003
     assert [line["name"] for line in ranch.here("cost", "--json").data["models"]] == ["m-9"]
+
+
+def test_a_session_that_was_over_too_soon_to_be_stopped_still_needs_a_required_model(
+    ranch: Ranch,
+) -> None:
+    ranch.configure(CONFIG + '[budget]\nrequire_model = ["big-*"]\n')
+    spends = fact("spent", fresh=1000, output=100)
+    small = ranch.script(script(began(model="small-1"), spends, WORK, DONE))
+    unnamed = ranch.script(script(began(model=""), spends, WORK, DONE))
+    big = ranch.script(script(began(model="big-1"), spends, WORK, DONE))
+    ranch.once()
+    assert ranch.verdict(big) == "proved", ranch.detail(big)
+    assert (ranch.verdict(small), ranch.task(small)["state"]) == ("wrong_model", "failed")
+    assert ranch.detail(small) == "it uses small-1, which budget.require_model does not allow"
+    assert ranch.verdict(unnamed) == "wrong_model"
+    assert ranch.detail(unnamed) == (
+        "it does not say which model it used: name one in its profile, for budget.require_model"
+    )
