@@ -118,6 +118,9 @@ def test_a_session_is_bounded_by_its_key(served: Served) -> None:
             shown = await own.client.read_resource("corral://task/AF-1")
             assert json.loads(shown.contents[0].text)["title"] == "Mine"
             await own.client.read_resource("corral://board")
+            with pytest.raises(MCPError, match="not_found"):  # and no traceback: `serve` sees to it
+                await own.client.read_resource("corral://brief/AF-2")
+            assert "Extra inputs" in await own.refused("hand_off", not3="a typing error")
             served.post("/api/message/send", {"to": session, "text": "Hurry"})
             mail = await own.client.read_resource("corral://messages")
             assert json.loads(mail.contents[0].text)[0]["text"] == "Hurry"

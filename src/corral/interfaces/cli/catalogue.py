@@ -109,7 +109,7 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
             "why",
             "why something is as it is",
             "look:why",
-            (Option("what", "a task, session, convoy, check run, lease, message or alert"),),
+            (Option("thing", "a task, session, convoy, check run, lease, message or alert"),),
         ),
         Entry(
             "log",

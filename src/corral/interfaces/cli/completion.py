@@ -1,7 +1,7 @@
 """Shell completion: a small script for each shell, which asks `corral __complete`."""
 
 from collections.abc import Iterable
-from itertools import islice
+from itertools import chain, islice
 
 from corral.core.errors import CorralError
 from corral.interfaces.cli.catalogue import ENTRIES, options_of
@@ -77,5 +77,6 @@ def _known(what: str) -> Iterable[str]:
         "convoy": state.convoys,
         "resource": state.leases,
         "alert": state.alerts,
+        "thing": chain(state.tasks, state.sessions, state.convoys, state.checks, state.leases),
     }
     return list(islice(found.get(what, ()), _MOST))

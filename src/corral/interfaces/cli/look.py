@@ -168,10 +168,10 @@ def _fate(message: views.MessageView) -> str:
 
 def why(context: Context, options: Options) -> None:
     state = context.store.state()
-    if options.what.upper() not in state.tasks:
-        _why_else(context, state, options.what)
+    if options.thing.upper() not in state.tasks:
+        _why_else(context, state, options.thing)
         return
-    task = find_task(state, options.what)
+    task = find_task(state, options.thing)
     limits, now = limits_of(context.config), context.now()
     engine = context.config.engine.get(profile_for(state, task, limits.accounts, now))
     found = explain(state, task, now, limits, engine.pool if engine else "")

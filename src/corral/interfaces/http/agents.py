@@ -15,7 +15,8 @@ from typing import Any, Concatenate, ParamSpec
 
 import msgspec
 from mcp.server.mcpserver import MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.exceptions import ResourceError, ToolError
+from mcp.server.mcpserver.tools import Tool
 from mcp.server.transport_security import TransportSecuritySettings
 
 from corral.core import commands as c
@@ -42,6 +43,10 @@ _caller: ContextVar[Principal] = ContextVar("caller")  # each request has its ow
 _keys: ContextVar[Iterator[str]] = ContextVar("keys")
 
 
+class _Refusal(ToolError, ResourceError):
+    """What a rule forbids, of a tool or of a resource: told to the agent, and nothing to log."""
+
+
 def _told(
     tool: Callable[Concatenate["Tools", P], Awaitable[Any]],
 ) -> Callable[Concatenate["Tools", P], Coroutine[Any, Any, str]]:
@@ -53,21 +58,34 @@ def _told(
             found = await tool(self, *given, **named)
         except CorralError as error:
             hint = f" (try: {error.hint})" if error.hint else ""
-            raise ToolError(f"{error.code}: {error.message}{hint}") from error
+            raise _Refusal(f"{error.code}: {error.message}{hint}") from error
         return found if isinstance(found, str) else msgspec.json.encode(found).decode()
 
     told.__annotations__ = {**tool.__annotations__, "return": str}
     return told
 
 
+def _strict(tool: Callable[..., Awaitable[str]]) -> Tool:
+    """Return a tool that refuses arguments which it does not know: a typing error is no wish."""
+    found = Tool.from_function(tool, description=tool.__doc__, structured_output=False)
+    found.parameters["additionalProperties"] = False
+    given = found.fn_metadata.arg_model
+    given.model_config["extra"] = "forbid"
+    given.model_rebuild(force=True)
+    return found
+
+
 class Agents:
     """The MCP endpoint, for as long as the server runs."""
 
     def __init__(self, api: Api) -> None:
-        server: MCPServer[Any] = MCPServer("corral", instructions=INSTRUCTIONS, log_level="ERROR")
         tools = Tools(api)
-        for tool in tools.all():
-            server.add_tool(tool, description=tool.__doc__, structured_output=False)
+        server: MCPServer[Any] = MCPServer(
+            "corral",
+            instructions=INSTRUCTIONS,
+            tools=[_strict(tool) for tool in tools.all()],
+            log_level="ERROR",
+        )
         server.resource("corral://board", mime_type="application/json")(tools.status)
         server.resource("corral://messages", mime_type="application/json")(tools.messages)
         server.resource("corral://task/{task}", mime_type="application/json")(tools.task)
