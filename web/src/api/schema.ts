@@ -987,6 +987,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/tasks/{task}/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** all sessions of a task, oldest first */
+        get: operations["get /api/tasks/{task}/sessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/checks/{check}/log": {
         parameters: {
             query?: never;
@@ -3242,6 +3259,9 @@ export interface components {
             tails: {
                 [key: string]: string[];
             };
+            beat: {
+                [key: string]: string;
+            };
         };
         /**
          * Change
@@ -4978,6 +4998,32 @@ export interface operations {
                         /** @constant */
                         ok: true;
                         data: components["schemas"]["Usage"] | null;
+                    };
+                };
+            };
+        };
+    };
+    "get /api/tasks/{task}/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                task: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: true;
+                        data: components["schemas"]["SessionRow"][];
                     };
                 };
             };

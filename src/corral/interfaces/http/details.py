@@ -9,14 +9,17 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from corral.core import whole
+from corral.core.board import session_row
 from corral.core.facts import AnyFact
+from corral.core.graph import find_task
 from corral.core.profiles import limits_of
 from corral.core.queue_rules import find_run
+from corral.core.rows import SessionRow
 from corral.core.rules import find_convoy
 from corral.interfaces.http.exchange import Call, Reply, asked, ok
 from corral.interfaces.http.pages import Output, OutputQuery, session_of
 from corral.interfaces.http.routes import Route
-from corral.roles import paging
+from corral.roles import paging, past
 from corral.roles.changes import Changes
 from corral.roles.files import Room
 from corral.world import checks, processes
@@ -109,6 +112,14 @@ async def usage(api: "Api", call: Call) -> Reply:
     return ok((await asyncio.to_thread(processes.usage, [folder])).get(folder))
 
 
+async def sessions(api: "Api", call: Call) -> Reply:
+    """A board has the newest session of each task; this has those before it, too."""
+    state = api.feed.state
+    task = find_task(state, call.params["task"]).id
+    found = await asyncio.to_thread(past.sessions_of, api.feed.store, state, task)
+    return ok([session_row(state, session) for session in found])
+
+
 async def check_log(api: "Api", call: Call) -> Reply:
     query: LinesQuery = asked(call, LinesQuery)
     run = find_run(api.feed.state, call.params["check"]).run
@@ -142,6 +153,13 @@ ROUTES = (
     _view(f"{_SESSION}/brief", "what it was told", brief, BriefText),
     _view(f"{_SESSION}/diff", "what it has changed so far", diff, Changes),
     _view(f"{_SESSION}/usage", "what its processes use now", usage, Usage | None),
+    _view(
+        "/api/tasks/{task}/sessions",
+        "all sessions of a task, oldest first",
+        sessions,
+        list[SessionRow],
+        people_only=True,
+    ),
     _view(
         "/api/checks/{check}/log",
         "the last lines that a run of the checks printed",
