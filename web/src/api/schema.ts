@@ -5059,7 +5059,9 @@ export interface operations {
     };
     "get /api/convoys/{convoy}/report": {
         parameters: {
-            query?: never;
+            query?: {
+                at?: number | null;
+            };
             header?: never;
             path: {
                 convoy: string;
@@ -5085,7 +5087,9 @@ export interface operations {
     };
     "get /api/mayors/{mayor}": {
         parameters: {
-            query?: never;
+            query?: {
+                at?: number | null;
+            };
             header?: never;
             path: {
                 mayor: string;

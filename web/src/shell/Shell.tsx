@@ -2,6 +2,7 @@
 
 import { useEffect } from "preact/hooks";
 import { lookAt, store, stream, tables } from "../live";
+import { ticking as now } from "../lib/clock";
 import { useKeys } from "../lib/keys";
 import { hideOverlay, overlay, showHelp, showPalette } from "../lib/overlay";
 import { closeTask, go, pathTo, place } from "../lib/router";
@@ -15,6 +16,7 @@ import { OnDemand } from "./OnDemand";
 import { PAGES } from "./pages";
 import "./shell.css";
 
+const PATIENCE_MS = 8000;
 const loadPalette = () => import("./Palette");
 const loadHelp = () => import("./Help");
 const loadTask = () => import("../pages/task");
@@ -33,6 +35,7 @@ export function Shell() {
     { keys: "T", label: "Change light and dark", group: "Everywhere", run: nextTheme },
     ...PAGES.map((one) => ({ keys: `g ${one.key}`, label: `Go to ${one.title}`, group: "Pages", run: () => go(pathTo(one.name)), quiet: true })),
   ]);
+  useEffect(() => loadAhead(), []);
   if (stream.state.value === "unknown") return <LoggedOut />;
   return (
     <div class="shell">
@@ -52,6 +55,17 @@ export function Shell() {
       <Toasts />
     </div>
   );
+}
+
+/** Load what is not shown yet while nothing else is to do: it is there then even if the server is not. */
+function loadAhead(): void {
+  const rest: (() => Promise<unknown>)[] = [loadTask, loadPalette, loadHelp, ...PAGES.map((page) => page.load)];
+  const idle = (run: () => void) => ("requestIdleCallback" in window ? requestIdleCallback(run) : setTimeout(run, 200));
+  const next = () => {
+    const load = rest.shift();
+    if (load) void load().then(() => idle(next), () => undefined); // it is loaded when it is needed, and says then if it cannot be
+  };
+  setTimeout(() => idle(next), 2000);
 }
 
 function skip(event: Event): void {
@@ -120,6 +134,7 @@ function Notices() {
       {cut > 0 && (
         <div class="notice tone-red" data-notice="cut">
           <strong>The connection is cut.</strong> This is how things were at {clock(cut)}. Trying again …
+          {now.value - cut > PATIENCE_MS && <span>If it stays so: <code>corral up -d</code> starts the server, <code>corral link</code> tells where it is.</span>}
         </div>
       )}
       {past !== null && (
@@ -130,8 +145,8 @@ function Notices() {
       )}
       {pauses.map((pause) => (
         <div key={pause.id} class="notice tone-amber" data-notice="paused">
-          <strong>{pause.what === "queue" ? "Nothing lands" : "No session is started"}:</strong> paused by {pause.by}
-          {pause.reason && `, “${pause.reason}”`}.
+          <strong>{pause.what === "queue" ? "Nothing lands" : "No session is started"}:</strong>
+          paused{pause.by && ` by ${pause.by}`}{pause.reason && `, “${pause.reason}”`}.
         </div>
       ))}
     </div>

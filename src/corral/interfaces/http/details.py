@@ -16,6 +16,7 @@ from corral.core.profiles import limits_of
 from corral.core.queue_rules import find_run
 from corral.core.rows import SessionRow
 from corral.core.rules import find_convoy
+from corral.interfaces.http.dashboard import BoardQuery, moment
 from corral.interfaces.http.exchange import Call, Reply, asked, ok
 from corral.interfaces.http.pages import Output, OutputQuery, session_of
 from corral.interfaces.http.routes import Route
@@ -129,7 +130,7 @@ async def check_log(api: "Api", call: Call) -> Reply:
 
 
 async def report(api: "Api", call: Call) -> Reply:
-    state, now = api.feed.state, api.clock()
+    state, now = await moment(api, asked(call, BoardQuery))
     convoy = find_convoy(state, call.params["convoy"]).id
     found = whole.outlook(state, convoy, limits_of(api.config), now)
     return ok(whole.report(state, convoy, found, now))
@@ -173,6 +174,7 @@ ROUTES = (
         "what a convoy has come to so far",
         report,
         whole.Report,
+        query=BoardQuery,
         people_only=True,
     ),
 )

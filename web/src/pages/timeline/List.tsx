@@ -1,7 +1,6 @@
 /** The events as a list, newest first; older ones are loaded as one goes down. */
 
 import { useMemo, useState } from "preact/hooks";
-import { tables } from "../../live";
 import { useKeys } from "../../lib/keys";
 import { clock, count, moment } from "../../lib/words";
 import { Badge, Button, EmptyState, SessionLink, TaskLink } from "../../ui/parts";
@@ -65,7 +64,7 @@ function Row({ event, chosen, onChoose }: { event: LogEvent; chosen: boolean; on
 
 function Link({ kind, id }: { kind: string; id: string }) {
   if (kind === "task") return <TaskLink id={id} />;
-  if (kind === "session") return tables.sessions.row(id) ? <SessionLink id={id} /> : <span class="mono">{id}</span>;
+  if (kind === "session") return <SessionLink id={id} />;
   return <span class="mono">{id}</span>;
 }
 
