@@ -199,6 +199,9 @@ export function Choice({ label, all, value, options, onChange }: { label: string
   );
 }
 
+/** What a toolbar filters by beside text; a phone has it in a line of its own. */
+export const Filters = ({ children }: Children) => <div class="filters">{children}</div>;
+
 /** A field to filter by text; `/` leads to it. */
 export function Search({ value, onInput, label = "Filter" }: { value: string; onInput: (text: string) => void; label?: string }) {
   return (

@@ -10,7 +10,7 @@ import { money } from "../../lib/words";
 import { OnDemand } from "../../shell/OnDemand";
 import type { PageProps } from "../../shell/pages";
 import { Icon, StateSign } from "../../ui/icons";
-import { Button, Choice, EmptyState, Key, Page, Search } from "../../ui/parts";
+import { Button, Choice, EmptyState, Filters, Key, Page, Search } from "../../ui/parts";
 import { same } from "../../live/store";
 import { changePriority, move } from "../task/actions";
 import { chosen } from "./chosen";
@@ -48,9 +48,11 @@ export default function Board(_: PageProps) {
   const tools = (
     <>
       <Search value={text} onInput={(q) => setQuery({ q })} label="Filter tasks" />
-      {convoys.value.length > 1 && <Choice label="Convoy" all="All convoys" value={convoy} options={convoys.value} onChange={(value) => setQuery({ convoy: value })} />}
-      {(engines.value.length > 1 || engine) && <Choice label="Engine" all="All engines" value={engine} options={engines.value} onChange={(value) => setQuery({ engine: value })} />}
-      {(roles.value.length > 0 || role) && <Choice label="Role" all="All roles" value={role} options={roles.value} onChange={(value) => setQuery({ role: value })} />}
+      <Filters>
+        {convoys.value.length > 1 && <Choice label="Convoy" all="All convoys" value={convoy} options={convoys.value} onChange={(value) => setQuery({ convoy: value })} />}
+        {(engines.value.length > 1 || engine) && <Choice label="Engine" all="All engines" value={engine} options={engines.value} onChange={(value) => setQuery({ engine: value })} />}
+        {(roles.value.length > 0 || role) && <Choice label="Role" all="All roles" value={role} options={roles.value} onChange={(value) => setQuery({ role: value })} />}
+      </Filters>
       <span class="grow" />
       <Button kind="first" icon="plus" label="Add a task" onClick={() => (adding.value = true)}><span class="wide">Add a task</span></Button>
     </>
@@ -81,7 +83,7 @@ function Glance({ convoy }: { convoy: string }) {
       {needed.value > 0 && <a class="tone-red toned" href={pathTo("alerts")}><Icon name="alerts" /><span><strong>{needed.value}</strong> {needed.value === 1 ? "needs" : "need"} you</span></a>}
       <a class={live.value ? "tone-blue" : "tone-grey"} href={pathTo("sessions")}><StateSign state="running" /><span><strong>{live.value}</strong> at work</span></a>
       <a class="tone-violet" href={pathTo("queue")}><StateSign state="review" /><span><strong>{tables.queue.ids.value.length}</strong> waiting to land</span></a>
-      <span class="tone-accent across"><StateSign state="todo" /><span><strong>{ready}</strong> ready to start</span></span>
+      <span class="tone-accent across"><StateSign state="todo" /><span><strong>{ready}</strong> waiting to start</span></span>
       {spent && money(spent) && <a href={pathTo("health")}><strong>{money(spent)}</strong> spent</a>}
       <span class="landed" title="of all tasks that are not cancelled">
         <span class="rail" aria-hidden="true"><span style={{ width: `${tasks.length ? (100 * landed) / tasks.length : 0}%` }} /></span>
