@@ -43,7 +43,7 @@ export function Shell() {
       <Navigation />
       <div class="middle">
         <Notices />
-        <main id="page" tabIndex={-1}>
+        <main id="page" tabIndex={-1} data-page={page}>
           {!entry && <EmptyState title="There is no such page."><a href="/">Go to the board</a></EmptyState>}
           {entry && <OnDemand key={entry.name} load={entry.load} props={{ rest }} />}
         </main>
