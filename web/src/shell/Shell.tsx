@@ -2,12 +2,12 @@
 
 import { useEffect } from "preact/hooks";
 import { lookAt, store, stream, tables } from "../live";
-import { ticking as now } from "../lib/clock";
+import { pastAt, ticking as now } from "../lib/clock";
 import { useKeys } from "../lib/keys";
 import { hideOverlay, overlay, showHelp, showPalette } from "../lib/overlay";
 import { closeTask, go, pathTo, place } from "../lib/router";
 import { nextTheme, theme } from "../lib/theme";
-import { clock, plural } from "../lib/words";
+import { clock, moment, plural } from "../lib/words";
 import { Icon } from "../ui/icons";
 import { Button, EmptyState } from "../ui/parts";
 import { Asking } from "../pages/task/actions";
@@ -139,7 +139,7 @@ function Notices() {
       )}
       {past !== null && (
         <div class="notice tone-violet" data-notice="past">
-          <strong>This is the past:</strong> after event {past}, {plural(store.newest.value - past, "event")} ago.
+          <strong>This is the past:</strong> after event {past}, {plural(store.newest.value - past, "event")} ago{pastAt.value > 0 && ` (${moment(pastAt.value)})`}. Nothing can be changed here.
           <Button onClick={() => void lookAt(null)}>Back to now</Button>
         </div>
       )}
