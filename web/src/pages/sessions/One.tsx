@@ -3,7 +3,7 @@
 import { computed, useComputed } from "@preact/signals";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { SessionRow } from "../../api/rows";
-import { get, Refused } from "../../api/client";
+import { get } from "../../api/client";
 import { store, tables } from "../../live";
 import { useKeys } from "../../lib/keys";
 import { go, pathTo, place, setQuery } from "../../lib/router";
@@ -23,7 +23,8 @@ const STILL = computed(() => 0);
 export function One({ id }: { id: string }) {
   const past = store.past.value;
   const row = tables.sessions.row(id);
-  const earlier = useEarlier(id, !row && past === null && store.seq.value >= 0);
+  const task = tables.tasks.row(id.slice(0, Math.max(0, id.lastIndexOf("."))));
+  const earlier = useEarlier(id, !row && past === null && task !== undefined && task.attempts > 1 ? task.id : "");
   const session = row ?? earlier;
   useKeys([{ keys: "u", label: "Back to all sessions", group: "Session", run: () => go(pathTo("sessions")) }]);
   if (session) return <Shown session={session} />;
@@ -40,21 +41,18 @@ export function One({ id }: { id: string }) {
 }
 
 /** A session that another one of its task has taken the place of; undefined: not known yet, null: there is none. */
-function useEarlier(id: string, wanted: boolean): SessionRow | null | undefined {
+function useEarlier(id: string, task: string): SessionRow | null | undefined {
   const [found, setFound] = useState<SessionRow | null>();
   useEffect(() => {
     setFound(undefined);
-    if (!wanted) return;
+    if (!task) return;
     const asking = new AbortController();
-    get("/api/tasks/{task}/sessions", { task: id.slice(0, id.lastIndexOf(".")) || id }, {}, asking.signal)
-      .then((all) => setFound(all.find((one) => one.id === id.toUpperCase()) ?? null))
-      .catch((error: unknown) => {
-        if (error instanceof Refused && error.status === 404) setFound(null);
-        else if (!asking.signal.aborted) complain(error);
-      });
+    get("/api/tasks/{task}/sessions", { task }, {}, asking.signal)
+      .then((all) => setFound(all.find((one) => one.id === id) ?? null))
+      .catch((error: unknown) => !asking.signal.aborted && complain(error));
     return () => asking.abort();
-  }, [id, wanted]);
-  return found;
+  }, [id, task]);
+  return task ? found : null;
 }
 
 function Shown({ session }: { session: SessionRow }) {

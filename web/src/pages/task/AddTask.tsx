@@ -66,7 +66,7 @@ export default function AddTask({ convoy, onClose }: { convoy: string; onClose: 
           <Field label="Priority"><input class="input" name="priority" type="number" min={0} defaultValue="0" /></Field>
           <Field label="Engine">
             <select class="input" name="engine">
-              <option value="">as configured</option>
+              <option value="">default</option>
               {engines.map((name) => <option key={name}>{name}</option>)}
             </select>
           </Field>
