@@ -101,3 +101,10 @@ def test_what_passes_is_unchanged_by_passing_again(value: str) -> None:
     assert text.line(once, "the title", text.TITLE) == once
     assert "\n" not in once
     assert once.encode()
+
+
+def test_what_a_terminal_obeys_is_taken_out_of_words() -> None:
+    said = "\x1b[1;31mno\x1b[0m \x1b]8;;javascript:x\x07link\x1b]8;;\x1b\\ \x1b(Bway\x1b"
+    assert text.unstyled(said) == "no link way"
+    assert text.cut(said, 10) == "no link w…"
+    assert text.unstyled("[32m stays") == "[32m stays"

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Ansi, plain } from "../src/lib/ansi";
+import { Ansi, plain, revealed } from "../src/lib/ansi";
 
 const line = (text: string) => new Ansi().line(text);
 
@@ -33,4 +33,9 @@ test.each([
 
 test("a line of a million characters is read in no time that grows with its square", () => {
   expect(plain("\x1b[".repeat(250_000) + "x".repeat(500_000)).length).toBeLessThan(1_000_001);
+});
+
+test("what turns the text around it is shown, and turns nothing", () => {
+  expect(new Ansi().line("a\u202egpj.exe\u202c \u2066b").map((piece) => piece.text).join("")).toBe("a⟨U+202E⟩gpj.exe⟨U+202C⟩ ⟨U+2066⟩b");
+  expect(revealed("x\x1b[31m\0\x7f\ty")).toBe("x␛[31m␀␡\ty");
 });

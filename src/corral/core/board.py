@@ -215,18 +215,23 @@ _SESSION = tuple(
 def _sessions(state: State) -> Iterator[rows.SessionRow]:
     questions = {m.sender: m.id for m in state.messages.values() if m.question}
     for session in state.sessions.values():
-        task = state.tasks[session.task]
-        yield rows.SessionRow(
-            id=session.id,
-            task=session.task,
-            convoy=task.convoy,
-            title=task.title,
-            role=task.role,
-            live=session.live,
-            question=questions.get(session.id, ""),
-            cost=cost_of(session.bill),
-            **{name: getattr(session, name) for name in _SESSION},
-        )
+        yield session_row(state, session, questions.get(session.id, ""))
+
+
+def session_row(state: State, session: Session, question: str = "") -> rows.SessionRow:
+    """Return the row of a session, also of one that another one has taken the place of."""
+    task = state.tasks[session.task]
+    return rows.SessionRow(
+        id=session.id,
+        task=session.task,
+        convoy=task.convoy,
+        title=task.title,
+        role=task.role,
+        live=session.live,
+        question=question,
+        cost=cost_of(session.bill),
+        **{name: getattr(session, name) for name in _SESSION},
+    )
 
 
 def _queue(state: State) -> Iterator[rows.QueueRow]:

@@ -1,6 +1,6 @@
 """Sessions that another one of the same task has taken the place of: the log still knows them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
@@ -23,18 +23,20 @@ def task_of(state: State, session: str) -> TaskId | None:
 def session_then(state: State, session: str, events: Iterable[Happened]) -> Session | None:
     """Return an earlier session as it was when it ended, from the events about its task."""
     task = task_of(state, session)
-    if task is None:
-        return None
-    wanted = SessionId(session.upper())
+    earlier = sessions_then(state, task, events) if task is not None else ()
+    return next((one for one in earlier if one.id == session.upper()), None)
+
+
+def sessions_then(state: State, task: TaskId, events: Iterable[Happened]) -> Iterator[Session]:
+    """Yield the sessions of a task before its newest one, each as it was when it ended."""
     then = State(tasks={task: replace(state.tasks[task], session=SessionId(""))})
     for event, seq, at in events:
         name = getattr(event, "session", "")
         if not isinstance(event, _ABOUT) or name.rpartition(".")[0] != task:
             continue
-        if isinstance(event, e.SessionStarted) and wanted in then.sessions:
-            break
+        if isinstance(event, e.SessionStarted):
+            yield from tuple(then.sessions.values())
         apply(then, event, seq, at)
-    return then.sessions.get(wanted)
 
 
 _ABOUT = (

@@ -64,10 +64,23 @@ def shown(value: str) -> str:
     return value if value.isprintable() else "".join(c if c.isprintable() else "?" for c in value)
 
 
+def unstyled(value: str) -> str:
+    """Take out what a terminal would obey: colours, titles, links. What it would show is left."""
+    if "\x1b" not in value:
+        return value
+    import re  # loading it would cost every command
+
+    return re.sub(_SEQUENCE, "", value)
+
+
+# CSI; OSC and its kind, up to its end or the line's; two bytes.
+_SEQUENCE = r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]?"
+
+
 def cut(value: str, limit: int) -> str:
     """Make any text fit into one line of at most so many characters; the end is left out."""
     # Before it is cut: half of a key is not known for one.
-    flat = " ".join(shown(part) for part in redacted(value).split())
+    flat = " ".join(shown(part) for part in redacted(unstyled(value)).split())
     return flat if len(flat) <= limit else flat[: limit - 1] + "…"
 
 

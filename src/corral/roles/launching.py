@@ -19,6 +19,7 @@ from corral.core.profiles import budgets_of
 from corral.core.redaction import redacted
 from corral.core.session_rules import port_leases
 from corral.core.state import Session, Task
+from corral.core.text import unstyled
 from corral.core.verdict import Verdict
 from corral.roles.confinement import Confinement
 from corral.roles.engaging import Engaging
@@ -293,7 +294,7 @@ def mail_of(session: SessionId) -> str:
 
 
 def last_words(folder: str | None, lines: int = 3) -> str:
-    words = redacted(" / ".join(processes.last_lines(folder, lines))) if folder else ""
+    words = redacted(unstyled(" / ".join(processes.last_lines(folder, lines)))) if folder else ""
     return "".join(c if c.isprintable() else " " for c in words)[-300:].strip()
 
 

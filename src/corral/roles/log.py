@@ -13,6 +13,7 @@ from corral.core.commands import RaiseAlert
 from corral.core.redaction import redacted
 from corral.core.rules import decide as decide_by_rules
 from corral.core.state import Alert, State
+from corral.core.text import unstyled
 from corral.roles.recurring import recur
 from corral.roles.secrets import Secrets
 from corral.store.port import Decide, Request, Store
@@ -78,7 +79,9 @@ class Log:
         if (kind, subject) in self._told and not again:
             return
         self._told.add((kind, subject))
-        said = "".join(c if c.isprintable() else " " for c in redacted(text))[:_SHOWN].strip()
+        said = "".join(c if c.isprintable() else " " for c in redacted(unstyled(text)))[
+            :_SHOWN
+        ].strip()
         command = RaiseAlert(subject=subject, kind=kind, text=said or "-")
         self.record(lambda state, now: decide_by_rules(state, command, self._actor, now))
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from corral.core.codec import decode, event_of
-from corral.core.past import Happened, session_then, task_of
+from corral.core.ids import TaskId
+from corral.core.past import Happened, session_then, sessions_then, task_of
 from corral.core.session_rules import find_session
 from corral.core.state import Session, State
 from corral.store.port import Store
@@ -16,6 +17,15 @@ def find(store: Store, state: State, session: str) -> Session:
         return find_session(state, session)
     found = session_then(state, session, _about(store, state.seq, task))
     return found or find_session(state, session)  # which says that there is none
+
+
+def sessions_of(store: Store, state: State, task: TaskId) -> list[Session]:
+    """Return all sessions of a task, oldest first."""
+    newest = state.sessions.get(state.tasks[task].session)
+    if newest is None:
+        return []
+    events = _about(store, state.seq, task) if state.tasks[task].attempts > 1 else iter(())
+    return [*sessions_then(state, task, events), newest]
 
 
 def _about(store: Store, until: int, task: str) -> Iterator[Happened]:

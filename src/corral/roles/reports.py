@@ -10,6 +10,7 @@ from enum import Enum
 from os.path import join
 
 from corral.core.beats import Note, read_note
+from corral.core.text import unstyled
 from corral.world.git.tree import read_plain
 
 PROGRESS = "progress.md"
@@ -72,4 +73,4 @@ def changed_at(path: str, now: int) -> int:
 
 
 def _printable(text: str) -> str:
-    return "".join(c if c.isprintable() else " " for c in text)
+    return "".join(c if c.isprintable() else " " for c in unstyled(text))

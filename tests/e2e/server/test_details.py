@@ -190,3 +190,26 @@ def _pending(served: Served, after: int) -> int:
     rows = served.get("/api/board").data["mayors"]
     seq = rows[0]["proposed_seq"] if rows and rows[0]["pending"] else 0
     return int(seq) if seq > after else 0
+
+
+def test_every_session_of_a_task_and_a_convoy_at_an_earlier_event(farm: Farm) -> None:
+    task = farm.script('echo "$CORRAL_SESSION"; exit 3')
+    farm.once()
+    failed = farm.of_type("task.failed")[-1]["seq"]
+    farm.here("task", "retry", task, code=0)
+    farm.once()
+    with serve(farm) as served:
+        found = served.get(f"/api/tasks/{task}/sessions").data
+        assert [(one["id"], one["verdict"], one["live"]) for one in found] == [
+            (f"{task}.1", "crashed", False),
+            (f"{task}.2", "crashed", False),
+        ]
+        newest = [one for one in served.get("/api/board").data["sessions"] if one["task"] == task]
+        assert found[1:] == newest
+        printed = served.get(f"/api/sessions/{task}.1/output").data["lines"]
+        assert printed == [f"{task}.1"]
+        earlier = served.get(f"/api/convoys/auth-fix/report?at={failed}").data
+        assert [line["attempts"] for line in earlier["tasks"]] == [1]
+        now = served.get("/api/convoys/auth-fix/report").data
+        assert [line["attempts"] for line in now["tasks"]] == [2]
+        assert served.get("/api/tasks/AF-9/sessions").status == 404

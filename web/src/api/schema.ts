@@ -987,6 +987,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/tasks/{task}/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** all sessions of a task, oldest first */
+        get: operations["get /api/tasks/{task}/sessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/checks/{check}/log": {
         parameters: {
             query?: never;
@@ -3242,6 +3259,9 @@ export interface components {
             tails: {
                 [key: string]: string[];
             };
+            beat: {
+                [key: string]: string;
+            };
         };
         /**
          * Change
@@ -4983,6 +5003,32 @@ export interface operations {
             };
         };
     };
+    "get /api/tasks/{task}/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                task: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: true;
+                        data: components["schemas"]["SessionRow"][];
+                    };
+                };
+            };
+        };
+    };
     "get /api/checks/{check}/log": {
         parameters: {
             query?: {
@@ -5013,7 +5059,9 @@ export interface operations {
     };
     "get /api/convoys/{convoy}/report": {
         parameters: {
-            query?: never;
+            query?: {
+                at?: number | null;
+            };
             header?: never;
             path: {
                 convoy: string;
@@ -5039,7 +5087,9 @@ export interface operations {
     };
     "get /api/mayors/{mayor}": {
         parameters: {
-            query?: never;
+            query?: {
+                at?: number | null;
+            };
             header?: never;
             path: {
                 mayor: string;

@@ -17,6 +17,16 @@ const ENDS: Record<number, readonly (keyof Style)[]> = {
 const SEQUENCE =
   /\x1b\[([0-?]*)[ -/]*([@-~])|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?|\x9b([0-?]*)[ -/]*([@-~])|\x1b[ -/]*[0-~]?|[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
 
+// What changes the direction of the text around it: code can look like what it is not.
+const TURNING = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f]/g;
+
+/** Text with signs in place of what nobody would see, but which changes how the rest looks. */
+export function revealed(text: string): string {
+  const named = (char: string) => `⟨U+${char.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`;
+  return text.replace(TURNING, named).replace(CONTROLS, (char) => (char === "\x7f" ? "␡" : String.fromCharCode(0x2400 + char.charCodeAt(0))));
+}
+
 /** Reads line after line; the style of one goes on in the next. */
 export class Ansi {
   private style: Style = {};
@@ -32,7 +42,7 @@ export class Ansi {
   line(text: string): Piece[] {
     const pieces: Piece[] = [];
     const add = (part: string) => {
-      if (part) pieces.push({ text: part, style: this.style });
+      if (part) pieces.push({ text: revealed(part), style: this.style });
     };
     const shown = lastDrawn(text);
     let from = 0;

@@ -3,7 +3,8 @@
 import { computed, signal } from "@preact/signals";
 import { store } from "../live";
 
-const ticking = signal(Date.now());
+/** Whatever is looked back at: the time on the wall. */
+export const ticking = signal(Date.now());
 setInterval(() => {
   if (!document.hidden) ticking.value = Date.now();
 }, 1000);

@@ -11,6 +11,9 @@ export type Connection = "connecting" | "live" | "cut" | "unknown"; // unknown: 
 /** A part of a session's output; `begin` and `end` are places in it, to be handed back as they are. */
 export type OutputPart = { session: string; text: string; begin: string; end: string; restarted: boolean };
 export type LogLine = { seq: number; at: number; type: string; actor: string; [name: string]: unknown };
+/** The server speaks every 15 s at least: after so many of silence, nobody is there any more. */
+const SILENT_MS = 40_000;
+const LOOK_MS = 5000;
 type Wanted = { output: string; offset: string; tails: number; log: number };
 
 export class Stream {
@@ -26,6 +29,8 @@ export class Stream {
   private failures = 0;
   private timer = 0;
   private reopening = false;
+  private heardAt = Date.now();
+  private watch = 0;
 
   constructor(private readonly store: Store) {}
 
@@ -34,6 +39,9 @@ export class Stream {
     clearTimeout(this.timer);
     this.source?.close();
     const source = (this.source = new EventSource(this.address()));
+    this.heardAt = Date.now();
+    clearInterval(this.watch);
+    this.watch = window.setInterval(() => this.listen(source), LOOK_MS);
     source.onopen = () => {
       this.failures = 0;
       this.state.value = "live";
@@ -41,7 +49,12 @@ export class Stream {
     };
     source.onerror = () => this.lost(source);
     const on = <T>(name: string, take: (data: T) => void) =>
-      source.addEventListener(name, (event) => source === this.source && take(JSON.parse((event as MessageEvent<string>).data) as T));
+      source.addEventListener(name, (event) => {
+        if (source !== this.source) return;
+        this.heardAt = Date.now();
+        take(JSON.parse((event as MessageEvent<string>).data) as T);
+      });
+    on("beat", () => undefined);
     on<Board>("state", (board) => this.store.replace(board));
     on<Change>("change", (change) => this.store.change(change));
     on<LogLine>("log", (line) => this.logged.forEach((take) => take(line)));
@@ -105,10 +118,16 @@ export class Stream {
     return `/api/live?${asked}`;
   }
 
-  private lost(source: EventSource): void {
+  /** A connection may end without a word: a machine that slept, a tunnel that broke, a server that hangs. */
+  private listen(source: EventSource): void {
+    if (Date.now() - this.heardAt > SILENT_MS) this.lost(source, this.heardAt);
+  }
+
+  private lost(source: EventSource, since = Date.now()): void {
     if (source !== this.source) return;
     source.close();
-    if (!this.cutAt.peek()) this.cutAt.value = Date.now();
+    clearInterval(this.watch);
+    if (!this.cutAt.peek()) this.cutAt.value = since;
     this.state.value = "cut";
     const rest = Math.min(250 * 2 ** this.failures++, 2000);
     this.timer = window.setTimeout(() => void this.again(), rest);
@@ -117,7 +136,7 @@ export class Stream {
   /** A stream does not say why it was refused, so ask before opening it again. */
   private async again(): Promise<void> {
     try {
-      const answer = await fetch("/api/whoami");
+      const answer = await fetch("/api/whoami", { signal: AbortSignal.timeout(LOOK_MS) });
       if (answer.status === 401) {
         this.state.value = "unknown";
         return;

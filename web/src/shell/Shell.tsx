@@ -2,11 +2,12 @@
 
 import { useEffect } from "preact/hooks";
 import { lookAt, store, stream, tables } from "../live";
+import { pastAt, ticking as now } from "../lib/clock";
 import { useKeys } from "../lib/keys";
 import { hideOverlay, overlay, showHelp, showPalette } from "../lib/overlay";
 import { closeTask, go, pathTo, place } from "../lib/router";
 import { nextTheme, theme } from "../lib/theme";
-import { clock, plural } from "../lib/words";
+import { clock, moment, plural } from "../lib/words";
 import { Icon } from "../ui/icons";
 import { Button, EmptyState } from "../ui/parts";
 import { Asking } from "../pages/task/actions";
@@ -15,6 +16,7 @@ import { OnDemand } from "./OnDemand";
 import { PAGES } from "./pages";
 import "./shell.css";
 
+const PATIENCE_MS = 8000;
 const loadPalette = () => import("./Palette");
 const loadHelp = () => import("./Help");
 const loadTask = () => import("../pages/task");
@@ -33,6 +35,7 @@ export function Shell() {
     { keys: "T", label: "Change light and dark", group: "Everywhere", run: nextTheme },
     ...PAGES.map((one) => ({ keys: `g ${one.key}`, label: `Go to ${one.title}`, group: "Pages", run: () => go(pathTo(one.name)), quiet: true })),
   ]);
+  useEffect(() => loadAhead(), []);
   if (stream.state.value === "unknown") return <LoggedOut />;
   return (
     <div class="shell">
@@ -40,7 +43,7 @@ export function Shell() {
       <Navigation />
       <div class="middle">
         <Notices />
-        <main id="page" tabIndex={-1}>
+        <main id="page" tabIndex={-1} data-page={page}>
           {!entry && <EmptyState title="There is no such page."><a href="/">Go to the board</a></EmptyState>}
           {entry && <OnDemand key={entry.name} load={entry.load} props={{ rest }} />}
         </main>
@@ -52,6 +55,17 @@ export function Shell() {
       <Toasts />
     </div>
   );
+}
+
+/** Load what is not shown yet while nothing else is to do: it is there then even if the server is not. */
+function loadAhead(): void {
+  const rest: (() => Promise<unknown>)[] = [loadTask, loadPalette, loadHelp, ...PAGES.map((page) => page.load)];
+  const idle = (run: () => void) => ("requestIdleCallback" in window ? requestIdleCallback(run) : setTimeout(run, 200));
+  const next = () => {
+    const load = rest.shift();
+    if (load) void load().then(() => idle(next), () => undefined); // it is loaded when it is needed, and says then if it cannot be
+  };
+  setTimeout(() => idle(next), 2000);
 }
 
 function skip(event: Event): void {
@@ -120,18 +134,19 @@ function Notices() {
       {cut > 0 && (
         <div class="notice tone-red" data-notice="cut">
           <strong>The connection is cut.</strong> This is how things were at {clock(cut)}. Trying again …
+          {now.value - cut > PATIENCE_MS && <span>If it stays so: <code>corral up -d</code> starts the server, <code>corral link</code> tells where it is.</span>}
         </div>
       )}
       {past !== null && (
         <div class="notice tone-violet" data-notice="past">
-          <strong>This is the past:</strong> after event {past}, {plural(store.newest.value - past, "event")} ago.
+          <strong>This is the past:</strong> after event {past}, {plural(store.newest.value - past, "event")} ago{pastAt.value > 0 && ` (${moment(pastAt.value)})`}. Nothing can be changed here.
           <Button onClick={() => void lookAt(null)}>Back to now</Button>
         </div>
       )}
       {pauses.map((pause) => (
         <div key={pause.id} class="notice tone-amber" data-notice="paused">
-          <strong>{pause.what === "queue" ? "Nothing lands" : "No session is started"}:</strong> paused by {pause.by}
-          {pause.reason && `, “${pause.reason}”`}.
+          <strong>{pause.what === "queue" ? "Nothing lands" : "No session is started"}:</strong>
+          paused{pause.by && ` by ${pause.by}`}{pause.reason && `, “${pause.reason}”`}.
         </div>
       ))}
     </div>

@@ -3,6 +3,7 @@
 import type { ComponentType } from "preact";
 import { computed, type ReadonlySignal } from "@preact/signals";
 import { tables } from "../live";
+import { needed } from "../live/needs";
 import type { IconName } from "../ui/icons";
 
 export type PageProps = { rest: readonly string[] };
@@ -18,7 +19,6 @@ export type PageEntry = {
 };
 
 const live = computed(() => tables.sessions.rows.value.filter((session) => session.live).length);
-const open = computed(() => tables.alerts.rows.value.filter((alert) => !alert.seen_by).length);
 const plans = computed(() => tables.mayors.rows.value.filter((mayor) => mayor.pending).length);
 const waiting = computed(() => tables.queue.ids.value.length);
 
@@ -28,7 +28,7 @@ export const PAGES: readonly PageEntry[] = [
   { name: "sessions", title: "Sessions", icon: "sessions", key: "s", load: () => import("../pages/sessions"), count: live },
   { name: "queue", title: "Queue", icon: "queue", key: "q", load: () => import("../pages/queue"), count: waiting },
   { name: "timeline", title: "Timeline", icon: "timeline", key: "t", load: () => import("../pages/timeline") },
-  { name: "alerts", title: "Alerts", icon: "alerts", key: "a", load: () => import("../pages/alerts"), count: open, urgent: true },
+  { name: "alerts", title: "Alerts", icon: "alerts", key: "a", load: () => import("../pages/alerts"), count: needed, urgent: true },
   { name: "mayor", title: "Mayor", icon: "mayor", key: "m", load: () => import("../pages/mayor"), count: plans, urgent: true },
   { name: "health", title: "Health", icon: "health", key: "h", load: () => import("../pages/health") },
 ];

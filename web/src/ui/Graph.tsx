@@ -56,12 +56,14 @@ function Box({ node, x, y, critical }: { node: Node; x: number; y: number; criti
       <title>{said}</title>
       <rect width={WIDE} height={HIGH} rx="7" />
       <rect class="side" width="4" height={HIGH - 14} x="5" y="7" rx="2" />
-      <text x="16" y="19" class="name">{clip(node.id, 14)}</text>
-      <text x={WIDE - 9} y="19" class="state" text-anchor="end">{clip(node.note || node.state, 12)}</text>
-      <svg x="16" y="22" width={WIDE - 22} height="22"><text y="14">{clip(node.title, 24)}</text></svg>
+      <g aria-hidden="true">
+        <text x="16" y="19" class="name">{clip(node.id, 14)}</text>
+        <text x={WIDE - 9} y="19" class="state" text-anchor="end">{clip(node.note || node.state, 12)}</text>
+        <svg x="16" y="22" width={WIDE - 22} height="22"><text y="14">{clip(node.title, 24)}</text></svg>
+      </g>
     </g>
   );
-  return node.href ? <a href={node.href} aria-label={said} onClick={open}>{drawn}</a> : drawn;
+  return node.href ? <a href={node.href} onClick={open}>{drawn}</a> : drawn;
 }
 
 const clip = (text: string, most: number) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);

@@ -41,3 +41,29 @@ export function Icon({ name }: { name: IconName }) {
     </svg>
   );
 }
+
+/** A sign for each state, so that colour is not all that tells them apart. */
+const SIGNS: Record<string, string> = {
+  backlog: "M8 2.5a5.5 5.5 0 1 0 .1 0",
+  todo: "M8 2.5a5.5 5.5 0 1 0 .1 0",
+  doing: "M8 2.5a5.5 5.5 0 1 0 .1 0M8 5v6a3 3 0 0 0 0-6z",
+  running: "M8 2.5a5.5 5.5 0 1 0 .1 0M8 5v6a3 3 0 0 0 0-6z",
+  blocked: "M8 2.5a5.5 5.5 0 1 0 .1 0M5.5 8h5",
+  review: "M8 2.5a5.5 5.5 0 1 0 .1 0M8 11V5.5M5.8 7.5L8 5.3l2.2 2.2",
+  cancelled: "M8 2.5a5.5 5.5 0 1 0 .1 0M4.3 11.7l7.4-7.4",
+};
+const BY_TONE: Record<string, string> = {
+  green: "M8 2.5a5.5 5.5 0 1 0 .1 0M5.4 8.2l1.9 1.9 3.4-3.8",
+  red: "M8 2.5a5.5 5.5 0 1 0 .1 0M6 6l4 4M10 6l-4 4",
+  amber: "M8 2.5a5.5 5.5 0 1 0 .1 0M8 5.2v3.2M8 10.6v.1",
+  violet: "M8 2.5a5.5 5.5 0 1 0 .1 0M6.4 6.6a1.6 1.6 0 1 1 2.4 1.4c-.6.4-.8.6-.8 1.1M8 11v.1",
+  blue: "M8 2.5a5.5 5.5 0 1 0 .1 0M8 5v6a3 3 0 0 0 0-6z",
+};
+
+export function StateSign({ state, tone = "grey" }: { state: string; tone?: string }) {
+  return (
+    <svg class={state === "backlog" ? "state-sign dashed" : "state-sign"} viewBox="0 0 16 16" fill="none" stroke="currentColor" stroke-width="1.6" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">
+      <path d={SIGNS[state] ?? BY_TONE[tone] ?? SIGNS["todo"]!} />
+    </svg>
+  );
+}

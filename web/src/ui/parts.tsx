@@ -8,7 +8,8 @@ import { now } from "../lib/clock";
 import { moment, money, span } from "../lib/words";
 import { showPalette } from "../lib/overlay";
 import { openTask } from "../lib/router";
-import { Icon, type IconName } from "./icons";
+import { store } from "../live";
+import { Icon, StateSign, type IconName } from "./icons";
 
 export type Tone = "grey" | "blue" | "violet" | "green" | "amber" | "red" | "accent";
 type Children = { children?: ComponentChildren };
@@ -59,8 +60,26 @@ const TONES: Record<string, Tone> = {
 };
 export const toneOf = (word: string): Tone => TONES[word] ?? "grey";
 
-/** A state or column, in its colour. */
-export const StateBadge = ({ state }: { state: string }) => <Badge tone={toneOf(state)}>{state}</Badge>;
+/** A state, column or verdict: its sign, in its colour. */
+export function StateBadge({ state, tone = toneOf(state) }: { state: string; tone?: Tone }) {
+  return (
+    <span class={`badge tone-${tone}`}>
+      <StateSign state={state} tone={tone} />
+      <span class="cut">{state}</span>
+    </span>
+  );
+}
+
+/** Something that is not in the log, on a page that shows an earlier moment. */
+export function AsNow({ children }: Children) {
+  const past = store.past.value;
+  if (past === null) return null;
+  return (
+    <p class="as-now small" data-as-now>
+      <Icon name="clock" /> <span>{children} shown as they are <strong>now</strong>, not as they were at event {past}.</span>
+    </p>
+  );
+}
 
 type ButtonProps = Children & { onClick?: () => void; icon?: IconName; kind?: "first" | "danger" | "quiet"; label?: string; disabled?: boolean; type?: "submit" | "button"; pressed?: boolean; title?: string };
 
@@ -179,6 +198,9 @@ export function Choice({ label, all, value, options, onChange }: { label: string
     </select>
   );
 }
+
+/** What a toolbar filters by beside text; a phone has it in a line of its own. */
+export const Filters = ({ children }: Children) => <div class="filters">{children}</div>;
 
 /** A field to filter by text; `/` leads to it. */
 export function Search({ value, onInput, label = "Filter" }: { value: string; onInput: (text: string) => void; label?: string }) {

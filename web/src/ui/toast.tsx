@@ -26,6 +26,8 @@ export function complain(error: unknown): void {
 
 const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?…]$/.test(text) ? "" : ".");
 
+const underWay = new Set<string>();
+
 /**
  * Carry out a command and say how it went; true if it was done. What changed arrives by itself, as
  * an event, like everybody else's changes. Without words for it, what went well is not mentioned.
@@ -35,11 +37,16 @@ export async function act<P extends Commands>(path: P, body: Body<P>, done: stri
     show("You are looking at an earlier moment.", "go back to now to change something", true);
     return false;
   }
+  const asked = JSON.stringify([path, body]);
+  if (underWay.has(asked)) return false; // pressed twice, meant once
+  underWay.add(asked);
   try {
     await post(path, body);
   } catch (error) {
     complain(error);
     return false;
+  } finally {
+    underWay.delete(asked);
   }
   if (done) tell(done);
   return true;

@@ -7,8 +7,10 @@ from typing import Annotated as A
 from msgspec import Meta, Raw, Struct
 
 from corral.core.board import board_of
+from corral.core.codec import decode
 from corral.core.errors import BadInput
 from corral.core.rows import Board
+from corral.core.state import State
 from corral.interfaces.http.exchange import Call, Reply, asked, ok
 from corral.interfaces.http.pages import ROLES, Running, marked, unchanged
 from corral.interfaces.http.routes import Route
@@ -44,9 +46,18 @@ async def board(api: "Api", call: Call) -> Reply:
     if query.at is None:
         reply = unchanged(api, call)
         return reply or ok(Raw(api.live.encoded()), marked(api, call))
+    return ok(board_of((await moment(api, query))[0]))
+
+
+async def moment(api: "Api", query: BoardQuery) -> tuple[State, int]:
+    """Return the state at the event that was asked for, and when that was; else as it is now."""
+    if query.at is None:
+        return api.feed.state, api.clock()
     if not 0 <= query.at <= api.feed.state.seq:
         raise BadInput(f"there is no event {query.at}: the newest is {api.feed.state.seq}")
-    return ok(board_of(await api.history.at(query.at)))
+    state = await api.history.at(query.at)
+    stored = next(iter(api.feed.store.read(query.at - 1, 1)), None) if query.at else None
+    return state, decode(stored.line).at if stored else 0
 
 
 async def health(api: "Api", call: Call) -> Reply:

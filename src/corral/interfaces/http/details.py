@@ -9,14 +9,18 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from corral.core import whole
+from corral.core.board import session_row
 from corral.core.facts import AnyFact
+from corral.core.graph import find_task
 from corral.core.profiles import limits_of
 from corral.core.queue_rules import find_run
+from corral.core.rows import SessionRow
 from corral.core.rules import find_convoy
+from corral.interfaces.http.dashboard import BoardQuery, moment
 from corral.interfaces.http.exchange import Call, Reply, asked, ok
 from corral.interfaces.http.pages import Output, OutputQuery, session_of
 from corral.interfaces.http.routes import Route
-from corral.roles import paging
+from corral.roles import paging, past
 from corral.roles.changes import Changes
 from corral.roles.files import Room
 from corral.world import checks, processes
@@ -109,6 +113,14 @@ async def usage(api: "Api", call: Call) -> Reply:
     return ok((await asyncio.to_thread(processes.usage, [folder])).get(folder))
 
 
+async def sessions(api: "Api", call: Call) -> Reply:
+    """A board has the newest session of each task; this has those before it, too."""
+    state = api.feed.state
+    task = find_task(state, call.params["task"]).id
+    found = await asyncio.to_thread(past.sessions_of, api.feed.store, state, task)
+    return ok([session_row(state, session) for session in found])
+
+
 async def check_log(api: "Api", call: Call) -> Reply:
     query: LinesQuery = asked(call, LinesQuery)
     run = find_run(api.feed.state, call.params["check"]).run
@@ -118,7 +130,7 @@ async def check_log(api: "Api", call: Call) -> Reply:
 
 
 async def report(api: "Api", call: Call) -> Reply:
-    state, now = api.feed.state, api.clock()
+    state, now = await moment(api, asked(call, BoardQuery))
     convoy = find_convoy(state, call.params["convoy"]).id
     found = whole.outlook(state, convoy, limits_of(api.config), now)
     return ok(whole.report(state, convoy, found, now))
@@ -143,6 +155,13 @@ ROUTES = (
     _view(f"{_SESSION}/diff", "what it has changed so far", diff, Changes),
     _view(f"{_SESSION}/usage", "what its processes use now", usage, Usage | None),
     _view(
+        "/api/tasks/{task}/sessions",
+        "all sessions of a task, oldest first",
+        sessions,
+        list[SessionRow],
+        people_only=True,
+    ),
+    _view(
         "/api/checks/{check}/log",
         "the last lines that a run of the checks printed",
         check_log,
@@ -155,6 +174,7 @@ ROUTES = (
         "what a convoy has come to so far",
         report,
         whole.Report,
+        query=BoardQuery,
         people_only=True,
     ),
 )

@@ -9,6 +9,7 @@ the rows that differ from what it has, each as it is now; whoever was away for t
     event: log              an event as in the log; sent before the change that it led to
     event: output           {session, text, begin, end, restarted}: go on with offset=END
     event: tails            {session: [last lines]}, of those that have written something
+    event: beat             nothing: it lives, though nothing was said for a while
 """
 
 import asyncio
@@ -27,12 +28,11 @@ from corral.core.access import Principal
 from corral.core.board import Change, Tables, board_of, difference, tables_of
 from corral.core.ids import SessionId
 from corral.core.rows import Board
-from corral.core.session_rules import find_session
 from corral.interfaces.http.exchange import Call, Send, asked
 from corral.interfaces.http.feed import Feed
 from corral.interfaces.http.outputs import Outputs
 from corral.interfaces.http.stream import Channel, Streams, start
-from corral.roles import paging
+from corral.roles import paging, past
 from corral.roles.files import Room
 from corral.world import processes
 
@@ -70,6 +70,7 @@ class LiveData(Struct, frozen=True):
     log: dict[str, Any]
     output: OutputPart
     tails: dict[str, list[str]]
+    beat: dict[str, str]  # empty
 
 
 class _Step(NamedTuple):
@@ -106,7 +107,7 @@ class Live:
 
     async def serve(self, call: Call, send: Send) -> None:
         query: LiveQuery = asked(call, LiveQuery)
-        session = find_session(self._feed.state, query.output).id if query.output else None
+        session = await self._session(query.output) if query.output else None
         anew = query.after < 0 and not call.header(b"last-event-id")
         known = -1 if anew else start(call, query.after, self._feed)
         stream = _Watching(self, self._feed, query, known, session)
@@ -117,6 +118,11 @@ class Live:
         finally:
             self._open.discard(stream)
             self._busy()
+
+    async def _session(self, name: str) -> SessionId:
+        """Return whose output is wanted: also that of an earlier session of a task."""
+        found = await asyncio.to_thread(past.find, self._feed.store, self._feed.state, name)
+        return found.id
 
     def stop(self) -> None:
         self._outputs.stop()
@@ -248,6 +254,9 @@ class Live:
 
 class _Watching(Channel):
     """One browser."""
+
+    # Not a comment as elsewhere: a page does not see those, and could not tell silence from an end.
+    BEAT = b"event: beat\ndata: {}\n\n"
 
     def __init__(
         self, live: Live, feed: Feed, query: LiveQuery, known: int, session: SessionId | None

@@ -35,7 +35,8 @@ from corral.core.requests import refuse_again
 from corral.core.rows import Cost
 from corral.core.state import State
 from corral.core.text import LINE, cut, line
-from corral.interfaces.http.exchange import Call, Reply, ok, request_key, wanted
+from corral.interfaces.http.dashboard import BoardQuery, moment
+from corral.interfaces.http.exchange import Call, Reply, asked, ok, request_key, wanted
 from corral.interfaces.http.routes import Route
 from corral.store.port import Request
 
@@ -140,19 +141,20 @@ class MayorNow(Struct, frozen=True):
 
 
 async def conversation(api: "Api", call: Call) -> Reply:
-    mayor = api.feed.state.mayors.get(call.params["mayor"])
+    state, _ = await moment(api, asked(call, BoardQuery))
+    mayor = state.mayors.get(call.params["mayor"])
     if mayor is None:
         raise NotFound("there is no such conversation", "GET /api/board")
-    return ok(await asyncio.to_thread(_conversation, api, mayor))
+    return ok(await asyncio.to_thread(_conversation, api, state, mayor))
 
 
-def _conversation(api: "Api", mayor: Mayor) -> Conversation:
+def _conversation(api: "Api", state: State, mayor: Mayor) -> Conversation:
     goal = event_of(decode(_stored(api, mayor.goal_seq).line))
     return Conversation(
         id=mayor.id,
         goal=str(getattr(goal, "goal", "")),
         said=[_spoken(_stored(api, seq)) for seq in mayor.said],
-        proposal=_proposal(api, mayor) if mayor.proposed_seq else None,
+        proposal=_proposal(api, state, mayor) if mayor.proposed_seq else None,
     )
 
 
@@ -183,14 +185,14 @@ def _spoken(stored: Stored) -> Spoken:
     )
 
 
-def _proposal(api: "Api", mayor: Mayor) -> Proposal:
+def _proposal(api: "Api", state: State, mayor: Mayor) -> Proposal:
     stored = _stored(api, mayor.proposed_seq)
     record = decode(stored.line)
     event = event_of(record)
     assert isinstance(event, m.PlanProposed)
     plan = msgspec.json.decode(event.plan, type=Plan)
     report = of_plan(plan)
-    known = keyed(api.feed.state, mayor.convoy) if mayor.convoy else {}
+    known = keyed(state, mayor.convoy) if mayor.convoy else {}
     return Proposal(
         seq=stored.seq,
         at=record.at,
@@ -395,6 +397,7 @@ ROUTES = (
         summary="what was said in a conversation with the mayor, and its newest plan",
         handler=conversation,
         answer=Conversation,
+        query=BoardQuery,
         people_only=True,
     ),
     _write("/api/mayor/start", "have a plan made, or go on with it", start, StartMayor),

@@ -113,6 +113,8 @@ def _wanted(call: Call, query: EventsQuery) -> Wanted | None:
 class Channel:
     """One client that is told things for as long as it listens."""
 
+    BEAT = b":\n\n"
+
     def __init__(self) -> None:
         self._task: asyncio.Task[None] | None = None
         self._sending_since = 0.0
@@ -164,7 +166,7 @@ class Channel:
     async def _beat(self, send: Send) -> None:
         """Say that it lives, if nothing else was said for a while."""
         if monotonic() - self._said_at >= BEAT_S - 1:
-            await self._say(send, b":\n\n")
+            await self._say(send, self.BEAT)
 
     async def _say(self, send: Send, chunk: bytes) -> None:
         self._said_at = self._sending_since = monotonic()

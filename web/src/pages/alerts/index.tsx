@@ -1,32 +1,35 @@
 /** What needs a person: open alerts, questions of agents, and work that would conflict. */
 
 import type { PageProps } from "../../shell/pages";
-import type { AlertRow, MessageRow } from "../../api/rows";
+import type { AlertRow, MessageRow, TaskRow } from "../../api/rows";
 import { useState } from "preact/hooks";
 import { tables } from "../../live";
+import * as needs from "../../live/needs";
 import { useKeys } from "../../lib/keys";
 import { place, setQuery } from "../../lib/router";
 import { plural } from "../../lib/words";
-import { Age, Badge, Button, Card, EmptyState, Page, Search, SessionLink, TaskLink } from "../../ui/parts";
+import { Age, Badge, Button, Card, EmptyState, Page, Search, SessionLink, StateBadge, TaskLink, toneOf } from "../../ui/parts";
 import { act } from "../../ui/toast";
+import { move } from "../task/actions";
 import "./alerts.css";
 
 export default function Alerts(_: PageProps) {
   const wanted = (place.value.query["q"] ?? "").toLowerCase();
   const fits = (...texts: string[]) => texts.some((text) => text.toLowerCase().includes(wanted));
-  const alerts = tables.alerts.rows.value.filter((alert) => !isAsked(alert) && fits(alert.kind, alert.subject, alert.text));
+  const alerts = needs.alerts.value.filter((alert) => fits(alert.kind, alert.subject, alert.text));
   const fresh = alerts.filter((alert) => !alert.seen_by);
   const seen = alerts.filter((alert) => alert.seen_by);
-  const asked = tables.messages.rows.value.filter((one) => forPeople(one) && fits(one.sender, one.text));
+  const asked = needs.messages.value.filter((one) => fits(one.sender, one.text));
+  const stuck = needs.stuck.value.filter((task) => fits(task.id, task.title, task.reason));
   const overlaps = tables.overlaps.rows.value.filter((one) => fits(one.task, one.other, one.text));
   useKeys([
     { keys: "a", label: "Acknowledge all new alerts", group: "Alerts", run: () => void fresh.forEach((alert) => void acknowledge(alert)) },
   ]);
-  const nothing = !alerts.length && !asked.length && !overlaps.length;
+  const nothing = !alerts.length && !asked.length && !stuck.length && !overlaps.length;
   return (
     <Page title="Alerts" tools={<Search value={place.value.query["q"] ?? ""} onInput={(q) => setQuery({ q })} label="Filter alerts" />}>
       <div class="stack alerts">
-        {nothing && <EmptyState title={wanted ? "Nothing fits." : "Nothing needs you."}>{!wanted && "Alerts and questions of agents appear here by themselves."}</EmptyState>}
+        {nothing && <EmptyState title={wanted ? "Nothing fits." : "Nothing needs you."}>{!wanted && "Alerts, questions of agents and tasks that are stuck appear here by themselves."}</EmptyState>}
         {asked.length > 0 && (
           <Card title={`Messages for people (${asked.length})`} flush>
             <ul>{asked.map((one) => <Question key={one.id} message={one} />)}</ul>
@@ -35,6 +38,11 @@ export default function Alerts(_: PageProps) {
         {fresh.length > 0 && (
           <Card title={plural(fresh.length, "new alert")} flush tools={<Button icon="check" onClick={() => fresh.forEach((alert) => void acknowledge(alert))}>Acknowledge all</Button>}>
             <ul>{fresh.map((alert) => <Alert key={alert.id} alert={alert} />)}</ul>
+          </Card>
+        )}
+        {stuck.length > 0 && (
+          <Card title={`${plural(stuck.length, "task")} that nobody goes on with`} flush>
+            <ul>{stuck.map((task) => <Stuck key={task.id} task={task} />)}</ul>
           </Card>
         )}
         {seen.length > 0 && (
@@ -92,11 +100,28 @@ function Subject({ id }: { id: string }) {
   return <span class="mono">{id}</span>;
 }
 
-/** The alert about a question is not shown beside the question itself. */
-const isAsked = (alert: AlertRow) => alert.kind === "question" && tables.messages.rows.value.some((one) => one.question && one.sender === alert.subject && forPeople(one));
-
-/** A question that nobody has answered, or what people were told or have taken and not called seen. */
-const forPeople = (one: MessageRow) => !one.acknowledged && (one.question || one.to === "people" || (one.reader !== "" && !tables.sessions.row(one.reader)));
+/** A task that has failed for good, or is blocked by who worked on it: why, and what can be done. */
+function Stuck({ task }: { task: TaskRow }) {
+  const again = task.state === "failed" ? (["retry", "Try again", "again"] as const) : (["unblock", "Unblock", "play"] as const);
+  return (
+    <li class={`alert tone-${toneOf(task.column)}`} data-stuck={task.id}>
+      <div class="grow">
+        <div class="across wrap">
+          <StateBadge state={task.column} />
+          <TaskLink id={task.id} />
+          <span class="cut">{task.title}</span>
+          <span class="faint small"><Age at={task.since_at} title="since" /></span>
+          {task.session && <span class="faint small">last session <SessionLink id={task.session} /></span>}
+        </div>
+        {task.reason && <div class="prose soft">{task.reason}</div>}
+      </div>
+      <div class="across">
+        <Button icon={again[2]} label={`${again[1]}: ${task.id}`} onClick={() => move(task.id, again[0])}>{again[1]}</Button>
+        <Button kind="quiet" label={`Cancel ${task.id} …`} onClick={() => move(task.id, "cancel")}>Cancel …</Button>
+      </div>
+    </li>
+  );
+}
 
 /** Where an answer reaches the sender: a session that has ended cannot be told any more, its task can. */
 function backTo(sender: string): string {

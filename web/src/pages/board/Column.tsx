@@ -4,12 +4,13 @@ import { signal } from "@preact/signals";
 import { memo } from "preact/compat";
 import { useState } from "preact/hooks";
 import { tables } from "../../live";
+import { StateSign } from "../../ui/icons";
 import { toneOf } from "../../ui/parts";
 import { VirtualList } from "../../ui/virtual";
 import { changePriority } from "../task/actions";
 import { chosen } from "./chosen";
 import { TaskCard } from "./TaskCard";
-import { moveTo, priorityBefore, TALL, type ColumnName } from "./columns";
+import { moveTo, priorityAfter, priorityBefore, TALL, type ColumnName } from "./columns";
 
 const NAME = "corral-folded";
 const folded = signal<ReadonlySet<string>>(new Set((localStorage.getItem(NAME) ?? "cancelled").split(",")));
@@ -23,6 +24,25 @@ function fold(name: string): void {
   localStorage.setItem(NAME, [...next].join());
 }
 
+const cardAt = (event: DragEvent) => (event.target as Element).closest<HTMLElement>("[data-task]");
+
+/** A card that is dropped on another takes its place: before it if it comes from below, else after it. */
+const isAfter = (ids: readonly string[], held: string, other: string) => ids.indexOf(held) < ids.indexOf(other);
+
+/** Show where a card would go, with a line above or below the one that is pointed at. */
+function mark(event: DragEvent, held: string, ids: readonly string[]): void {
+  const card = cardAt(event);
+  const other = card?.dataset["task"] ?? held;
+  const side = isAfter(ids, held, other) ? "after" : "before";
+  if (card?.dataset["drop"] === side) return;
+  unmark();
+  if (card && other !== held) card.dataset["drop"] = side;
+}
+
+function unmark(): void {
+  for (const card of document.querySelectorAll<HTMLElement>("[data-drop]")) delete card.dataset["drop"];
+}
+
 type Props = { name: ColumnName; ids: readonly string[]; onDrop: (id: string, column: ColumnName) => void };
 
 export const Column = memo(function Column({ name, ids, onDrop }: Props) {
@@ -32,14 +52,22 @@ export const Column = memo(function Column({ name, ids, onDrop }: Props) {
   const welcome = held !== undefined && (held.column === name || moveTo(held, name) !== null);
   const drop = (event: DragEvent) => {
     event.preventDefault();
+    unmark();
     setOver(false);
     if (!held) return;
     if (held.column !== name) return onDrop(held.id, name);
     const onto = (event.target as Element).closest<HTMLElement>("[data-task]")?.dataset["task"];
     const other = onto && onto !== held.id ? tables.tasks.row(onto) : undefined;
-    if (other) changePriority(held, priorityBefore(held, other));
+    if (other) changePriority(held, isAfter(ids, held.id, other.id) ? priorityAfter(held, other) : priorityBefore(held, other));
+  };
+  const dragOver = (event: DragEvent) => {
+    if (!welcome) return;
+    event.preventDefault();
+    setOver(true);
+    if (held?.column === name) mark(event, held.id, ids);
   };
   const leave = (event: DragEvent) => {
+    unmark();
     if (!(event.currentTarget as Element).contains(event.relatedTarget as Node | null)) setOver(false);
   };
   return (
@@ -48,12 +76,12 @@ export const Column = memo(function Column({ name, ids, onDrop }: Props) {
       class={`column tone-${toneOf(name)}${slim ? " slim" : ""}${over && welcome ? " over" : ""}`}
       aria-label={`${name}, ${ids.length}`}
       data-column={name}
-      onDragOver={(event) => welcome && (event.preventDefault(), setOver(true))}
+      onDragOver={dragOver}
       onDragLeave={leave}
       onDrop={drop}
     >
       <button class="head" aria-expanded={!slim} onClick={() => fold(name)} title={slim ? "Unfold" : "Fold"}>
-        <span class="dot" />
+        <StateSign state={name} tone={toneOf(name)} />
         <span class="name">{name}</span>
         <span class="number faint">{ids.length}</span>
       </button>

@@ -43,8 +43,9 @@ export const TaskCard = memo(function TaskCard({ id, tall, dragged }: Props) {
   );
 });
 
-/** What it waits for, while it waits for other tasks. */
+/** What it waits for: other tasks, or that its convoy goes on. */
 function needs(task: TaskRow): string {
+  if (task.column === "todo") return tables.pauses.row(`sessions:${task.convoy}`) || tables.pauses.row("sessions:") ? "paused" : "";
   if (task.column !== "backlog") return "";
   const unmet = task.needs.filter((need) => tables.tasks.row(need)?.state !== "done");
   return unmet.length ? `after ${unmet.join(", ")}` : "";

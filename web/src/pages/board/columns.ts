@@ -2,7 +2,8 @@
 
 import type { QueueRow, TaskRow } from "../../api/rows";
 
-export const COLUMNS = ["backlog", "todo", "doing", "blocked", "review", "done", "failed", "cancelled"] as const;
+/** From left to right; what is stuck stands together, where it is seen. */
+export const COLUMNS = ["backlog", "todo", "doing", "blocked", "failed", "review", "done", "cancelled"] as const;
 export type ColumnName = (typeof COLUMNS)[number];
 /** Columns in which something goes on, or is wrong: their cards have a line that says what. */
 export const TALL: ReadonlySet<string> = new Set(["doing", "blocked", "review", "failed"]);
@@ -35,6 +36,11 @@ export function sorted(tasks: readonly TaskRow[], queue: readonly QueueRow[], fi
 /** The priority with which a task goes just before another one. */
 export function priorityBefore(task: TaskRow, other: TaskRow): number {
   return task.order < other.order ? other.priority : other.priority + 1;
+}
+
+/** The priority with which a task goes just after another one, as far as there is one: none is below 0. */
+export function priorityAfter(task: TaskRow, other: TaskRow): number {
+  return task.order > other.order ? other.priority : Math.max(0, other.priority - 1);
 }
 
 export type Move = "unblock" | "retry" | "hand-off" | "block" | "cancel" | "land";

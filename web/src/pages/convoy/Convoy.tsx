@@ -4,6 +4,7 @@ import { useComputed } from "@preact/signals";
 import type { ConvoyRow, TaskRow } from "../../api/rows";
 import type { Edge } from "../../lib/layers";
 import { openTask, pathTo } from "../../lib/router";
+import { money } from "../../lib/words";
 import { tables } from "../../live";
 import { Age, Button, Card, EmptyState, Money, Page, TaskLink, toneOf } from "../../ui/parts";
 import { Graph, type Node } from "../../ui/Graph";
@@ -46,12 +47,12 @@ function CriticalPath({ row }: { row: ConvoyRow }) {
 }
 
 function Branch({ row }: { row: ConvoyRow }) {
-  const facts: [string, string][] = [
-    ["trunk", row.branch],
-    ["at", row.tip.slice(0, 12) || "nothing yet"],
-    ["made for", row.base],
-    ["strategy", row.strategy || "as configured"],
-    ["checks", row.checks.join("  ·  ") || "those of the configuration"],
+  const facts: [string, string, boolean?][] = [
+    ["trunk", row.branch, true],
+    ["at", row.tip.slice(0, 12) || "nothing yet", row.tip !== ""],
+    ["made for", row.base, true],
+    ...(row.strategy ? [["strategy", row.strategy] as [string, string]] : []),
+    ["checks", row.checks.join("  ·  ") || "those of the configuration", row.checks.length > 0],
     ...(row.finished ? [["finished", `${row.finished} ${row.finished_commit.slice(0, 12)}`] as [string, string]] : []),
     ...(row.paused ? [["paused", row.paused] as [string, string]] : []),
   ];
@@ -59,9 +60,9 @@ function Branch({ row }: { row: ConvoyRow }) {
     <div class="stack">
       <Progress row={row} />
       <dl class="branch small">
-        {facts.map(([name, value]) => <div key={name}><dt>{name}</dt><dd class="mono">{value}</dd></div>)}
+        {facts.map(([name, value, exact]) => <div key={name}><dt>{name}</dt><dd class={exact ? "mono" : ""}>{value}</dd></div>)}
         <div><dt>opened</dt><dd><Age at={row.created_at} /> ago</dd></div>
-        <div><dt>spent</dt><dd><Money cost={row.cost} /></dd></div>
+        {money(row.cost) && <div><dt>spent</dt><dd><Money cost={row.cost} /></dd></div>}
       </dl>
     </div>
   );

@@ -3,12 +3,13 @@
 import { useEffect, useState } from "preact/hooks";
 import { get, type Answer } from "../../api/client";
 import type { ConvoyRow } from "../../api/rows";
-import { tables } from "../../live";
+import { store, tables } from "../../live";
 import { span } from "../../lib/words";
 import { Badge, Card, Money, StateBadge, TaskLink, type Tone } from "../../ui/parts";
 import { Table, type Column } from "../../ui/virtual";
 import { complain } from "../../ui/toast";
 import { openTask } from "../../lib/router";
+import { verdictTone, words } from "../sessions/state";
 
 type Told = Answer<"/api/convoys/{convoy}/report">;
 type Line = Told["tasks"][number];
@@ -23,7 +24,7 @@ const COLUMNS: readonly Column<Line>[] = [
   { name: "Task", width: "84px", cell: (line) => <TaskLink id={line.id} />, by: (line) => line.id },
   { name: "Title", width: "minmax(140px, 1.4fr)", cell: (line) => line.title, by: (line) => line.title },
   { name: "State", width: "92px", cell: (line) => <StateBadge state={column(line)} />, by: column },
-  { name: "Verdict", width: "96px", cell: (line) => line.verdict, by: (line) => line.verdict },
+  { name: "Verdict", width: "104px", cell: (line) => line.verdict && <Badge tone={verdictTone(line.verdict)}>{words(line.verdict)}</Badge>, by: (line) => line.verdict },
   { name: "Why", width: "minmax(100px, 1fr)", cell: (line) => <span title={line.reason}>{line.reason}</span> },
   { name: "Attempts", width: "66px", right: true, cell: (line) => line.attempts, by: (line) => line.attempts },
   { name: "Returns", width: "60px", right: true, cell: (line) => line.returns, by: (line) => line.returns },
@@ -34,10 +35,11 @@ const COLUMNS: readonly Column<Line>[] = [
 
 export function Report({ id, row }: { id: string; row: ConvoyRow }) {
   const [told, setTold] = useState<Told | null>(null);
-  const stage = JSON.stringify([row.tasks, row.landed, row.finished]);
+  const past = store.past.value;
+  const stage = JSON.stringify([row.tasks, row.landed, row.finished, past]);
   useEffect(() => {
     const asking = new AbortController();
-    get("/api/convoys/{convoy}/report", { convoy: id }, {}, asking.signal)
+    get("/api/convoys/{convoy}/report", { convoy: id }, past === null ? {} : { at: past }, asking.signal)
       .then(setTold)
       .catch((error: unknown) => !asking.signal.aborted && complain(error));
     return () => asking.abort();

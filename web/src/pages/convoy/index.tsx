@@ -37,9 +37,15 @@ function Summary({ row }: { row: ConvoyRow }) {
   );
 }
 
+/** How all of it came to the branch that it is made for. */
+const FINISHED: Record<string, string> = { left: "all landed, on its own branch", fast_forwarded: "fast-forwarded", asked: "in a pull request" };
+
 export function BranchBadge({ row }: { row: ConvoyRow }) {
-  if (row.finished) return <Badge tone="green" title={row.finished_commit}>{row.finished}</Badge>;
-  if (row.paused) return <Badge tone="amber" title={row.paused}>paused</Badge>;
+  const left = Object.entries(row.tasks).some(([name, number]) => number > 0 && name !== "done" && name !== "cancelled");
+  if (row.finished && !left) return <Badge tone="green" title={row.finished_commit}>{FINISHED[row.finished] ?? row.finished}</Badge>;
+  const pause = tables.pauses.row(`sessions:${row.id}`);
+  if (pause) return <Badge tone="amber" title={pause.reason}>paused: no sessions start</Badge>;
+  if (row.paused) return <Badge tone="amber" title={row.paused}>paused: nothing lands</Badge>;
   if (row.landing) return <Badge tone="violet">lands {row.landing}</Badge>;
   return <Badge tone={row.landed ? "blue" : "grey"}>{row.landed ? `${row.landed} landed` : "nothing landed"}</Badge>;
 }

@@ -8,7 +8,7 @@ import { store, tables } from "../../live";
 import type { PageProps } from "../../shell/pages";
 import { now } from "../../lib/clock";
 import { bytes, count, money, plural, span } from "../../lib/words";
-import { Age, Badge, Button, Card, EmptyState, Money, Page } from "../../ui/parts";
+import { Age, AsNow, Badge, Button, Card, EmptyState, Money, Page, StateBadge } from "../../ui/parts";
 import { act, complain } from "../../ui/toast";
 import { Days } from "./Days";
 import "./health.css";
@@ -19,6 +19,7 @@ export default function HealthPage(_: PageProps) {
   const health = useHealth();
   return (
     <Page title="Health" tools={<><span class="grow" /><Pause /></>}>
+      <AsNow>Roles, slots, engines and the log are</AsNow>
       <div class="health">
         <Card title="Roles">{health ? <Roles health={health} /> : "…"}</Card>
         <Card title="Slots">{health ? <Slots health={health} /> : "…"}</Card>
@@ -65,11 +66,18 @@ const Line = ({ name, children }: { name: ComponentChildren; children: Component
   <li class="across fact"><span class="grow cut">{name}</span><span class="number">{children}</span></li>
 );
 
+const ROLES: Record<string, string> = {
+  server: "answers pages and agents",
+  witness: "starts and watches sessions",
+  refinery: "checks work and lands it",
+  deacon: "tidies up",
+};
+
 const Roles = ({ health }: { health: Health }) => (
   <ul>
     {health.roles.map((role) => (
-      <Line key={role.name} name={role.name}>
-        <Badge tone={role.runs ? "green" : "grey"}>{role.runs ? "runs" : "does not run"}</Badge>
+      <Line key={role.name} name={<>{role.name} <span class="faint small">{ROLES[role.name]}</span></>}>
+        <StateBadge tone={role.runs ? "green" : "amber"} state={role.runs ? "runs" : "does not run"} />
       </Line>
     ))}
   </ul>
@@ -151,8 +159,8 @@ function Jobs() {
       {jobs.map((job: JobRow) => (
         <li key={job.id} class="across fact padded" data-job={job.id}>
           <span class="grow cut">{job.id}</span>
-          <span class="small soft number">{job.found} found, {job.done} done</span>
-          <span class="ago"><Age at={job.ran_at} title="last ran" /></span>
+          <span class="small soft number">{job.found ? `${job.found} found, ${job.done} done` : "nothing to do"}</span>
+          <span class="ago small faint"><Age at={job.ran_at} title="last ran" /> ago</span>
         </li>
       ))}
     </ul>
@@ -179,7 +187,7 @@ const Log = ({ health }: { health: Health }) => (
   <ul>
     <Line name="events">{count(store.newest.value)}</Line>
     <Line name="size">{bytes(health.store_bytes)}</Line>
-    <Line name="streams open">{health.streams}</Line>
+    <Line name="pages and programs that listen">{health.streams}</Line>
     <Line name="its name"><span class="mono small">{store.log.value.slice(0, 12)}</span></Line>
   </ul>
 );

@@ -65,13 +65,14 @@ function Standing({ row }: { row: MayorRow }) {
 /** What was said; asked for again whenever something was. */
 function useConversation(row: MayorRow): Conversation | null {
   const [found, setFound] = useState<Conversation | null>(null);
+  const past = store.past.value;
   useEffect(() => {
     const asking = new AbortController();
-    get("/api/mayors/{mayor}", { mayor: row.id }, {}, asking.signal)
+    get("/api/mayors/{mayor}", { mayor: row.id }, past === null ? {} : { at: past }, asking.signal)
       .then(setFound)
       .catch((error: unknown) => !asking.signal.aborted && complain(error));
     return () => asking.abort();
-  }, [row.id, row.said.at(-1), row.proposed_seq, row.approved_seq]);
+  }, [row.id, row.said.at(-1), row.proposed_seq, row.approved_seq, past === null]);
   return found;
 }
 
@@ -79,7 +80,7 @@ function useConversation(row: MayorRow): Conversation | null {
 function Talk({ row, current }: { row: MayorRow; current: boolean }) {
   const talk = useConversation(row);
   const [side, setSide] = useState<"talk" | "plan">("talk");
-  // While one looks back, the plan that is known is not the one of then.
+  // While one moves in time, the plan that is known may be that of another moment.
   const proposal = talk?.proposal?.seq === row.proposed_seq ? talk.proposal : null;
   const change = () => {
     setSide("talk");

@@ -14,8 +14,8 @@ const COLUMNS: readonly Column<CheckRow>[] = [
   { name: "Verdict", width: "88px", cell: (check) => <ResultBadge result={check.result} />, by: (check) => check.result },
   { name: "Kind", width: "56px", cell: (check) => check.kind, by: (check) => check.kind },
   { name: "Changes", width: "minmax(120px, 1fr)", cell: (check) => check.members.map((task) => <span key={task}><TaskLink id={task} /> </span>) },
-  { name: "What failed", width: "minmax(120px, 1.4fr)", cell: (check) => <span class="mono small" title={check.detail}>{check.command || check.detail}</span> },
-  { name: "Took", width: "64px", right: true, cell: (check) => (check.cached ? <span title={`as ${check.cached}, on the same tree`}>known</span> : check.took_ms < 1000 ? `${check.took_ms} ms` : span(check.took_ms)), by: (check) => check.took_ms },
+  { name: "What it said", width: "minmax(120px, 1.4fr)", cell: (check) => <span class={check.command ? "mono small" : "small soft"} title={check.detail}>{check.command || check.detail}</span> },
+  { name: "Took", width: "64px", right: true, cell: (check) => (check.cached ? <span title={`as ${check.cached}, on the same tree`}>at once</span> : check.took_ms < 1000 ? `${check.took_ms} ms` : span(check.took_ms)), by: (check) => check.took_ms },
   { name: "Ago", width: "64px", right: true, cell: (check) => <Age at={check.ended_at} />, by: (check) => -check.ended_at },
 ];
 

@@ -7,10 +7,11 @@ import type { Answer } from "../../api/client";
 import { tables } from "../../live";
 import { useKeys } from "../../lib/keys";
 import { bytes, count, moment, span } from "../../lib/words";
-import { Age, Badge, Button, Card, Dialog, Field, Money, TaskLink } from "../../ui/parts";
+import { Age, Badge, Button, Card, Dialog, Field, Money, SessionLink, TaskLink } from "../../ui/parts";
 import { act } from "../../ui/toast";
 import { words, standing, verdictTone } from "./state";
 
+const ATTEMPTS = 12; // that are listed
 type Usage = Answer<"/api/sessions/{session}/usage">;
 type Why = Answer<"/api/tasks/{task}/why">;
 
@@ -41,7 +42,7 @@ function Verdict({ session, why }: { session: SessionRow; why: Why | null }) {
         {session.detail && <p class="prose">{session.detail}</p>}
         {session.commit && <p class="small soft">It ended with commit <span class="mono">{session.commit.slice(0, 12)}</span>.</p>}
         {why && why.session === session.id && why.met?.map((text, at) => <p key={at} class="small prose soft">{text}</p>)}
-        {why && <p class="small soft">{session.task} {why.summary}</p>}
+        {why && why.session === session.id && <p class="small soft">{why.summary}</p>}
       </div>
     </Card>
   );
@@ -53,6 +54,7 @@ function Figures({ session, usage, context }: { session: SessionRow; usage: Usag
   return (
     <dl class="pairs">
       <Pair name="task"><TaskLink id={session.task} /> <span class="soft">{session.title}</span></Pair>
+      <Attempts session={session} />
       <Pair name="convoy"><a href={`/convoy/${encodeURIComponent(session.convoy)}`}>{convoy?.title ?? session.convoy}</a></Pair>
       <Pair name="engine">{[session.profile, session.model].filter(Boolean).join(" · ")}{session.launches > 1 && `, started ${session.launches} times`}</Pair>
       {(session.account || session.pool) && <Pair name="account">{[session.account, session.pool].filter(Boolean).join(" · ")}{session.limited && session.live && <> <Badge tone="amber">rate limited</Badge></>}</Pair>}
@@ -65,6 +67,18 @@ function Figures({ session, usage, context }: { session: SessionRow; usage: Usag
       <Pair name="branch"><span class="mono small breaks">{session.branch}</span></Pair>
       <Pair name="base"><span class="mono small">{session.base.slice(0, 12)}</span></Pair>
     </dl>
+  );
+}
+
+/** The other sessions of its task. */
+function Attempts({ session }: { session: SessionRow }) {
+  const all = tables.tasks.row(session.task)?.attempts ?? 0;
+  if (all < 2) return null;
+  const ids = Array.from({ length: all }, (_, at) => `${session.task}.${at + 1}`).slice(-ATTEMPTS);
+  return (
+    <Pair name="attempts">
+      <span class="across wrap">{ids.map((id) => (id === session.id ? <strong key={id} class="mono" aria-current="true">{id}</strong> : <SessionLink key={id} id={id} />))}</span>
+    </Pair>
   );
 }
 

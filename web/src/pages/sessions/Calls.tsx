@@ -1,6 +1,7 @@
 /** What the engine itself tells: what the model said, which tools it called, and what came back. */
 
 import { useMemo } from "preact/hooks";
+import { revealed } from "../../lib/ansi";
 import { Badge, EmptyState } from "../../ui/parts";
 import type { Answer } from "../../api/client";
 import { stepsOf, type Step } from "./calls";
@@ -20,26 +21,26 @@ export function Calls({ found }: { found: Answer<"/api/sessions/{session}/facts"
 }
 
 function Shown({ step }: { step: Step }) {
-  if (step.kind === "said") return <p class="prose">{step.text}</p>;
+  if (step.kind === "said") return <p class="prose">{revealed(step.text)}</p>;
   if (step.kind === "note") {
     return (
       <div class="across top">
         <Badge tone={step.bad ? "amber" : "grey"}>{step.word}</Badge>
-        <span class="prose soft">{step.text}</span>
+        <span class="prose soft">{revealed(step.text)}</span>
       </div>
     );
   }
   const head = (
     <>
       <Badge tone={step.ok === false ? "red" : step.ok ? "green" : "blue"} title={step.ok === false ? "it failed" : step.ok ? "it went well" : "no answer yet"}>{step.tool}</Badge>
-      <span class="mono cut grow">{step.what || step.paths.join(" ")}</span>
+      <span class="mono cut grow">{revealed(step.what || step.paths.join(" "))}</span>
     </>
   );
   if (!step.answer) return <div class="across">{head}</div>;
   return (
     <details>
       <summary class="across">{head}</summary>
-      <pre class="prose">{step.answer}</pre>
+      <pre class="prose">{revealed(step.answer)}</pre>
     </details>
   );
 }

@@ -2,6 +2,7 @@
 
 import { useMemo, useState } from "preact/hooks";
 import type { Answer } from "../../api/client";
+import { revealed } from "../../lib/ansi";
 import { plural } from "../../lib/words";
 import { Badge, Button, EmptyState } from "../../ui/parts";
 import { filesOf, type DiffFile } from "./diff";
@@ -31,7 +32,7 @@ export function Diff({ found, again }: { found: Answer<"/api/sessions/{session}/
         {!found.files.length && <EmptyState title="It has changed nothing so far." />}
         {files.map((file) => <File key={file.path} file={file} />)}
         {rest.map((file) => (
-          <div key={file.path} class="diff-file across"><span class="mono cut grow">{file.path}</span><Count added={file.added ?? 0} deleted={file.deleted ?? 0} /></div>
+          <div key={file.path} class="diff-file across"><span class="mono cut grow">{revealed(file.path)}</span><Count added={file.added ?? 0} deleted={file.deleted ?? 0} /></div>
         ))}
         {found.cut && <p class="small soft">There is more than is shown here.</p>}
       </div>
@@ -48,13 +49,13 @@ function File({ file }: { file: DiffFile }) {
   return (
     <details class="diff-file" open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary class="across">
-        <span class="mono cut grow">{file.path}</span>
+        <span class="mono cut grow">{revealed(file.path)}</span>
         {file.note && <Badge>{file.note}</Badge>}
         <Count added={file.added} deleted={file.deleted} />
       </summary>
       {open && (
         <div class="lines">
-          {file.lines.map((line, at) => <div key={at} class={line.kind}><span class="sign">{SIGNS[line.kind]}</span>{line.text || " "}</div>)}
+          {file.lines.map((line, at) => <div key={at} class={line.kind}><span class="sign">{SIGNS[line.kind]}</span>{revealed(line.text) || " "}</div>)}
         </div>
       )}
     </details>

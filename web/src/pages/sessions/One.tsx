@@ -1,13 +1,13 @@
 /** One session: its output as it comes, its calls, its diff, its brief, and all about it beside. */
 
 import { computed, useComputed } from "@preact/signals";
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import type { SessionRow } from "../../api/rows";
 import { get } from "../../api/client";
 import { store, tables } from "../../live";
 import { useKeys } from "../../lib/keys";
 import { go, pathTo, place, setQuery } from "../../lib/router";
-import { Badge, EmptyState, Page } from "../../ui/parts";
+import { AsNow, EmptyState, Page, StateBadge } from "../../ui/parts";
 import { About, Stop } from "./About";
 import { windowOf } from "./calls";
 import { Calls } from "./Calls";
@@ -15,23 +15,44 @@ import { Diff } from "./Diff";
 import { useAsked, useFeed, type Feed } from "./feed";
 import { Output } from "./Output";
 import { standing } from "./state";
+import { complain } from "../../ui/toast";
 
 const TABS = [["output", "Output"], ["calls", "Calls"], ["diff", "Diff"], ["brief", "Brief"], ["about", "About"]] as const;
 const STILL = computed(() => 0);
 
 export function One({ id }: { id: string }) {
-  const session = tables.sessions.row(id);
+  const past = store.past.value;
+  const row = tables.sessions.row(id);
+  const task = tables.tasks.row(id.slice(0, Math.max(0, id.lastIndexOf("."))));
+  const earlier = useEarlier(id, !row && past === null && task !== undefined && task.attempts > 1 ? task.id : "");
+  const session = row ?? earlier;
   useKeys([{ keys: "u", label: "Back to all sessions", group: "Session", run: () => go(pathTo("sessions")) }]);
-  if (!session) {
-    return (
-      <Page title={id}>
-        <EmptyState title={store.seq.value < 0 ? "…" : `There is no session ${id} here.`}>
-          {store.seq.value >= 0 && <>Only the last session of a task is kept on the board. <a href={pathTo("timeline", [], { text: id })}>Look for it in the log</a>, or <a href="/sessions">see all sessions</a>.</>}
-        </EmptyState>
-      </Page>
-    );
-  }
-  return <Shown session={session} />;
+  if (session) return <Shown session={session} />;
+  const known = store.seq.value >= 0 && session === null;
+  return (
+    <Page title={id}>
+      {past !== null ? (
+        <EmptyState title={`There was no session ${id} at this moment.`}>It had not begun, or another one of its task had taken its place.</EmptyState>
+      ) : (
+        <EmptyState title={known ? `There is no session ${id}.` : "…"}>{known && <a href="/sessions">See all sessions</a>}</EmptyState>
+      )}
+    </Page>
+  );
+}
+
+/** A session that another one of its task has taken the place of; undefined: not known yet, null: there is none. */
+function useEarlier(id: string, task: string): SessionRow | null | undefined {
+  const [found, setFound] = useState<SessionRow | null>();
+  useEffect(() => {
+    setFound(undefined);
+    if (!task) return;
+    const asking = new AbortController();
+    get("/api/tasks/{task}/sessions", { task }, {}, asking.signal)
+      .then((all) => setFound(all.find((one) => one.id === id) ?? null))
+      .catch((error: unknown) => !asking.signal.aborted && complain(error));
+    return () => asking.abort();
+  }, [id, task]);
+  return task ? found : null;
 }
 
 function Shown({ session }: { session: SessionRow }) {
@@ -51,7 +72,7 @@ function Shown({ session }: { session: SessionRow }) {
     <>
       <a class="soft" href="/sessions" aria-label="All sessions">Sessions /</a>
       <span class="mono">{session.id}</span>
-      <Badge tone={tone}>{word}</Badge>
+      <StateBadge state={word} tone={tone} />
       <span class="soft cut heading-title">{session.title}</span>
       <span class="grow" />
       <Stop session={session} />
@@ -61,6 +82,7 @@ function Shown({ session }: { session: SessionRow }) {
     <div class="page one">
       <h1 class="hidden">Session {session.id}</h1>
       <div class="toolbar">{title}</div>
+      <AsNow>Output, calls, changes and brief are</AsNow>
       <div class={`content whole split tab-${tab}`}>
         <div class="main">
           <div class="tabs" role="tablist" aria-label="What to show">

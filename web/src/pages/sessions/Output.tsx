@@ -71,7 +71,11 @@ export function Output({ feed, live }: { feed: Feed; live: boolean }) {
           </>
         )}
         <span class="grow" />
-        <Button icon="down" pressed={follow} title="f" onClick={() => (follow ? setFollow(false) : toEnd())}>Follow</Button>
+        {live ? (
+          <Button icon="down" pressed={follow} title={follow ? "It stays at the end (f)" : "Go to the end, and stay there (f)"} onClick={() => (follow ? setFollow(false) : toEnd())}>Follow</Button>
+        ) : (
+          <span class="small faint">it has ended</span>
+        )}
       </div>
       <div ref={box} class="printed ansi" role="log" aria-live="off" aria-label="Output" tabIndex={0} onScroll={scrolled} {...byHand.on}>
         {empty && <EmptyState title={live ? "It has printed nothing yet." : "It printed nothing, or that is not kept any more."} />}

@@ -49,6 +49,7 @@ function Tail({ id }: { id: string }) {
   }, [lines]);
   return (
     <div class="tail ansi" aria-label="Last lines of its output" role="group">
+      {drawn.length === 0 && <span class="faint">{lines === undefined ? "…" : "nothing to read in its last lines"}</span>}
       <div>{drawn.map((line, at) => <div key={at} class="cut"><AnsiLine pieces={line} />{"\n"}</div>)}</div>
     </div>
   );

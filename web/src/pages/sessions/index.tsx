@@ -8,7 +8,7 @@ import { useKeys } from "../../lib/keys";
 import { place, setQuery } from "../../lib/router";
 import { count } from "../../lib/words";
 import type { PageProps } from "../../shell/pages";
-import { Button, Choice, EmptyState, Page, Search } from "../../ui/parts";
+import { Button, Choice, EmptyState, Filters, Page, Search } from "../../ui/parts";
 import { One } from "./One";
 import { Tile } from "./Tile";
 import { chosen, type Filter } from "./state";
@@ -45,10 +45,12 @@ function Grid() {
   const all = tables.sessions.ids.value.length;
   const tools = (
     <>
-      <Which value={which} all={all} />
       <Search value={text} onInput={(q) => setQuery({ q })} label="Filter sessions" />
-      {(convoys.value.length > 1 || convoy) && <Choice label="Convoy" all="All convoys" value={convoy} options={convoys.value} onChange={(value) => setQuery({ convoy: value })} />}
-      {(engines.value.length > 1 || engine) && <Choice label="Engine" all="All engines" value={engine} options={engines.value} onChange={(value) => setQuery({ engine: value })} />}
+      <Filters>
+        <Which value={which} all={all} />
+        {(convoys.value.length > 1 || convoy) && <Choice label="Convoy" all="All convoys" value={convoy} options={convoys.value} onChange={(value) => setQuery({ convoy: value })} />}
+        {(engines.value.length > 1 || engine) && <Choice label="Engine" all="All engines" value={engine} options={engines.value} onChange={(value) => setQuery({ engine: value })} />}
+      </Filters>
     </>
   );
   const fitting = text || convoy || engine;

@@ -1,8 +1,8 @@
 /** A new task. What is left empty is decided by the configuration. */
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { get, post, Refused } from "../../api/client";
-import { tables } from "../../live";
+import { store, tables } from "../../live";
 import { openTask } from "../../lib/router";
 import { Button, Dialog, Field } from "../../ui/parts";
 import { tell } from "../../ui/toast";
@@ -12,6 +12,7 @@ const lines = (text: FormDataEntryValue | null) => String(text ?? "").split("\n"
 export default function AddTask({ convoy, onClose }: { convoy: string; onClose: () => void }) {
   const [engines, setEngines] = useState<readonly string[]>([]);
   const [problem, setProblem] = useState<Refused | null>(null);
+  const sending = useRef(false);
   const convoys = tables.convoys.rows.value;
   useEffect(() => {
     get("/api/health").then((health) => setEngines(Object.keys(health.engines)), () => setEngines([]));
@@ -20,6 +21,9 @@ export default function AddTask({ convoy, onClose }: { convoy: string; onClose: 
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
     const text = (name: string) => String(form.get(name) ?? "").trim();
+    if (sending.current) return; // pressed twice, meant once
+    if (store.past.peek() !== null) return setProblem(new Refused(0, "past", "You are looking at an earlier moment.", "go back to now to add a task"));
+    sending.current = true;
     try {
       const added = await post("/api/task/add", {
         title: text("title"),
@@ -39,11 +43,18 @@ export default function AddTask({ convoy, onClose }: { convoy: string; onClose: 
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       setProblem(error);
+    } finally {
+      sending.current = false;
     }
+  };
+  const press = (event: KeyboardEvent) => {
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    (event.currentTarget as HTMLFormElement).requestSubmit();
   };
   return (
     <Dialog title="Add a task" onClose={onClose}>
-      <form class="fill add" onSubmit={(event) => void submit(event)}>
+      <form class="fill add" onSubmit={(event) => void submit(event)} onKeyDown={press}>
         <Field label="Title"><input class="input" name="title" required autofocus maxLength={200} /></Field>
         <Field label="Brief: what is asked, in full"><textarea class="input" name="brief" rows={5} /></Field>
         <div class="across wrap fields">
@@ -55,7 +66,7 @@ export default function AddTask({ convoy, onClose }: { convoy: string; onClose: 
           <Field label="Priority"><input class="input" name="priority" type="number" min={0} defaultValue="0" /></Field>
           <Field label="Engine">
             <select class="input" name="engine">
-              <option value="">as configured</option>
+              <option value="">default</option>
               {engines.map((name) => <option key={name}>{name}</option>)}
             </select>
           </Field>
@@ -66,6 +77,7 @@ export default function AddTask({ convoy, onClose }: { convoy: string; onClose: 
         <Field label="Commands that must pass, one a line"><textarea class="input mono" name="accept" rows={2} /></Field>
         {problem && <p class="tone-red problem" role="alert">{problem.message}{problem.hint && ` (${problem.hint})`}</p>}
         <div class="foot">
+          <span class="small faint grow">Ctrl Enter adds it</span>
           <Button onClick={onClose}>Not now</Button>
           <Button type="submit" kind="first">Add it</Button>
         </div>

@@ -4,13 +4,14 @@ import { useComputed } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { get, type Answer } from "../../api/client";
-import type { TaskRow } from "../../api/rows";
+import type { SessionRow, TaskRow } from "../../api/rows";
 import { store, tables } from "../../live";
 import { useKeys } from "../../lib/keys";
 import { closeTask } from "../../lib/router";
 import { money } from "../../lib/words";
 import { act, complain } from "../../ui/toast";
 import { Age, Badge, Button, EmptyState, Money, SessionLink, StateBadge, TaskLink } from "../../ui/parts";
+import { standing } from "../sessions/state";
 import { changePriority, move } from "./actions";
 import "./task.css";
 
@@ -186,15 +187,31 @@ function TaskList({ ids, reasons = {} }: { ids: readonly string[]; reasons?: Rec
   );
 }
 
+/** Its newest session is on the board; those before it are asked for. */
+function useSessions(task: TaskRow): readonly SessionRow[] {
+  const newest = tables.sessions.row(task.session);
+  const [earlier, setEarlier] = useState<readonly SessionRow[]>([]);
+  useEffect(() => {
+    if (task.attempts < 2) return;
+    const asking = new AbortController();
+    get("/api/tasks/{task}/sessions", { task: task.id }, {}, asking.signal)
+      .then(setEarlier)
+      .catch((error: unknown) => asking.signal.aborted || complain(error));
+    return () => asking.abort();
+  }, [task.id, task.attempts]);
+  const started = newest?.started_at ?? 0;
+  return [...earlier.filter((one) => one.id !== task.session && one.started_at <= started), ...(newest ? [newest] : [])];
+}
+
 function Sessions({ task }: { task: TaskRow }) {
-  const found = useComputed(() => tables.sessions.rows.value.filter((session) => session.task === task.id)).value;
+  const found = useSessions(task);
   if (!found.length) return null;
   return (
     <Part title="Sessions">
       {[...found].reverse().map((session) => (
         <div key={session.id} class="across session">
           <SessionLink id={session.id} />
-          <StateBadge state={session.live ? "running" : session.verdict} />
+          <StateBadge {...stateOf(session)} />
           <span class="cut faint grow">{session.live ? session.progress : session.detail}</span>
           <span class="faint small"><Money cost={session.cost} /></span>
           <span class="faint small"><Age at={session.ended_at || session.started_at} /></span>
@@ -203,6 +220,11 @@ function Sessions({ task }: { task: TaskRow }) {
     </Part>
   );
 }
+
+const stateOf = (session: SessionRow) => {
+  const { word, tone } = standing(session);
+  return { state: word, tone };
+};
 
 function Comment({ task }: { task: string }) {
   const [text, setText] = useState("");

@@ -6,7 +6,7 @@ import { useKeys } from "../../lib/keys";
 import { clock, count, moment } from "../../lib/words";
 import { Badge, Button, EmptyState, SessionLink, TaskLink } from "../../ui/parts";
 import { VirtualList } from "../../ui/virtual";
-import { eventTone, subjectsOf, summaryOf, type LogEvent } from "./events";
+import { eventTone, subjectsOf, summaryOf, tasksOf, type LogEvent } from "./events";
 import type { Range } from "./range";
 import { look, shownSeq } from "./scrub";
 
@@ -56,16 +56,19 @@ function Row({ event, chosen, onChoose }: { event: LogEvent; chosen: boolean; on
       <time class="number soft" title={moment(event.at)}>{clock(event.at)}</time>
       <span class="type"><Badge tone={eventTone(event)}>{event.type}</Badge></span>
       <span class="about cut">{subjects.slice(0, 3).map((subject) => <span key={subject.id}><Link {...subject} /> </span>)}{subjects.length > 3 && `+${subjects.length - 3}`}</span>
-      <button class="summary cut" aria-expanded={chosen} onClick={onChoose}>{summaryOf(event) || event.type}</button>
+      <button class="summary cut" aria-expanded={chosen} onClick={onChoose}>{summaryOf(event) || titleOf(event) || event.type}</button>
       <span class="actor cut soft">{event.actor}</span>
       <Button kind="quiet" icon="clock" label={`Show everything at event ${event.seq}`} onClick={() => look(event.seq)} />
     </div>
   );
 }
 
+/** What says nothing itself is at least about something. */
+const titleOf = (event: LogEvent) => tasksOf(event).map((id) => tables.tasks.row(id)?.title).find(Boolean) ?? "";
+
 function Link({ kind, id }: { kind: string; id: string }) {
   if (kind === "task") return <TaskLink id={id} />;
-  if (kind === "session") return tables.sessions.row(id) ? <SessionLink id={id} /> : <span class="mono">{id}</span>;
+  if (kind === "session") return <SessionLink id={id} />;
   return <span class="mono">{id}</span>;
 }
 

@@ -6,7 +6,7 @@ import { store, tables, useLog } from "../../live";
 import { useKeys } from "../../lib/keys";
 import { place, setQuery } from "../../lib/router";
 import type { PageProps } from "../../shell/pages";
-import { Choice, Page, Search } from "../../ui/parts";
+import { Choice, Filters, Page, Search } from "../../ui/parts";
 import { KINDS, type Filter, type LogEvent } from "./events";
 import { List } from "./List";
 import { makePictureRange, Picture } from "./Picture";
@@ -41,14 +41,16 @@ export default function Timeline(_: PageProps) {
   const types = useTypes(listed, asked.type);
   const tools = (
     <>
-      <div class="segments" role="group" aria-label="View">
-        {VIEWS.map(([name, word]) => <button key={name} aria-pressed={view === name} onClick={() => setQuery({ view: name })}>{word}</button>)}
-      </div>
       <Search value={asked.text} onInput={(text) => setQuery({ text })} label="Filter by text" />
-      <Choice label="Type" all="All types" value={asked.type} options={types} onChange={(type) => setQuery({ type })} />
-      {(convoys.value.length > 1 || asked.convoy) && <Choice label="Convoy" all="All convoys" value={asked.convoy} options={convoys.value} onChange={(convoy) => setQuery({ convoy })} />}
-      <input class="input short" type="search" aria-label="Task" placeholder="Task" value={asked.task} onInput={(event) => setQuery({ on: event.currentTarget.value.trim().toUpperCase() })} />
-      <input class="input short" type="search" aria-label="Actor" placeholder="Actor" value={asked.actor} onInput={(event) => setQuery({ actor: event.currentTarget.value.trim() })} />
+      <Filters>
+        <div class="segments" role="group" aria-label="View">
+          {VIEWS.map(([name, word]) => <button key={name} aria-pressed={view === name} onClick={() => setQuery({ view: name })}>{word}</button>)}
+        </div>
+        <Choice label="Type" all="All types" value={asked.type} options={types} onChange={(type) => setQuery({ type })} />
+        {(convoys.value.length > 1 || asked.convoy) && <Choice label="Convoy" all="All convoys" value={asked.convoy} options={convoys.value} onChange={(convoy) => setQuery({ convoy })} />}
+        <input class="input short" type="search" aria-label="Task" placeholder="Task" value={asked.task} onInput={(event) => setQuery({ on: event.currentTarget.value.trim().toUpperCase() })} />
+        <input class="input short" type="search" aria-label="Actor" placeholder="Actor" value={asked.actor} onInput={(event) => setQuery({ actor: event.currentTarget.value.trim() })} />
+      </Filters>
     </>
   );
   return (

@@ -7,7 +7,7 @@ import sys
 import tempfile
 import textwrap
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext, suppress
 from os.path import join
 from typing import Any
 
@@ -128,6 +128,14 @@ def _shown(context: Context, *, quiet: bool) -> Iterator[None]:
             say("")
             sys.stdout.flush()
         yield
+        if not quiet and sys.stdin.isatty() and sys.stdout.isatty():
+            _until_seen()
+
+
+def _until_seen() -> None:
+    """Leave somebody who watches the time to look around: the dashboard ends with the demo."""
+    with suppress(KeyboardInterrupt, EOFError):
+        input("\nIt is over. Look around in the browser as long as you like; Enter ends it. ")
 
 
 class _KillTheWitness:
