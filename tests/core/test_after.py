@@ -4,7 +4,7 @@ import pytest
 
 from corral.core import commands as c
 from corral.core import events as e
-from corral.core import session_rules
+from corral.core import messages, session_rules
 from corral.core.backoff import Patience
 from corral.core.bill import Bill
 from corral.core.governor import Accounts
@@ -148,11 +148,31 @@ def test_a_relaunch_clears_the_stop_that_led_to_it() -> None:
     yard = Yard()
     session = yard.start()
     yard.record(session_rules.ask_stop(yard.state, session, Verdict.HUNG, "silent"))
-    yard.record(session_rules.asked(yard.state, session, "May I?", ()))
-    assert session_rules.asked(yard.state, session, "May I?", ()) == []
+    yard.record(session_rules.asked(yard.state, session, "May I?", now=yard.now))
+    assert session_rules.asked(yard.state, session, "May I?", now=yard.now) == []
     yard.record(session_rules.react(yard.state, session, "hung", "restart", "silent"))
     found = yard.state.sessions[session]
     assert (found.stop, found.asked, found.fresh, found.launches) == ("", "", True, 2)
     yard.record(session_rules.react(yard.state, session, "asked", "answered", "yes"))
     assert yard.state.sessions[session].launches == 2
     assert yard.state.sessions[session].reactions == ("hung: restart", "asked: answered")
+
+
+def test_an_answer_by_policy_is_on_its_way_with_the_question_and_ends_with_its_session() -> None:
+    yard = Yard()
+    session = yard.start()
+
+    def ask(call: str) -> None:
+        state = yard.state
+        asked = session_rules.asked(state, session, "May I?", call=call, answer="yes", now=yard.now)
+        yard.record(asked)
+
+    for call in ("c-1", "c-1", "c-2"):  # the same words again are another question
+        ask(call)
+    letters = [(m.sender, m.to, m.text, m.answers) for m in yard.state.messages.values()]
+    assert letters == [("policy", f"session:{session}", "yes", call) for call in ("c-1", "c-2")]
+    yard.record(session_rules.answered(yard.state, session))
+    assert yard.state.sessions[session].asked == ""
+    assert session_rules.answered(yard.state, session) == []
+    yard.record(messages.give_back(yard.state, yard.state.sessions[session]))
+    assert yard.state.messages == {}  # it is not told to the next session

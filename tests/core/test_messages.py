@@ -6,6 +6,7 @@ from corral.core import commands as c
 from corral.core import events as e
 from corral.core import messages
 from corral.core.ids import SessionId, TaskId
+from corral.core.message_events import MessageDelivered, MessageExpired, MessageSent
 from tests.core.board import Board, started
 
 
@@ -22,7 +23,7 @@ def board() -> Board:
 
 def sent(board: Board, to: str, actor: str = "ana", **more: object) -> str:
     command = c.SendMessage(**{"to": to, "text": "Hello", **more})  # type: ignore[arg-type]
-    return board.one(e.MessageSent, command, actor).message
+    return board.one(MessageSent, command, actor).message
 
 
 def waits(board: Board) -> str:
@@ -31,7 +32,7 @@ def waits(board: Board) -> str:
 
 def taken(board: Board, reader: str) -> list[str]:
     events = board.do(c.ReadMessages(), reader)
-    return [event.message for event in events if isinstance(event, e.MessageDelivered)]
+    return [event.message for event in events if isinstance(event, MessageDelivered)]
 
 
 @pytest.mark.parametrize(
@@ -85,7 +86,7 @@ def test_what_nobody_takes_in_time_is_given_up(board: Board) -> None:
     board.wait(10)
     assert taken(board, "AF-1.1") == []
     events = board.do(c.SendMessage(to="people", text="Later"))
-    kinds = [e.MessageExpired, e.AlertRaised, e.MessageSent]
+    kinds = [MessageExpired, e.AlertRaised, MessageSent]
     assert [type(event) for event in events] == kinds
     assert old not in board.state.messages
     assert events[2].message in board.state.messages  # type: ignore[attr-defined]
@@ -135,7 +136,7 @@ def test_text_for_a_session_answers_what_it_waits_for(board: Board) -> None:
     assert board.refusal(text_to("AF-1.7")).exit_code == 4
     board.record(started(board.state, TaskId("AF-2"), board.now, takes="turn"))
     question = sent(board, "people", "AF-2.1", question=True)
-    said = board.one(e.MessageSent, text_to("af-2.1"))
+    said = board.one(MessageSent, text_to("af-2.1"))
     assert (said.to, said.reply_to, said.plain) == ("session:AF-2.1", question, True)
     session = board.state.sessions[board.get("AF-2").session]
     assert (session.waits, session.waited_at, board.state.alerts) == ("", board.now, {})
@@ -162,7 +163,7 @@ def test_what_is_handed_over_is_not_given_up_meanwhile(board: Board) -> None:
     board.wait(11)
     assert messages.expire(board.state, board.now) == []
     board.record(messages.deliver(board.state, session, {message: "record"}))
-    assert [type(event) for event in messages.expire(board.state, board.now)] == [e.MessageExpired]
+    assert [type(event) for event in messages.expire(board.state, board.now)] == [MessageExpired]
 
 
 def test_a_text_cannot_pose_as_a_message_of_somebody_else(board: Board) -> None:

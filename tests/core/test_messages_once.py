@@ -16,6 +16,7 @@ from corral.core import events as e
 from corral.core import messages, session_rules
 from corral.core.engine_fold import RESUME
 from corral.core.ids import SessionId, TaskId
+from corral.core.message_events import MessageDelivered
 from corral.core.state import Session
 from tests.core.board import Board, started
 
@@ -56,7 +57,7 @@ class World:
     def read(self) -> None:
         if self.runs and self.session:
             for event in self.board.do(c.ReadMessages(), self.session.id):
-                assert isinstance(event, e.MessageDelivered)
+                assert isinstance(event, MessageDelivered)
                 self.tell(event.message)
 
     def hear_prompt(self) -> None:

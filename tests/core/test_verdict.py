@@ -61,6 +61,9 @@ CASES = {
     "rewrites the convoy's branch": Case(
         Verdict.OFF_BRANCH, work={"on_branch": False, "elsewhere": "the trunk"}
     ),
+    "writes its key down, and breaks other rules too": Case(
+        Verdict.LEAKED, work={"leaked": "MY_KEY is in a.py", "dirty": ("x",)}
+    ),
     "leaves the tree dirty": Case(Verdict.DIRTY, work={"dirty": ("src/a.py",)}),
     "passes its checks and then changes a file": Case(Verdict.DIRTY, work={"dirty": ("x.py",)}),
     "deletes its own worktree": Case(Verdict.DIRTY, work={"exists": False}),

@@ -36,8 +36,8 @@ FAULTS = {
 SILENT = ("hang in mid-stream", "hang before headers", "malformed call")
 BROKEN = ("429", "500", "context overflow", "cut connection", "wrong key")
 LIMITED = ("529", "429, for an hour")
-# Over the Agent Client Protocol. Gemini cannot load a conversation again whose turn was given up,
-# so what comes after the hang is not looked at.
+# Over the Agent Client Protocol. Gemini takes a turn that is given up out of its record, so what
+# comes after the hang is not looked at.
 SPOKEN = {"spoken": ("429", "wrong key"), "hushed": ("hang in mid-stream",)}
 
 VERDICT = {

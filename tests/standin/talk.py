@@ -73,11 +73,11 @@ class Request(Struct, frozen=True):
 
 _FOLDER = re.compile(
     r"(?:<cwd>|[Ww]orking directory(?: is)?:\s*|Workspace Directories:\*{0,2}\s*-?\s*"
-    r"|working in(?: the)?:?\s*(?:directory:?)?\s*-?\s*)[`\"]?(/[^\s`\"<]+)"
+    r"|working in(?: the)?:?\s*(?:directory:?)?\s*-?\s*)[`\"]?(/[^\n`\"<]*[^\s`\"<])"
 )
 
 
-_MOVED = re.compile(r"^ *it is   (/\S+)$", re.MULTILINE)
+_MOVED = re.compile(r"^ *it is   (/.+)$", re.MULTILINE)
 
 
 class Call(Struct, frozen=True):

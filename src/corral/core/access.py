@@ -16,6 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from corral.core import commands as c
+from corral.core import family
 from corral.core.errors import NotFound, NoToken, NotYours
 from corral.core.ids import SessionId, TaskId, Token
 from corral.core.leases import resource_name
@@ -105,6 +106,8 @@ def permit(state: State, who: Principal, command: c.Command) -> None:
     kind, _, verb = command.name.partition(" ")
     if isinstance(command, c.AddTask):
         _must_be_in(state, own, command.parent, "add tasks below")
+        if command.convoy != own.convoy:
+            raise NotYours(f"a session adds to its own convoy, {own.convoy}; nothing was changed")
         if command.urgent and not own.urgent:
             raise NotYours(f"{who.name} is not urgent, so what it adds is not; nothing was changed")
     elif kind == "task":
@@ -132,6 +135,8 @@ def _permit_task(state: State, own: Task, verb: str, task: str | None) -> None:
     found = _must_be_in(state, own, task, verb)
     if verb not in (_OWN if found.id == own.id else _BELOW):
         raise NotYours(f"a session may not {verb} {found.id}; nothing was changed")
+    if verb == "retry" and family.is_over(found):
+        family.must_have_room(state, state.tasks[found.parent])
 
 
 def _must_be_in(state: State, own: Task, name: str, verb: str) -> Task:

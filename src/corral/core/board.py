@@ -18,7 +18,7 @@ from corral.core.queue_fold import trunk_of
 from corral.core.queue_state import Check
 from corral.core.rows import TABLES, Board, Cost
 from corral.core.state import Session, State, Task, TaskState, overlap_name
-from corral.core.views import COLUMNS
+from corral.core.views import COLUMNS, alert_views, message_views
 
 CHECKS = 60  # of those that have ended, the last ones are shown
 _OVER = (TaskState.DONE, TaskState.CANCELLED)
@@ -46,18 +46,12 @@ def board_of(state: State) -> Board:
         sessions=list(_sessions(state)),
         queue=list(_queue(state)),
         checks=_checks(state),
-        alerts=[
-            rows.AlertRow(a.id, a.kind, a.subject, a.text, a.raised_at, a.seen_by)
-            for a in state.alerts.values()
-        ],
+        alerts=alert_views(state),
         leases=[
             rows.LeaseRow(name, lease.holder, lease.since_at, lease.expires_at)
             for name, lease in state.leases.items()
         ],
-        messages=[
-            rows.MessageRow(*(getattr(message, name) for name in rows.MessageRow.__struct_fields__))
-            for message in state.messages.values()
-        ],
+        messages=message_views(state),
         pauses=list(_pauses(state)),
         limits=list(_limits(state)),
         slots=list(_slots(state)),

@@ -36,6 +36,8 @@ def obstacles(state: State, task: Task, now: int, claimer: str = "") -> list[Obs
     if task.state in _RESTING:
         text, hint = _RESTING[task.state]
         detail = f": {task.reason}" if task.reason else ""
+        if task.state is TaskState.BLOCKED and task.reason.startswith("needs_answer: "):
+            hint = f'corral message send {{id}} "your answer", then {hint}'
         if recurs(task) and task.state in (TaskState.DONE, TaskState.FAILED):
             detail, hint = f"{detail}; {outlook(task, now)}", "corral task cancel {id} ends that"
         return [Obstacle("wrong_state", f"{task.id} {text}{detail}", hint.format(id=task.id))]

@@ -17,7 +17,11 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import Raw, Struct
 
-from corral.core import mayor_events, queue_events  # noqa: F401 - they register their events
+from corral.core import (  # noqa: F401 - they register their events
+    mayor_events,
+    message_events,
+    queue_events,
+)
 from corral.core.errors import LogTooNew
 from corral.core.events import EVENTS, Event
 

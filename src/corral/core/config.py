@@ -129,6 +129,11 @@ class Trees(_Section, frozen=True):
     port_range: tuple[int, int] = (20_000, 29_999)
 
 
+class Confine(_Section, frozen=True):
+    enabled: bool = False  # sessions can write to their own trees only
+    also: tuple[str, ...] = ()  # and to these files and folders
+
+
 class Radar(_Section, frozen=True):
     enabled: bool = True  # coming conflicts are looked for while sessions work
     hold: bool = False  # a task that would run into one is not started until it is over
@@ -166,6 +171,7 @@ class Config(_Section, frozen=True):
     budget: Budget = Budget()
     mayor: Mayor = Mayor()
     server: Server = Server()
+    confine: Confine = Confine()
     radar: Radar = Radar()
     telemetry: Telemetry = Telemetry()
 
@@ -205,6 +211,7 @@ _SECTIONS: dict[str, type[_Section]] = {
     "budget": Budget,
     "mayor": Mayor,
     "server": Server,
+    "confine": Confine,
     "radar": Radar,
     "telemetry": Telemetry,
 }
@@ -237,9 +244,7 @@ def _check(config: Config, reader: "_Reader") -> None:
         raise reader.bad(("refinery", "regenerate"), "regenerate needs paths and a command")
     if config.slots.reserve >= config.slots.total:
         raise reader.bad(("slots", "reserve"), "reserve must be less than total")
-    for name in ("task_usd", "convoy_usd", "day_usd"):
-        if getattr(config.budget, name) < 0:
-            raise reader.bad(("budget", name), f"{name} is at least 0")
+    _check_money(config.budget, reader)
     if config.mayor.engine and config.mayor.engine not in config.engine:
         raise reader.bad(("mayor", "engine"), f"there is no engine {config.mayor.engine!r}")
     endpoint = config.telemetry.endpoint
@@ -247,6 +252,22 @@ def _check(config: Config, reader: "_Reader") -> None:
         raise reader.bad(("telemetry", "endpoint"), "endpoint begins with http:// or https://")
     for name, engine in config.engine.items():
         _check_engine(config, name, engine, reader)
+
+
+def _check_money(budget: Budget, reader: "_Reader") -> None:
+    for name in ("task_usd", "convoy_usd", "day_usd"):
+        if not _is_money(getattr(budget, name)):
+            raise reader.bad(("budget", name), f"{name} is a number, at least 0")
+    for model, price in budget.prices.items():
+        for name in ("input", "output", "cached"):
+            value = getattr(price, name)
+            if value is not None and not _is_money(value):
+                said = f"the price of {model!r}: {name} is a number, at least 0"
+                raise reader.bad(("budget", "prices", model, name), said)
+
+
+def _is_money(value: float) -> bool:
+    return 0 <= value < float("inf")  # nor is it "not a number", which TOML can say, too
 
 
 def _check_bounds(config: Config, reader: "_Reader") -> None:
@@ -286,6 +307,8 @@ def _check_bounds(config: Config, reader: "_Reader") -> None:
 
 def _check_engine(config: Config, name: str, engine: Engine, reader: "_Reader") -> None:
     where = ("engine", name)
+    if not name.strip() or not name.isprintable():
+        raise reader.bad(where, "an engine has a name that can be shown")
     if engine.transport not in ("cli", "acp", "tmux"):
         raise reader.bad((*where, "transport"), "transport is one of cli, acp, tmux")
     if engine.permission not in ("", "read", "edit", "all", "ask"):
@@ -299,10 +322,14 @@ def _check_engine(config: Config, name: str, engine: Engine, reader: "_Reader") 
         raise reader.bad((*where, "turn_s"), said)
     if engine.context < 0:
         raise reader.bad((*where, "context"), "context is at least 0")
-    if engine.budget_usd < 0:
-        raise reader.bad((*where, "budget_usd"), "budget_usd is at least 0")
+    if not _is_money(engine.budget_usd):
+        raise reader.bad((*where, "budget_usd"), "budget_usd is a number, at least 0")
+    if engine.base_url and not engine.base_url.startswith(("http://", "https://")):
+        raise reader.bad((*where, "base_url"), "base_url begins with http:// or https://")
     if engine.fallback and engine.fallback not in config.engine:
         raise reader.bad((*where, "fallback"), f"there is no engine {engine.fallback!r}")
+    if engine.fallback == name:
+        raise reader.bad((*where, "fallback"), "fallback is another profile than itself")
     for variable in engine.env:
         if not variable.isidentifier() or not variable.isascii():
             # The likeliest mistake is to write the value here, so it is not repeated.
@@ -331,6 +358,7 @@ def _check_described(where: Keys, engine: Engine, reader: "_Reader") -> None:
         wrong = _wrong_with(line)
         if wrong:
             raise reader.bad((*where, "lines"), wrong)
+    _check_signs(where, engine, reader)
     for name, value in engine.set.items():
         if not name.isidentifier() or not name.isascii():
             raise reader.bad((*where, "set"), "set has names of variables, and their values")
@@ -338,6 +366,33 @@ def _check_described(where: Keys, engine: Engine, reader: "_Reader") -> None:
             raise reader.bad(
                 (*where, "set"), f"{name} looks like a key: pass it on by name, in env"
             )
+
+
+# What stands for something in the words of an engine that is described.
+SIGNS = (
+    *("prompt", "model", "home", "tree", "session", "id", "resume", "url", "url_v1"),
+    *("mcp", "mcp_key", "mcp_servers"),
+)
+
+
+def _check_signs(where: Keys, engine: Engine, reader: "_Reader") -> None:
+    """Refuse a word in braces that stands for nothing: it would be passed on as it is."""
+    if not engine.lines and engine.output not in KNOWN_OUTPUTS:
+        return
+    for name in ("command", "args", "fresh", "resume", "mcp"):
+        for word in getattr(engine, name):
+            _check_word((*where, name), word, reader)
+    for value in engine.set.values():
+        _check_word((*where, "set"), value, reader)
+
+
+def _check_word(where: Keys, word: str, reader: "_Reader") -> None:
+    import re  # few configurations describe an engine
+
+    for sign in re.findall(r"(?<!\$)\{([a-z_]\w*)\}", word):
+        if sign not in SIGNS:
+            known = ", ".join(f"{{{one}}}" for one in SIGNS)
+            raise reader.bad(where, f"{{{sign}}} stands for nothing: there are {known}")
 
 
 def _wrong_with(line: Line) -> str:

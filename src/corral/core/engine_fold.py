@@ -75,7 +75,12 @@ def limited(state: State, event: e.SessionLimited, seq: int, at: int) -> None:
 
 def asked(state: State, event: e.SessionAsked, seq: int, at: int) -> None:
     session = state.sessions[event.session]
-    state.sessions[event.session] = replace(session, asked=event.text)
+    state.sessions[event.session] = replace(session, asked=event.text, asked_call=event.call)
+
+
+def answered(state: State, event: e.SessionAnswered, seq: int, at: int) -> None:
+    session = state.sessions[event.session]
+    state.sessions[event.session] = replace(session, asked="", asked_call="")
 
 
 def reacted(state: State, event: e.SessionReacted, seq: int, at: int) -> None:
@@ -94,6 +99,7 @@ def reacted(state: State, event: e.SessionReacted, seq: int, at: int) -> None:
             stop="",
             detail="",
             asked="",
+            asked_call="",
             idle_at=0,
         )
     elif event.action == WAIT:

@@ -26,7 +26,17 @@ def parent(state: State, command: AddTask) -> Task:
             "ask whoever gave it out for more --levels",
             code="too_deep",
         )
-    for ancestor in (found, *_above(state, found)):
+    must_have_room(state, found)
+    return found
+
+
+def is_over(task: Task) -> bool:
+    return task.state in _OVER
+
+
+def must_have_room(state: State, above: Task) -> None:
+    """Refuse one more open task below this one, if it or one above it has used up its budget."""
+    for ancestor in (above, *_above(state, above)):
         open_below = sum(1 for _ in _below(state, ancestor.id))
         if ancestor.budget and open_below >= ancestor.budget:
             raise Refused(
@@ -35,7 +45,6 @@ def parent(state: State, command: AddTask) -> Task:
                 "finish or cancel one of them first",
                 code="over_budget",
             )
-    return found
 
 
 def levels(command: AddTask, above: Task | None) -> int:
@@ -54,5 +63,5 @@ def _above(state: State, task: Task) -> Iterator[Task]:
 
 def _below(state: State, root: TaskId) -> Iterator[Task]:
     for task in state.tasks.values():
-        if task.state not in _OVER and any(above.id == root for above in _above(state, task)):
+        if not is_over(task) and any(above.id == root for above in _above(state, task)):
             yield task

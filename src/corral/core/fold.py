@@ -347,6 +347,7 @@ _APPLY: dict[type[e.Event], Apply] = {
     e.SessionSpent: engine.spent,
     e.SessionLimited: engine.limited,
     e.SessionAsked: engine.asked,
+    e.SessionAnswered: engine.answered,
     e.SessionReacted: engine.reacted,
     e.ChoreDone: _chore_done,
     e.TracesSent: _traces_sent,

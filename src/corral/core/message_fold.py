@@ -7,10 +7,18 @@ from msgspec.structs import replace
 
 from corral.core import events as e
 from corral.core.ids import SessionId
+from corral.core.message_events import (
+    MessageAcknowledged,
+    MessageDelivered,
+    MessageExpired,
+    MessageReturned,
+    MessageSent,
+    MessageTaken,
+)
 from corral.core.state import Message, State
 
 
-def sent(state: State, event: e.MessageSent, seq: int, at: int) -> None:
+def sent(state: State, event: MessageSent, seq: int, at: int) -> None:
     asked = state.messages.get(event.reply_to)
     if asked is not None and asked.question:
         _keep(state, replace(asked, question=False))
@@ -32,26 +40,26 @@ def sent(state: State, event: e.MessageSent, seq: int, at: int) -> None:
         _note_waiting(state, event.sender, at)
 
 
-def taken(state: State, event: e.MessageTaken, seq: int, at: int) -> None:
+def taken(state: State, event: MessageTaken, seq: int, at: int) -> None:
     found = state.messages[event.message]
     _keep(state, replace(found, reader=event.session, read_at=0, launch=event.launch))
 
 
-def delivered(state: State, event: e.MessageDelivered, seq: int, at: int) -> None:
+def delivered(state: State, event: MessageDelivered, seq: int, at: int) -> None:
     found = state.messages[event.message]
     _keep(state, replace(found, reader=event.reader, read_at=at))
 
 
-def returned(state: State, event: e.MessageReturned, seq: int, at: int) -> None:
+def returned(state: State, event: MessageReturned, seq: int, at: int) -> None:
     found = state.messages[event.message]
     _keep(state, replace(found, to=event.to, reader="", launch=0))
 
 
-def acknowledged(state: State, event: e.MessageAcknowledged, seq: int, at: int) -> None:
+def acknowledged(state: State, event: MessageAcknowledged, seq: int, at: int) -> None:
     _keep(state, replace(state.messages[event.message], acknowledged=True))
 
 
-def expired(state: State, event: e.MessageExpired, seq: int, at: int) -> None:
+def expired(state: State, event: MessageExpired, seq: int, at: int) -> None:
     found = state.messages.pop(event.message, None)
     if found is not None and found.question:
         _note_waiting(state, found.sender, at)
@@ -84,10 +92,10 @@ def _note_waiting(state: State, sender: str, at: int) -> None:
 
 
 MESSAGE_APPLY: dict[type[e.Event], Callable[[State, Any, int, int], None]] = {
-    e.MessageSent: sent,
-    e.MessageTaken: taken,
-    e.MessageDelivered: delivered,
-    e.MessageReturned: returned,
-    e.MessageAcknowledged: acknowledged,
-    e.MessageExpired: expired,
+    MessageSent: sent,
+    MessageTaken: taken,
+    MessageDelivered: delivered,
+    MessageReturned: returned,
+    MessageAcknowledged: acknowledged,
+    MessageExpired: expired,
 }

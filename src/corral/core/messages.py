@@ -21,11 +21,20 @@ from corral.core import text
 from corral.core.errors import BadInput, NotFound, Refused
 from corral.core.graph import find_task
 from corral.core.ids import SessionId
+from corral.core.message_events import (
+    MessageAcknowledged,
+    MessageDelivered,
+    MessageExpired,
+    MessageReturned,
+    MessageSent,
+    MessageTaken,
+)
 from corral.core.state import Message, Session, State, Task
 
 Decision = Sequence[e.Event]
 
 PEOPLE = "people"
+POLICY = "policy"  # answers what an engine asks, if its profile says with what
 CORRAL = "corral"  # by this name, senders are told what became of their messages
 QUESTION = "question"  # the alert about an agent that waits for a person
 UNDELIVERED = "undelivered"
@@ -130,19 +139,32 @@ def take(
 ) -> list[e.Event]:
     """Take what waits for a session (and fits), for its inbox or for the prompt of a launch."""
     found = [message for message in waiting(state, session, now) if fit(message)]
-    return [e.MessageTaken(message=m.id, session=session, launch=launch) for m in found[:_AT_ONCE]]
+    return [MessageTaken(message=m.id, session=session, launch=launch) for m in found[:_AT_ONCE]]
 
 
 def take_first(state: State, task: Task, session: SessionId, now: int) -> list[e.Event]:
     """Take what waits for whoever works on a task next, for the brief of its new session."""
     found = list(_open(state, _of_task(task), now))[:_AT_ONCE]
-    return [e.MessageTaken(message=m.id, session=session, launch=1) for m in found]
+    return [MessageTaken(message=m.id, session=session, launch=1) for m in found]
+
+
+def by_policy(state: State, session: SessionId, answer: str, call: str, now: int) -> MessageSent:
+    """Answer what a session asks; it must be the first event of its transaction."""
+    return MessageSent(
+        message=f"m-{state.seq + 1}",
+        sender=POLICY,
+        to=f"session:{session}",
+        text=answer,
+        expires_at=now + _DAY_S * 1000,
+        plain=True,
+        answers=call,
+    )
 
 
 def deliver(state: State, session: str, proofs: Mapping[str, str]) -> list[e.Event]:
     """Record that a session has messages which were handed to it, and how that is known."""
     return [
-        e.MessageDelivered(message=m.id, reader=session, proof=proofs[m.id])
+        MessageDelivered(message=m.id, reader=session, proof=proofs[m.id])
         for m in handed(state, session)
         if m.id in proofs
     ]
@@ -153,7 +175,9 @@ def give_back(state: State, session: Session) -> list[e.Event]:
     mine = f"session:{session.id}"
     left = [m for m in state.messages.values() if m.to == mine and not m.reader]
     return [
-        e.MessageReturned(message=m.id, to=f"task:{session.task}" if m.to == mine else m.to)
+        MessageExpired(message=m.id)  # what it answers was asked by this session
+        if m.sender == POLICY
+        else MessageReturned(message=m.id, to=f"task:{session.task}" if m.to == mine else m.to)
         for m in (*handed(state, session.id), *left)
     ]
 
@@ -168,7 +192,7 @@ def expire(state: State, now: int) -> list[e.Event]:
     gone = {message.id for message in over}
     events: list[e.Event] = []
     for message in over:
-        events.append(e.MessageExpired(message=message.id))
+        events.append(MessageExpired(message=message.id))
         if message.question:
             events += _answered(state, message, gone)
         if not message.reader or message.question:
@@ -185,7 +209,7 @@ def _given_up(state: State, message: Message, number: int, now: int) -> list[e.E
     if sender is not None and sender.live:
         words = f"{said}: {text.cut(message.text, 200)}"
         return [
-            e.MessageSent(
+            MessageSent(
                 message=f"m-{number}",
                 sender=CORRAL,
                 to=f"session:{sender.id}",
@@ -203,7 +227,7 @@ def _send(state: State, command: c.SendMessage, actor: str, now: int) -> Decisio
     to = address(state, command.to)
     if command.reply_to:
         _find(state, command.reply_to)
-    message = e.MessageSent(
+    message = MessageSent(
         message="",
         sender=actor,
         to=to,
@@ -229,7 +253,7 @@ def _send_text(state: State, command: c.SendText, actor: str, now: int) -> Decis
             f"for it to read by itself, or the next attempt: corral message send {session.id} …",
             code="takes_no_text",
         )
-    message = e.MessageSent(
+    message = MessageSent(
         message="",
         sender=actor,
         to=f"session:{session.id}",
@@ -242,13 +266,13 @@ def _send_text(state: State, command: c.SendText, actor: str, now: int) -> Decis
     return _sent(state, message, now)
 
 
-def _sent(state: State, message: e.MessageSent, now: int) -> list[e.Event]:
+def _sent(state: State, message: MessageSent, now: int) -> list[e.Event]:
     """Check what is to be sent, give it its number, and see to the alert about a question."""
     if not message.text.strip():
         raise BadInput("the message is empty: give it at least one visible character")
     text.prose(message.text, "the message", TEXT)
     events = expire(state, now)
-    gone = {event.message for event in events if isinstance(event, e.MessageExpired)}
+    gone = {event.message for event in events if isinstance(event, MessageExpired)}
     if len(state.messages) - len(gone) >= _OPEN:
         raise Refused(
             f"{_OPEN} messages are open: nobody reads them; nothing was sent",
@@ -287,7 +311,7 @@ def session_of(state: State, name: str) -> Session:
 
 def _read(state: State, command: c.ReadMessages, actor: str, now: int) -> Decision:
     found = list(waiting(state, actor, now))[:_AT_ONCE]
-    return [e.MessageDelivered(message=message.id, reader=actor) for message in found]
+    return [MessageDelivered(message=message.id, reader=actor) for message in found]
 
 
 def _acknowledge(state: State, command: c.AcknowledgeMessage, actor: str, now: int) -> Decision:
@@ -297,7 +321,7 @@ def _acknowledge(state: State, command: c.AcknowledgeMessage, actor: str, now: i
         raise Refused(
             f"{found.id} {who}; nothing was changed", "corral message read", code="not_delivered"
         )
-    return [] if found.acknowledged else [e.MessageAcknowledged(message=found.id)]
+    return [] if found.acknowledged else [MessageAcknowledged(message=found.id)]
 
 
 def _find(state: State, message: str) -> Message:

@@ -46,5 +46,6 @@ _ABOUT = (
     e.SessionSpent,
     e.SessionLimited,
     e.SessionAsked,
+    e.SessionAnswered,
     e.SessionReacted,
 )

@@ -9,7 +9,7 @@ The digest is that of the command: a key that comes with another command is a mi
 Keys are remembered for a while, which is part of the state.
 """
 
-from typing import TYPE_CHECKING
+from typing import ClassVar, Protocol
 
 import msgspec
 
@@ -18,19 +18,22 @@ from corral.core.redaction import redacted
 from corral.core.state import Answered, State
 from corral.core.text import printable
 
-if TYPE_CHECKING:
-    from corral.core.commands import Command
-
 REMEMBERED_MS = 600_000
 REMEMBERED = 10_000
 _SHORTEST, _LONGEST = 8, 64
 
 
-def keyed(key: str, command: "Command") -> str:
+class Named(Protocol):
+    """What can be asked for: a command, or something that an interface alone has."""
+
+    name: ClassVar[str]
+
+
+def keyed(key: str, command: Named) -> str:
     """Return the key as it is stored, for a command; nothing stays nothing."""
     if not key:
         return ""
-    plain = key.replace("-", "").replace("_", "")
+    plain = key.replace("-", "a").replace("_", "a")
     if not _SHORTEST <= len(key) <= _LONGEST or not (plain.isascii() and plain.isalnum()):
         raise BadInput(
             f"the idempotency key {printable(key)!r} is bad",

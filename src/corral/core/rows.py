@@ -9,6 +9,7 @@ from msgspec import Struct
 from corral.core.ids import ConvoyId, SessionId, TaskId
 from corral.core.mayor_state import MayorState
 from corral.core.state import TaskState
+from corral.core.views import AlertView, MessageView
 
 
 class Cost(Struct, frozen=True, gc=False):
@@ -150,15 +151,6 @@ class CheckRow(Struct, frozen=True):
     cached: str  # the run whose verdict was used again
 
 
-class AlertRow(Struct, frozen=True):
-    id: str
-    kind: str
-    subject: str
-    text: str
-    raised_at: int
-    seen_by: str
-
-
 class LeaseRow(Struct, frozen=True):
     """`id` is the resource."""
 
@@ -166,20 +158,6 @@ class LeaseRow(Struct, frozen=True):
     holder: str
     since_at: int
     expires_at: int
-
-
-class MessageRow(Struct, frozen=True):
-    id: str
-    sender: str
-    to: str
-    text: str
-    sent_at: int
-    expires_at: int
-    question: bool  # the sender waits for an answer
-    reply_to: str
-    reader: str
-    read_at: int
-    acknowledged: bool
 
 
 class PauseRow(Struct, frozen=True):
@@ -282,9 +260,9 @@ class Board(Struct, frozen=True):
     sessions: list[SessionRow]
     queue: list[QueueRow]
     checks: list[CheckRow]
-    alerts: list[AlertRow]
+    alerts: list[AlertView]
     leases: list[LeaseRow]
-    messages: list[MessageRow]
+    messages: list[MessageView]
     pauses: list[PauseRow]
     limits: list[LimitRow]
     slots: list[SlotRow]

@@ -11,8 +11,10 @@ from corral.core.engine_fold import MESSAGE, QUESTION, RESUME, WAIT
 from corral.core.errors import Refused
 from corral.core.governor import Accounts
 from corral.core.ids import SessionId, TaskId, Token
+from corral.core.message_events import MessageTaken
 from corral.core.slots import Limits, Taken
 from corral.core.state import Session, State, Task, TaskState
+from corral.core.text import cut
 from corral.core.verdict import Again, Judgement, Verdict, after
 
 Decision = Sequence[e.Event]
@@ -64,13 +66,11 @@ def start(
     for obstacle in [*found, *([slot] if slot else [])]:
         raise Refused(obstacle.text, obstacle.hint, code=obstacle.code)
     _refuse_second(state, task)
-    events: list[e.Event] = []
-    if task.claim is not None:
-        events.append(e.TaskLapsed(task=task.id, holder=task.claim.holder, token=task.claim.token))
-    token = Token(str(state.seq + len(events) + 1))
-    expires_at = now + ttl_s * 1000
+    claim, expires_at = task.claim, now + ttl_s * 1000
+    lapsed = [e.TaskLapsed(task=task.id, holder=claim.holder, token=claim.token)] if claim else []
+    token = Token(str(state.seq + len(lapsed) + 1))
     begun: list[e.Event] = [
-        *events,
+        *lapsed,
         e.TaskClaimed(task=task.id, holder=session, token=token, expires_at=expires_at),
         e.SessionStarted(
             session=session,
@@ -395,11 +395,35 @@ def limited(
 _LATER_MS = 60_000
 
 
-def asked(state: State, session: SessionId, said: str, options: tuple[str, ...]) -> Decision:
+def asked(
+    state: State,
+    session: SessionId,
+    said: str,
+    options: tuple[str, ...] = (),
+    *,
+    call: str = "",
+    answer: str = "",
+    now: int,
+) -> Decision:
+    """Record that an engine waits for an answer; with one by policy, that is on its way at once."""
     found = find_session(state, session)
-    if not found.live or found.asked == said:
+    if not found.live or (found.asked, found.asked_call) == (said, call):
         return []
-    return [e.SessionAsked(session=session, text=said, options=options)]
+    waits = e.SessionAsked(session=session, text=said, options=options, call=call)
+    if not answer:
+        return [waits]
+    told = cut(answer, 500)
+    return [
+        messages.by_policy(state, session, answer, call, now),
+        waits,
+        e.SessionReacted(session=session, cause="asked", action="answered", text=told),
+    ]
+
+
+def answered(state: State, session: SessionId) -> Decision:
+    """Record that an engine does not wait for an answer any more."""
+    found = find_session(state, session)
+    return [e.SessionAnswered(session=session)] if found.live and found.asked else []
 
 
 def relaunch(
@@ -424,7 +448,7 @@ def relaunch(
     missed = [m for m in messages.handed(state, session) if m.id in again]
     return [
         reacted,
-        *(e.MessageTaken(message=m.id, session=session, launch=launch) for m in missed),
+        *(MessageTaken(message=m.id, session=session, launch=launch) for m in missed),
         *messages.take(state, session, now, launch=launch),
     ]
 

@@ -14,7 +14,7 @@ from corral.core.ids import ConvoyId, SessionId, TaskId, Token
 from corral.core.mayor_state import Mayor
 from corral.core.queue_state import Change, Check, Returned, Trunk
 
-VERSION = 5
+VERSION = 6
 
 
 class TaskState(StrEnum):
@@ -123,7 +123,8 @@ class Session(Struct, frozen=True, array_like=True, gc=False):
     turns: int = 0
     turns_before: int = 0
     limited: bool = False
-    asked: str = ""
+    asked: str = ""  # what the engine waits for an answer to, until it has one
+    asked_call: str = ""
     launches: int = 1  # of its program, in all
     reactions: tuple[str, ...] = ()  # what was done about it, and why, the last ones
     relaunched: tuple[str, ...] = ()  # the cause of each launch but the first

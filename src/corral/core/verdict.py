@@ -23,6 +23,7 @@ class Verdict(StrEnum):
     NO_CHANGE = "no_change"
     DIRTY = "dirty"
     OFF_BRANCH = "off_branch"
+    LEAKED = "leaked"
     OUT_OF_SCOPE = "out_of_scope"
     CHECKS_FAILED = "checks_failed"
     CRASHED = "crashed"
@@ -119,6 +120,7 @@ class LastWord(Struct, frozen=True):
     text: str = ""
     asked: str = ""  # a question that was never answered
     denied: int = 0  # tool calls that it was not permitted
+    wrong_model: str = ""  # why it may not have used the model that it did
 
 
 class Ended(Struct, frozen=True):
@@ -142,6 +144,7 @@ class Work(Struct, frozen=True):
     dirty: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     commit: str = ""
+    leaked: str = ""  # the key that is in it, and where
 
 
 class Check(Struct, frozen=True):
@@ -181,7 +184,7 @@ def _by_word(ended: Ended, word: LastWord) -> Judgement | None:
     if word.trouble is not None:
         return Judgement(BY_TROUBLE[word.trouble], word.text or str(word.trouble))
     if word.said:
-        return None
+        return Judgement(Verdict.WRONG_MODEL, word.wrong_model) if word.wrong_model else None
     how = f"signal {ended.signal}" if ended.signal is not None else f"exit code {ended.code}"
     return Judgement(Verdict.CRASHED, f"it broke off ({how}){_quoted(ended.last_words)}")
 
@@ -199,6 +202,8 @@ def judge_idle(judgement: Judgement | None, word: LastWord | None) -> Judgement 
 
 def judge_work(work: Work, owned: tuple[str, ...], *, observer: bool) -> Judgement | None:
     """Judge what is there; None if it is worth being checked."""
+    if work.leaked:
+        return Judgement(Verdict.LEAKED, work.leaked)
     if not work.on_branch:
         return Judgement(Verdict.OFF_BRANCH, work.elsewhere)
     if not work.exists:

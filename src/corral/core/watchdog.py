@@ -55,14 +55,28 @@ def step(stream: Stream, seen: Seen, bounds: Bounds) -> Step | None:
         return _lingering(stream, seen, bounds)
     if seen.over:
         return Step(Verdict.OVER_BUDGET, seen.over)
-    if stream.model and not model_allowed(stream.model, bounds.models):
-        return Step(Verdict.WRONG_MODEL, f"it uses {stream.model}, which is not a required model")
+    if wrong := wrong_model(stream.model, bounds.models):
+        return Step(Verdict.WRONG_MODEL, wrong)
     return (
         _limited(stream, seen, bounds)
         or _unanswered(stream, seen, bounds)
         or _full(stream, bounds)
         or _hung(stream, seen, bounds)
     )
+
+
+def wrong_model(model: str, patterns: tuple[str, ...], *, spent: bool = False) -> str:
+    """Say what is wrong with a session's model; empty: nothing.
+
+    One that has spent something and is over will not say any more which model it was.
+    """
+    if model and not model_allowed(model, patterns):
+        return f"it uses {model}, which budget.require_model does not allow"
+    if not model and spent and patterns:
+        return (
+            "it does not say which model it used: name one in its profile, for budget.require_model"
+        )
+    return ""
 
 
 def model_allowed(model: str, patterns: tuple[str, ...]) -> bool:

@@ -5,8 +5,9 @@ from typing import Any
 
 from corral.core import queue_rules, views
 from corral.core.codec import Stored, decode, event_of
-from corral.core.events import MessageDelivered, TaskAdded, TaskEdited, WorkPaused, WorkResumed
+from corral.core.events import TaskAdded, TaskEdited, WorkPaused, WorkResumed
 from corral.core.ids import TaskId
+from corral.core.message_events import MessageDelivered
 from corral.core.queue_events import QueuePaused
 from corral.core.queue_views import check_view
 from corral.core.state import State

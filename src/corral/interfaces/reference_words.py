@@ -48,6 +48,10 @@ VERDICTS = {
     "no_change": ("it ended well, and its branch has no change", _AGAIN),
     "dirty": ("it left something that is not committed, or its tree is gone", _AGAIN),
     "off_branch": ("it left its branch, rewrote it, or moved the convoy's trunk", _AGAIN),
+    "leaked": (
+        "the value of a key that its profile, or another, passes on is in what it committed",
+        f"starts over from the trunk, with an alert: {_AGAIN}",
+    ),
     "out_of_scope": ("it changed paths that the task does not declare", _AGAIN),
     "checks_failed": ("an acceptance command did not exit 0", _AGAIN),
     "crashed": (
@@ -145,6 +149,8 @@ SETTINGS = {
     "server.hosts": "more names under which the server is reached",
     "server.tls_cert": "the file of the certificate",
     "server.tls_key": "the file of its key",
+    "confine.enabled": "sessions can write to their own trees only (Linux 5.13 or newer)",
+    "confine.also": "more files and folders that they can write to, like `~/.cache/pip`",
     "radar.enabled": "look for conflicts that are coming while sessions work",
     "radar.hold": "a task that would run into one is not started until it is over",
     "radar.every_s": "so often at most, a session's files are looked at",
@@ -286,6 +292,7 @@ ENVIRONMENT = {
     "CORRAL_BASE_URL": 'set with `output = "facts"`: the profile\'s `base_url`',
     "CORRAL_RUNNER": "what a runner is to do; it hides it from the agent that it starts",
     "CORRAL_ENGINE_KEY": "set for some engines: the API key; their settings point to it",
+    "CORRAL_REQUEST": "set by the server for `corral mayor`: the key of the request, to do it once",
     "CORRAL_DEBUG": "if set, an unexpected error shows its traceback",
     "PATH": "where the programs of engines are looked for",
     "USER": "who is asking, without `--as` and `CORRAL_SESSION`",

@@ -16,6 +16,7 @@ from corral.roles.files import Room
 from corral.world import serving
 from corral.world.engines import acp_agents, tmux_agents
 from corral.world.engines.described import recipe_of
+from corral.world.engines.finding import need_transport
 from corral.world.engines.orders import AcpOrder, Policy, TmuxOrder, runner_argv
 from corral.world.engines.recipe import Job, Mcp, Permission, Prepared, Reader, Recipe
 from corral.world.engines.told import FactsReader
@@ -90,7 +91,8 @@ class Engaging:
         profile = self._config.engine.get(name)
         if profile is None:
             return  # a task with a program of its own needs no profile
-        self.recipe(name, task)
+        if self.recipe(name, task) is not None:
+            need_transport(profile, os.environ)
         for variable in profile.env:
             if variable not in os.environ:
                 raise NotFound(
@@ -138,6 +140,7 @@ class Engaging:
             args=profile.args,
             permission=_PERMISSION.get(profile.permission, Permission.EDIT),
             as_root=os.geteuid() == 0,
+            confined=self._config.confine.enabled,
             idle_s=profile.turn_s,
             unpacked=join(self._folder, "unpacked", profile.type),
             files=(*task.inputs, *(p for p in task.paths if not _GLOB & set(p))),

@@ -26,15 +26,17 @@ from corral.core.verdict import (
     judge_idle,
     judge_work,
 )
-from corral.roles import reports
+from corral.roles import leaks, reports
 from corral.roles.launching import Launcher, last_words
 from corral.roles.log import Log, find_alert
+from corral.roles.secrets import Secrets
 from corral.roles.trunks import MOVED, Trunks
 from corral.world.git.tree import read_plain
 from corral.world.git.view import View
 from corral.world.processes import Exit, Reason
 from corral.world.trees import Tree, TreeFacts, Trees
 
+LEAKED = "leaked"
 _CHECK_S = 3600
 _COMMIT_S = 600
 
@@ -58,6 +60,7 @@ class Judge:
         self._launcher = launcher
         self._view = view
         self._git = git
+        self._keys = Secrets(config, os.environ).keys()
 
     def by_end(
         self, session: Session, exit_: Exit, word: LastWord | None = None
@@ -101,7 +104,8 @@ class Judge:
             self.commit_rest(session, task, tree)
         with self._git:
             facts = self._trees.facts(tree)
-        work = self._work(session, facts, elsewhere)
+        leaked = self._leaked(session, tree, facts)
+        work = replace(self._work(session, facts, elsewhere), leaked=leaked)
         judgement = judge_work(work, task.paths, observer=observer)
         if judgement is None and (hidden := self._hidden(tree)):
             judgement = judge_work(replace(work, dirty=hidden), task.paths, observer=observer)
@@ -115,6 +119,28 @@ class Judge:
         if commit != facts.branch_commit:
             return Judgement(Verdict.OFF_BRANCH, "its branch moved while it was checked"), ""
         return judgement, commit
+
+    def _leaked(self, session: Session, tree: Tree, facts: TreeFacts) -> str:
+        """Say which key is in the work, and where; empty: none.
+
+        The next attempt must not build on such work, nor must anybody push it: it is kept, and the
+        branch goes back to where it began.
+        """
+        commit = facts.branch_commit
+        if commit is None or not facts.follows_base:
+            return ""
+        with self._git:
+            found = leaks.find(self._view, tree.base, commit, self._keys, tree.borrowed)
+            if found is None:
+                return ""
+            self._trees.put_back(tree, f"it has the value of {found.name}")
+        self._log.alert(
+            LEAKED,
+            session.id,
+            f"{session.id} wrote the value of {found.name} into {found.where}: nothing of it lands,"
+            f" and {session.branch} is back where it began; its work is kept (corral rescue list)",
+        )
+        return f"the value of {found.name} is in {found.where}"
 
     def _unresolved(self, task: Task, facts: TreeFacts) -> Judgement | None:
         """Refuse work that came back with a conflict and still has its markers."""
@@ -160,7 +186,7 @@ class Judge:
         for command in task.accept:
             argv = ["/bin/sh", "-c", command]
             ended, said = self._launcher.to_end(
-                session, "check", argv, tree, session.wall_s or _CHECK_S
+                session, "check", argv, tree, session.wall_s or _CHECK_S, confined=True
             )
             done.append(Check(command, ended.code, tail=said))
             if ended.code != 0:

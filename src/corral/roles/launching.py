@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from corral.core import money, session_rules
 from corral.core.access import session_key
-from corral.core.brief import Sources, compose, go_on, hear
+from corral.core.brief import Sources, changes_nothing, compose, go_on, hear
 from corral.core.codec import decode, event_of
 from corral.core.config import Config, Engine
 from corral.core.engine_fold import AFRESH, MESSAGE
@@ -20,6 +20,7 @@ from corral.core.redaction import redacted
 from corral.core.session_rules import port_leases
 from corral.core.state import Session, Task
 from corral.core.verdict import Verdict
+from corral.roles.confinement import Confinement
 from corral.roles.engaging import Engaging
 from corral.roles.files import Room, launched
 from corral.roles.log import Log
@@ -47,6 +48,7 @@ class Launcher:
         self._repository = repository
         self._config = config
         self.engaging = Engaging(config, repository.folder)
+        self._confinement = Confinement(config.confine, repository)
         self.mender = mender
         self.stopping = threading.Event()
 
@@ -72,6 +74,7 @@ class Launcher:
         self.engaging.check(session.profile, task)
         if self.engaging.recipe(session.profile, task) is None:
             self.argv(task, session.profile)
+        self._confinement.check()
 
     def start(
         self, session: Session, task: Task, tree: Tree, done: str = "", letters: str = ""
@@ -88,7 +91,7 @@ class Launcher:
         session = self._with_home(session)
         self._write(prompt, self._told(session, task, done, letters))
         argv: list[str]
-        env, stdin = self._environment(session, room), prompt
+        env, stdin, more = self._environment(session, room), prompt, ""
         env |= self.engaging.passed_on(session.profile)
         if recipe is None:
             argv = self.argv(task, session.profile)
@@ -98,7 +101,7 @@ class Launcher:
             prepared = self.engaging.prepared(session, task, job)
             lay(prepared, job.home)
             os.makedirs(job.unpacked, mode=0o700, exist_ok=True)
-            argv, stdin = prepared.argv, prepared.stdin or os.devnull
+            argv, stdin, more = prepared.argv, prepared.stdin or os.devnull, job.unpacked
             env |= environment(prepared, os.environ)
         processes.start(
             join(self._repository.folder, "run"),
@@ -113,8 +116,16 @@ class Launcher:
                 grace_s=self._config.watch.grace_s,
                 output_bytes=self._config.watch.output_mb << 20,
                 split=recipe is not None,
+                writable=self._confinement.of_session(
+                    tree, room, more, read_only=self._reads(session, task)
+                ),
             ),
         )
+
+    def _reads(self, session: Session, task: Task) -> bool:
+        """Say whether a session is to change nothing, by its role or by its profile."""
+        profile = self._config.engine.get(session.profile)
+        return changes_nothing(task) or (profile is not None and profile.permission == "read")
 
     def _left(self, session: Session, task: Task) -> float | None:
         """Return the money that is left, which other sessions may be spending, too."""
@@ -161,9 +172,20 @@ class Launcher:
             file.write(text)
 
     def to_end(
-        self, session: Session, kind: str, argv: list[str], tree: Tree, wall_s: int, **env: str
+        self,
+        session: Session,
+        kind: str,
+        argv: list[str],
+        tree: Tree,
+        wall_s: int,
+        *,
+        confined: bool = False,
+        **env: str,
     ) -> tuple[Exit, str]:
-        """Run one command of the harness in a session's tree; return its end and last words."""
+        """Run one command of the harness in a session's tree; return its end and last words.
+
+        It is `confined`, where sessions are, if it runs what the session wrote.
+        """
         room = self.room(session.id)
         folder = room.next(kind)
         with Watch() as watch:
@@ -178,6 +200,7 @@ class Launcher:
                     folder=folder,
                     wall_s=wall_s,
                     grace_s=min(5, self._config.watch.grace_s),
+                    writable=self._confinement.of_checks(tree, room) if confined else None,
                 ),
             )
             ended = self._wait(folder, watch)
@@ -223,6 +246,7 @@ class Launcher:
             "CORRAL_SESSION": session.id,
             "CORRAL_BRIEF": room.brief,
             "CORRAL_RUN": self._repository.git_dir,
+            **self._confinement.variables(room),
         }
 
     def _access(self, session: Session) -> dict[str, str]:

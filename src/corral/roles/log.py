@@ -54,8 +54,11 @@ class Log:
                 messages=dict(state.messages),
             )
 
-    def record(self, decide: Decide) -> None:
-        """Decide and append; what must not be told is taken out of it here, in the one place."""
+    def record(self, decide: Decide, key: str = "") -> None:
+        """Decide and append; what must not be told is taken out of it here, in the one place.
+
+        With the key of a request, AlreadyDone is raised for one that was carried out before.
+        """
         secrets = self._secrets
 
         def hidden(state: State, now: int) -> Sequence[e.Event]:
@@ -63,7 +66,7 @@ class Log:
             return secrets.hidden(events) if secrets else events
 
         with self._turn:
-            self.store.transaction(Request(self._actor, hidden, lambda state, stored: None))
+            self.store.transaction(Request(self._actor, hidden, lambda state, stored: None, key))
 
     def recur(self, beat_s: int, clock: Clock) -> int | None:
         """Put recurring tasks that are due on the board; return when to look again."""

@@ -115,7 +115,7 @@ class Reading:
             self.limited_at = now
         if self.stream.asked is None:
             self.asked_at = 0
-        elif before.asked is None or not self.asked_at:
+        elif before.asked != self.stream.asked or not self.asked_at:
             self.asked_at = now
 
 

@@ -101,13 +101,15 @@ class Refinery:
             with signals.heeded(self.stop):
                 self._checking.sweep(self._log.look())
                 self._loop(once=once)
+                if self._stopping.is_set():
+                    self._checking.give_up(self._log.look())
         finally:
             self._stacks.close()
             self._watch.close()
             os.close(lock)
 
     def stop(self) -> None:
-        """Have the loop end soon; checks that run go on, and the next refinery takes them over."""
+        """Have the loop end soon; checks that run are ended, and the next refinery runs them."""
         self._stopping.set()
         self._watch.ring()
 

@@ -49,6 +49,8 @@ def result(tree: str) -> tuple[Result, str]:
     content = read_plain(join(tree, RESULTS), _LARGEST + 1)
     if content is None:
         return Result.BAD, "it is not a plain file"
+    if not content:
+        return Result.NONE, ""  # yet to be written
     if len(content) > _LARGEST:
         return Result.BAD, f"it is larger than {_LARGEST} bytes"
     try:

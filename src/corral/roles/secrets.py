@@ -7,8 +7,11 @@ from msgspec.structs import fields, replace
 
 from corral.core.config import Config
 from corral.core.events import Event
+from corral.core.redaction import redacted
 
 _SHORTEST = 6  # shorter ones are no keys, and would be found everywhere
+_SHORTEST_KEY = 8
+_SAYS_SO = ("KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL", "AUTH")
 
 
 class Secrets:
@@ -26,6 +29,18 @@ class Secrets:
         for value, name in self._values:
             text = text.replace(value, f"[{name}]")
         return text
+
+    def keys(self) -> list[tuple[str, str]]:
+        """Return the values, with their names, that no work may have: of a key, its longest line.
+
+        Not everything that is passed on is a key: its name says so, or its looks do.
+        """
+        found = [
+            (max(value.splitlines(), key=len).strip(), name)
+            for value, name in self._values
+            if any(word in name.upper() for word in _SAYS_SO) or redacted(value) != value
+        ]
+        return [(value, name) for value, name in found if len(value) >= _SHORTEST_KEY]
 
     def hidden(self, events: Iterable[Event]) -> list[Event]:
         """Return events as they may be stored."""

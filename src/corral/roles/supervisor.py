@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 import msgspec
 from msgspec import Struct
 
-from corral.core.errors import NotFound, Refused
+from corral.core.errors import Failed, NotFound, Refused
 from corral.roles import signals
 from corral.roles.locks import only_one, taken
 from corral.world import keys
@@ -150,17 +150,30 @@ def is_up(folder: str) -> bool:
 
 def stop(folder: str) -> None:
     """Ask the supervisor of a repository to end, and wait until it has."""
-    content = keys.read(f"{folder}/{_RECORD}") if is_up(folder) else ""
-    found = msgspec.json.decode(content, type=_Up) if content else None
+    if not is_up(folder):
+        raise NotFound("corral up does not run for this repository", "corral up", code="not_up")
+    found = _read(folder)
     process = table.look(found.pid) if found else None
     if found is None or process is None or not table.is_running(found.pid, found.start, found.boot):
-        raise NotFound("corral up does not run for this repository", "corral up", code="not_up")
+        raise Refused(
+            f"corral up runs, but {folder}/{_RECORD} does not say as which process;"
+            " nothing was changed",
+            "end it where it runs",
+            code="not_down",
+        )
     table.send(process, signal.SIGTERM)
     deadline = time.monotonic() + 2 * _GRACE_S
     while table.is_running(found.pid, found.start, found.boot):
         if time.monotonic() > deadline:
             raise Refused(f"the supervisor (process {found.pid}) does not end", code="not_down")
         time.sleep(0.05)
+
+
+def _read(folder: str) -> _Up | None:
+    try:
+        return msgspec.json.decode(keys.read(f"{folder}/{_RECORD}"), type=_Up)
+    except (Failed, msgspec.MsgspecError):
+        return None  # it is gone, half of one, or one that others can write
 
 
 def program(*words: str) -> list[str]:

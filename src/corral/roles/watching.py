@@ -68,7 +68,7 @@ class Watcher:
         reading.advance(now)
         stream = reading.stream
         self._record(session, stream, now)
-        self._question(session, stream)
+        self._question(session, stream, caught_up=not reading.more)
         if reading.unread:
             text = f"{session.profile} prints lines that are not understood: see its output"
             self._log.alert("unread", session.id, text)
@@ -119,6 +119,11 @@ class Watcher:
             text=_line(end.text) if end else "",
             asked=_line(stream.asked.text) if stream.asked else "",
             denied=stream.denied,
+            wrong_model=watchdog.wrong_model(
+                stream.model or session.model,
+                self._config.budget.require_model,
+                spent=stream.bill != Bill(),
+            ),
         )
 
     def summary(self, session: Session, task: Task, folder: str) -> Stream:
@@ -277,22 +282,27 @@ class Watcher:
         if compactions < stream.compacted <= _COMPACTIONS:
             self._react(session, "window", "compacted", "the engine shortened its conversation")
 
-    def _question(self, session: Session, stream: Stream) -> None:
+    def _question(self, session: Session, stream: Stream, *, caught_up: bool) -> None:
         """Answer a question by policy, or tell a person once and wait."""
         if stream.asked is None:
-            if session.asked:
+            if session.asked and caught_up:
+                self._log.record(lambda state, _: session_rules.answered(state, session.id))
                 self._log.over("asked", session.id)
             return
         asked, options = _line(stream.asked.text), tuple(map(_line, stream.asked.options))
-        if session.asked == asked:
+        call = stream.asked.call
+        if (session.asked, session.asked_call) == (asked, call):
             return
-        self._log.record(lambda state, _: session_rules.asked(state, session.id, asked, options))
         answer = self._engaging.profile(session.profile).answers
-        room = Room(self._folder, session.id).path
-        if answer and inbox.reader_of(room):
-            inbox.send(room, answer, answers=stream.asked.call, by="policy")
-            self._react(session, "asked", "answered", answer)
-        elif not answer:
+        # Without a runner it is told at its end: it goes on with the answer in its prompt.
+        listens = inbox.reader_of(Room(self._folder, session.id).path)
+        told = answer if listens else ""
+        self._log.record(
+            lambda state, at: session_rules.asked(
+                state, session.id, asked, options, call=call, answer=told, now=at
+            )
+        )
+        if not answer:
             self._log.alert("asked", session.id, f"it asks: {asked}")
 
     def _loop(self, session: Session, stream: Stream) -> Step | None:

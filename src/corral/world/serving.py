@@ -85,10 +85,17 @@ def check(settings: Server) -> None:
         )
 
 
-def listen_tcp(bind: str, wanted: int) -> socket.socket:
-    """Listen on the wanted port; 0 means the usual one, or another if that is taken."""
+def last_port(folder: str) -> int:
+    """Return the port of a server that was killed: who was connected looks for the next there."""
+    found = _read(folder)
+    return found.port if found is not None and 0 < found.port < 65_536 else 0
+
+
+def listen_tcp(bind: str, wanted: int, last: int = 0) -> socket.socket:
+    """Listen on the wanted port; 0 means the last or the usual one, or another if that is taken."""
     family = socket.AF_INET6 if ":" in bind else socket.AF_INET
-    ports = [wanted] if wanted else [*range(PORT, PORT + _MORE), 0]
+    usual = [*([last] if last else []), *range(PORT, PORT + _MORE), 0]
+    ports = [wanted] if wanted else usual
     for port in ports:
         listener = socket.socket(family, socket.SOCK_STREAM)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -109,11 +116,17 @@ def listen_tcp(bind: str, wanted: int) -> socket.socket:
     raise AssertionError("the last port either works or is refused")
 
 
-def listen_local(folder: str) -> socket.socket:
-    """Listen on the socket in the git directory; the caller holds the lock of the server."""
+def make_place(folder: str) -> str:
+    """Make the folder of the socket, which only its owner can look into."""
     place = f"{folder}/{FOLDER}"
     os.makedirs(place, mode=0o700, exist_ok=True)
     os.chmod(place, 0o700)
+    return place
+
+
+def listen_local(folder: str) -> socket.socket:
+    """Listen on the socket in the git directory; the caller holds the lock of the server."""
+    place = make_place(folder)
     with suppress(FileNotFoundError):
         os.unlink(f"{place}/{SOCKET}")
     # A socket's name has 108 bytes at most; through the open folder it is always short enough.

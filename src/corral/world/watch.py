@@ -10,7 +10,6 @@ import os
 import select
 import struct
 import sys
-from types import TracebackType
 from typing import Self
 
 _POLL_S = 0.02
@@ -97,12 +96,7 @@ class Watch:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exc: object) -> None:
         self.close()
 
     def _listen(self) -> None:

@@ -3,7 +3,8 @@
     python -m tests.e2e.engines.patient_agent HEARD GO
 
 What it is told it appends to HEARD and to its own record, in its home. A turn whose text has the
-words `wait for NAME` lasts until the file GO-NAME is there. Its first turn commits something.
+words `wait for NAME` lasts until the file GO-NAME is there; with `ask N times` it asks for so many
+permissions. Its first turn commits something.
 """
 
 import json
@@ -28,12 +29,23 @@ class Patient(Agent):
             self.say(json.loads(line), "user_message_chunk")
         return {}
 
+    def _ask(self, times: int) -> None:
+        """Ask for the same permission again and again; nothing else is said in between."""
+        call = {"title": "run", "kind": "execute", "rawInput": {"command": "make"}}
+        for number in range(times):
+            outcome = self.permission({"toolCallId": f"q{number}", **call})
+            with open(HEARD, "a") as heard:
+                heard.write(f"chosen: {outcome.get('optionId')}\n")
+        self.update(sessionUpdate="tool_call_update", toolCallId="q0", status="completed")
+
     def on_session_prompt(self, params: dict[str, Any]) -> dict[str, Any]:
         text = params["prompt"][0]["text"]
         with open(RECORD, "a") as record, open(HEARD, "a") as heard:
             record.write(json.dumps(text) + "\n")
             heard.write(f"== {os.getpid()}\n{text}\n")
         self.say("I see. ")
+        for times in re.findall(r"ask (\d+) times", text):
+            self._ask(int(times))
         for name in re.findall(r"wait for (\S+)", text):
             while not os.path.exists(f"{GO}-{name}"):
                 time.sleep(0.05)

@@ -173,11 +173,11 @@ command = {command}
 )
 
 
-def speaking(ranch: Ranch) -> None:
+def speaking(ranch: Ranch, *more: str) -> None:
     """Have the tasks worked on by an agent that speaks the protocol, in one process."""
     agent = ["env", HERE, sys.executable, "-m", "tests.e2e.engines.patient_agent"]
     words = [*agent, str(heard(ranch)), str(ranch.path.parent / "go")]
-    ranch.configure(SPOKEN.format(command=json.dumps(words)))
+    ranch.configure(SPOKEN.format(command=json.dumps(words)) + "\n".join(more) + "\n")
 
 
 def add_patient(ranch: Ranch, name: str) -> str:
@@ -230,6 +230,35 @@ def test_a_killed_witness_hands_over_to_a_live_agent_exactly_once(ranch: Ranch) 
     assert {"killed before knock", "killed after record"} <= set(steps)
     assert set(ranch.verdicts()) == {"proved"}
     assert len(ranch.of_type("message.delivered")) == len(steps) + 1
+
+
+def test_policy_answers_every_question_also_the_same_one_again(ranch: Ranch) -> None:
+    speaking(ranch, 'permission = "ask"', 'answers = "allow once"')
+    task = ranch.add("Work", "--brief", "ask 3 times")
+    with ranch.witness():
+        assert ranch.until_ended(task) == "proved"
+    assert heard(ranch).read_text().count("chosen: yes") == 3
+    assert ranch.reactions() == [("asked", "answered")] * 3
+    sent = ranch.of_type("message.sent")
+    assert [(e["data"]["sender"], e["data"]["answers"]) for e in sent] == [
+        ("policy", f"q{number}") for number in range(3)
+    ]
+    assert [e["data"]["proof"] for e in ranch.of_type("message.delivered")] == ["record"] * 3
+
+
+def test_a_question_that_a_person_has_answered_is_not_shown_any_more(ranch: Ranch) -> None:
+    speaking(ranch, 'permission = "ask"')
+    task = ranch.add("Work", "--brief", "ask 1 times, wait for one")
+    asks = "asks: execute: make"
+    with ranch.witness():
+        ranch.until(lambda: asks in ranch.data("why", task)["met"])
+        assert ranch.alerts() == {"asked": f"{task}.1"}
+        ranch.here("session", "send", f"{task}.1", "allow once", code=0)
+        ranch.until(lambda: ranch.of_type("session.answered"))
+        assert asks not in ranch.data("why", task)["met"]
+        ranch.until(lambda: ranch.alerts() == {})
+        (ranch.path.parent / "go-one").touch()
+        assert ranch.until_ended(task) == "proved"
 
 
 def test_an_agent_that_is_killed_over_a_message_is_not_told_it_again(ranch: Ranch) -> None:

@@ -96,3 +96,33 @@ def test_the_budget_of_a_convoy_stops_all_that_run_in_it_and_no_other(ranch: Ran
         ranch.until(lambda: all(one["verdict"] for one in ranch.sessions()))
     resumed = [e["data"] for e in ranch.of_type("session.started") if e["data"]["task"] in both]
     assert [one.get("resume", "") for one in resumed] == ["", "", "th-1", "th-1"]
+
+
+def test_an_engine_that_does_not_name_its_model_costs_what_that_of_its_profile_does(
+    ranch: Ranch,
+) -> None:
+    prices = '[budget.prices."m-9"]\ninput = 2.0\noutput = 10.0\n'
+    ranch.configure(CONFIG + 'model = "m-9"\n' + prices)
+    spends = fact("spent", fresh=1000, output=100)
+    ranch.script(script(began(model=""), spends, WORK, DONE))
+    ranch.once()
+    assert ranch.spent()["cost_usd"] == 0.003
+    assert [line["name"] for line in ranch.here("cost", "--json").data["models"]] == ["m-9"]
+
+
+def test_a_session_that_was_over_too_soon_to_be_stopped_still_needs_a_required_model(
+    ranch: Ranch,
+) -> None:
+    ranch.configure(CONFIG + '[budget]\nrequire_model = ["big-*"]\n')
+    spends = fact("spent", fresh=1000, output=100)
+    small = ranch.script(script(began(model="small-1"), spends, WORK, DONE))
+    unnamed = ranch.script(script(began(model=""), spends, WORK, DONE))
+    big = ranch.script(script(began(model="big-1"), spends, WORK, DONE))
+    ranch.once()
+    assert ranch.verdict(big) == "proved", ranch.detail(big)
+    assert (ranch.verdict(small), ranch.task(small)["state"]) == ("wrong_model", "failed")
+    assert ranch.detail(small) == "it uses small-1, which budget.require_model does not allow"
+    assert ranch.verdict(unnamed) == "wrong_model"
+    assert ranch.detail(unnamed) == (
+        "it does not say which model it used: name one in its profile, for budget.require_model"
+    )

@@ -138,3 +138,12 @@ def test_denied_tools_and_an_unknown_variable_are_said(ranch: Ranch) -> None:
     ranch.once()
     assert ranch.verdict(other) == "could_not_start"
     assert "NO_SUCH_KEY" in ranch.detail(other)
+
+
+def test_what_a_transport_needs_is_missed_before_anything_is_started(ranch: Ranch) -> None:
+    ranch.configure(QUIET + '[engine.default]\ntype = "claude-code"\ntransport = "acp"\n')
+    task = ranch.add("work")
+    ranch.once()
+    assert ranch.verdict(task) == "could_not_start"
+    assert ranch.detail(task) == "there is no program 'claude-agent-acp' for acp"
+    assert not ranch.of_type("session.reacted")

@@ -93,6 +93,8 @@ def test_a_question_is_answered_by_policy_or_given_to_a_person(ranch: Ranch) -> 
     ranch.once()
     assert (ranch.verdict(asked), ranch.task(asked)["state"]) == ("needs_answer", "blocked")
     assert ranch.task(asked)["reason"] == "needs_answer: Tabs or spaces?"
+    helps = f'corral message send {asked} "your answer", then corral task unblock {asked}'
+    assert helps in ranch.here("why", asked, code=0).out
 
 
 def test_a_live_question_is_an_alert_and_waits_for_so_long_only(ranch: Ranch) -> None:

@@ -38,9 +38,9 @@ def _deadly(owner: Any, name: str, what: str) -> None:
 def make_mortal() -> None:
     record, run = Log.record, View.run
 
-    def recorded(self: Log, decide: Any) -> None:
+    def recorded(self: Log, decide: Any, key: str = "") -> None:
         before = self.store.state().seq
-        record(self, decide)
+        record(self, decide, key)
         state = self.store.state()
         if state.seq != before:
             _die(f"log {state.seq}")

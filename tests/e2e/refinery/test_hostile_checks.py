@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.refinery.yard import TRUNK, Yard, make_yard
+from tests.patience import PATIENCE_S
 
 
 def processes_of(yard: Yard) -> list[str]:
@@ -150,3 +151,24 @@ def _fill(file: int, size: int) -> None:
 def _over(yard: Yard, tasks: list[str]) -> bool:
     states = yard.states()
     return all(states[task] in ("done", "failed") for task in tasks)
+
+
+def test_a_check_ends_with_a_refinery_that_is_stopped_and_is_run_by_the_next(
+    tmp_path: Path,
+) -> None:
+    go = tmp_path / "go"
+    check = f"trap '' TERM; until test -e {go}; do sleep 0.1; done\n"
+    yard = make_yard(tmp_path / "project", check, "deadline_s = 1000\n")
+    task = yard.hand_in({"file": "x\n"})
+    with yard.refinery() as refinery:
+        yard.until(lambda: processes_of(yard))
+        refinery.terminate()
+        refinery.wait(PATIENCE_S)
+        assert processes_of(yard) == []
+    (stopped,) = yard.queue()["checks"]
+    assert (stopped["result"], stopped["detail"]) == ("cancelled", "the refinery was stopped")
+    assert yard.states()[task] == "review"
+    go.touch()
+    yard.once()
+    assert yard.states()[task] == "done"
+    assert not yard.events("change.returned")

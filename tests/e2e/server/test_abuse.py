@@ -123,6 +123,21 @@ def test_large_things_are_refused_early(served: Served) -> None:
     assert served.get("/api/whoami").status == 200
 
 
+def test_a_thousand_idle_connections_fit_into_the_usual_limit_of_open_files(board: Board) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 1024), hard))
+    try:
+        with serve(board) as served:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4096), hard))
+            idle = [served.raw() for _ in range(1100)]
+            for _ in range(5):
+                assert served.get("/api/whoami").status == 200
+            for line in idle:
+                line.close()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
 def test_who_dribbles_or_only_connects_holds_up_nobody(served: Served) -> None:
     """A thousand idle connections, a head that comes byte by byte, a body that never comes."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -156,6 +171,18 @@ def test_who_dribbles_or_only_connects_holds_up_nobody(served: Served) -> None:
         line.settimeout(PATIENCE_S)
         assert said(line)[:13] in (b"", b"HTTP/1.1 408 ")
     assert served.get("/api/whoami").status == 200
+
+
+def test_whoever_is_in_the_middle_of_a_request_neither_keeps_a_server_from_ending_nor_makes_noise(
+    board: Board,
+) -> None:
+    with serve(board) as served:
+        kind = "Content-Type: application/json"
+        line = served.raw()
+        line.sendall(served.head("POST", "/api/task/add", kind, "Content-Length: 20") + b"{")
+        assert served.get("/api/whoami").status == 200
+        served.stop()
+    line.close()  # `serve` has seen to it that there is no traceback
 
 
 def test_a_session_that_asks_too_often_is_slowed_down(served: Served) -> None:

@@ -14,6 +14,7 @@ from corral.core.commands import COMMANDS
 from corral.interfaces.http.api import ROUTER
 from corral.interfaces.http.assets import PAGES
 from corral.interfaces.http.routes import Route
+from corral.interfaces.http.server import hosts
 from tests.e2e.corral_command import Board, make_repository
 from tests.e2e.server.serving import Served, serve, start_session, wait_for
 
@@ -97,6 +98,7 @@ def test_preflight_requests_get_nothing(served: Served) -> None:
 def test_a_session_does_and_sees_what_is_its_own(served: Served) -> None:
     session, key = start_session(served.board, "AF-1")
     wait_for(lambda: served.get("/api/whoami", token=key).status == 200, "the session is known")
+    served.post("/api/convoy/create", {"title": "Other"})
     added = served.post("/api/task/add", {"title": "Helper"}, token=key).data
     assert served.get(f"/api/tasks/{added['id']}", token=key).data["title"] == "Helper"
     seen = served.get("/api/status", token=key).data
@@ -113,6 +115,7 @@ def test_a_session_does_and_sees_what_is_its_own(served: Served) -> None:
         ("/api/task/cancel", {"task": "AF-1"}),
         ("/api/task/add", {"title": "Elsewhere", "parent": "AF-3"}),
         ("/api/task/add", {"title": "Pushing in", "urgent": True}),
+        ("/api/task/add", {"title": "Foreign", "convoy": "other"}),
         ("/api/convoy/create", {"title": "Mine"}),
         ("/api/task/land", {"task": "AF-1"}),
         ("/api/tickets", {}),
@@ -121,6 +124,10 @@ def test_a_session_does_and_sees_what_is_its_own(served: Served) -> None:
         assert (answer.status, answer.error["code"]) == (403, "not_yours"), (path, answer)
     for path in ("/api/tasks/AF-3", "/api/tasks/AF-3/why", "/api/sessions/AF-3.1"):
         assert served.get(path, token=key).status == 404, path
+    for path in ("/api/convoys/{}", "/api/tasks?convoy={}"):  # not even that there is one
+        answers = [served.get(path.format(name), token=key) for name in ("other", "nothing")]
+        assert answers[0].status == 404
+        assert answers[0].error == answers[1].error
     for path in ("/api/log", "/api/jobs", "/api/board", "/api/live", "/api/health", "/metrics"):
         assert served.get(path, token=key).status == 403, path
 
@@ -132,6 +139,12 @@ def test_a_session_may_not_go_beyond_its_budget(served: Served) -> None:
         assert served.post("/api/task/add", {"title": f"T{number}"}, token=key).status == 200
     answer = served.post("/api/task/add", {"title": "One too many"}, token=key)
     assert answer.error["code"] == "over_budget"
+    # Nor by a detour: give one up, add another, and take the first up again.
+    served.post("/api/task/cancel", {"task": "AF-5"}, token=key)
+    assert served.post("/api/task/add", {"title": "In its place"}, token=key).status == 200
+    answer = served.post("/api/task/retry", {"task": "AF-5"}, token=key)
+    assert answer.error["code"] == "over_budget"
+    assert served.post("/api/task/retry", {"task": "AF-5"}).status == 200  # people may
 
 
 def test_a_key_ends_with_the_claim_inside_the_transaction(served: Served) -> None:
@@ -171,6 +184,12 @@ def test_secrets_are_files_for_their_owner_only(served: Served) -> None:
     (served.board.folder / "token").chmod(0o644)
     refused = served.board.refused("link", code=1)
     assert "others can read" in refused["message"]
+
+
+def test_the_usual_port_of_a_scheme_may_be_left_out() -> None:
+    assert hosts(["a"], 5173, "http") == ["a:5173"]
+    assert hosts(["a"], 443, "http") == ["a:443"]
+    assert hosts(["a"], 443, "https") == ["a:443", "a"]
 
 
 def test_it_is_not_reached_from_elsewhere_unless_encrypted(empty_board: Board) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.e2e.corral_command import make_repository
 from tests.e2e.mayor.hall import make_hall, plan, task
-from tests.e2e.server.serving import Served, serve, wait_for
+from tests.e2e.server.serving import Answer, Served, serve, wait_for
 from tests.e2e.witness.farm import QUIET, Farm
 
 # It changes files, lays traps for whoever looks at them, and waits until it may end.
@@ -94,6 +94,10 @@ def test_a_session_is_looked_into_without_running_what_it_wrote(farm: Farm, tmp_
         log = served.get(f"/api/checks/{check['id']}/log").data["lines"]
         assert "all is well" in log
         assert (board["queue"], board["convoys"][0]["landed"]) == ([], 1)
+        why = served.get(f"/api/why?of={check['id']}").data
+        assert (why["kind"], why["summary"].endswith("is green")) == ("check", True)
+        assert served.get("/api/why?of=AF-1.1").data["summary"] == "AF-1.1 ended, proved"
+        assert served.get("/api/why?of=nothing").status == 404
         report = served.get("/api/convoys/auth-fix/report").data
         assert (report["landed"], report["tasks"][0]["verdict"]) == (1, "proved")
         assert served.get("/api/checks/nothing/log").status == 404
@@ -150,6 +154,36 @@ def test_a_plan_is_made_changed_and_approved_over_http(tmp_path: Path) -> None:
         assert served.post("/api/mayor/stop", {"reason": "enough"}).data["state"] == "stopped"
         assert served.get("/api/mayors/mayor-2").status == 404
     assert hall.of_type("plan.approved")[0]["data"]["proposal"] == second
+
+
+def test_what_is_said_to_the_mayor_with_a_key_is_said_once(tmp_path: Path) -> None:
+    hall = make_hall(tmp_path / "project")
+    hall.answers(*([plan(task("a"))] * 2))
+    with serve(hall) as served:
+
+        def say(what: str, **body: object) -> Answer:
+            key = {"Idempotency-Key": f"{what}-key-1"}
+            return served.post(f"/api/mayor/{what}", body, headers=key)
+
+        assert say("start", goal="Make it good").data["id"] == "mayor-1"
+        first = wait_for(lambda: _pending(served, 0), "a plan is proposed")
+        assert say("start", goal="Make it good").data["pending"] is True
+        assert say("start", goal="Another").error["code"] == "key_reused"
+        assert say("ask", text="Are you sure?").data["id"] == "mayor-1"
+        second = wait_for(lambda: _pending(served, first), "it has answered")
+        assert say("ask", text="Are you sure?").data["pending"] is True
+        with_newline = served.post("/api/mayor/reject", {"reason": "a\nb"})
+        assert (with_newline.status, with_newline.error["code"]) == (400, "bad_input")
+        empty = served.post("/api/mayor/ask", {"text": " "})
+        assert (empty.status, empty.error["code"]) == (400, "bad_input")
+        assert served.post("/api/mayor/approve", {"proposal": 1 << 64}).status == 400
+        for _ in range(2):
+            assert say("approve", proposal=second).data["convoy"] == "good"
+        for _ in range(2):
+            assert say("stop", reason="enough").data["state"] == "stopped"
+    causes = [event["data"]["cause"] for event in hall.of_type("mayor.asked")]
+    assert causes == ["goal", "question"]
+    assert len(hall.of_type("plan.approved")) == len(hall.of_type("mayor.ended")) == 1
 
 
 def _pending(served: Served, after: int) -> int:

@@ -33,6 +33,22 @@ def test_a_stream_replays_and_goes_on_with_what_comes_from_anybody(served: Serve
     stream.close()
 
 
+def test_a_stream_cannot_go_on_after_what_never_happened(served: Served) -> None:
+    """Whoever comes with the number of another log would silently miss all up to there."""
+    newest = served.get("/api/status").data["seq"]
+    for path, said in (
+        (f"/api/events?after={newest + 1}", {}),
+        ("/api/events", {"Last-Event-ID": str(newest + 1)}),
+    ):
+        answer = served.get(path, headers=said)
+        assert (answer.status, answer.error["code"]) == (400, "bad_input"), path
+    served.board.corral("task", "add", "Not seen by the server before")
+    stream = Events(served, "/api/events", f"Last-Event-ID: {newest + 1} ")
+    served.post("/api/task/add", {"title": "Next"})
+    assert next(iter(stream))[0] == newest + 2
+    stream.close()
+
+
 def test_filters_let_through_what_was_asked_for(served: Served) -> None:
     for title in ("One", "Two"):
         served.post("/api/task/add", {"title": title})

@@ -78,6 +78,8 @@ def test_unknown_fields_and_odd_bodies_are_refused_and_change_nothing(served: Se
         assert (answer.status, answer.error["code"]) == (400, "bad_input"), body
     for path in ("/api/tasks?colour=red", "/api/status?x=1", "/api/tasks?limit=0"):
         assert served.get(path).error["code"] == "bad_input", path
+    for path, body in (("/api/task/add?x=1", {"title": "T"}), ("/api/tickets", {"x": 1})):
+        assert served.post(path, body).error["code"] == "bad_input", path
     assert served.board.events() == before
 
 
@@ -97,6 +99,10 @@ def test_a_key_makes_a_write_happen_once_also_across_a_killed_server(board: Boar
         assert again.post("/api/task/claim", {}, headers=key).data == first
         bad = again.post("/api/task/claim", {}, headers={"Idempotency-Key": "short"})
         assert (bad.status, bad.error["code"]) == (400, "bad_input")
+        empty = again.post("/api/task/claim", {}, headers={"Idempotency-Key": ""})
+        assert (empty.status, empty.error["code"]) == (400, "bad_input")
+        dashes = again.post("/api/task/claim", {}, headers={"Idempotency-Key": "-" * 8})
+        assert dashes.error["code"] == "nothing_ready"
     claims = [event for event in board.events() if event["type"] == "task.claimed"]
     assert len(claims) == 2
     board.corral("log", "verify")
@@ -106,6 +112,9 @@ def test_a_view_that_has_not_changed_is_not_sent_again(served: Served) -> None:
     first = served.get("/api/status")
     same = served.get("/api/status", headers={"If-None-Match": first.headers["etag"]})
     assert (same.status, same.body) == (304, b"")
+    mark = first.headers["etag"]
+    for said, status in ((f'"x", W/{mark}', 304), ("*", 304), ('"x"', 200), ("", 200)):
+        assert served.get("/api/status", headers={"If-None-Match": said}).status == status, said
     served.board.corral("task", "add", "By the command line")
     changed = served.get("/api/status", headers={"If-None-Match": first.headers["etag"]})
     assert changed.data["seq"] == first.data["seq"] + 1
@@ -141,6 +150,9 @@ def test_figures_are_in_the_format_of_prometheus(served: Served) -> None:
     served.post("/api/task/add", {"title": "One"})
     text = served.get("/metrics").body.decode()
     assert 'corral_tasks{column="todo"} 1\n' in text
+    counters = [line.split()[2] for line in text.splitlines() if line.endswith(" counter")]
+    assert counters
+    assert all(name.endswith("_total") for name in counters)
     for line in text.splitlines():
         name, _, value = line.rpartition(" ")
         assert line.startswith("# ") or (name.startswith("corral_") and float(value) >= 0), line

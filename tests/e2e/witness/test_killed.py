@@ -127,9 +127,10 @@ def test_after_everything_was_killed_at_once_nothing_is_lost_and_no_task_is_stuc
 
 
 def test_the_keeper_and_the_shim_are_killed_and_the_agent_lives_on(farm: Farm) -> None:
-    task = farm.script("trap '' TERM HUP; sleep 60 & sleep 60")
+    ready = farm.path.parent / "ready"
+    task = farm.script(f"trap '' TERM HUP; touch '{ready}'; sleep 60 & sleep 60")
     with farm.witness() as witness:
-        farm.until_running(f"{task}.1")
+        farm.until(ready.exists)  # before that, it would end with who started it
         record = json.loads((farm.run_of(f"{task}.1") / "process.json").read_text())
         witness.kill()
         witness.wait()

@@ -178,6 +178,19 @@ def test_a_link_in_the_way_is_not_followed(tmp_path: Path) -> None:
     assert (tmp_path / "mine").read_text() == "mine"
 
 
+def test_gemini_does_not_write_over_the_record_of_a_conversation(tmp_path: Path) -> None:
+    records = tmp_path / "home" / ".gemini" / "tmp" / "tree-1" / "chats"
+    records.mkdir(parents=True)
+    (records / "session-2026-01-01T10-00-abcd1234.jsonl").write_text("said")
+    (records / "session-2026-01-01T10-00-eeee0000.jsonl").write_text("other")
+    for _ in range(2):  # the next time, there is the beginning of another one beside it
+        given = job(tmp_path, resume="abcd1234-5678")
+        lay(find("gemini").prepare(given), given.home)
+        assert (records / "session-0-abcd1234.jsonl").read_text() == "said"
+        (records / "session-2026-01-01T10-01-abcd1234.jsonl").write_text("nothing yet")
+    assert (records / "session-2026-01-01T10-00-eeee0000.jsonl").exists()
+
+
 def test_a_command_of_ones_own(tmp_path: Path) -> None:
     given = job(
         tmp_path, program=("my-agent", "--in", "{tree}"), model="m; rm -rf /", args=("{model}",)

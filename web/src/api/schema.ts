@@ -715,6 +715,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/why": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** why something is as it is */
+        get: operations["get /api/why"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sessions": {
         parameters: {
             query?: never;
@@ -2274,6 +2291,20 @@ export interface components {
             /** @default  */
             hint?: string;
         };
+        /** WhyQuery */
+        WhyQuery: {
+            /** @description a task, session, convoy, check run, lease, message or alert */
+            of: string;
+        };
+        /** Reason */
+        Reason: {
+            kind: string;
+            id: string;
+            summary: string;
+            because: string[];
+            /** @default  */
+            hint?: string;
+        };
         /** Jobs */
         Jobs: {
             roles: components["schemas"]["Running"][];
@@ -2373,9 +2404,9 @@ export interface components {
             sessions: components["schemas"]["SessionRow"][];
             queue: components["schemas"]["QueueRow"][];
             checks: components["schemas"]["CheckRow"][];
-            alerts: components["schemas"]["AlertRow"][];
+            alerts: components["schemas"]["AlertView"][];
             leases: components["schemas"]["LeaseRow"][];
-            messages: components["schemas"]["MessageRow"][];
+            messages: components["schemas"]["MessageView"][];
             pauses: components["schemas"]["PauseRow"][];
             limits: components["schemas"]["LimitRow"][];
             slots: components["schemas"]["SlotRow"][];
@@ -2537,15 +2568,6 @@ export interface components {
             took_ms: number;
             cached: string;
         };
-        /** AlertRow */
-        AlertRow: {
-            id: string;
-            kind: string;
-            subject: string;
-            text: string;
-            raised_at: number;
-            seen_by: string;
-        };
         /**
          * LeaseRow
          * @description `id` is the resource.
@@ -2555,20 +2577,6 @@ export interface components {
             holder: string;
             since_at: number;
             expires_at: number;
-        };
-        /** MessageRow */
-        MessageRow: {
-            id: string;
-            sender: string;
-            to: string;
-            text: string;
-            sent_at: number;
-            expires_at: number;
-            question: boolean;
-            reply_to: string;
-            reader: string;
-            read_at: number;
-            acknowledged: boolean;
         };
         /**
          * PauseRow
@@ -3150,10 +3158,21 @@ export interface components {
             proposal: number;
         };
         /**
-         * EndMayor
-         * @description Reject the proposed plan, or stop the conversation.
+         * RejectPlan
+         * @description Reject the proposed plan.
          */
-        EndMayor: {
+        RejectPlan: {
+            /**
+             * @description why, in one line
+             * @default
+             */
+            reason?: string;
+        };
+        /**
+         * StopMayor
+         * @description End the conversation and its engine.
+         */
+        StopMayor: {
             /**
              * @description why, in one line
              * @default
@@ -3163,7 +3182,7 @@ export interface components {
         /** EventsQuery */
         EventsQuery: {
             /**
-             * @description begin after this event; -1: with what comes
+             * @description begin after this event; -1: now
              * @default -1
              */
             after?: number;
@@ -3245,6 +3264,15 @@ export interface components {
             end: string;
             restarted: boolean;
         };
+        /** Link */
+        Link: {
+            url: string;
+        };
+        /**
+         * Ticket
+         * @description Nothing is asked for.
+         */
+        Ticket: Record<string, never>;
         /** LoginQuery */
         LoginQuery: {
             ticket: string;
@@ -4539,6 +4567,32 @@ export interface operations {
             };
         };
     };
+    "get /api/why": {
+        parameters: {
+            query: {
+                of: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: true;
+                        data: components["schemas"]["Reason"];
+                    };
+                };
+            };
+        };
+    };
     "get /api/sessions": {
         parameters: {
             query?: never;
@@ -5012,7 +5066,10 @@ export interface operations {
     "post /api/mayor/start": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description asked again with the same key, it is not done again */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -5040,7 +5097,10 @@ export interface operations {
     "post /api/mayor/ask": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description asked again with the same key, it is not done again */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -5068,7 +5128,10 @@ export interface operations {
     "post /api/mayor/approve": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description asked again with the same key, it is not done again */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -5096,13 +5159,16 @@ export interface operations {
     "post /api/mayor/reject": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description asked again with the same key, it is not done again */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["EndMayor"];
+                "application/json": components["schemas"]["RejectPlan"];
             };
         };
         responses: {
@@ -5124,13 +5190,16 @@ export interface operations {
     "post /api/mayor/stop": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description asked again with the same key, it is not done again */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["EndMayor"];
+                "application/json": components["schemas"]["StopMayor"];
             };
         };
         responses: {
@@ -5169,7 +5238,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": string;
+                    "text/event-stream": {
+                        id?: string;
+                        event?: string;
+                        data?: string;
+                    };
                 };
             };
         };
@@ -5195,7 +5268,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": string;
+                    "text/event-stream": {
+                        id?: string;
+                        event?: string;
+                        data?: string;
+                    };
                 };
             };
         };
@@ -5207,7 +5284,11 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Ticket"];
+            };
+        };
         responses: {
             /** @description done */
             200: {
@@ -5218,7 +5299,7 @@ export interface operations {
                     "application/json": {
                         /** @constant */
                         ok: true;
-                        data: Record<string, never>;
+                        data: components["schemas"]["Link"];
                     };
                 };
             };

@@ -105,7 +105,12 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
             (Option("--watch", "stay, and show each change as it happens", "flag"),),
         ),
         Entry("cost", "what was spent: tokens and money, on what", "cost:cost"),
-        Entry("why", "why a task is where it is", "look:why", (Option("task", "the task"),)),
+        Entry(
+            "why",
+            "why something is as it is",
+            "look:why",
+            (Option("what", "a task, session, convoy, check run, lease, message or alert"),),
+        ),
         Entry(
             "log",
             "the events, oldest first",

@@ -1,6 +1,7 @@
 """`corral engine list` and `corral engine check`: which agents are there, and do they answer?"""
 
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from typing import Any
 
 from corral.core.config import Engine
@@ -50,10 +51,17 @@ def _probed(profiles: dict[str, Engine], *, ask: bool) -> dict[str, Probe]:
         if profile.type in ("shell", "command") and not profile.command:
             return Probe(type=profile.type, installed=True, advice="tasks name their own program")
         key = profile.env[0] if profile.env else ""
-        return probe(profile, ask=Asking(base_url=profile.base_url, key=key) if ask else None)
+        asking = Asking(base_url=profile.base_url, key=key) if ask else None
+        return probe(profile, ask=asking, stop=stop)
 
+    stop = Event()
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        return dict(zip(profiles, pool.map(one, profiles.values()), strict=True))
+        try:
+            return dict(zip(profiles, pool.map(one, profiles.values()), strict=True))
+        except KeyboardInterrupt:
+            stop.set()
+            pool.shutdown(cancel_futures=True)
+            raise
 
 
 def _fine(found: Probe) -> bool:

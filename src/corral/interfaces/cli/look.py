@@ -11,6 +11,8 @@ from corral.core.governor import profile_for
 from corral.core.graph import find_task
 from corral.core.profiles import limits_of
 from corral.core.rules import find_convoy
+from corral.core.state import State
+from corral.core.text import shown
 from corral.core.why import Explanation, explain
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import STATE_STYLE, holder, moment, paint, span, table
@@ -166,11 +168,24 @@ def _fate(message: views.MessageView) -> str:
 
 def why(context: Context, options: Options) -> None:
     state = context.store.state()
-    task = find_task(state, options.task)
+    if options.what.upper() not in state.tasks:
+        _why_else(context, state, options.what)
+        return
+    task = find_task(state, options.what)
     limits, now = limits_of(context.config), context.now()
     engine = context.config.engine.get(profile_for(state, task, limits.accounts, now))
     found = explain(state, task, now, limits, engine.pool if engine else "")
     context.answer(found, lambda: _why(found))
+
+
+def _why_else(context: Context, state: State, name: str) -> None:
+    """Explain what is no task."""
+    from corral.roles.explaining import explained
+
+    found = explained(context.store, state, name, context.now())
+    hint = [f"    {paint('try:', 'dim')} {found.hint}"] if found.hint else []
+    lines = [found.summary, *(f"  - {shown(line)}" for line in found.because), *hint]
+    context.answer(found, lambda: "\n".join(lines))
 
 
 def _why(found: Explanation) -> str:

@@ -8,8 +8,8 @@ import sys
 from contextlib import suppress
 from importlib import import_module
 
-from corral.core.errors import BadInput, CorralError
-from corral.core.text import printable
+from corral.core.errors import BadInput, CorralError, Failed
+from corral.core.text import printable, shown
 from corral.interfaces.cli import output
 from corral.interfaces.cli.catalogue import ENTRIES, Entry
 from corral.interfaces.cli.context import Context
@@ -47,8 +47,11 @@ def _answered(words: list[str]) -> int:
         return _reported(error, as_json=as_json)
     except KeyboardInterrupt:
         return 130
-    except OSError as error:  # what the log and git say is a CorralError: this is the answer's way
-        return _unanswered(error)
+    except OSError as error:
+        if error.filename is not None:
+            said = f"{shown(str(error.filename))}: {error.strerror}"
+            return _reported(Failed(said, "corral doctor"), as_json=as_json)
+        return _unanswered(error)  # what names no file is the answer's way
     except Exception as error:
         if os.environ.get("CORRAL_DEBUG"):
             raise

@@ -1,6 +1,7 @@
 """`corral mayor …`: have an engine make a plan, talk about it, approve it."""
 
 import gc
+import os
 import sys
 from typing import Any
 
@@ -31,6 +32,7 @@ def talk_of(context: Context) -> Talk:
         actor=context.actor,
         around=plans.surroundings(context),
         say=_silent if context.as_json else output.warn,
+        key=os.environ.get("CORRAL_REQUEST", ""),
     )
 
 

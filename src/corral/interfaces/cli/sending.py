@@ -6,7 +6,7 @@ from typing import Any
 from corral.core.codec import decode, event_of
 from corral.core.commands import SendText
 from corral.core.errors import Failed
-from corral.core.events import MessageDelivered
+from corral.core.message_events import MessageDelivered
 from corral.core.state import Session
 from corral.interfaces.cli.board import perform_anywhere
 from corral.interfaces.cli.context import Context

@@ -94,6 +94,10 @@ CONFIG = """\
 # tls_cert = ""
 # tls_key = ""
 
+[confine]                    # by Landlock: Linux 5.13 or newer
+# enabled = false            # sessions can write to their own trees only
+# also = []                  # and to these files and folders, like "~/.cache/pip"
+
 [radar]                      # conflicts that are coming, seen while sessions work
 # enabled = true
 # hold = false               # a task that would run into one waits until it is over

@@ -78,11 +78,12 @@ def _must_be_down(context: Context) -> None:
 def _must_be_possible(context: Context, port: int) -> None:
     """Refuse what would make the server end, and be started again, for ever."""
     from corral.world import keys
-    from corral.world.serving import check, listen_tcp
+    from corral.world.serving import check, listen_tcp, make_place
 
     check(context.config.server)
     keys.token(context.repository.folder)
     keys.secret(context.repository.folder)
+    make_place(context.repository.folder)
     wanted = port or context.config.server.port
     if wanted and server_of(context) is None:
         listen_tcp(context.config.server.bind, wanted).close()
@@ -127,7 +128,8 @@ def _behind(context: Context, port: int) -> None:
             started.terminate()  # nothing is left behind of what did not come up
             started.wait()
             said = os.pread(log, 1 << 16, 0).decode("utf-8", "replace").split("\n")
-            last = next((line for line in reversed(said) if line.strip()), f"see {folder}/{_LOG}")
+            whole = (line for line in reversed(said) if line and not line[0].isspace())
+            last = next(whole, f"see {folder}/{_LOG}").removeprefix("corral: ")
             raise Failed(f"corral up did not start: {shown(last)}", "corral up")
         time.sleep(0.05)
     data = {"url": server.url, "pid": started.pid}

@@ -32,6 +32,8 @@ from corral.interfaces.http.exchange import (
     failed,
     in_words,
     ok,
+    request_key,
+    wanted,
 )
 from corral.interfaces.http.feed import Feed
 from corral.interfaces.http.guard import LOGIN, Guard
@@ -146,26 +148,34 @@ async def command(api: Api, call: Call) -> Reply:
         name, msgspec.json.Decoder(COMMANDS[name])
     )
     try:
-        wanted: Command = decoder.decode(body)
+        found: Command = decoder.decode(body)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
         raise BadInput(in_words(error)) from error
-    wanted = _with_defaults(api, wanted, body)
-    return ok(await api.perform(call.principal, wanted, call.header(b"idempotency-key")))
+    found = _with_defaults(api, found, body)
+    return ok(await api.perform(call.principal, found, request_key(call)))
 
 
-def _with_defaults(api: Api, wanted: Command, body: bytes) -> Command:
+def _with_defaults(api: Api, found: Command, body: bytes) -> Command:
     """Fill in what the repository says, where the command says nothing."""
-    lapses = wanted.name.startswith(("task ", "lease ")) and "ttl_s" in wanted.__struct_fields__
+    lapses = found.name.startswith(("task ", "lease ")) and "ttl_s" in found.__struct_fields__
     if lapses and b'"ttl_s"' not in body:
-        wanted = replace(wanted, ttl_s=api.config.board.claim_ttl_s)
-    if isinstance(wanted, CreateConvoy) and b'"base"' not in body:
-        wanted = replace(wanted, base=api.repository.branch())
-    return wanted
+        found = replace(found, ttl_s=api.config.board.claim_ttl_s)
+    if isinstance(found, CreateConvoy) and b'"base"' not in body:
+        found = replace(found, base=api.repository.branch())
+    return found
+
+
+class Ticket(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Nothing is asked for."""
+
+
+class Link(msgspec.Struct, frozen=True):
+    url: str
 
 
 async def ticket(api: Api, call: Call) -> Reply:
-    await call.body()
-    return ok({"url": f"{api.url}{LOGIN}?ticket={api.guard.ticket()}"})
+    await wanted(call, Ticket)
+    return ok(Link(f"{api.url}{LOGIN}?ticket={api.guard.ticket()}"))
 
 
 class LoginQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -202,6 +212,7 @@ def _commands() -> list[Route]:
             summary=" ".join((kind.__doc__ or "").split()),
             handler=command,
             body=kind,
+            keyed=True,
         )
         for name, kind in COMMANDS.items()
     ]
@@ -242,6 +253,8 @@ ROUTER = Router(
             path="/api/tickets",
             summary="a link that opens a browser, once",
             handler=ticket,
+            body=Ticket,
+            answer=Link,
             people_only=True,
         ),
         Route(
@@ -338,8 +351,8 @@ class Application:
         if route.kind == "text/event-stream":
             await (api.live if route is LIVE else api.streams).serve(call, send)
             return None
+        if route.query.__struct_fields__ == ():
+            asked(call, route.query)
         if route.method == "GET":
-            if route.query.__struct_fields__ == ():
-                asked(call, route.query)
             await api.caught_up()
         return await route.handler(api, call)

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 import corral
 from corral.core.errors import CorralError, NotFound
-from corral.interfaces.http.exchange import Call, Headers, Reply
+from corral.interfaces.http.exchange import Call, Headers, Reply, has_already
 
 FOLDER = Path(corral.__file__).parent / "web"
 INDEX = "index.html"
@@ -83,7 +83,7 @@ class Assets:
             (b"etag", file.mark),
             (b"vary", b"accept-encoding"),
         )
-        if call.headers.get(b"if-none-match") == file.mark:
+        if has_already(call, file.mark):
             return Reply(b"", 304, headers)
         if "gzip" in call.header(b"accept-encoding"):
             return Reply(file.packed, 200, (*headers, (b"content-encoding", b"gzip")), file.kind)

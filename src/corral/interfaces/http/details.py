@@ -56,7 +56,7 @@ class CheckLog(Struct, frozen=True):
 async def output(api: "Api", call: Call) -> Reply:
     query: OutputQuery = asked(call, OutputQuery)
     # The name comes from the state, never from the address: no path can be smuggled in.
-    room = Room(api.repository.folder, session_of(api, call).id)
+    room = Room(api.repository.folder, (await session_of(api, call)).id)
     return ok(await asyncio.to_thread(_output, api, room, query))
 
 
@@ -77,7 +77,7 @@ async def facts(api: "Api", call: Call) -> Reply:
     from corral.roles import showing
 
     query: FactsQuery = asked(call, FactsQuery)
-    session, state = session_of(api, call), api.feed.state
+    session, state = await session_of(api, call), api.feed.state
     folder = api.repository.folder
     found = await asyncio.to_thread(showing.facts, state, session, api.config, folder, query.limit)
     reply = ok(Facts(found is not None, found or []))
@@ -85,7 +85,7 @@ async def facts(api: "Api", call: Call) -> Reply:
 
 
 async def brief(api: "Api", call: Call) -> Reply:
-    session = session_of(api, call)
+    session = await session_of(api, call)
     path = Room(api.repository.folder, session.id).prompt(session.launches)
     content = await asyncio.to_thread(read_plain, path, _BRIEF)
     return ok(BriefText(api.secrets.hide((content or b"").decode("utf-8", "replace"))))
@@ -94,7 +94,7 @@ async def brief(api: "Api", call: Call) -> Reply:
 async def diff(api: "Api", call: Call) -> Reply:
     from corral.roles.changes import changes
 
-    session = session_of(api, call)
+    session = await session_of(api, call)
     async with api.looking:  # git is started for it
         place = api.config.trees.folder or None
         found = await asyncio.to_thread(changes, api.repository, place, session, _PATCH)
@@ -102,7 +102,7 @@ async def diff(api: "Api", call: Call) -> Reply:
 
 
 async def usage(api: "Api", call: Call) -> Reply:
-    session = session_of(api, call)
+    session = await session_of(api, call)
     folder = Room(api.repository.folder, session.id).launch()
     if folder is None or not session.live:
         return ok(None)

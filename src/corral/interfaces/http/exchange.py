@@ -65,7 +65,7 @@ class Call:
         self.principal = Principal("")
 
     def header(self, name: bytes) -> str:
-        return self.headers.get(name, b"").decode("latin-1")
+        return self.headers.get(name, b"").strip(b" \t").decode("latin-1")
 
     @property
     def over_socket(self) -> bool:
@@ -142,6 +142,22 @@ def asked(call: Call, kind: type[Struct]) -> Any:
         raise BadInput(f"the query of the address is bad: {_in_words(error)}") from error
 
 
+async def wanted(call: Call, kind: type[Struct]) -> Any:
+    """Return the body of a request as a value of the given kind; an empty one asks for nothing."""
+    body = (await call.body()).strip() or b"{}"
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+        raise BadInput(in_words(error)) from error
+
+
+def request_key(call: Call) -> str:
+    """Return the key of a request; nothing if it has none, but an empty one is a mistake."""
+    if call.headers.get(b"idempotency-key", b"-").strip() == b"":
+        raise BadInput("the idempotency key is empty", "leave it out, or make one up")
+    return call.header(b"idempotency-key")
+
+
 def in_words(error: Exception) -> str:
     return f"the body is bad: {_in_words(error)}"
 
@@ -149,7 +165,13 @@ def in_words(error: Exception) -> str:
 def _in_words(error: Exception) -> str:
     said = str(error).replace("`", "").replace("$.", "").replace(" - at $", "")
     clean = "".join(char if char.isprintable() else "?" for char in said)
-    return clean[:1].lower() + clean[1:300]
+    return clean[:300] if clean.startswith("JSON") else clean[:1].lower() + clean[1:300]
+
+
+def has_already(call: Call, mark: bytes) -> bool:
+    """Say whether the client has just what it asks for, by the mark that it was given with it."""
+    said = call.headers.get(b"if-none-match", b"").strip()
+    return said == b"*" or mark in [one.strip().removeprefix(b"W/") for one in said.split(b",")]
 
 
 def ok(data: Any, headers: Headers = ()) -> Reply:

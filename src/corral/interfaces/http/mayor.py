@@ -6,10 +6,11 @@ what comes of it is in the log. If the command fails after that, an alert says w
 """
 
 import asyncio
+import os
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 from typing import Annotated as A
 
 import msgspec
@@ -21,7 +22,7 @@ from corral.core import mayor_rules
 from corral.core.access import Principal
 from corral.core.bill import NANO
 from corral.core.codec import Stored, decode, event_of
-from corral.core.errors import BadInput, CorralError, NotFound, Refused
+from corral.core.errors import AlreadyDone, BadInput, CorralError, Failed, NotFound, Refused
 from corral.core.mayor_state import Mayor
 from corral.core.plan.apply import keyed
 from corral.core.plan.edges import Edge
@@ -29,10 +30,12 @@ from corral.core.plan.order import Critical
 from corral.core.plan.prompt import words_of
 from corral.core.plan.report import of_plan
 from corral.core.plan.schema import Plan
+from corral.core.requests import keyed as by_key
+from corral.core.requests import refuse_again
 from corral.core.rows import Cost
 from corral.core.state import State
-from corral.core.text import LINE, cut
-from corral.interfaces.http.exchange import Call, Reply, in_words, ok
+from corral.core.text import LINE, cut, line
+from corral.interfaces.http.exchange import Call, Reply, ok, request_key, wanted
 from corral.interfaces.http.routes import Route
 from corral.store.port import Request
 
@@ -42,15 +45,18 @@ if TYPE_CHECKING:
 _BEGINS_S = 20.0  # a question stands in the log by then
 _KNOWN_S = 2.0  # what a command that is over has written is seen here by then
 _TEXT = 100_000
+_SEQ = 1 << 53  # more than any log has
+_KINDS: dict[int, type[CorralError]] = {1: Failed, 2: BadInput, 4: NotFound}  # by exit code
 
 
 class Body(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    pass
+    name: ClassVar[str] = ""
 
 
 class StartMayor(Body, frozen=True, kw_only=True):
     """Begin a conversation about a goal; without one, go on with the one that there is."""
 
+    name = "mayor start"
     goal: A[str, Meta(max_length=_TEXT, description="what is to be done")] = ""
     engine: A[str, Meta(description="the profile that makes the plan")] = ""
     replan: A[str, Meta(description="on_failure: it is asked again by itself")] = ""
@@ -59,18 +65,28 @@ class StartMayor(Body, frozen=True, kw_only=True):
 class AskMayor(Body, frozen=True, kw_only=True):
     """Ask, or say what is to change in the plan."""
 
+    name = "mayor ask"
     text: A[str, Meta(min_length=1, max_length=_TEXT, description="what to say")]
 
 
 class ApprovePlan(Body, frozen=True, kw_only=True):
     """Put the plan on the board that was looked at."""
 
-    proposal: A[int, Meta(ge=1, description="the event that proposed it: proposed_seq")]
+    name = "mayor approve"
+    proposal: A[int, Meta(ge=1, le=_SEQ, description="the event that proposed it: proposed_seq")]
 
 
-class EndMayor(Body, frozen=True, kw_only=True):
-    """Reject the proposed plan, or stop the conversation."""
+class RejectPlan(Body, frozen=True, kw_only=True):
+    """Reject the proposed plan."""
 
+    name = "mayor reject"
+    reason: A[str, Meta(max_length=LINE, description="why, in one line")] = ""
+
+
+class StopMayor(Body, frozen=True, kw_only=True):
+    """End the conversation and its engine."""
+
+    name = "mayor stop"
     reason: A[str, Meta(max_length=LINE, description="why, in one line")] = ""
 
 
@@ -189,30 +205,30 @@ def _proposal(api: "Api", mayor: Mayor) -> Proposal:
 
 
 async def start(api: "Api", call: Call) -> Reply:
-    wanted = await _body(call, StartMayor)
-    if wanted.engine and wanted.engine not in api.config.engine:
-        raise BadInput(f"there is no engine profile {wanted.engine!r}", "GET /api/health")
-    if wanted.replan not in ("", "on_failure"):
+    found, key = await _asked(call, StartMayor)
+    if found.engine and found.engine not in api.config.engine:
+        raise BadInput(f"there is no engine profile {found.engine!r}", "GET /api/health")
+    if found.replan not in ("", "on_failure"):
         raise BadInput("replan is on_failure, or nothing")
     words = ["start"]
     if not api.config.engine:
         raise NotFound("no engine is configured that could make a plan", "corral engine list")
-    if wanted.goal.strip():
+    if found.goal.strip():
         words += ["--task=-"]
-        words += [f"--engine={wanted.engine}"] * bool(wanted.engine)
-        words += [f"--replan={wanted.replan}"] * bool(wanted.replan)
-    return await api.mayors.tell(call.principal, words, wanted.goal)
+        words += [f"--engine={found.engine}"] * bool(found.engine)
+        words += [f"--replan={found.replan}"] * bool(found.replan)
+    return await api.mayors.tell(call.principal, words, found.goal, key=key)
 
 
 async def ask(api: "Api", call: Call) -> Reply:
-    wanted = await _body(call, AskMayor)
+    found, key = await _asked(call, AskMayor)
     mayor_rules.current(api.feed.state)
-    return await api.mayors.tell(call.principal, ["ask", "-"], wanted.text)
+    return await api.mayors.tell(call.principal, ["ask", "-"], found.text, key=key)
 
 
 async def approve(api: "Api", call: Call) -> Reply:
-    wanted = await _body(call, ApprovePlan)
-    who, seq = call.principal, wanted.proposal
+    found, key = await _asked(call, ApprovePlan)
+    who, seq = call.principal, found.proposal
     rows = await asyncio.to_thread(lambda: list(api.feed.store.read(seq - 1, 1)))
     proposal = event_of(decode(rows[0].line)) if rows else None
     if not isinstance(proposal, m.PlanProposed):
@@ -225,26 +241,33 @@ async def approve(api: "Api", call: Call) -> Reply:
     def answer(state: State, stored: Sequence[Stored]) -> tuple[int, MayorNow]:
         return stored[-1].seq, _now(state.mayors[proposal.mayor])
 
-    last, found = await api.ask(Request(who.name, decide, answer))
+    try:
+        last, standing = await api.ask(Request(who.name, decide, answer, key))
+    except AlreadyDone as done:
+        await api.feed.reach(done.seq)
+        return ok(_now(api.feed.state.mayors[proposal.mayor]))
     await api.feed.reach(last)
-    return ok(found)
+    return ok(standing)
 
 
 async def reject(api: "Api", call: Call) -> Reply:
-    wanted = await _body(call, EndMayor)
-    return await api.mayors.tell(call.principal, ["reject", f"--reason={wanted.reason}"])
+    found, key = await _asked(call, RejectPlan)
+    return await api.mayors.tell(call.principal, ["reject", _because(found.reason)], key=key)
 
 
 async def stop(api: "Api", call: Call) -> Reply:
-    wanted = await _body(call, EndMayor)
-    return await api.mayors.tell(call.principal, ["stop", f"--reason={wanted.reason}"])
+    found, key = await _asked(call, StopMayor)
+    return await api.mayors.tell(call.principal, ["stop", _because(found.reason)], key=key)
 
 
-async def _body(call: Call, kind: type[Any]) -> Any:
-    try:
-        return msgspec.json.decode(await call.body() or b"{}", type=kind)
-    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
-        raise BadInput(in_words(error)) from error
+def _because(reason: str) -> str:
+    return f"--reason={line(reason, 'the reason', empty=True)}"
+
+
+async def _asked(call: Call, kind: type[Any]) -> tuple[Any, str]:
+    """Return what is wanted, and the key of the request as it is stored."""
+    found = await wanted(call, kind)
+    return found, by_key(request_key(call), found)
 
 
 def _now(mayor: Mayor) -> MayorNow:
@@ -265,11 +288,22 @@ class Mayors:
             if process.returncode is None:
                 process.terminate()
 
-    async def tell(self, who: Principal, words: list[str], text: str = "") -> Reply:
-        """Run a command, and answer once it has an effect, is over, or is refused."""
+    async def tell(
+        self, who: Principal, words: list[str], text: str = "", *, key: str = ""
+    ) -> Reply:
+        """Run a command, and answer once it has an effect, is over, or is refused.
+
+        One that was carried out before, by its key, is answered with how things stand now.
+        """
+        await self._api.caught_up()
         state = self._api.feed.state
+        try:
+            if key:
+                refuse_again(state, who.name, key)
+        except AlreadyDone:
+            return ok(_now(mayor_rules.current(state)))
         before = mayor_rules.newest(state) if text else mayor_rules.current(state)
-        process = await self._start(who, words)
+        process = await self._start(who, words, key)
         ended = asyncio.ensure_future(process.communicate(text.encode()))
         watched = asyncio.ensure_future(self._changed(before))
         task = asyncio.ensure_future(self._see_through(who, ended, process, watched))
@@ -289,7 +323,7 @@ class Mayors:
             raise Refused("the mayor's command did not begin in time; it was ended")
         return ok(_now(mayor_rules.current(self._api.feed.state)))
 
-    async def _start(self, who: Principal, words: list[str]) -> Process:
+    async def _start(self, who: Principal, words: list[str], key: str) -> Process:
         place = self._api.repository.worktree
         return await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "corral", "--json", f"--repo={place}", f"--as={who.name}"),
@@ -299,6 +333,7 @@ class Mayors:
             stderr=DEVNULL,
             start_new_session=True,
             cwd="/",
+            env=os.environ | {"CORRAL_REQUEST": key},
         )
 
     async def _changed(self, before: Mayor | None) -> None:
@@ -333,8 +368,11 @@ def _error(process: Process, said: bytes) -> CorralError | None:
         told = msgspec.json.decode(said.strip().rpartition(b"\n")[2], type=_Answer).error
     except msgspec.MsgspecError:
         told = {}
+    if told.get("code") == AlreadyDone.code:
+        return None  # by the same request, which was asked twice at once
     message = told.get("message", f"the mayor's command ended with {process.returncode}")
-    return Refused(message, told.get("hint", ""), code=told.get("code") or "mayor_failed")
+    kind = _KINDS.get(process.returncode or 0, Refused)
+    return kind(message, told.get("hint", ""), code=told.get("code") or "mayor_failed")
 
 
 def _write(path: str, summary: str, handler: Any, body: type[Struct]) -> Route:
@@ -346,6 +384,7 @@ def _write(path: str, summary: str, handler: Any, body: type[Struct]) -> Route:
         body=body,
         answer=MayorNow,
         people_only=True,
+        keyed=True,
     )
 
 
@@ -361,6 +400,6 @@ ROUTES = (
     _write("/api/mayor/start", "have a plan made, or go on with it", start, StartMayor),
     _write("/api/mayor/ask", "ask, or say what is to change", ask, AskMayor),
     _write("/api/mayor/approve", "put the proposed plan on the board", approve, ApprovePlan),
-    _write("/api/mayor/reject", "do not take the proposed plan", reject, EndMayor),
-    _write("/api/mayor/stop", "end the conversation and its engine", stop, EndMayor),
+    _write("/api/mayor/reject", "do not take the proposed plan", reject, RejectPlan),
+    _write("/api/mayor/stop", "end the conversation and its engine", stop, StopMayor),
 )

@@ -23,7 +23,7 @@ def exposition(api: "Api") -> bytes:
     live = Counter(s.profile for s in state.sessions.values() if s.live)
     folder = api.repository.folder
     families: tuple[tuple[str, str, str, Iterable[_Sample]], ...] = (
-        ("corral_log_events", "counter", "events in the log", [({}, state.seq)]),
+        ("corral_log_events_total", "counter", "events in the log", [({}, state.seq)]),
         (
             "corral_tasks",
             "gauge",

@@ -9,7 +9,6 @@ import msgspec
 from msgspec import Struct
 
 from corral import __version__
-from corral.core.commands import Command
 from corral.interfaces.http.routes import Route
 
 _REF = "#/components/schemas/{name}"
@@ -37,6 +36,10 @@ _ERROR = {
             "properties": {name: {"type": "string"} for name in ("code", "message", "hint")},
         },
     },
+}
+_EVENT = {  # one of a stream, as its fields stand in it
+    "type": "object",
+    "properties": {name: {"type": "string"} for name in ("id", "event", "data")},
 }
 _KEY = {
     "name": "Idempotency-Key",
@@ -89,7 +92,7 @@ def _operation(route: Route, answer: Any, body: Any) -> dict[str, Any]:
         "responses": {**_good(route, answer), **_bad(route.method == "POST")},
     }
     if route.body is not None:
-        operation["parameters"] += [_KEY] * issubclass(route.body, Command)
+        operation["parameters"] += [_KEY] * route.keyed
         operation["requestBody"] = {
             "required": True,
             "content": {"application/json": {"schema": body}},
@@ -101,7 +104,7 @@ def _good(route: Route, answer: Any) -> dict[str, Any]:
     if route.path == "/login":
         return {"303": {"description": "the cookie is set"}}
     if route.kind == "text/event-stream":
-        content: dict[str, Any] = {route.kind: {"schema": {"type": "string"}}}
+        content: dict[str, Any] = {route.kind: {"schema": _EVENT}}
     elif route.kind != "json":
         content = {route.kind: {}}
     else:

@@ -7,18 +7,20 @@ from typing import Annotated as A
 import msgspec
 from msgspec import Meta, Struct
 
-from corral.core import access, views
+from corral.core import access, reasons, views
 from corral.core.access import Principal, visible
 from corral.core.claims import ready
 from corral.core.codec import decode
 from corral.core.errors import NotFound
 from corral.core.governor import profile_for
+from corral.core.ids import SessionId
 from corral.core.messages import inbox
+from corral.core.past import task_of
 from corral.core.profiles import limits_of
 from corral.core.rules import find_convoy
 from corral.core.state import Session, State, Task
 from corral.core.why import Explanation, explain
-from corral.interfaces.http.exchange import Call, Headers, Reply, asked, ok
+from corral.interfaces.http.exchange import Call, Headers, Reply, asked, has_already, ok
 from corral.interfaces.http.routes import Route
 from corral.roles import past
 from corral.roles.locks import taken
@@ -35,6 +37,10 @@ class TasksQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ready: A[bool, Meta(description="only tasks that could be claimed now")] = False
     after: A[str, Meta(description="go on after this task")] = ""
     limit: A[int, Meta(ge=1, le=5000, description="so many at most")] = 1000
+
+
+class WhyQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    of: A[str, Meta(description="a task, session, convoy, check run, lease, message or alert")]
 
 
 class OutputQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -134,7 +140,7 @@ def marked(api: "Api", call: Call) -> Headers:
 def unchanged(api: "Api", call: Call) -> Reply | None:
     """Answer 304 if the client has just this already."""
     headers = marked(api, call)
-    if call.headers.get(b"if-none-match") == headers[0][1]:
+    if has_already(call, headers[0][1]):
         return Reply(b"", 304, headers)
     return None
 
@@ -149,21 +155,26 @@ async def convoys(api: "Api", call: Call) -> Reply:
 
 
 async def convoy(api: "Api", call: Call) -> Reply:
-    state = api.feed.state
-    found = find_convoy(state, call.params["convoy"])
-    shown = scoped(state, call.principal)
-    view = next((view for view in shown.convoys if view.id == found.id), None)
-    if view is None:
-        raise NotFound("there is no such convoy", "GET /api/convoys")
-    tasks = [line for line in shown.tasks if line.convoy == found.id]
+    shown = scoped(api.feed.state, call.principal)
+    name = _own_convoy(api, call, call.params["convoy"])
+    view = next(view for view in shown.convoys if view.id == name)
+    tasks = [line for line in shown.tasks if line.convoy == name]
     return unchanged(api, call) or ok(ConvoyPage(view, tasks), marked(api, call))
+
+
+def _own_convoy(api: "Api", call: Call, name: str) -> str:
+    """Return a convoy that is one's own to see; of others it is not even said that they exist."""
+    state, who = api.feed.state, call.principal
+    if who.session and access.still_holds(state, who).convoy != name:
+        raise NotFound("there is no such convoy", "GET /api/convoys")
+    return find_convoy(state, name).id
 
 
 async def tasks(api: "Api", call: Call) -> Reply:
     query: TasksQuery = asked(call, TasksQuery)
     state, who, now = api.feed.state, call.principal, api.clock()
     if query.convoy:
-        find_convoy(state, query.convoy)
+        _own_convoy(api, call, query.convoy)
     after = access.seen(state, who, query.after).order if query.after else 0
     found: list[views.TaskLine] = []
     for task in state.tasks.values():
@@ -213,6 +224,15 @@ async def why(api: "Api", call: Call) -> Reply:
     return ok(explained(api, state, found))
 
 
+async def reason(api: "Api", call: Call) -> Reply:
+    query: WhyQuery = asked(call, WhyQuery)
+    state, name, now = api.feed.state, query.of, api.clock()
+    if name.upper() not in state.sessions and task_of(state, name) is not None:
+        session = await asyncio.to_thread(past.find, api.feed.store, state, name)
+        return ok(reasons.of_session(api.feed.state, session, now))
+    return ok(reasons.reason(state, name, now))
+
+
 def explained(api: "Api", state: State, task: Task) -> Explanation:
     """Explain a task by all that the witness decides by."""
     limits, now = limits_of(api.config), api.clock()
@@ -226,15 +246,20 @@ async def sessions(api: "Api", call: Call) -> Reply:
 
 
 async def session(api: "Api", call: Call) -> Reply:
-    found = session_of(api, call)
+    found = await session_of(api, call)
     return unchanged(api, call) or ok(views.session_view(found), marked(api, call))
 
 
-def session_of(api: "Api", call: Call) -> Session:
-    found = past.find(api.feed.store, api.feed.state, call.params["session"])
-    if not visible(api.feed.state, call.principal, found.task):
+async def session_of(api: "Api", call: Call) -> Session:
+    """Return a session that is one's own to see."""
+    state, name = api.feed.state, call.params["session"].upper()
+    if call.principal.session and not visible(state, call.principal, name.rpartition(".")[0]):
         raise NotFound("there is no such session", "GET /api/sessions")
-    return found
+    newest = state.sessions.get(SessionId(name))
+    if newest is not None:
+        return newest
+    # An earlier one is looked for in the whole log: not here, where everybody would wait.
+    return await asyncio.to_thread(past.find, api.feed.store, state, name)
 
 
 async def leases(api: "Api", call: Call) -> Reply:
@@ -275,6 +300,14 @@ VIEWS = (
     _view("/api/tasks", "the tasks, page by page", tasks, TasksPage, query=TasksQuery),
     _view("/api/tasks/{task}", "one task, with its brief and comments", task, TaskPage),
     _view("/api/tasks/{task}/why", "why a task is where it is", why, Explanation),
+    _view(
+        "/api/why",
+        "why something is as it is",
+        reason,
+        reasons.Reason,
+        query=WhyQuery,
+        people_only=True,
+    ),
     _view("/api/sessions", "the sessions", sessions, list[views.SessionView]),
     _view("/api/sessions/{session}", "one session", session, views.SessionView),
     _view("/api/leases", "who holds what", leases, list[views.LeaseView]),

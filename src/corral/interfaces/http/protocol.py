@@ -5,7 +5,8 @@ and no more: who only opens connections, or dribbles bytes, holds up nobody.
 """
 
 import asyncio
-from typing import Any
+import resource
+from typing import Any, ClassVar
 
 import msgspec
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
@@ -13,9 +14,22 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 HEAD_S = 10.0
 HEAD_BYTES = 65_536
 MOST = 4000
+_OTHERS = 200  # open files that are no connections
+
+
+def room_for_connections() -> int:
+    """Have as many files open as we may, and return how many connections that leaves room for."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST + _OTHERS
+    if soft < wanted:
+        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return min(MOST, max(1, soft - _OTHERS))
 
 
 class Protocol(HttpToolsProtocol):
+    most: ClassVar[int] = MOST
+
     def __init__(self, *arguments: Any, **more: Any) -> None:
         super().__init__(*arguments, **more)
         self._deadline: asyncio.TimerHandle | None = None
@@ -25,7 +39,7 @@ class Protocol(HttpToolsProtocol):
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
-        if len(self.connections) > MOST:
+        if len(self.connections) > self.most:
             self._refuse(503, "too_many", "too many connections")
             return
         self._deadline = self.loop.call_later(HEAD_S, self._too_slow)

@@ -39,6 +39,7 @@ class Route(Struct, frozen=True, kw_only=True):
     answer: Any = dict[str, Any]  # what `data` is, in the envelope
     kind: str = "json"  # or the content type of what comes without an envelope
     people_only: bool = False
+    keyed: bool = False  # asked twice with the same key, it is done once
 
     @property
     def names(self) -> list[str]:

@@ -21,7 +21,7 @@ from corral.interfaces.http.api import Api, Application
 from corral.interfaces.http.exchange import Receive, Scope, Send
 from corral.interfaces.http.feed import Feed
 from corral.interfaces.http.guard import Guard
-from corral.interfaces.http.protocol import Protocol
+from corral.interfaces.http.protocol import Protocol, room_for_connections
 from corral.roles.locks import only_one
 from corral.store.mirror import Mirror
 from corral.store.pace import Pace
@@ -36,6 +36,7 @@ ROLE = "server"
 _KEEP_ALIVE_S = 75
 _GRACE_S = 3
 _MIRROR_S = 1.0
+_USUAL = {"http": 80, "https": 443}
 
 
 def run(
@@ -53,7 +54,9 @@ def run(
         settings = config.server
         # Before anybody can reach us: commands read the token once they are connected.
         token, secret = keys.token(repository.folder), keys.secret(repository.folder)
-        tcp = serving.listen_tcp(settings.bind, port or settings.port)
+        serving.make_place(repository.folder)  # before there is anything to close again
+        last = serving.last_port(repository.folder)
+        tcp = serving.listen_tcp(settings.bind, port or settings.port, last)
         local = serving.listen_local(repository.folder)
         place = _Place(
             repository, config, anchor, keys=(token, secret), sockets=(tcp, local), ready=ready
@@ -88,11 +91,12 @@ class _Place:
         self.port: int = self._tcp.getsockname()[1]
         self.scheme = "https" if config.server.tls_cert else "http"
         names = [*config.server.hosts, *_names(config.server.bind)]
-        self.hosts = [f"{name}:{self.port}" for name in names]
+        self.hosts = hosts(names, self.port, self.scheme)
         self.url = f"{self.scheme}://{self.hosts[0]}"
 
     def run(self) -> None:
         gc.enable()  # unlike commands, this stays
+        Protocol.most = room_for_connections()
         server = _Server(self, self._config.server, self._local)
         server.run(sockets=[self._tcp])
 
@@ -154,7 +158,7 @@ class _Server(uvicorn.Server):
                 http=Protocol,
                 ws="none",
                 lifespan="off",
-                log_level="error",
+                log_level="critical",  # we report by ourselves; who is cut off is no error
                 access_log=False,
                 server_header=False,
                 proxy_headers=False,
@@ -192,7 +196,13 @@ class _Server(uvicorn.Server):
         self.should_exit = True
 
 
+def hosts(names: list[str], port: int, scheme: str) -> list[str]:
+    """Return what a client may say that it asks: browsers leave the usual port out."""
+    said = [f"{name}:{port}" for name in names]
+    return said + names if port == _USUAL[scheme] else said
+
+
 def _names(bind: str) -> list[str]:
     if bind in ("127.0.0.1", "0.0.0.0", "::"):
-        return ["127.0.0.1", "localhost"]
+        return ["127.0.0.1", "localhost", *(["[::1]"] if bind == "::" else [])]
     return [f"[{bind}]" if ":" in bind else bind]

@@ -21,12 +21,13 @@ from corral.interfaces.http.feed import Feed, Item
 BEAT_S = 15.0
 STUCK_S = 60.0  # a client that takes nothing for so long is let go
 MOST = 1000
+_MOST_EVENTS = 1 << 53
 _CHUNK = 32_768
 _PAGE = 100
 
 
 class EventsQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    after: A[int, Meta(ge=-1, description="begin after this event; -1: with what comes")] = -1
+    after: A[int, Meta(ge=-1, le=_MOST_EVENTS, description="begin after this event; -1: now")] = -1
     task: A[str, Meta(description="only events about this task")] = ""
     convoy: A[str, Meta(description="only events about this convoy")] = ""
     type: A[str, Meta(description="only events of this type, or of this kind, like task")] = ""
@@ -48,8 +49,17 @@ class Streams:
 
     async def serve(self, call: Call, send: Send) -> None:
         query: EventsQuery = asked(call, EventsQuery)
-        stream = _Stream(self._feed, start(call, query.after, self._feed), _wanted(call, query))
-        await self.keep(stream, call, send)
+        cursor = start(call, query.after, self._feed)
+        await self._must_be_known(cursor)
+        await self.keep(_Stream(self._feed, cursor, _wanted(call, query)), call, send)
+
+    async def _must_be_known(self, seq: int) -> None:
+        """Refuse to go on after what is not in this log: all up to there would be left out."""
+        if seq <= self._feed.state.seq:
+            return
+        if not await asyncio.to_thread(lambda: list(self._feed.store.read(seq - 1, 1))):
+            newest = self._feed.state.seq
+            raise BadInput(f"there is no event {seq}: the newest is {newest}", "begin with after=0")
 
     async def keep(self, stream: "Channel", call: Call, send: Send) -> None:
         """Serve a stream until it ends."""

@@ -65,12 +65,15 @@ class Talk:
         actor: str,
         around: Surroundings,
         say: Callable[[str], None],
+        key: str = "",
     ) -> None:
+        """`key` is that of the request that asks for one of the steps below."""
         self._store = store
         self._log = Log(store, actor, Secrets(config, os.environ))
         self._repository = repository
         self._config = config
         self._actor = actor
+        self._key = key
         self._around = around
         self._say = say
         self._runner = Runner(repository, config)
@@ -87,7 +90,9 @@ class Talk:
             last = mayor_rules.newest(self._log.look())
             same = last is not None and not last.over and self.goal(last) == goal
             if last is None or not same or last.state is MayorState.IDLE:
-                self._log.record(lambda state, _: mayor_rules.start(state, goal, name, replan))
+                self._log.record(
+                    lambda state, _: mayor_rules.start(state, goal, name, replan), self._key
+                )
             return self._settle()
 
     def go_on(self) -> Mayor:
@@ -101,7 +106,7 @@ class Talk:
             mayor = self._settle()
             plan = self.before(mayor).plan
             message = prompts.question(text, plan, self._standing(mayor))
-            return self._put(mayor, "question", message)
+            return self._put(mayor, "question", message, key=self._key)
 
     def tell_failure(self, task: Task) -> Mayor:
         """Ask what to do about a task that has failed for good."""
@@ -116,7 +121,7 @@ class Talk:
 
     def stop(self, mayor: Mayor, reason: str) -> None:
         """End a conversation and its engine; whoever waits for the answer tidies up, else we."""
-        self._log.record(lambda state, _: mayor_rules.stop(state, mayor.id, reason))
+        self._log.record(lambda state, _: mayor_rules.stop(state, mayor.id, reason), self._key)
         if mayor.state is MayorState.ASKING:
             self._runner.stop(mayor)
         if taken(self._repository.folder, ROLE):
@@ -138,7 +143,7 @@ class Talk:
         )
 
     def reject(self, mayor: Mayor, reason: str) -> None:
-        self._log.record(lambda state, _: mayor_rules.reject(state, mayor.id, reason))
+        self._log.record(lambda state, _: mayor_rules.reject(state, mayor.id, reason), self._key)
 
     def look(self) -> Mayor:
         return mayor_rules.current(self._log.look())
@@ -168,14 +173,16 @@ class Talk:
             plan = replace(plan, convoy=replace(plan.convoy, slug=mayor.convoy))
         return Before(plan, mayor.convoy)
 
-    def _put(self, mayor: Mayor, cause: str, message: str, task: TaskId = _NONE) -> Mayor:
+    def _put(
+        self, mayor: Mayor, cause: str, message: str, task: TaskId = _NONE, key: str = ""
+    ) -> Mayor:
         if mayor.over:
             raise Refused(
                 f"{mayor.id} is over: {mayor.reason or mayor.state}",
                 'corral mayor start --task "…"',
                 code="mayor_over",
             )
-        self._pose(mayor, cause, message, task)
+        self._pose(mayor, cause, message, task, key)
         return self._settle()
 
     @contextmanager
@@ -212,7 +219,9 @@ class Talk:
             asked = self._event(mayor.asked_seq)
             self._pose(mayor, "again", str(getattr(asked, "message", "")))
 
-    def _pose(self, mayor: Mayor, cause: str, message: str, task: TaskId = _NONE) -> None:
+    def _pose(
+        self, mayor: Mayor, cause: str, message: str, task: TaskId = _NONE, key: str = ""
+    ) -> None:
         state = self._log.look()
         profile = governor.stand_in(state, mayor.engine, self._accounts, now())
         self._runner.check(profile)
@@ -237,7 +246,7 @@ class Talk:
             resume=resume,
             task=task,
         )
-        self._log.record(lambda now_state, _: mayor_rules.ask(now_state, mayor.id, asked))
+        self._log.record(lambda now_state, _: mayor_rules.ask(now_state, mayor.id, asked), key)
 
     def _run(self, mayor: Mayor) -> None:
         """See the newest run of the engine through, and record what came of it."""

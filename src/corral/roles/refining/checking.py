@@ -6,6 +6,7 @@ log any more is ended.
 """
 
 import os
+import time
 from collections.abc import Sequence
 
 from corral.core import queue_rules
@@ -33,6 +34,8 @@ _RESULTS = {
     Result.COULD_NOT_START: LOST,
 }
 _SAID_LINES = 12
+_GIVE_UP_S = 10.0  # beyond the grace of a run, within that of whoever stops us
+_PAUSE_S = 0.02
 
 
 class Checking:
@@ -84,6 +87,18 @@ class Checking:
         self._end(check, CANCELLED, detail=why)
         if not check.external:
             checks.stop(self._runs.folder(check.run))
+
+    def give_up(self, state: State) -> None:
+        """End all that runs here, and wait for it; the next refinery begins it anew."""
+        running = [check for check in state.checks.values() if check.live and not check.external]
+        for check in running:
+            self.cancel(check, "the refinery was stopped")
+        deadline = time.monotonic() + _GIVE_UP_S
+        for folder in [self._runs.folder(check.run) for check in running]:
+            while os.path.isdir(folder) and checks.outcome(folder) is None:
+                if time.monotonic() > deadline:
+                    return  # it was asked to end; the next refinery asks again
+                time.sleep(_PAUSE_S)
 
     def release(self, state: State) -> bool:
         """Take back what ended runs have left in their slots; say whether one is still ending."""

@@ -29,6 +29,7 @@ class AcpAgent(Struct, frozen=True, kw_only=True):
     adapter: str = ""  # the program, where the engine does not speak the protocol itself
     auth: str = ""  # how to log in before the first session, where it wants that
     modes: dict[Policy, str] = field(default_factory=dict)  # that go with a policy
+    sandbox: bool = False  # what it may do is up to a sandbox of its own, unless we confine it
     model_flag: str = ""  # where the model has to be named on the command line
     mcp_programs: bool = True  # takes MCP servers that are programs, too
     variables: Callable[[Job], dict[str, str]] = _no_variables
@@ -102,7 +103,7 @@ AGENTS: dict[str, AcpAgent] = {
         AcpAgent(
             type="codex",
             adapter="codex-acp",
-            # It asks little: what it may do is up to its own sandbox.
+            sandbox=True,  # it asks little
             modes={
                 Policy.ALLOW: "agent-full-access",
                 Policy.ALLOW_EDITS: "agent",
@@ -113,9 +114,6 @@ AGENTS: dict[str, AcpAgent] = {
             install="npm install -g @agentclientprotocol/codex-acp",
         ),
         AcpAgent(type="command", install="name the program in the profile's command"),
-        # Known to speak it, without a recipe of their own yet.
-        AcpAgent(type="kimi", args=("acp",), install="npm install -g @moonshot-ai/kimi-code"),
-        AcpAgent(type="qwen", args=("--acp",), install="npm install -g @qwen-code/qwen-code"),
     )
 }
 
@@ -155,7 +153,7 @@ def prepare(
         argv=(*argv, *job.args),
         resume=job.resume,
         auth=agent.auth,
-        mode=agent.modes.get(policy, ""),
+        mode=agent.modes.get(Policy.ALLOW if agent.sandbox and job.confined else policy, ""),
         model="" if agent.model_flag or job.base_url else job.model,
         policy=policy,
         allow=job.allow if job.permission is Permission.EDIT else (),

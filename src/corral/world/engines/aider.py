@@ -59,7 +59,10 @@ def prepare(job: Job) -> Prepared:
     # With a list of prices already there, it does not look for one outside; the one that comes
     # with it is used.
     prices = f"{job.home}/.aider/caches/model_prices_and_context_window.json"
-    return Prepared(argv=argv, env=env, keys=keys, files={prices: '{"sample_spec": {}}'})
+    # Where git knows no name, it would write one into the repository's own configuration.
+    name = "[user]\n\tname = corral\n\temail = corral@corral.invalid\n"
+    files = {prices: '{"sample_spec": {}}', f"{job.home}/.gitconfig": name}
+    return Prepared(argv=argv, env=env, keys=keys, files=files)
 
 
 _TOKENS = re.compile(

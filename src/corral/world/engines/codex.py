@@ -26,7 +26,8 @@ _SANDBOX = {
 
 
 def prepare(job: Job) -> Prepared:
-    argv = [*job.program, "exec", "--json", "--skip-git-repo-check", *_SANDBOX[job.permission]]
+    permission = Permission.ALL if job.confined else job.permission
+    argv = [*job.program, "exec", "--json", "--skip-git-repo-check", *_SANDBOX[permission]]
     argv += ["--disable", "plugins", "--disable", "apps"]
     settings = {
         "check_for_update_on_startup": "false",

@@ -1,12 +1,16 @@
-"""Where an engine's program is."""
+"""Where an engine's program is, and what else it needs."""
 
+import importlib.util
 import os
 import platform
+import shlex
 import shutil
 from collections.abc import Mapping
 from os.path import dirname, isfile, join, realpath
 
+from corral.core.config import Engine
 from corral.core.errors import NotFound
+from corral.world.engines import acp_agents
 from corral.world.engines.recipe import Recipe
 
 _CPU = {"x86_64": "x64", "aarch64": "arm64"}
@@ -22,9 +26,25 @@ def program(
     """
     name = command[0] if command else recipe.program
     found = shutil.which(name, path=environ.get("PATH", os.defpath)) if name else None
+    if found is None and isfile(name):
+        raise NotFound(f"{name!r} cannot be run", f"chmod +x {shlex.quote(name)}")
     if found is None:
         raise NotFound(f"there is no program {name!r} for {recipe.type}", recipe.install)
     return (_native(recipe, found) or found, *command[1:])
+
+
+def need_transport(profile: Engine, environ: Mapping[str, str]) -> None:
+    """Look for what another transport than the command line needs."""
+    path = environ.get("PATH", os.defpath)
+    if profile.transport == "tmux" and shutil.which("tmux", path=path) is None:
+        raise NotFound("there is no tmux", "install it, say with: apt-get install tmux")
+    if profile.transport != "acp":
+        return
+    if importlib.util.find_spec("acp") is None:
+        raise NotFound("the SDK for transport acp is missing", "pip install 'corral[acp]'")
+    agent = acp_agents.find(profile.type)
+    if agent.adapter and shutil.which(agent.adapter, path=path) is None:
+        raise NotFound(f"there is no program {agent.adapter!r} for acp", agent.install)
 
 
 def _native(recipe: Recipe, found: str) -> str | None:

@@ -1,6 +1,7 @@
 """Gemini CLI, headless: one JSON object for each line of its output."""
 
 import re
+from glob import escape
 from typing import Any
 
 from corral.core.facts import Answered, Began, Denied, Fact, Finished, Limited, Said, Spent, Used
@@ -51,8 +52,22 @@ def prepare(job: Job) -> Prepared:
             f"{job.home}/.gemini/settings.json": dumped(_settings(job)),
             policy: "".join(_RULE.format(name=dumped(name)) for name in job.allow),
         },
+        names=_record(job),
         stdin=job.prompt_file,
     )
+
+
+def _record(job: Job) -> dict[str, str]:
+    """Give the record of a conversation to be resumed another name than a new one would have.
+
+    That is made of the minute and the conversation. Over the Agent Client Protocol a conversation
+    is begun anew before it is loaded: in the same minute, that would empty its record.
+    """
+    start = job.resume[:8]
+    if not start.isalnum():
+        return {}
+    records = f"{escape(job.home)}/.gemini/tmp/*/chats"
+    return {f"{records}/session-*-{start}.jsonl": f"session-0-{start}.jsonl"}
 
 
 def _settings(job: Job) -> dict[str, Any]:
@@ -63,8 +78,7 @@ def _settings(job: Job) -> dict[str, Any]:
             "enableAutoUpdate": False,
             "enableAutoUpdateNotification": False,
             "maxAttempts": 2,
-            # It tidies up while it starts, and then a conversation that has just begun over the
-            # Agent Client Protocol looks like an empty one: its record loses its head.
+            # What it finds empty while it starts may be a conversation that is just beginning.
             "sessionRetention": {"enabled": False},
         },
     }

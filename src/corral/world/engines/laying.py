@@ -1,7 +1,8 @@
 """Writes what an engine wants to find before it starts."""
 
 import os
-from os.path import dirname
+from glob import glob
+from os.path import dirname, join, lexists
 
 from corral.world.engines.recipe import Prepared
 
@@ -15,3 +16,8 @@ def lay(prepared: Prepared, home: str) -> None:
         with open(opened, "w", encoding="utf-8") as file:
             os.fchmod(file.fileno(), 0o600)  # it may have been there, with other rights
             file.write(text)
+    for pattern, name in prepared.names.items():
+        for found in sorted(glob(pattern))[:1]:
+            new = join(dirname(found), name)
+            if not lexists(new):
+                os.rename(found, new)

@@ -1,14 +1,15 @@
 """Whether an engine is there, starts, and answers: for `corral engine list` and `check`."""
 
-import importlib.util
 import os
 import re
-import shutil
 import signal
 import subprocess
 import tempfile
+import time
 import uuid
 from collections.abc import Mapping
+from contextlib import suppress
+from threading import Event
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,16 +17,18 @@ from msgspec.structs import replace
 from corral.core.config import Engine
 from corral.core.errors import NotFound
 from corral.core.facts import Fact, Finished, Trouble
-from corral.world.engines import acp_agents
+from corral.core.redaction import redacted
 from corral.world.engines.command import COMMAND
 from corral.world.engines.described import recipe_of
-from corral.world.engines.finding import program
+from corral.world.engines.finding import need_transport, program
 from corral.world.engines.laying import lay
 from corral.world.engines.recipe import Job, Permission, Recipe, environment, private_home
 
 _START_S = 60.0
 _ANSWER_S = 180.0
-_VERSION = re.compile(r"\d+\.\d+(?:\.\d+)?[\w.+-]*")
+_LOOK_S = 0.2
+_QUOTED = 200
+_VERSION = re.compile(r"\d+\.\d+(?:\.\d+)?(?:[\w.+-]*\w)?")
 _ADVICE = {
     Trouble.AUTH: "it is refused: check the key that the profile names",
     Trouble.QUOTA: "its quota is used up: wait, or use another key",
@@ -56,13 +59,20 @@ class Asking(Struct, frozen=True, kw_only=True):
 
 
 def probe(
-    profile: Engine, environ: Mapping[str, str] = os.environ, *, ask: Asking | None = None
+    profile: Engine,
+    environ: Mapping[str, str] = os.environ,
+    *,
+    ask: Asking | None = None,
+    stop: Event | None = None,
 ) -> Probe:
-    """Look for a profile's engine and start it for its version; with `ask`, talk to its model."""
+    """Look for a profile's engine and start it for its version; with `ask`, talk to its model.
+
+    Once `stop` is set, what was started is ended.
+    """
     try:
         recipe = COMMAND if profile.type == "shell" else recipe_of(profile)
         argv = program(recipe, profile.command, environ)
-        _need_transport(profile, environ)
+        need_transport(profile, environ)
     except NotFound as missing:
         return Probe(
             type=profile.type, installed=False, advice=f"{missing.message}: {missing.hint}"
@@ -77,36 +87,26 @@ def probe(
         return there
     with tempfile.TemporaryDirectory(prefix="corral-probe-") as place:
         job = _job(place, argv, profile, ask or Asking())
-        starts = _started(there, recipe, job, environ) if recipe.type != "command" else there
+        stop = stop or Event()
+        starts = there
+        if recipe.type != "command":
+            starts = _started(there, recipe, _version(recipe, job, environ, stop))
         if ask is None or starts.starts is False:
             return starts
-        ended = _asked(recipe, job, environ)
+        ended, run = _asked(recipe, job, environ, stop)
     if ended is not None and ended.trouble is None:
         return replace(starts, answers=True)
-    advice = "it says nothing: run it by hand"
+    advice = f"it says nothing that is understood ({run.how}): is it too old? {recipe.install}"
     if ended and ended.trouble:
         advice = _ADVICE.get(ended.trouble, ended.text)
     return replace(starts, answers=False, advice=advice)
 
 
-def _need_transport(profile: Engine, environ: Mapping[str, str]) -> None:
-    """Look for what another transport than the command line needs."""
-    path = environ.get("PATH", os.defpath)
-    if profile.transport == "tmux" and shutil.which("tmux", path=path) is None:
-        raise NotFound("there is no tmux", "install it, say with: apt-get install tmux")
-    if profile.transport != "acp":
-        return
-    if importlib.util.find_spec("acp") is None:
-        raise NotFound("the SDK for transport acp is missing", "pip install 'corral[acp]'")
-    agent = acp_agents.find(profile.type)
-    if agent.adapter and shutil.which(agent.adapter, path=path) is None:
-        raise NotFound(f"there is no program {agent.adapter!r} for acp", agent.install)
-
-
-def _started(there: Probe, recipe: Recipe, job: Job, environ: Mapping[str, str]) -> Probe:
-    version = _VERSION.search(_version(recipe, job, environ))
+def _started(there: Probe, recipe: Recipe, run: "_Run") -> Probe:
+    version = _VERSION.search(run.output.decode(errors="replace"))
     if version is None:
-        return replace(there, starts=False, advice=f"it does not start: {recipe.install}")
+        advice = f"it does not start ({run.how}): {recipe.install}"
+        return replace(there, starts=False, advice=advice)
     return replace(there, starts=True, version=version.group())
 
 
@@ -131,28 +131,54 @@ def _job(place: str, argv: tuple[str, ...], profile: Engine, ask: Asking) -> Job
     )
 
 
-def _version(recipe: Recipe, job: Job, environ: Mapping[str, str]) -> str:
+def _version(recipe: Recipe, job: Job, environ: Mapping[str, str], stop: Event) -> "_Run":
     lay(recipe.prepare(job), job.home)
     env = {"PATH": environ.get("PATH", os.defpath), **private_home(job)}
-    output, _ = _run([*job.program, *recipe.version], job.tree, env, None, _START_S)
-    return output.decode(errors="replace")
+    return _run([*job.program, *recipe.version], job.tree, env, limit_s=_START_S, stop=stop)
 
 
-def _asked(recipe: Recipe, job: Job, environ: Mapping[str, str]) -> Finished | None:
+def _asked(
+    recipe: Recipe, job: Job, environ: Mapping[str, str], stop: Event
+) -> tuple[Finished | None, "_Run"]:
     prepared = recipe.prepare(job)
     env = {"PATH": environ.get("PATH", os.defpath), **environment(prepared, environ)}
-    output, errors = _run(prepared.argv, job.tree, env, prepared.stdin, _ANSWER_S)
+    stdin = prepared.stdin
+    run = _run(prepared.argv, job.tree, env, stdin=stdin, limit_s=_ANSWER_S, stop=stop)
     reader = recipe.reader(job)
-    facts: list[Fact] = [fact for line in output.splitlines() for fact in reader.feed(line, "out")]
-    facts += [fact for line in errors.splitlines() for fact in reader.feed(line, "err")]
+    facts: list[Fact] = []
+    for line in run.output.splitlines():
+        facts += reader.feed(line, "out")
+    for line in run.errors.splitlines():
+        facts += reader.feed(line, "err")
     facts += reader.finish()
-    return next((fact for fact in facts if isinstance(fact, Finished)), None)
+    return next((fact for fact in facts if isinstance(fact, Finished)), None), run
+
+
+class _Run(Struct, frozen=True):
+    """What a program said, and how it ended."""
+
+    output: bytes
+    errors: bytes
+    end: str
+
+    @property
+    def how(self) -> str:
+        lines = [*self.output.splitlines(), *self.errors.splitlines()]
+        words = (" ".join(line.decode(errors="replace").split()) for line in reversed(lines))
+        last = next((line for line in words if line), "")
+        return f"{self.end}: {redacted(last)[:_QUOTED]}" if last else self.end
 
 
 def _run(
-    argv: list[str], cwd: str, env: dict[str, str], stdin: str | None, limit_s: float
-) -> tuple[bytes, bytes]:
-    """Return what a program said until its end, or until its limit."""
+    argv: list[str],
+    cwd: str,
+    env: dict[str, str],
+    *,
+    stdin: str | None = None,
+    limit_s: float,
+    stop: Event,
+) -> _Run:
+    """Run a program to its end or its limit; what it leaves behind is ended with it."""
     with open(stdin or os.devnull, "rb") as given:
         try:
             process = subprocess.Popen(
@@ -165,9 +191,15 @@ def _run(
                 start_new_session=True,
             )
         except OSError as error:
-            return b"", str(error).encode()
-    try:
-        return process.communicate(timeout=limit_s)
-    except subprocess.TimeoutExpired:
+            return _Run(b"", b"", str(error))
+    end = time.monotonic() + limit_s
+    said = None
+    while said is None and time.monotonic() < end and not stop.is_set():
+        with suppress(subprocess.TimeoutExpired):
+            said = process.communicate(timeout=_LOOK_S)
+    with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-        return process.communicate()
+    if said is None:
+        return _Run(*process.communicate(), f"it does not end within {limit_s:g} s")
+    code = process.returncode
+    return _Run(*said, f"exit code {code}" if code >= 0 else f"signal {-code}")

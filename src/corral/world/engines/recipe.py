@@ -62,6 +62,7 @@ class Job(Struct, frozen=True, kw_only=True):
     )  # programs that the engine may run, with Permission.EDIT
     permission: Permission = Permission.EDIT
     as_root: bool = False
+    confined: bool = False  # by us: a sandbox of its own cannot be set up inside of that
     idle_s: int = 300  # how long the model may be silent
     unpacked: str = ""  # where an engine may unpack itself once for all sessions
     files: tuple[str, ...] = ()  # that the task is about, for engines which must be told
@@ -80,6 +81,8 @@ class Prepared(Struct, frozen=True, kw_only=True):
     keys: dict[str, str] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)  # path -> text, readable by us only
     folders: tuple[str, ...] = ()
+    # Pattern of a path -> the name that the first file which fits it gets, unless one has it.
+    names: dict[str, str] = field(default_factory=dict)
     stdin: str | None = None
 
 

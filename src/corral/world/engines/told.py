@@ -10,8 +10,9 @@ A line that is no fact says nothing. A program that ends without `finished` brok
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
-from corral.core.facts import AnyFact, Fact
+from corral.core.facts import AnyFact, Began, Fact
 from corral.world.engines.recipe import Job, Prepared, Recipe, Stream, private_home
 
 _DECODER: msgspec.json.Decoder[AnyFact] = msgspec.json.Decoder(AnyFact)
@@ -25,9 +26,13 @@ class FactsReader:
         if stream != "out" or not line.lstrip().startswith(b"{"):
             return []
         try:
-            return [_DECODER.decode(line)]
+            fact = _DECODER.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError):
             return []  # an object of its own, or a line that was cut: no fact
+        if isinstance(fact, Began) and not fact.model:
+            # It does not say otherwise, so it uses the one that it was told to; prices go by that.
+            fact = replace(fact, model=self.job.model)
+        return [fact]
 
     def finish(self) -> list[Fact]:
         return []

@@ -11,7 +11,6 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from os.path import join
-from types import TracebackType
 from typing import Self
 
 from msgspec import Struct
@@ -97,12 +96,7 @@ class Merger:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exc: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -11,7 +11,6 @@ import tempfile
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from os.path import join
-from types import TracebackType
 from typing import IO, Self
 
 from msgspec import Struct
@@ -57,12 +56,7 @@ class Objects:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exc: object) -> None:
         self.close()
 
     def close(self) -> None:

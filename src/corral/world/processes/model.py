@@ -32,6 +32,7 @@ class Launch(Struct, frozen=True, kw_only=True):
     wall_s: float | None = None
     grace_s: float = 10.0
     output_bytes: int = 64 << 20
+    writable: list[str] | None = None  # all that it can write to; None: whatever we can
     split: bool = False  # what it writes to stderr goes into files of its own, `errors`
 
 

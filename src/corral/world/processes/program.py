@@ -14,7 +14,7 @@ import time
 from contextlib import suppress
 from typing import Any, NamedTuple, NoReturn
 
-from corral.world.processes import records, system, table
+from corral.world.processes import confining, records, system, table
 from corral.world.processes.output import Output
 
 CANNOT = 127
@@ -85,6 +85,10 @@ def _become(folder: str, launch: dict[str, Any], outputs: tuple[Output, ...]) ->
         for source, target in ((stdin, 0), (outputs[0].sink, 1), (outputs[-1].sink, 2)):
             os.dup2(source, target)
         _reset_signals()
+        if launch["writable"] is not None:
+            about = "confining it"
+            confining.confine(launch["writable"])
+            about = launch["argv"][0]
         _execute(launch["argv"], launch["env"])
     except OSError as error:
         raise _Refused(f"{about}: {os.strerror(error.errno or 0)}") from error

@@ -131,6 +131,18 @@ class Trees:
                 self._raw.move(ref, commit, old)
         return commit
 
+    def put_back(self, tree: Tree, reason: str) -> None:
+        """Point a session's branch at its base again; the commit that it leaves is kept.
+
+        The branch of a clone is its own until it is collected.
+        """
+        ref = f"refs/heads/{tree.branch}"
+        old = self._plain.commits(ref)[0]
+        if tree.kind == "clone" or old is None or old == tree.base:
+            return
+        self.keep.hold(tree.name, tree.branch, old, reason)
+        self._plain.move(ref, tree.base, old)
+
     def show_conflict(self, tree: Tree, state: State) -> Kept | None:
         """Keep what is in a tree, then let its session see a conflict in it.
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing import get_context
 from random import Random
-from types import TracebackType
 from typing import Self
 
 from corral.core.ids import TaskId
@@ -43,12 +42,7 @@ class Crew:
                 process.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exc: object) -> None:
         with undisturbed():
             for process in self._members.values():
                 if process.pid is not None:

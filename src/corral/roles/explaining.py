@@ -1,0 +1,14 @@
+"""Explain whatever goes by a name; an earlier session of a task is read from the log."""
+
+from corral.core import reasons
+from corral.core.past import task_of
+from corral.core.reasons import Reason
+from corral.core.state import State
+from corral.roles import past
+from corral.store.port import Store
+
+
+def explained(store: Store, state: State, name: str, now: int) -> Reason:
+    if name.upper() not in state.sessions and task_of(state, name) is not None:
+        return reasons.of_session(state, past.find(store, state, name), now)
+    return reasons.reason(state, name, now)

@@ -1,0 +1,67 @@
+"""R10: a confined session can write to its own tree only, and an observer to no file of it."""
+
+import pytest
+
+from corral.world.processes import confining
+from tests.e2e.witness.farm import QUIET, WORK, Farm
+
+pytestmark = pytest.mark.skipif(
+    not confining.version(), reason="this system has no Landlock: nothing can be confined here"
+)
+CONFINED = QUIET + "[confine]\nenabled = true\n"
+TRIES = {
+    "the checkout": 'echo x >> "$CHECKOUT/README.md"',
+    "a new file in it": 'touch "$CHECKOUT/new.txt"',
+    "beside the trees": "touch ../beside",
+    "another branch": "git update-ref refs/heads/main HEAD~0 && git branch -f other HEAD",
+    "the configuration of all": "git config user.name nobody",
+    "a hook": 'ln -s /bin/true "$CORRAL_RUN/hooks/pre-commit"',
+    "the log": 'echo x >> "$CORRAL_RUN/corral/journal"',
+    "a link out of it": 'ln -s "$CHECKOUT" out && touch out/new.txt',
+    "a folder moved away": 'mkdir here && mv here "$CHECKOUT/here"',
+    "temporary files of all": 'touch "$CHECKOUT/../for-all"',
+    "who started it": 'kill -0 "$PPID"',
+}
+
+
+@pytest.mark.parametrize("kind", ["worktree", "clone"])
+def test_a_session_can_write_to_its_tree_only(farm: Farm, kind: str) -> None:
+    farm.configure(CONFINED + f'[trees]\nkind = "{kind}"\n')
+    before = farm.checkout(), (farm.path / ".git" / "config").read_bytes()
+    tries = "\n".join(
+        f"if ({what}) 2>/dev/null; then echo 'it could write: {name}'; exit 3; fi; rm -rf here out"
+        for name, what in TRIES.items()
+    )
+    if kind == "clone":  # there, these are its own
+        tries = tries.replace("git update-ref", "false &&").replace("git config", "false &&")
+    task = farm.script(
+        f"CHECKOUT='{farm.path}'\n{tries}\nmktemp >/dev/null && {WORK}",
+        "--accept",
+        f"! touch '{farm.path}/by-a-check' && touch by-a-check && rm by-a-check",
+    )
+    farm.once()
+    output = (farm.run_of(f"{task}.1") / "output").read_text()
+    assert farm.verdict(task) == "proved", farm.detail(task) + output
+    assert (farm.checkout(), (farm.path / ".git" / "config").read_bytes()) == before
+
+
+def test_an_observer_can_write_its_reports_only(farm: Farm) -> None:
+    farm.configure(CONFINED)
+    task = farm.script(
+        "for file in README.md new.txt; do echo x >> $file && exit 3; done 2>/dev/null;"
+        " git commit -q --allow-empty -m no 2>/dev/null && exit 4;"
+        """ echo '1 - looking' >> progress.md; echo '{"found": 0}' > results.json; sleep 60""",
+        "--role",
+        "observer",
+    )
+    farm.once()
+    assert farm.verdict(task) == "proved", farm.detail(task)
+    assert farm.session(f"{task}.1")["progress"].endswith("looking")
+
+
+def test_more_can_be_allowed(farm: Farm) -> None:
+    (farm.path.parent / "cache").mkdir()
+    farm.configure(CONFINED + f'also = ["{farm.path.parent}/cache", "/nowhere"]\n')
+    task = farm.script(f"echo x > '{farm.path.parent}/cache/x' && {WORK}")
+    farm.once()
+    assert farm.verdict(task) == "proved", farm.detail(task)

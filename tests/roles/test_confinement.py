@@ -1,0 +1,27 @@
+"""R10: where sessions cannot be confined, they are told so, and do not start."""
+
+from pathlib import Path
+
+import pytest
+
+from corral.core.config import Confine
+from corral.core.errors import Failed
+from corral.roles.confinement import Confinement
+from corral.roles.files import Room
+from corral.world.processes import confining
+from corral.world.repository import find
+from tests.e2e.corral_command import make_repository
+
+
+def test_a_system_without_landlock_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository = find(str(make_repository(tmp_path / "project").path))
+    monkeypatch.setattr(confining, "version", lambda: 0)
+    with pytest.raises(Failed, match="no Landlock"):
+        Confinement(Confine(enabled=True), repository).check()
+    with pytest.raises(OSError, match="no Landlock"):
+        confining.confine([])
+    off = Confinement(Confine(), repository)
+    off.check()
+    assert off.variables(Room(str(tmp_path), "FAR-1.1")) == {}  # type: ignore[arg-type]  # a name
