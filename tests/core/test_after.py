@@ -176,3 +176,17 @@ def test_an_answer_by_policy_is_on_its_way_with_the_question_and_ends_with_its_s
     assert session_rules.answered(yard.state, session) == []
     yard.record(messages.give_back(yard.state, yard.state.sessions[session]))
     assert yard.state.messages == {}  # it is not told to the next session
+
+
+def test_the_folder_of_a_conversation_is_kept_for_it_until_it_goes_on() -> None:
+    yard = Yard()
+    first = yard.start()
+    assert session_rules.interrupted(yard.state) == []
+    yard.record(session_rules.engaged(yard.state, first, "th-1", "m", "1"))
+    yard.end(first, Verdict.CRASHED)
+    assert session_rules.interrupted(yard.state) == [first]
+    yard.wait(100_000)
+    second = yard.start()
+    assert session_rules.interrupted(yard.state) == [first], "its tree is yet to be made there"
+    yard.end(second, Verdict.LOOPING)
+    assert session_rules.interrupted(yard.state) == []

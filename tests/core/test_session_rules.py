@@ -496,16 +496,3 @@ class Fleet(RuleBasedStateMachine):
 
 TestFleet = Fleet.TestCase
 TestFleet.settings = settings(max_examples=200, stateful_step_count=25, deadline=None)
-
-
-def test_the_folder_of_a_conversation_is_kept_for_it_until_it_goes_on(board: Ranch) -> None:
-    assert session_rules.interrupted(board.state) == []
-    board.record([e.SessionEngaged(session=FIRST, thread="talk")])
-    board.end(CRASHED)
-    assert session_rules.interrupted(board.state) == [FIRST]
-    board.wait(3600)
-    board.start()
-    assert board.session(SECOND).conversation == "talk"
-    assert session_rules.interrupted(board.state) == [FIRST], "its tree is yet to be made there"
-    board.end(PROVED, SECOND)
-    assert session_rules.interrupted(board.state) == []
