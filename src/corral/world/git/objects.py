@@ -7,10 +7,9 @@ import hashlib
 import os
 import struct
 import subprocess
-import tempfile
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from os.path import join
+from contextlib import ExitStack
 from typing import IO, Self
 
 from msgspec import Struct
@@ -50,7 +49,6 @@ class Objects:
         self.view = view
         self._reader: subprocess.Popen[bytes] | None = None
         self._writer: subprocess.Popen[bytes] | None = None
-        self._drafts: tempfile.TemporaryDirectory[str] | None = None
         self._found: dict[str, Found] = {}
 
     def __enter__(self) -> Self:
@@ -64,9 +62,6 @@ class Objects:
             if process is not None:
                 process.communicate()
         self._reader = self._writer = None
-        if self._drafts is not None:
-            self._drafts.cleanup()
-            self._drafts = None
 
     def read(self, names: Sequence[str]) -> Iterator[tuple[str, str, bytes] | None]:
         """Yield the id, kind and content of each object, None for one that is not there.
@@ -116,27 +111,26 @@ class Objects:
         if len(contents) >= _MANY:
             self.view.run("index-pack", "--stdin", stdin=_pack(contents))
             return [commit_id(content) for content in contents]
-        if self._writer is None or self._drafts is None:
-            self._drafts = tempfile.TemporaryDirectory(prefix="corral-commits-")
+        if self._writer is None:
             self._writer = self.view.talk("hash-object", "-t", "commit", "-w", "--stdin-paths")
         try:
-            return self._written(self._writer, self._drafts.name, contents)
+            return self._written(self._writer, contents)
         except BaseException:
             _end(self._writer)
             self._writer = None
-            self._drafts.cleanup()
-            self._drafts = None
             raise
 
-    def _written(
-        self, writer: subprocess.Popen[bytes], folder: str, contents: Sequence[bytes]
-    ) -> list[str]:
-        drafts = [join(folder, str(number)) for number in range(len(contents))]
-        for draft, content in zip(drafts, contents, strict=True):
-            with open(draft, "wb") as file:
+    def _written(self, writer: subprocess.Popen[bytes], contents: Sequence[bytes]) -> list[str]:
+        # The drafts are files in memory: nothing is left of them if we are killed.
+        with ExitStack() as stack:
+            files = [
+                stack.enter_context(os.fdopen(os.memfd_create("commit"), "wb")) for _ in contents
+            ]
+            for file, content in zip(files, contents, strict=True):
                 file.write(content)
-        _tell(writer, (os.fsencode(draft) for draft in drafts))
-        oids = [_stdout(writer).readline().strip().decode() for _ in drafts]
+                file.flush()
+            _tell(writer, (b"/proc/%d/fd/%d" % (os.getpid(), file.fileno()) for file in files))
+            oids = [_stdout(writer).readline().strip().decode() for _ in files]
         if "" in oids:
             raise GitFailed("git refused to write a commit")
         return oids
