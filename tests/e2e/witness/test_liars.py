@@ -96,7 +96,14 @@ LIARS: dict[str, tuple[str, tuple[str, ...], str, str, dict[str, str]]] = {
         ".git",
         {"n.txt": "n"},
     ),
-    "collects garbage": (f"{WORK} && git gc --quiet --prune=now", (), "proved", "", {}),
+    "collects garbage": (
+        # It fails where it meets work that is just being kept, and is then made and kept anew.
+        f"{WORK} && for n in 1 2 3 4 5 6 7 8; do git gc --quiet --prune=now && break; done",
+        (),
+        "proved",
+        "",
+        {},
+    ),
     "moves the trunk": (
         f"{WORK} && git branch -f {TRUNK} HEAD",
         (),
