@@ -7,19 +7,22 @@ from os.path import join
 
 from corral.core.errors import Refused
 
-_TRIES = 5
+_LOOKING_S = 0.1  # for who only looks whether it is taken
 _BETWEEN_S = 0.02
 
 
-def only_one(folder: str, role: str) -> int:
+def only_one(folder: str, role: str, *, wait_s: float = _LOOKING_S) -> int:
     """Take the lock of a role until the file that is returned is closed; refuse a second one."""
     os.makedirs(folder, exist_ok=True)
     lock = os.open(_path(folder, role), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    for _ in range(_TRIES):
+    deadline = time.monotonic() + wait_s
+    while True:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            time.sleep(_BETWEEN_S)  # somebody may only be looking whether it is taken
+            if time.monotonic() > deadline:
+                break
+            time.sleep(_BETWEEN_S)
         else:
             return lock
     os.close(lock)

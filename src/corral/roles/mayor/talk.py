@@ -46,6 +46,7 @@ from corral.world.repository import Repository
 from corral.world.trees import Trees
 
 ROLE = "mayor"
+_ENDING_S = 10  # whoever has just been answered may still be putting things away
 _LOOK_S = 1.0
 _PASSING = frozenset(map(str, PASSING))
 _UNCOUNTED = ("interrupted", "auth", "over_budget")  # troubles that are not the answer's fault
@@ -187,7 +188,7 @@ class Talk:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        lock = only_one(self._repository.folder, ROLE)
+        lock = only_one(self._repository.folder, ROLE, wait_s=_ENDING_S)
         try:
             with signals.heeded(self._runner.stopping.set):
                 yield
