@@ -9,8 +9,8 @@ from corral.core.codec import decode, event_of
 from corral.core.fold import apply
 from corral.core.ids import TaskId
 from corral.core.recurrence import decide
+from corral.core.show.why import explain
 from corral.core.state import State, Task, TaskState
-from corral.core.why import explain
 from tests.core.board import Board
 
 BEAT_S = 900

@@ -13,10 +13,10 @@ from corral.core import governor, session_rules
 from corral.core.backoff import Patience
 from corral.core.governor import Accounts
 from corral.core.ids import SessionId
+from corral.core.show.why import explain
 from corral.core.slots import Limits, startable
 from corral.core.state import Account, TaskState
 from corral.core.verdict import Judgement, Verdict
-from corral.core.why import explain
 from tests.core.board import START, Board
 
 PROFILES = Accounts(of={"default": "acc", "spare": "other"})

@@ -8,9 +8,9 @@ from corral.core import commands as c
 from corral.core import events as e
 from corral.core.ids import TaskId
 from corral.core.overlaps import Found, obstacle, overlap_views, update
+from corral.core.show.why import explain
 from corral.core.slots import Limits, startable
 from corral.core.state import TaskState
-from corral.core.why import explain
 from tests.core.board import Board
 
 NOBODY = TaskId("")

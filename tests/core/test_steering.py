@@ -6,8 +6,8 @@ from corral.core import commands as c
 from corral.core.errors import Refused
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.queue_rules import paused
+from corral.core.show.why import explain
 from corral.core.slots import Limits, startable
-from corral.core.why import explain
 from tests.core.board import Board, started
 
 LIMITS = Limits(10)

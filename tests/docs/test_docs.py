@@ -15,8 +15,8 @@ from corral.core.config import parse as parse_config
 from corral.core.errors import CorralError
 from corral.core.events import EVENTS
 from corral.core.moves import MOVES
+from corral.core.show.views import COLUMNS
 from corral.core.verdict import Verdict
-from corral.core.views import COLUMNS
 from corral.interfaces.cli.catalogue import ENTRIES, options_of
 from corral.interfaces.cli.parser import parse
 from corral.interfaces.reference import codes, page, setting_fields

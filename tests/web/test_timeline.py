@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from corral.core.board import board_of
+from corral.core.show.tables import board_of
 from corral.core.state import State
 from corral.store.replay import extend
 from corral.store.sqlite import SqliteStore

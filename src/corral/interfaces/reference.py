@@ -19,8 +19,8 @@ from corral.core.config import Config
 from corral.core.errors import CorralError
 from corral.core.events import EVENTS, Event
 from corral.core.moves import MOVES
+from corral.core.show.views import COLUMNS
 from corral.core.verdict import Verdict
-from corral.core.views import COLUMNS
 from corral.interfaces.cli.catalogue import COMMON, ENTRIES, Entry, Option, options_of, summary
 from corral.interfaces.reference_words import (
     ANSWERS,

@@ -17,7 +17,7 @@ from corral.core.chores import Found
 from corral.core.codec import decode, event_of
 from corral.core.errors import Failed
 from corral.core.ids import TaskId
-from corral.core.trace import ENDS, Happened, traces
+from corral.core.show.trace import ENDS, Happened, traces
 from corral.store.port import Request, Store
 from corral.world.repository import Repository
 

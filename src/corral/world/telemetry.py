@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from corral.core.errors import Failed
-from corral.core.trace import Span, Trace
+from corral.core.show.trace import Span, Trace
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.resources import Resource

@@ -10,9 +10,9 @@ from corral.core.errors import BadInput, Refused
 from corral.core.ids import ConvoyId, TaskId, Token
 from corral.core.plan.apply import Outcome, applied, outcome
 from corral.core.plan.schema import ConvoyPlan, Plan
+from corral.core.show.views import task_view
+from corral.core.show.why import explain
 from corral.core.state import TaskState
-from corral.core.views import task_view
-from corral.core.why import explain
 from tests.core.board import Board
 from tests.core.plan.plans import plan, task
 

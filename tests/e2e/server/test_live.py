@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from corral.core.board import board_of
 from corral.core.commands import EditTask
-from corral.core.rows import TABLES
 from corral.core.rules import decide
+from corral.core.show.rows import TABLES
+from corral.core.show.tables import board_of
 from corral.core.state import State, TaskState
 from corral.roles.files import Room
 from corral.store.port import Request

@@ -2,8 +2,8 @@
 
 from xml.etree import ElementTree
 
+from corral.core.show.outlook import Lot, Report
 from corral.core.text import shown
-from corral.core.whole import Lot, Report
 
 
 def junit(told: Report) -> bytes:

@@ -14,7 +14,7 @@ from corral.core.errors import CorralError
 from corral.core.text import shown as safe
 
 if TYPE_CHECKING:
-    from corral.core.views import TaskLine
+    from corral.core.show.views import TaskLine
 
 _STYLES = {
     "bold": "1",

@@ -8,9 +8,9 @@ from typing import Any
 
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.money import total
+from corral.core.show.outlook import Lot, Outlook
 from corral.core.state import State, Task, TaskState
 from corral.core.text import shown as safe
-from corral.core.whole import Lot, Outlook
 from corral.interfaces.cli.output import STATE_STYLE, columns, cut, paint, span, width
 
 _BADGES = {

@@ -22,10 +22,10 @@ from corral.core.plan.apply import Outcome, find_convoy, keyed, outcome
 from corral.core.plan.schema import Plan
 from corral.core.profiles import limits_of
 from corral.core.session_rules import WITNESS
+from corral.core.show.outlook import Lot, Outlook, Report, Standing, outlook, report
 from corral.core.slots import CANNOT_OPEN
 from corral.core.state import TaskState
 from corral.core.text import printable
-from corral.core.whole import Lot, Outlook, Report, Standing, outlook, report
 from corral.interfaces.cli import output, plans
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.junit import junit

@@ -4,10 +4,10 @@ import gc
 from typing import TYPE_CHECKING
 
 from corral.core import session_rules
+from corral.core.show.views import SessionView, session_view
 from corral.core.state import Session
 from corral.core.text import line, shown
 from corral.core.verdict import Verdict
-from corral.core.views import SessionView, session_view
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import moment, paint, span, table
 from corral.interfaces.cli.parser import Options

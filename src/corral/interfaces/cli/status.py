@@ -3,11 +3,11 @@
 import gc
 import sys
 
-from corral.core import views
 from corral.core.bill import NANO, Bill
 from corral.core.engine_fold import DAY_MS
 from corral.core.money import spent_in_all
 from corral.core.overlaps import overlap_views
+from corral.core.show import views
 from corral.core.state import State, Task
 from corral.interfaces.cli import output
 from corral.interfaces.cli.context import Context

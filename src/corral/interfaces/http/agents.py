@@ -20,12 +20,12 @@ from mcp.server.mcpserver.tools import Tool
 from mcp.server.transport_security import TransportSecuritySettings
 
 from corral.core import commands as c
-from corral.core import views
 from corral.core.access import Principal, seen, still_holds
 from corral.core.codec import decode
 from corral.core.commands import Command
 from corral.core.errors import BadInput, CorralError
 from corral.core.ids import ConvoyId, TaskId, Token
+from corral.core.show import views
 from corral.core.state import Task
 from corral.interfaces.http.api import Api
 from corral.interfaces.http.exchange import Call, Receive, Send

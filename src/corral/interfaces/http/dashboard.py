@@ -6,10 +6,10 @@ from typing import Annotated as A
 
 from msgspec import Meta, Raw, Struct
 
-from corral.core.board import board_of
 from corral.core.codec import decode
 from corral.core.errors import BadInput
-from corral.core.rows import Board
+from corral.core.show.rows import Board
+from corral.core.show.tables import board_of
 from corral.core.state import State
 from corral.interfaces.http.exchange import Call, Reply, asked, ok
 from corral.interfaces.http.pages import ROLES, Running, marked, unchanged

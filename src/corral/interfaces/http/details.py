@@ -8,14 +8,14 @@ from typing import Annotated as A
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from corral.core import whole
-from corral.core.board import session_row
 from corral.core.facts import AnyFact
 from corral.core.graph import find_task
 from corral.core.profiles import limits_of
 from corral.core.queue_rules import find_run
-from corral.core.rows import SessionRow
 from corral.core.rules import find_convoy
+from corral.core.show import outlook
+from corral.core.show.rows import SessionRow
+from corral.core.show.tables import session_row
 from corral.interfaces.http.dashboard import BoardQuery, moment
 from corral.interfaces.http.exchange import Call, Reply, asked, ok
 from corral.interfaces.http.pages import Output, OutputQuery, session_of
@@ -132,8 +132,8 @@ async def check_log(api: "Api", call: Call) -> Reply:
 async def report(api: "Api", call: Call) -> Reply:
     state, now = await moment(api, asked(call, BoardQuery))
     convoy = find_convoy(state, call.params["convoy"]).id
-    found = whole.outlook(state, convoy, limits_of(api.config), now)
-    return ok(whole.report(state, convoy, found, now))
+    found = outlook.outlook(state, convoy, limits_of(api.config), now)
+    return ok(outlook.report(state, convoy, found, now))
 
 
 def _view(path: str, summary: str, handler: Any, answer: Any, **more: Any) -> Route:
@@ -173,7 +173,7 @@ ROUTES = (
         "/api/convoys/{convoy}/report",
         "what a convoy has come to so far",
         report,
-        whole.Report,
+        outlook.Report,
         query=BoardQuery,
         people_only=True,
     ),

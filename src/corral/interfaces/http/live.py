@@ -25,9 +25,9 @@ import msgspec
 from msgspec import Meta, Struct
 
 from corral.core.access import Principal
-from corral.core.board import Change, Tables, board_of, difference, tables_of
 from corral.core.ids import SessionId
-from corral.core.rows import Board
+from corral.core.show.rows import Board
+from corral.core.show.tables import Change, Tables, board_of, difference, tables_of
 from corral.interfaces.http.exchange import Call, Send, asked
 from corral.interfaces.http.feed import Feed
 from corral.interfaces.http.outputs import Outputs

@@ -32,7 +32,7 @@ from corral.core.plan.report import of_plan
 from corral.core.plan.schema import Plan
 from corral.core.requests import keyed as by_key
 from corral.core.requests import refuse_again
-from corral.core.rows import Cost
+from corral.core.show.rows import Cost
 from corral.core.state import State
 from corral.core.text import LINE, cut, line
 from corral.interfaces.http.dashboard import BoardQuery, moment

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from corral.core import views
+from corral.core.show import views
 from corral.roles.locks import taken
 
 if TYPE_CHECKING:

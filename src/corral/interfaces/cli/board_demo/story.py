@@ -13,7 +13,7 @@ from corral.core.claims import column
 from corral.core.codec import Record, decode, event_of
 from corral.core.errors import Failed
 from corral.core.ids import TaskId
-from corral.core.views import COLUMNS
+from corral.core.show.views import COLUMNS
 from corral.interfaces.cli.board_demo.board import ACTOR, Plan
 from corral.interfaces.cli.board_demo.claimer import REFUSED
 from corral.interfaces.cli.board_demo.crew import Crew

@@ -17,8 +17,8 @@ from msgspec.structs import asdict
 from corral.core.codec import decode
 from corral.core.errors import BadInput
 from corral.core.session_rules import WITNESS
+from corral.core.show.outlook import Report, Standing
 from corral.core.verdict import Verdict
-from corral.core.whole import Report, Standing
 from corral.interfaces.cli.board_demo.board import git
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.demo import clearing, setting

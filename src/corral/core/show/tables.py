@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from corral.core import money, queue_views, rows
+from corral.core import money, queue_views
 from corral.core.bill import NANO, Bill
 from corral.core.claims import column
 from corral.core.graph import unmet
@@ -16,9 +16,10 @@ from corral.core.overlaps import overlap_views
 from corral.core.queue.parts import Kind
 from corral.core.queue_fold import trunk_of
 from corral.core.queue_state import Check
-from corral.core.rows import TABLES, Board, Cost
+from corral.core.show import rows
+from corral.core.show.rows import TABLES, Board, Cost
+from corral.core.show.views import COLUMNS, alert_views, message_views
 from corral.core.state import Session, State, Task, TaskState, overlap_name
-from corral.core.views import COLUMNS, alert_views, message_views
 
 CHECKS = 60  # of those that have ended, the last ones are shown
 _OVER = (TaskState.DONE, TaskState.CANCELLED)

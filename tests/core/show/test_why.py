@@ -13,9 +13,9 @@ from corral.core.graph import unmet
 from corral.core.ids import TaskId
 from corral.core.moves import moves_from
 from corral.core.rules import decide
+from corral.core.show.why import explain
 from corral.core.slots import Limits
 from corral.core.state import TaskState
-from corral.core.why import explain
 from tests.core.board import TTL_S, Board
 
 ACTORS = ("ana", "bob")

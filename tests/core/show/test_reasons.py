@@ -6,7 +6,7 @@ from corral.core import commands as c
 from corral.core import session_rules
 from corral.core.errors import NotFound
 from corral.core.ids import ConvoyId, TaskId
-from corral.core.reasons import reason
+from corral.core.show.reasons import reason
 from corral.core.verdict import Verdict
 from tests.core.board import Board, started
 

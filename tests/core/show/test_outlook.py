@@ -5,9 +5,9 @@ import pytest
 from corral.core import commands as c
 from corral.core import events as e
 from corral.core.ids import ConvoyId, TaskId
+from corral.core.show.outlook import EXIT_CODES, Lot, Outlook, Standing, outlook, report
 from corral.core.slots import Limits
 from corral.core.state import TaskState
-from corral.core.whole import EXIT_CODES, Lot, Outlook, Standing, outlook, report
 from tests.core.board import Board
 
 LIMITS = Limits(total=4)

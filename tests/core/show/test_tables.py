@@ -6,9 +6,9 @@ import msgspec
 import pytest
 
 from corral.core import commands as c
-from corral.core.board import board_of, critical, difference, tables_of
 from corral.core.ids import ConvoyId, TaskId
-from corral.core.rows import TABLES
+from corral.core.show.rows import TABLES
+from corral.core.show.tables import board_of, critical, difference, tables_of
 from corral.core.state import TaskState
 from tests.core.board import Board, started
 

@@ -4,8 +4,8 @@ import msgspec
 
 from corral.core import commands as c
 from corral.core import events as e
-from corral.core import views
 from corral.core.ids import ConvoyId, SessionId, TaskId, Token
+from corral.core.show import views
 from corral.core.state import TaskState
 from tests.core.board import Board
 

@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from corral.core.ids import ConvoyId, SessionId, TaskId
 from corral.core.mayor_state import MayorState
+from corral.core.show.views import AlertView, MessageView
 from corral.core.state import TaskState
-from corral.core.views import AlertView, MessageView
 
 
 class Cost(Struct, frozen=True, gc=False):

@@ -1,6 +1,6 @@
 """Why something other than a task is as it is: a session, a convoy, a check run, a lease, …
 
-For tasks, which have a place on the board and moves, see `core/why`.
+For tasks, which have a place on the board and moves, see `core/show/why`.
 """
 
 from collections.abc import Iterator
@@ -14,9 +14,9 @@ from corral.core.leases import clashes, resource_name
 from corral.core.mayor_state import Mayor
 from corral.core.queue_fold import trunk_of
 from corral.core.queue_state import Check
+from corral.core.show.why import explain
 from corral.core.state import Alert, Convoy, Message, Session, State, TaskState
 from corral.core.text import cut, printable
-from corral.core.why import explain
 
 _OPEN = 10  # tasks of a convoy that are named
 
