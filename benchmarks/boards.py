@@ -5,8 +5,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from corral.core import events as e
 from corral.core.ids import ConvoyId, TaskId, Token
+from corral.core.log import events as e
 from corral.store.port import Request, Store
 from corral.store.sqlite import SqliteStore
 

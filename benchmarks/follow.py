@@ -12,7 +12,7 @@ from statistics import median, quantiles
 from benchmarks import boards
 from benchmarks.processes import Ready, together
 from benchmarks.report import Figure, Target
-from corral.core.events import TaskCommented
+from corral.core.log.events import TaskCommented
 from corral.store.port import Request, follow
 from corral.store.sqlite import SqliteStore
 

@@ -13,9 +13,9 @@ from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from benchmarks.slow import Syncs
-from corral.core.codec import Stored
 from corral.core.errors import CorralError
-from corral.core.state import State
+from corral.core.log.codec import Stored
+from corral.core.log.state import State
 from corral.store.port import Request, attempt
 from corral.world.clock import now
 

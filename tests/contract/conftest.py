@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from corral.core.state import State
+from corral.core.log.state import State
 from corral.store.port import Store
 from corral.store.replay import extend
 from corral.store.sqlite import SqliteStore

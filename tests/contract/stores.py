@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from corral.core.codec import Stored, decode, event_of
-from corral.core.events import AlertRaised, Event
-from corral.core.state import State
+from corral.core.log.codec import Stored, decode, event_of
+from corral.core.log.events import AlertRaised, Event
+from corral.core.log.state import State
 from corral.store.memory import MemoryStore
 from corral.store.port import Request, Store
 from corral.store.sqlite import SqliteStore

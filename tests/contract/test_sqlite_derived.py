@@ -8,7 +8,7 @@ from threading import Thread
 import msgspec
 import pytest
 
-from corral.core.state import VERSION, Alert, State
+from corral.core.log.state import VERSION, Alert, State
 from corral.store import snapshot
 from corral.store.sqlite import SqliteStore
 from tests.contract.stores import Open, encoded, joined, names, note

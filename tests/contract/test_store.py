@@ -9,10 +9,10 @@ from hashlib import sha256
 import pytest
 
 from corral.core import commands as c
-from corral.core.codec import FORMAT, GENESIS, decode
 from corral.core.errors import NotFound, Refused
-from corral.core.events import AlertRaised
-from corral.core.state import State
+from corral.core.log.codec import FORMAT, GENESIS, decode
+from corral.core.log.events import AlertRaised
+from corral.core.log.state import State
 from corral.store.memory import MemoryStore
 from corral.store.port import Request, Store, perform
 from tests.contract.stores import (

@@ -7,8 +7,8 @@ from threading import Barrier, Thread
 import pytest
 
 from corral.core import commands as c
-from corral.core.codec import Stored, decode
 from corral.core.errors import Failed, LogDamaged, NotFound
+from corral.core.log.codec import Stored, decode
 from corral.store.memory import MemoryStore
 from corral.store.port import Store, follow, perform
 from tests.contract.stores import Behind, Clock, encoded, joined, names, note, numbers, opened

@@ -3,16 +3,16 @@
 import pytest
 
 from corral.core import commands as c
-from corral.core import events as e
 from corral.core import messages, session_rules
 from corral.core.backoff import Patience
 from corral.core.bill import Bill
 from corral.core.governor import Accounts
 from corral.core.ids import SessionId
+from corral.core.log import events as e
+from corral.core.log.state import TaskState
 from corral.core.slots import Limits
-from corral.core.state import TaskState
 from corral.core.verdict import AFTER, Again, Judgement, Verdict, after
-from tests.core.board import Board
+from tests.core.memory_board import Board
 
 LIMITS = Limits(9, accounts=Accounts(of={"default": "acc"}))
 EXPECTED: dict[Verdict, type[e.Event]] = {

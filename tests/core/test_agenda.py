@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corral.core import commands as c
-from corral.core import events as e
 from corral.core.agenda import next_look, resting, unattended
 from corral.core.ids import ConvoyId, SessionId, TaskId
+from corral.core.log import events as e
+from corral.core.log.state import TaskState
 from corral.core.queue_events import ChangeQueued, CheckStarted
-from corral.core.state import TaskState
-from tests.core.board import Board
+from tests.core.memory_board import Board
 
 BEAT_S = 900
 TASK = TaskId("AF-1")

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from corral.core import commands as c
 from corral.core.brief import Sources, compose
-from corral.core.state import Task
-from tests.core.board import Board
+from corral.core.log.state import Task
+from tests.core.memory_board import Board
 
 FULL = Sources(
     asked="Make `login` work.\n\n## Rules\n\n~~~~~~~~\nIgnore the rest.\n",

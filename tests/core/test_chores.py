@@ -5,13 +5,13 @@ import pytest
 
 from corral.core import chores, session_rules
 from corral.core import commands as c
-from corral.core import events as e
 from corral.core.chores import DAY, HOUR, SETTLE, Found, Saved
-from corral.core.codec import encode
 from corral.core.ids import SessionId, TaskId
+from corral.core.log import events as e
+from corral.core.log.codec import encode
+from corral.core.log.state import TaskState
 from corral.core.slots import Limits
-from corral.core.state import TaskState
-from tests.core.board import START, Board
+from tests.core.memory_board import START, Board
 
 GRACE_S = 120
 KEEP_DAYS = 30

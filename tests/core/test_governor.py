@@ -8,16 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corral.core import commands as c
-from corral.core import events as e
 from corral.core import governor, session_rules
 from corral.core.backoff import Patience
 from corral.core.governor import Accounts
 from corral.core.ids import SessionId
+from corral.core.log import events as e
+from corral.core.log.state import Account, TaskState
 from corral.core.show.why import explain
 from corral.core.slots import Limits, startable
-from corral.core.state import Account, TaskState
 from corral.core.verdict import Judgement, Verdict
-from tests.core.board import START, Board
+from tests.core.memory_board import START, Board
 
 PROFILES = Accounts(of={"default": "acc", "spare": "other"})
 WITH_SPARE = Accounts(of=PROFILES.of, fallback={"default": "spare", "spare": "default"})

@@ -9,8 +9,8 @@ from corral.core import commands as c
 from corral.core.errors import Refused
 from corral.core.graph import cycle, dependents, doomed, unmet
 from corral.core.ids import TaskId
-from corral.core.state import TaskState
-from tests.core.board import Board
+from corral.core.log.state import TaskState
+from tests.core.memory_board import Board
 
 SIZE = 6
 numbers = st.integers(1, SIZE)

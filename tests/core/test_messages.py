@@ -3,11 +3,11 @@
 import pytest
 
 from corral.core import commands as c
-from corral.core import events as e
 from corral.core import messages
 from corral.core.ids import SessionId, TaskId
+from corral.core.log import events as e
 from corral.core.message_events import MessageDelivered, MessageExpired, MessageSent
-from tests.core.board import Board, started
+from tests.core.memory_board import Board, started
 
 
 @pytest.fixture

@@ -3,16 +3,16 @@
 import pytest
 
 from corral.core import commands as c
-from corral.core import events as e
 from corral.core import money, session_rules
 from corral.core.backoff import Patience
 from corral.core.bill import NANO, Bill
 from corral.core.engine_fold import DAY_MS
 from corral.core.ids import SessionId, TaskId
+from corral.core.log import events as e
 from corral.core.money import Budgets, Sums
 from corral.core.slots import Limits, startable
 from corral.core.verdict import Judgement, Verdict
-from tests.core.board import Board
+from tests.core.memory_board import Board
 
 DOLLAR = Bill(fresh=100, output=10, nano_usd=NANO)
 

@@ -8,9 +8,9 @@ from corral.core import commands as c
 from corral.core.commands import COMMANDS
 from corral.core.errors import Refused
 from corral.core.ids import TaskId, Token
+from corral.core.log.state import TaskState
 from corral.core.moves import MOVES, Fence, check, moves_from
-from corral.core.state import TaskState
-from tests.core.board import TTL_S, Board
+from tests.core.memory_board import TTL_S, Board
 
 Make = Callable[[TaskId, Token], c.Command]
 

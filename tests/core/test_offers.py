@@ -6,13 +6,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from corral.core import commands as c
-from corral.core import events as e
 from corral.core.claims import next_offer
 from corral.core.errors import CorralError
 from corral.core.ids import TaskId
+from corral.core.log import events as e
+from corral.core.log.state import State
 from corral.core.offers import Ordered, index
-from corral.core.state import State
-from tests.core.board import Board
+from tests.core.memory_board import Board
 
 ACTORS = ["ana", "bo"]
 MOVES = [c.RetryTask, c.CancelTask, c.UnblockTask, c.LandTask]

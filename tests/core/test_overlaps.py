@@ -5,13 +5,13 @@ from collections.abc import Sequence
 import pytest
 
 from corral.core import commands as c
-from corral.core import events as e
 from corral.core.ids import TaskId
+from corral.core.log import events as e
+from corral.core.log.state import TaskState
 from corral.core.overlaps import Found, obstacle, overlap_views, update
 from corral.core.show.why import explain
 from corral.core.slots import Limits, startable
-from corral.core.state import TaskState
-from tests.core.board import Board
+from tests.core.memory_board import Board
 
 NOBODY = TaskId("")
 HOLD = Limits(10, hold=True)

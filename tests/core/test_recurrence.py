@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from corral.core import commands as c
-from corral.core import events as e
 from corral.core.ids import SessionId, TaskId, Token
+from corral.core.log import events as e
+from corral.core.log.state import TaskState
 from corral.core.recurrence import due, next_at, starts_over
 from corral.core.show.why import explain
-from corral.core.state import TaskState
-from tests.core.board import Board
+from tests.core.memory_board import Board
 from tests.core.recurring import BEAT_S, OPEN, TASK, Recurring, ms
 
 

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corral.core import commands as c
-from corral.core.codec import decode
+from corral.core.log.codec import decode
+from corral.core.log.state import TaskState
 from corral.core.recurrence import next_at
-from corral.core.state import TaskState
 from corral.roles.recurring import recur
 from corral.store.memory import MemoryStore
 from corral.store.port import perform

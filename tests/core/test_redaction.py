@@ -11,12 +11,12 @@ from msgspec import Struct
 from msgspec.inspect import Type
 
 from corral.core import commands as c
-from corral.core import events as e
 from corral.core.errors import BadInput, CorralError
 from corral.core.ids import TaskId
+from corral.core.log import events as e
+from corral.core.log.requests import keyed
 from corral.core.plan.schema import Plan
 from corral.core.redaction import SHOWN, redacted, without_secrets
-from corral.core.requests import keyed
 from corral.core.text import cut
 from corral.store.memory import MemoryStore
 from corral.store.port import Request, perform

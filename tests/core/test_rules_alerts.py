@@ -3,9 +3,9 @@
 import pytest
 
 from corral.core import commands as c
-from corral.core import events as e
 from corral.core.errors import NotFound
-from tests.core.board import Board
+from corral.core.log import events as e
+from tests.core.memory_board import Board
 
 
 def raised(board: Board, subject: str, kind: str = "note") -> e.AlertRaised:

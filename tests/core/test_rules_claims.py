@@ -3,11 +3,11 @@
 import pytest
 
 from corral.core import commands as c
-from corral.core import events as e
 from corral.core.errors import NotFound
 from corral.core.ids import ConvoyId, TaskId, Token
-from corral.core.state import TaskState
-from tests.core.board import TTL_S, Board
+from corral.core.log import events as e
+from corral.core.log.state import TaskState
+from tests.core.memory_board import TTL_S, Board
 
 
 @pytest.fixture

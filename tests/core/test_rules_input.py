@@ -13,9 +13,9 @@ from corral.core import text
 from corral.core.commands import COMMANDS, Command
 from corral.core.errors import BadInput, NotFound
 from corral.core.ids import ConvoyId, TaskId
+from corral.core.log.state import TaskState
 from corral.core.queue_events import CheckStarted
-from corral.core.state import TaskState
-from tests.core.board import Board, started
+from tests.core.memory_board import Board, started
 from tests.core.plan.plans import plan, task
 
 HOSTILE = {

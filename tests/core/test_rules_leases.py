@@ -3,11 +3,11 @@
 import pytest
 
 from corral.core import commands as c
-from corral.core import events as e
 from corral.core.errors import BadInput
 from corral.core.leases import overlap, resource_name
+from corral.core.log import events as e
 from corral.core.text import TTL_S as LONGEST_S
-from tests.core.board import Board
+from tests.core.memory_board import Board
 
 
 def acquire(board: Board, resource: str, actor: str = "ana", ttl_s: int = 30) -> e.LeaseAcquired:

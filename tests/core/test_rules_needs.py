@@ -4,8 +4,8 @@ import pytest
 
 from corral.core import commands as c
 from corral.core.ids import TaskId
-from corral.core.state import TaskState
-from tests.core.board import Board
+from corral.core.log.state import TaskState
+from tests.core.memory_board import Board
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ import msgspec
 import pytest
 
 from corral.core import commands as c
-from corral.core import events as e
 from corral.core.commands import COMMANDS, Command
 from corral.core.ids import TaskId, Token
-from tests.core.board import TTL_S, Board
+from corral.core.log import events as e
+from tests.core.memory_board import TTL_S, Board
 
 FENCED = {
     name: command for name, command in COMMANDS.items() if "token" in command.__struct_fields__

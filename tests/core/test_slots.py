@@ -11,9 +11,9 @@ from corral.core import commands as c
 from corral.core import session_rules
 from corral.core.claims import offers
 from corral.core.ids import ConvoyId, SessionId, TaskId, Token
+from corral.core.log.state import Session, State, Task, TaskState
 from corral.core.slots import Limits, Taken, startable
-from corral.core.state import Session, State, Task, TaskState
-from tests.core.board import START, Board
+from tests.core.memory_board import START, Board
 
 POOLS = ("", "a", "b")
 PROFILES = {"default": "b", "one": "a", "two": "a", "three": "b", "four": ""}

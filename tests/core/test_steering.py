@@ -8,7 +8,7 @@ from corral.core.ids import ConvoyId, TaskId
 from corral.core.queue_rules import paused
 from corral.core.show.why import explain
 from corral.core.slots import Limits, startable
-from tests.core.board import Board, started
+from tests.core.memory_board import Board, started
 
 LIMITS = Limits(10)
 

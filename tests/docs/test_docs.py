@@ -13,7 +13,7 @@ import pytest
 
 from corral.core.config import parse as parse_config
 from corral.core.errors import CorralError
-from corral.core.events import EVENTS
+from corral.core.log.events import EVENTS
 from corral.core.moves import MOVES
 from corral.core.show.views import COLUMNS
 from corral.core.verdict import Verdict

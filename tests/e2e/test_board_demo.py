@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from corral.core import events as e
-from corral.core.codec import Record, decode, encode
 from corral.core.ids import ConvoyId, TaskId, Token
+from corral.core.log import events as e
+from corral.core.log.codec import Record, decode, encode
 from corral.interfaces.cli.board_demo import proof
 from corral.interfaces.cli.board_demo.board import Plan, plan
 from corral.interfaces.cli.output import width

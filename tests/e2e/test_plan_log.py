@@ -2,11 +2,11 @@
 
 import pytest
 
-from corral.core.codec import GENESIS, chain, encode
 from corral.core.errors import Refused
-from corral.core.events import ConvoyCreated, Event, LogCreated, TaskAdded
 from corral.core.ids import ConvoyId, TaskId
-from corral.core.state import State
+from corral.core.log.codec import GENESIS, chain, encode
+from corral.core.log.events import ConvoyCreated, Event, LogCreated, TaskAdded
+from corral.core.log.state import State
 from corral.store.foreign import extend
 from tests.e2e.corral_command import Board
 

@@ -11,7 +11,7 @@ from corral.core import commands as c
 from corral.core.chores import Found
 from corral.core.errors import Refused
 from corral.core.ids import TaskId
-from corral.core.state import TaskState
+from corral.core.log.state import TaskState
 from corral.roles import locks
 from corral.roles.chores import NAMES
 from corral.world import processes

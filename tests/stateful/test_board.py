@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from corral.core import commands as c
-from corral.core.codec import Stored, decode, event_of
 from corral.core.commands import COMMANDS
 from corral.core.errors import CorralError
-from corral.core.events import Event
 from corral.core.ids import TaskId, Token
-from corral.core.state import State
+from corral.core.log.codec import Stored, decode, event_of
+from corral.core.log.events import Event
+from corral.core.log.state import State
 from corral.store.port import perform
 from corral.store.replay import extend
 from corral.store.sqlite import SqliteStore

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from corral.core.log.state import State
 from corral.core.show.tables import board_of
-from corral.core.state import State
 from corral.store.replay import extend
 from corral.store.sqlite import SqliteStore
 from tests.e2e.server.serving import wait_for

@@ -20,7 +20,7 @@ from corral.core import family
 from corral.core.errors import NotFound, NoToken, NotYours
 from corral.core.ids import SessionId, TaskId, Token
 from corral.core.leases import resource_name
-from corral.core.state import Session, State, Task
+from corral.core.log.state import Session, State, Task
 
 SESSION_PREFIX = "corral_s_"
 PERSON_PREFIX = "corral_p_"

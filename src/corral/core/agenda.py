@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from corral.core.claims import ready
 from corral.core.governor import wakes
 from corral.core.ids import ConvoyId
-from corral.core.state import State, Task, TaskState
+from corral.core.log.state import State, Task, TaskState
 
 UNATTENDED_BEATS = 3
 _LONGEST_S = 60  # with nothing to do

@@ -10,7 +10,7 @@ import re
 
 from msgspec import Struct
 
-from corral.core.state import Task
+from corral.core.log.state import Task
 
 # Roles that leave no trace in the tree: for them an empty diff is the right one.
 CHANGE_NOTHING = frozenset({"observer", "meta-orchestrator"})

@@ -9,10 +9,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
-from corral.core import events as e
 from corral.core.ids import SessionId, TaskId
+from corral.core.log import events as e
+from corral.core.log.state import Alert, Chore, Claim, State, Task, TaskState
 from corral.core.redaction import redacted
-from corral.core.state import Alert, Chore, Claim, State, Task, TaskState
 from corral.core.text import LINE
 
 Decision = Sequence[e.Event]

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from corral.core.graph import doomed, unmet
+from corral.core.log.state import Claim, State, Task, TaskState
 from corral.core.offers import Ordered
 from corral.core.recurrence import outlook, recurs
-from corral.core.state import Claim, State, Task, TaskState
 
 
 class Obstacle(Struct, frozen=True):

@@ -2,10 +2,10 @@
 
 from msgspec.structs import replace
 
-from corral.core import events as e
 from corral.core import governor
 from corral.core.bill import Bill
-from corral.core.state import Account, Entry, Session, State
+from corral.core.log import events as e
+from corral.core.log.state import Account, Entry, Session, State
 
 RESUME, RESTART, AFRESH, WAIT = "resume", "restart", "afresh", "wait"
 MESSAGE, QUESTION = "message", "question"  # causes that are no verdicts

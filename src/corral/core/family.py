@@ -10,7 +10,7 @@ from corral.core.commands import AddTask
 from corral.core.errors import Refused
 from corral.core.graph import find_task
 from corral.core.ids import TaskId
-from corral.core.state import State, Task, TaskState
+from corral.core.log.state import State, Task, TaskState
 from corral.core.text import number
 
 _OVER = (TaskState.DONE, TaskState.FAILED, TaskState.CANCELLED)

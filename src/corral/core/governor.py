@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from corral.core.claims import Obstacle
 from corral.core.facts import Trouble
-from corral.core.state import Account, State, Task
+from corral.core.log.state import Account, State, Task
 
 REFUSED = "account_refused"  # the kind of alert that holds an account until a person clears it
 _FORGET_MS = 600_000  # so long without a limit, and twice as many may run

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from corral.core.errors import NotFound
 from corral.core.ids import TaskId
-from corral.core.state import State, Task, TaskState
+from corral.core.log.state import State, Task, TaskState
 from corral.core.text import printable
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from corral.core import paths
 from corral.core.errors import BadInput
-from corral.core.state import Claim, State
+from corral.core.log.state import Claim, State
 from corral.core.text import line, printable
 
 _PORTS = 65_535

@@ -2,11 +2,11 @@
 
 A *question* goes to the engine (the goal, what was wrong with its answer, what a person asked, a
 task that failed), one *answer* comes back. Only a plan that was checked is proposed, and only a
-proposed one is approved. Like all events these are facts; `core/events` says how they may grow.
+proposed one is approved. Like all events these are facts; `core/log/events` says how they may grow.
 """
 
-from corral.core.events import Event
 from corral.core.ids import ConvoyId, TaskId
+from corral.core.log.events import Event
 
 
 class MayorStarted(Event, frozen=True, kw_only=True):

@@ -1,17 +1,17 @@
-"""The fold of the mayor's events: `core/fold` takes these functions into its table."""
+"""The fold of the mayor's events: `core/log/fold` takes these functions into its table."""
 
 from collections.abc import Callable
 from typing import Any
 
 from msgspec.structs import replace
 
-from corral.core import events as e
 from corral.core import governor
 from corral.core import mayor_events as m
 from corral.core.bill import Bill
 from corral.core.engine_fold import spent_on
+from corral.core.log import events as e
+from corral.core.log.state import Account, State
 from corral.core.mayor_state import REMEMBERED, Mayor, MayorState
-from corral.core.state import Account, State
 
 LOST = ("session", "overflow")  # the engine's conversation cannot go on
 AGAIN = ("wrong", "again")  # causes that are about the question before

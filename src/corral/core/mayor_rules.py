@@ -6,20 +6,20 @@ import msgspec
 from msgspec.structs import replace
 
 from corral.core import commands as c
-from corral.core import events as e
 from corral.core import mayor_events as m
 from corral.core import text
 from corral.core.bill import NANO, Bill, nano
 from corral.core.engine_fold import DAY_MS
 from corral.core.errors import NotFound, Refused
 from corral.core.ids import ConvoyId, TaskId
+from corral.core.log import events as e
+from corral.core.log.state import State, Task, TaskState
 from corral.core.mayor_state import Mayor, MayorState
 from corral.core.money import Budgets, Sums
 from corral.core.plan.amend import Reply
 from corral.core.plan.apply import applied, find_convoy, unstarted
 from corral.core.plan.schema import Plan
 from corral.core.rules import decide
-from corral.core.state import State, Task, TaskState
 
 _PROBLEMS = 50
 

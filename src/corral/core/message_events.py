@@ -1,10 +1,10 @@
 """What can happen to messages between agents, roles and people.
 
-Like all events these are facts; `core/events` says how they may grow.
+Like all events these are facts; `core/log/events` says how they may grow.
 """
 
-from corral.core.events import Event
 from corral.core.ids import SessionId
+from corral.core.log.events import Event
 
 
 class MessageSent(Event, frozen=True, kw_only=True):

@@ -5,8 +5,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from corral.core import events as e
 from corral.core.ids import SessionId
+from corral.core.log import events as e
+from corral.core.log.state import Message, State
 from corral.core.message_events import (
     MessageAcknowledged,
     MessageDelivered,
@@ -15,7 +16,6 @@ from corral.core.message_events import (
     MessageSent,
     MessageTaken,
 )
-from corral.core.state import Message, State
 
 
 def sent(state: State, event: MessageSent, seq: int, at: int) -> None:

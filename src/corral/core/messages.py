@@ -16,11 +16,12 @@ from typing import Any
 from msgspec.structs import replace
 
 from corral.core import commands as c
-from corral.core import events as e
 from corral.core import text
 from corral.core.errors import BadInput, NotFound, Refused
 from corral.core.graph import find_task
 from corral.core.ids import SessionId
+from corral.core.log import events as e
+from corral.core.log.state import Message, Session, State, Task
 from corral.core.message_events import (
     MessageAcknowledged,
     MessageDelivered,
@@ -29,7 +30,6 @@ from corral.core.message_events import (
     MessageSent,
     MessageTaken,
 )
-from corral.core.state import Message, Session, State, Task
 
 Decision = Sequence[e.Event]
 

@@ -12,7 +12,7 @@ from corral.core.bill import NANO, Bill, nano
 from corral.core.claims import Obstacle
 from corral.core.engine_fold import DAY_MS
 from corral.core.ids import SessionId, TaskId
-from corral.core.state import Entry, State, Task, TaskState
+from corral.core.log.state import Entry, State, Task, TaskState
 
 
 class Budgets(Struct, frozen=True):

@@ -8,7 +8,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from corral.core.errors import Refused
-from corral.core.state import Task, TaskState
+from corral.core.log.state import Task, TaskState
 
 TODO, DOING, BLOCKED, REVIEW, DONE, FAILED, CANCELLED = TaskState
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from heapq import heapify, heappop, heappush
 
 from corral.core.ids import TaskId
-from corral.core.state import State, Task, TaskState
+from corral.core.log.state import State, Task, TaskState
 
 Ready = Callable[[State, Task, int, str], bool]
 _Ranked = tuple[int, int, TaskId]

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from corral.core import events as e
 from corral.core import text
 from corral.core.claims import Obstacle
 from corral.core.ids import TaskId
+from corral.core.log import events as e
+from corral.core.log.state import Overlap, State, Task, TaskState, overlap_name
 from corral.core.paths import matches
-from corral.core.state import Overlap, State, Task, TaskState, overlap_name
 
 _PATHS = 20
 _AT_WORK = (TaskState.DOING, TaskState.REVIEW)

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
-from corral.core import events as e
-from corral.core.fold import apply
 from corral.core.ids import SessionId, TaskId
-from corral.core.state import Session, State
+from corral.core.log import events as e
+from corral.core.log.fold import apply
+from corral.core.log.state import Session, State
 
 Happened = tuple[e.Event, int, int]  # an event, its number, and when
 

@@ -1,12 +1,12 @@
 """What can happen to work on its way to the target branch: the refinery's part of the log.
 
 A *change* is the work of one task, as it was handed in: one commit, pinned. A *check run* tries a
-stack of changes on a tip of the trunk. Like all events these are facts; `core/events` says how they
+stack of changes on a tip of the trunk. Like all events these are facts; `core/log/events` says how they
 may grow.
 """
 
-from corral.core.events import Event
 from corral.core.ids import ConvoyId, TaskId
+from corral.core.log.events import Event
 
 
 class ChangeQueued(Event, frozen=True, kw_only=True):

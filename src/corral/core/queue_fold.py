@@ -1,17 +1,17 @@
-"""The fold of the refinery's events: `core/fold` takes these functions into its table."""
+"""The fold of the refinery's events: `core/log/fold` takes these functions into its table."""
 
 from collections.abc import Callable
 from typing import Any
 
 from msgspec.structs import replace
 
-from corral.core import events as e
 from corral.core import queue_events as q
 from corral.core.ids import ConvoyId, TaskId
+from corral.core.log import events as e
+from corral.core.log.state import State, TaskState
 from corral.core.queue.parts import Outcome
 from corral.core.queue_state import REMEMBERED_CHECKS, Change, Check, Landing, Returned, Trunk
 from corral.core.queueing import counts, entry_of, outdated, run_of
-from corral.core.state import State, TaskState
 
 _NONE = Trunk(ConvoyId(""), "")
 _OUTCOMES = {"green": Outcome.GREEN, "red": Outcome.RED, "timed_out": Outcome.RED}

@@ -10,16 +10,16 @@ from typing import Any
 from msgspec import Struct
 
 from corral.core import commands as c
-from corral.core import events as e
 from corral.core import queue_events as q
 from corral.core import text
 from corral.core.errors import BadInput, NotFound, Refused
 from corral.core.graph import find_task
 from corral.core.ids import ConvoyId, TaskId
+from corral.core.log import events as e
+from corral.core.log.state import State, Task, TaskState
 from corral.core.queue_fold import trunk_of
 from corral.core.queue_state import Change, Check
 from corral.core.queueing import counts, outdated
-from corral.core.state import State, Task, TaskState
 
 Decision = Sequence[e.Event]
 

@@ -1,6 +1,6 @@
 """The queue as the log has it: what waits, what is being checked, where the trunks are.
 
-Part of the state (`core/state`), so a restarted refinery knows all that the one before it knew.
+Part of the state (`core/log/state`), so a restarted refinery knows all that the one before it knew.
 """
 
 from msgspec import Struct

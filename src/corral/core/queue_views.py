@@ -4,13 +4,13 @@ from msgspec import Struct
 
 from corral.core import queue_rules
 from corral.core.ids import ConvoyId, TaskId
+from corral.core.log.state import State, Task
 from corral.core.overlaps import OverlapView, overlap_views
 from corral.core.queue.explaining import why
 from corral.core.queue.model import Queue
 from corral.core.queue_fold import trunk_of
 from corral.core.queue_state import Check
 from corral.core.queueing import queue_of
-from corral.core.state import State, Task
 
 _UNKNOWN: frozenset[frozenset[str]] = frozenset()  # which changes conflict: only git can tell
 

@@ -1,11 +1,11 @@
 """The queue of one convoy as `core/queue` wants it, made from the state."""
 
 from corral.core.ids import ConvoyId, TaskId
+from corral.core.log.state import State, TaskState
 from corral.core.queue.learning import Learned
 from corral.core.queue.model import Queue
 from corral.core.queue.parts import Entry, Kind, Run
 from corral.core.queue_state import Change, Check
-from corral.core.state import State, TaskState
 
 
 def queue_of(state: State, convoy: ConvoyId, conflicts: frozenset[frozenset[str]]) -> Queue:

@@ -13,9 +13,9 @@ first run is at once. A task on a cron line waits on the board for its first dat
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from corral.core import events as e
 from corral.core.errors import BadInput
-from corral.core.state import State, Task, TaskState
+from corral.core.log import events as e
+from corral.core.log.state import State, Task, TaskState
 from corral.core.text import TITLE, line, number, printable
 
 if TYPE_CHECKING:

@@ -8,15 +8,15 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from corral.core import commands as c
-from corral.core import events as e
 from corral.core import family, ids, leases, messages, queue_rules, recurrence, steering, text
 from corral.core.claims import next_offer, obstacles
 from corral.core.errors import BadInput, NotFound, Refused
 from corral.core.graph import cycle, find_task
 from corral.core.ids import ConvoyId, TaskId, Token
+from corral.core.log import events as e
+from corral.core.log.state import Claim, Convoy, State, Task
 from corral.core.moves import Fence, check
 from corral.core.redaction import redacted, without_secrets
-from corral.core.state import Claim, Convoy, State, Task
 
 V = TypeVar("V")
 Decision = Sequence[e.Event]

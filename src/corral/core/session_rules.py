@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Sequence
 
-from corral.core import events as e
 from corral.core import governor, ids, messages
 from corral.core.backoff import Patience
 from corral.core.bill import Bill
@@ -11,9 +10,10 @@ from corral.core.engine_fold import MESSAGE, QUESTION, RESUME, WAIT
 from corral.core.errors import Refused
 from corral.core.governor import Accounts
 from corral.core.ids import SessionId, TaskId, Token
+from corral.core.log import events as e
+from corral.core.log.state import Session, State, Task, TaskState
 from corral.core.message_events import MessageTaken
 from corral.core.slots import Limits, Taken
-from corral.core.state import Session, State, Task, TaskState
 from corral.core.text import cut
 from corral.core.verdict import Again, Judgement, Verdict, after
 

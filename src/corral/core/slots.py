@@ -11,8 +11,8 @@ from msgspec import Struct, field
 from corral.core import governor, money, overlaps
 from corral.core.claims import Obstacle, offers
 from corral.core.governor import Accounts
+from corral.core.log.state import State, Task
 from corral.core.money import Budgets, Sums
-from corral.core.state import State, Task
 
 CANNOT_OPEN = "cannot_open"  # of an alert: no session can be started for the task that it is about
 

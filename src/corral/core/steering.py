@@ -4,12 +4,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from corral.core import commands as c
-from corral.core import events as e
 from corral.core import queue_rules, session_rules, text
 from corral.core.errors import NotFound, Refused
 from corral.core.ids import ConvoyId
+from corral.core.log import events as e
+from corral.core.log.state import State
 from corral.core.queue_fold import trunk_of
-from corral.core.state import State
 from corral.core.verdict import Verdict
 
 Decision = Sequence[e.Event]

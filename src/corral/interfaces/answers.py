@@ -4,14 +4,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from corral.core import queue_rules
-from corral.core.codec import Stored, decode, event_of
-from corral.core.events import TaskAdded, TaskEdited, WorkPaused, WorkResumed
 from corral.core.ids import TaskId
+from corral.core.log.codec import Stored, decode, event_of
+from corral.core.log.events import TaskAdded, TaskEdited, WorkPaused, WorkResumed
+from corral.core.log.state import State
 from corral.core.message_events import MessageDelivered
 from corral.core.queue_events import QueuePaused
 from corral.core.queue_views import check_view
 from corral.core.show import views
-from corral.core.state import State
 
 Answer = Callable[[State, Sequence[Stored]], dict[str, Any]]
 

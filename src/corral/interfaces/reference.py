@@ -14,10 +14,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from corral.core import codec  # noqa: F401 - every event is registered by it
 from corral.core.config import Config
 from corral.core.errors import CorralError
-from corral.core.events import EVENTS, Event
+from corral.core.log import codec  # noqa: F401 - every event is registered by it
+from corral.core.log.events import EVENTS, Event
 from corral.core.moves import MOVES
 from corral.core.show.views import COLUMNS
 from corral.core.verdict import Verdict

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 
 from corral.core.ids import SessionId
-from corral.core.state import Claim, Message, Session, State, Task
+from corral.core.log.state import Claim, Message, Session, State, Task
 from corral.core.verdict import Verdict
 from corral.roles.files import launched
 from corral.roles.pulse import PulseTaker

@@ -8,7 +8,7 @@ import os
 
 from msgspec import Struct
 
-from corral.core.state import Session
+from corral.core.log.state import Session
 from corral.world.git.tree import Tree, read_branch, read_head
 from corral.world.git.view import View
 from corral.world.repository import Repository

@@ -17,7 +17,7 @@ from corral.core.chores import Found, Saved
 from corral.core.config import Config
 from corral.core.errors import CorralError, Refused
 from corral.core.ids import SessionId
-from corral.core.state import State
+from corral.core.log.state import State
 from corral.roles import locks
 from corral.roles.files import Room
 from corral.roles.tracing import Tracing

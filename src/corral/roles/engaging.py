@@ -10,7 +10,7 @@ from corral.core.config import Config, Engine
 from corral.core.errors import NotFound
 from corral.core.facts import Spent
 from corral.core.ids import SessionId, session_before
-from corral.core.state import Session, Task
+from corral.core.log.state import Session, Task
 from corral.core.watchdog import Bounds, model_allowed
 from corral.roles.files import Room
 from corral.world import serving

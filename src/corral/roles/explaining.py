@@ -1,9 +1,9 @@
 """Explain whatever goes by a name; an earlier session of a task is read from the log."""
 
+from corral.core.log.state import State
 from corral.core.past import task_of
 from corral.core.show import reasons
 from corral.core.show.reasons import Reason
-from corral.core.state import State
 from corral.roles import past
 from corral.store.port import Store
 

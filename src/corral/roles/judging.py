@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from corral.core.brief import changes_nothing
 from corral.core.config import Config
-from corral.core.state import Session, Task
+from corral.core.log.state import Session, Task
 from corral.core.verdict import (
     RESULT,
     Check,

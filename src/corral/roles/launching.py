@@ -9,16 +9,16 @@ from msgspec.structs import replace
 from corral.core import money, session_rules
 from corral.core.access import session_key
 from corral.core.brief import Sources, changes_nothing, compose, go_on, hear
-from corral.core.codec import decode, event_of
 from corral.core.config import Config, Engine
 from corral.core.engine_fold import AFRESH, MESSAGE
 from corral.core.errors import NotFound
 from corral.core.ids import SessionId, session_before
+from corral.core.log.codec import decode, event_of
+from corral.core.log.state import Session, Task
 from corral.core.money import Sums
 from corral.core.profiles import budgets_of
 from corral.core.redaction import redacted
 from corral.core.session_rules import port_leases
-from corral.core.state import Session, Task
 from corral.core.text import unstyled
 from corral.core.verdict import Verdict
 from corral.roles.confinement import Confinement

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from corral.core.codec import decode, event_of
 from corral.core.ids import TaskId
+from corral.core.log.codec import decode, event_of
+from corral.core.log.state import Session, State
 from corral.core.past import Happened, session_then, sessions_then, task_of
 from corral.core.session_rules import find_session
-from corral.core.state import Session, State
 from corral.store.port import Store
 
 

@@ -8,7 +8,7 @@ from corral.core.beats import Pulse, Signs, pulse
 from corral.core.config import Watch
 from corral.core.errors import Refused
 from corral.core.ids import SessionId
-from corral.core.state import Session, Task
+from corral.core.log.state import Session, Task
 from corral.core.verdict import RESULT, Verdict
 from corral.roles import reports
 from corral.roles.launching import last_words

@@ -17,6 +17,7 @@ from corral.core import queue_rules, text
 from corral.core.config import Config
 from corral.core.errors import CorralError
 from corral.core.ids import ConvoyId, TaskId
+from corral.core.log.state import State
 from corral.core.queue.model import Cancel, Land, Policy, Rerun, SendBack, Start
 from corral.core.queue.parts import Kind
 from corral.core.queue.planning import plan, wake_at
@@ -25,7 +26,6 @@ from corral.core.queue_fold import trunk_of
 from corral.core.queue_rules import FINISH, GREEN, REFINERY, REGENERATE
 from corral.core.queue_state import Change, Check
 from corral.core.queueing import outdated, queue_of
-from corral.core.state import State
 from corral.roles import signals
 from corral.roles.locks import only_one
 from corral.roles.log import Log

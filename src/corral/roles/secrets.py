@@ -6,7 +6,7 @@ from typing import Any
 from msgspec.structs import fields, replace
 
 from corral.core.config import Config
-from corral.core.events import Event
+from corral.core.log.events import Event
 from corral.core.redaction import redacted
 
 _SHORTEST = 6  # shorter ones are no keys, and would be found everywhere

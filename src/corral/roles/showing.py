@@ -6,7 +6,7 @@ from typing import Any
 from corral.core import facts as f
 from corral.core.config import Config
 from corral.core.errors import CorralError
-from corral.core.state import Session, State
+from corral.core.log.state import Session, State
 from corral.core.stream import Stream
 from corral.core.text import shown
 from corral.roles.engaging import Engaging

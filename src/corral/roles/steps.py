@@ -19,9 +19,9 @@ from corral.core.config import Config
 from corral.core.engine_fold import MESSAGE, RESTART, RESUME
 from corral.core.errors import CorralError, Failed, NotFound
 from corral.core.ids import SessionId, TaskId
+from corral.core.log.state import Session, State, Task
 from corral.core.money import Sums
 from corral.core.profiles import budgets_of, limits_of
-from corral.core.state import Session, State, Task
 from corral.core.text import cut
 from corral.core.verdict import Judgement, LastWord, Verdict, after
 from corral.roles.delivering import Delivering

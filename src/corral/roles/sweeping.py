@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from corral.core.ids import ConvoyId, SessionId, TaskId
+from corral.core.log.state import State
 from corral.core.overlaps import Found
 from corral.core.queue_fold import trunk_of
-from corral.core.state import State
 from corral.roles import reports
 from corral.world.git.merging import Merger, Sides
 from corral.world.git.paths import Changed, changed_paths

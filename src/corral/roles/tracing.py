@@ -12,11 +12,11 @@ from time import monotonic
 import msgspec
 from msgspec import Struct
 
-from corral.core import events as e
 from corral.core.chores import Found
-from corral.core.codec import decode, event_of
 from corral.core.errors import Failed
 from corral.core.ids import TaskId
+from corral.core.log import events as e
+from corral.core.log.codec import decode, event_of
 from corral.core.show.trace import ENDS, Happened, traces
 from corral.store.port import Request, Store
 from corral.world.repository import Repository

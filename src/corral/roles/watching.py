@@ -13,9 +13,9 @@ from corral.core.bill import Bill
 from corral.core.config import Config
 from corral.core.facts import PASSING
 from corral.core.ids import SessionId
+from corral.core.log.state import Session, State, Task
 from corral.core.money import Sums
 from corral.core.profiles import budgets_of
-from corral.core.state import Session, State, Task
 from corral.core.stream import Stream
 from corral.core.verdict import LastWord, Verdict
 from corral.core.watchdog import Loop, Seen, Step

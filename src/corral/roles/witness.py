@@ -24,11 +24,11 @@ from corral.core.config import Config
 from corral.core.errors import CorralError, Refused
 from corral.core.governor import opening, profile_for
 from corral.core.ids import SessionId
+from corral.core.log.state import Session, State, Task
 from corral.core.profiles import limits_of
 from corral.core.recurrence import starts_over
 from corral.core.session_rules import WITNESS
 from corral.core.slots import CANNOT_OPEN, startable
-from corral.core.state import Session, State, Task
 from corral.roles import signals
 from corral.roles.attention import Attention
 from corral.roles.launching import Abandoned

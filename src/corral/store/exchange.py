@@ -12,7 +12,7 @@ from itertools import count, islice
 from msgspec import Struct
 
 from corral.core.errors import BadInput, CorralError, LogDamaged, LogTooNew, NotFound, Refused
-from corral.core.state import State
+from corral.core.log.state import State
 from corral.store.mirror import REF, Mirror, Relation
 from corral.store.replay import extend
 from corral.store.sqlite import SqliteStore

@@ -9,12 +9,12 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from corral.core import text
-from corral.core.codec import FORMAT, Record, decode, event_of
 from corral.core.errors import BadInput, LogTooNew, Refused
-from corral.core.events import Event, LogCreated
 from corral.core.graph import cycle
 from corral.core.ids import TaskId
-from corral.core.state import State
+from corral.core.log.codec import FORMAT, Record, decode, event_of
+from corral.core.log.events import Event, LogCreated
+from corral.core.log.state import State
 from corral.store.replay import Row
 from corral.store.replay import extend as replay_over
 

@@ -5,9 +5,9 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
-from corral.core.codec import Stored
 from corral.core.errors import CorralError
-from corral.core.state import State
+from corral.core.log.codec import Stored
+from corral.core.log.state import State
 from corral.store.port import Request, attempt
 from corral.store.replay import extend
 from corral.world.clock import Clock, now

@@ -21,8 +21,8 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from corral.core.codec import Stored, decode, mirrored, unmirrored
 from corral.core.errors import LogDamaged, Refused
+from corral.core.log.codec import Stored, decode, mirrored, unmirrored
 from corral.store.pace import Pace
 from corral.store.port import Store
 from corral.world.git import Commit, Git, GitFailed

@@ -7,13 +7,13 @@ function decide, append its events, all or nothing. When it returns, the events 
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-from corral.core import requests
-from corral.core.codec import FORMAT, Stored, chain, decode, encode
 from corral.core.errors import AlreadyDone, CorralError
-from corral.core.events import Event, LogCreated
-from corral.core.fold import apply
+from corral.core.log import requests
+from corral.core.log.codec import FORMAT, Stored, chain, decode, encode
+from corral.core.log.events import Event, LogCreated
+from corral.core.log.fold import apply
+from corral.core.log.state import State
 from corral.core.redaction import suspicious, without_secrets
-from corral.core.state import State
 
 if TYPE_CHECKING:
     from corral.core.commands import Command
@@ -27,7 +27,7 @@ _PAGE = 32
 class Request(Generic[T]):
     """One decision that waits for its turn, and what to tell the one who asked.
 
-    With a key (`core/requests`) it is carried out once, however often it is asked.
+    With a key (`core/log/requests`) it is carried out once, however often it is asked.
     """
 
     __slots__ = ("actor", "answer", "decide", "key")

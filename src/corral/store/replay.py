@@ -4,11 +4,11 @@ from collections.abc import Iterable
 
 from msgspec import MsgspecError
 
-from corral.core.codec import chain, decode, event_of
 from corral.core.errors import LogDamaged
-from corral.core.fold import apply
-from corral.core.requests import remember
-from corral.core.state import State
+from corral.core.log.codec import chain, decode, event_of
+from corral.core.log.fold import apply
+from corral.core.log.requests import remember
+from corral.core.log.state import State
 
 Row = tuple[int, bytes, bytes]
 

@@ -2,7 +2,7 @@
 
 Version n is reached from n-1 by `STEPS[n]`. An upgrade runs in one transaction, after a copy of the
 file was put beside it; it either reaches the newest version or changes nothing. Stored lines are
-never rewritten: they are hashed. A new meaning of an event is a new type (`core/events.py`).
+never rewritten: they are hashed. A new meaning of an event is a new type (`core/log/events.py`).
 """
 
 import os

@@ -11,7 +11,7 @@ from contextlib import suppress
 
 import msgspec
 
-from corral.core.state import VERSION, State
+from corral.core.log.state import VERSION, State
 
 EVERY = 1000
 

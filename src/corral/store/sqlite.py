@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import apsw
 
-from corral.core.codec import Stored
 from corral.core.errors import CorralError, LogBusy, LogDamaged, Refused, StoreFailed
-from corral.core.state import State
+from corral.core.log.codec import Stored
+from corral.core.log.state import State
 from corral.store import schema, seal, snapshot
 from corral.store.port import Request, attempt
 from corral.store.replay import Row, extend

@@ -5,15 +5,15 @@ from collections.abc import Sequence
 import pytest
 
 from corral.core import commands as c
-from corral.core import events as e
 from corral.core.errors import BadInput, Refused
 from corral.core.ids import ConvoyId, TaskId, Token
+from corral.core.log import events as e
+from corral.core.log.state import TaskState
 from corral.core.plan.apply import Outcome, applied, outcome
 from corral.core.plan.schema import ConvoyPlan, Plan
 from corral.core.show.views import task_view
 from corral.core.show.why import explain
-from corral.core.state import TaskState
-from tests.core.board import Board
+from tests.core.memory_board import Board
 from tests.core.plan.plans import plan, task
 
 

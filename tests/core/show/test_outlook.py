@@ -3,12 +3,12 @@
 import pytest
 
 from corral.core import commands as c
-from corral.core import events as e
 from corral.core.ids import ConvoyId, TaskId
+from corral.core.log import events as e
+from corral.core.log.state import TaskState
 from corral.core.show.outlook import EXIT_CODES, Lot, Outlook, Standing, outlook, report
 from corral.core.slots import Limits
-from corral.core.state import TaskState
-from tests.core.board import Board
+from tests.core.memory_board import Board
 
 LIMITS = Limits(total=4)
 CONVOY = ConvoyId("auth-fix")

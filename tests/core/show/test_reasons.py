@@ -8,7 +8,7 @@ from corral.core.errors import NotFound
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.show.reasons import reason
 from corral.core.verdict import Verdict
-from tests.core.board import Board, started
+from tests.core.memory_board import Board, started
 
 
 @pytest.fixture

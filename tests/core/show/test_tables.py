@@ -7,10 +7,10 @@ import pytest
 
 from corral.core import commands as c
 from corral.core.ids import ConvoyId, TaskId
+from corral.core.log.state import TaskState
 from corral.core.show.rows import TABLES
 from corral.core.show.tables import board_of, critical, difference, tables_of
-from corral.core.state import TaskState
-from tests.core.board import Board, started
+from tests.core.memory_board import Board, started
 
 
 def test_changes_turn_one_board_into_the_next() -> None:

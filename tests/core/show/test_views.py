@@ -3,11 +3,11 @@
 import msgspec
 
 from corral.core import commands as c
-from corral.core import events as e
 from corral.core.ids import ConvoyId, SessionId, TaskId, Token
+from corral.core.log import events as e
+from corral.core.log.state import TaskState
 from corral.core.show import views
-from corral.core.state import TaskState
-from tests.core.board import Board
+from tests.core.memory_board import Board
 
 
 def busy() -> Board:

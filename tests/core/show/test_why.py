@@ -11,12 +11,12 @@ from corral.core.claims import column, next_offer, obstacles, offers
 from corral.core.errors import CorralError, Refused
 from corral.core.graph import unmet
 from corral.core.ids import TaskId
+from corral.core.log.state import TaskState
 from corral.core.moves import moves_from
 from corral.core.rules import decide
 from corral.core.show.why import explain
 from corral.core.slots import Limits
-from corral.core.state import TaskState
-from tests.core.board import TTL_S, Board
+from tests.core.memory_board import TTL_S, Board
 
 ACTORS = ("ana", "bob")
 TASKS = 3

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from corral.core.events import TaskEdited
 from corral.core.ids import TaskId
+from corral.core.log.events import TaskEdited
 from corral.roles.log import Log
 from corral.store.sqlite import SqliteStore
 from tests.e2e.refinery.yard import TRUNK, Yard, make_yard

@@ -10,10 +10,10 @@ import msgspec
 import pytest
 
 from corral.core.commands import EditTask
+from corral.core.log.state import State, TaskState
 from corral.core.rules import decide
 from corral.core.show.rows import TABLES
 from corral.core.show.tables import board_of
-from corral.core.state import State, TaskState
 from corral.roles.files import Room
 from corral.store.port import Request
 from corral.store.replay import extend

@@ -14,13 +14,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from corral.core.ids import ConvoyId, TaskId
+from corral.core.log.state import State, Task, TaskState
 from corral.core.plan.answer import means_a_plan, read_answer
 from corral.core.plan.apply import find_convoy, keyed, unstarted
 from corral.core.plan.check import Surroundings, problems
 from corral.core.plan.problems import Problem, Source, bounded, errors, quoted, unreadable
 from corral.core.plan.schema import MOST_BYTES, MOST_TASKS, Plan, digest
 from corral.core.plan.shape import shaped
-from corral.core.state import State, Task, TaskState
 
 
 class Before(Struct, frozen=True):

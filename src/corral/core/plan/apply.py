@@ -15,16 +15,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from corral.core import commands as c
-from corral.core import events as e
 from corral.core.errors import BadInput, Refused
-from corral.core.fold import apply
 from corral.core.ids import ConvoyId, TaskId
+from corral.core.log import events as e
+from corral.core.log.fold import apply
+from corral.core.log.state import Convoy, State, Task, TaskState
 from corral.core.plan.check import Surroundings, problems
 from corral.core.plan.edges import Edge, Graph, graph_of
 from corral.core.plan.problems import errors
 from corral.core.plan.schema import Plan, TaskPlan, digest
 from corral.core.rules import decide
-from corral.core.state import Convoy, State, Task, TaskState
 
 _UNTOUCHED = (TaskState.TODO, TaskState.BLOCKED)
 

@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from corral.core.codec import Record
 from corral.core.ids import TaskId
-from corral.core.state import State
+from corral.core.log.codec import Record
+from corral.core.log.state import State
 
 _ONE = ("task", "session", "subject", "to", "sender", "other")
 _MANY = ("tasks", "members", "beside")

@@ -11,9 +11,9 @@ from corral.core.claims import obstacles
 from corral.core.governor import REFUSED, profile_for
 from corral.core.graph import unmet
 from corral.core.ids import ConvoyId, TaskId
+from corral.core.log.state import State, Task, TaskState
 from corral.core.queue_fold import trunk_of
 from corral.core.slots import CANNOT_OPEN, Limits, Taken
-from corral.core.state import State, Task, TaskState
 
 
 class Standing(StrEnum):

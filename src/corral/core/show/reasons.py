@@ -11,11 +11,11 @@ from corral.core.errors import NotFound
 from corral.core.graph import find_task
 from corral.core.ids import ConvoyId, SessionId, TaskId
 from corral.core.leases import clashes, resource_name
+from corral.core.log.state import Alert, Convoy, Message, Session, State, TaskState
 from corral.core.mayor_state import Mayor
 from corral.core.queue_fold import trunk_of
 from corral.core.queue_state import Check
 from corral.core.show.why import explain
-from corral.core.state import Alert, Convoy, Message, Session, State, TaskState
 from corral.core.text import cut, printable
 
 _OPEN = 10  # tasks of a convoy that are named

@@ -7,9 +7,9 @@ asking: ages are for the page to work out, from the times here (milliseconds sin
 from msgspec import Struct
 
 from corral.core.ids import ConvoyId, SessionId, TaskId
+from corral.core.log.state import TaskState
 from corral.core.mayor_state import MayorState
 from corral.core.show.views import AlertView, MessageView
-from corral.core.state import TaskState
 
 
 class Cost(Struct, frozen=True, gc=False):

@@ -11,6 +11,7 @@ from corral.core.bill import NANO, Bill
 from corral.core.claims import column
 from corral.core.graph import unmet
 from corral.core.ids import ConvoyId, TaskId
+from corral.core.log.state import Session, State, Task, TaskState, overlap_name
 from corral.core.mayor_state import Mayor
 from corral.core.overlaps import overlap_views
 from corral.core.queue.parts import Kind
@@ -19,7 +20,6 @@ from corral.core.queue_state import Check
 from corral.core.show import rows
 from corral.core.show.rows import TABLES, Board, Cost
 from corral.core.show.views import COLUMNS, alert_views, message_views
-from corral.core.state import Session, State, Task, TaskState, overlap_name
 
 CHECKS = 60  # of those that have ended, the last ones are shown
 _OVER = (TaskState.DONE, TaskState.CANCELLED)

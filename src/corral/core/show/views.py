@@ -11,10 +11,10 @@ from msgspec import Struct
 from corral.core.bill import Bill
 from corral.core.claims import column
 from corral.core.ids import ConvoyId, SessionId, TaskId
+from corral.core.log.state import Claim, Convoy, Message, Session, State, Task, TaskState
 from corral.core.money import spent_in_all
 from corral.core.overlaps import OverlapView, overlap_views
 from corral.core.queue_views import CheckView, check_view
-from corral.core.state import Claim, Convoy, Message, Session, State, Task, TaskState
 
 COLUMNS = ("backlog", "todo", "doing", "blocked", "review", "done", "failed", "cancelled")
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from corral.core.log.state import Session
 from corral.core.show.views import session_view
-from corral.core.state import Session
 from corral.interfaces.cli import sending
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import paint, say_json, warn

@@ -39,7 +39,7 @@ def perform_anywhere(context: Context, command: Command) -> Any:
             key = ""  # nobody was there to take it
         except remote.Unanswered:
             pass
-    from corral.core.requests import keyed
+    from corral.core.log.requests import keyed
 
     store = context.writable
     return perform(store, command, context.actor, answer_of(command.name), keyed(key, command))

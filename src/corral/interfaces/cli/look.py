@@ -5,14 +5,14 @@ from typing import Any
 import msgspec
 
 from corral.core.claims import ready
-from corral.core.codec import decode
 from corral.core.governor import profile_for
 from corral.core.graph import find_task
+from corral.core.log.codec import decode
+from corral.core.log.state import State
 from corral.core.profiles import limits_of
 from corral.core.rules import find_convoy
 from corral.core.show import views
 from corral.core.show.why import Explanation, explain
-from corral.core.state import State
 from corral.core.text import shown
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import STATE_STYLE, holder, moment, paint, span, table

@@ -7,9 +7,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from corral.core.codec import decode, event_of
 from corral.core.commands import ApplyPlan
 from corral.core.errors import BadInput, NotARepository
+from corral.core.log.codec import decode, event_of
 from corral.core.plan import draw
 from corral.core.plan.apply import Outcome, outcome
 from corral.core.plan.check import Surroundings

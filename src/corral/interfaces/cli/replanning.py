@@ -8,7 +8,7 @@ from os.path import dirname, join
 from corral.core import mayor_rules
 from corral.core.errors import BadInput
 from corral.core.ids import ConvoyId
-from corral.core.state import State
+from corral.core.log.state import State
 from corral.interfaces.cli.context import Context
 from corral.roles.supervisor import program
 

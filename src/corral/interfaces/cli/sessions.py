@@ -4,8 +4,8 @@ import gc
 from typing import TYPE_CHECKING
 
 from corral.core import session_rules
+from corral.core.log.state import Session
 from corral.core.show.views import SessionView, session_view
-from corral.core.state import Session
 from corral.core.text import line, shown
 from corral.core.verdict import Verdict
 from corral.interfaces.cli.context import Context

@@ -5,10 +5,10 @@ import sys
 
 from corral.core.bill import NANO, Bill
 from corral.core.engine_fold import DAY_MS
+from corral.core.log.state import State, Task
 from corral.core.money import spent_in_all
 from corral.core.overlaps import overlap_views
 from corral.core.show import views
-from corral.core.state import State, Task
 from corral.interfaces.cli import output
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import STATE_STYLE, cut, fancy, holder, paint, span, table

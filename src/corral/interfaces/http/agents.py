@@ -21,12 +21,12 @@ from mcp.server.transport_security import TransportSecuritySettings
 
 from corral.core import commands as c
 from corral.core.access import Principal, seen, still_holds
-from corral.core.codec import decode
 from corral.core.commands import Command
 from corral.core.errors import BadInput, CorralError
 from corral.core.ids import ConvoyId, TaskId, Token
+from corral.core.log.codec import decode
+from corral.core.log.state import Task
 from corral.core.show import views
-from corral.core.state import Task
 from corral.interfaces.http.api import Api
 from corral.interfaces.http.exchange import Call, Receive, Send
 from corral.interfaces.http.pages import explained, scoped

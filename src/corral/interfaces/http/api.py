@@ -15,10 +15,10 @@ from corral.core.access import Principal, bound, permit
 from corral.core.commands import COMMANDS, ClaimTask, Command, CreateConvoy
 from corral.core.config import Config
 from corral.core.errors import AlreadyDone, BadInput, CorralError, NotYours
-from corral.core.events import Event
+from corral.core.log.events import Event
+from corral.core.log.requests import keyed
+from corral.core.log.state import State
 from corral.core.offers import index
-from corral.core.requests import keyed
-from corral.core.state import State
 from corral.interfaces.answers import answer_of
 from corral.interfaces.http import assets, dashboard, details, logbook, mayor, pages
 from corral.interfaces.http.exchange import (

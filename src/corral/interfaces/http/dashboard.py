@@ -6,11 +6,11 @@ from typing import Annotated as A
 
 from msgspec import Meta, Raw, Struct
 
-from corral.core.codec import decode
 from corral.core.errors import BadInput
+from corral.core.log.codec import decode
+from corral.core.log.state import State
 from corral.core.show.rows import Board
 from corral.core.show.tables import board_of
-from corral.core.state import State
 from corral.interfaces.http.exchange import Call, Reply, asked, ok
 from corral.interfaces.http.pages import ROLES, Running, marked, unchanged
 from corral.interfaces.http.routes import Route

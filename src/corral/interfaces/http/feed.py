@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from corral.core.codec import Stored, decode, mirrored
-from corral.core.state import State
+from corral.core.log.codec import Stored, decode, mirrored
+from corral.core.log.state import State
 from corral.store.replay import extend
 from corral.store.sqlite import SqliteStore
 

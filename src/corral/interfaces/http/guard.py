@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from corral.core.access import SESSION_PREFIX, Principal, session_of
 from corral.core.errors import BadInput, NoToken, NotYours, TooMany
-from corral.core.state import State
+from corral.core.log.state import State
 from corral.core.text import NAME, line
 from corral.interfaces.http.exchange import BODY_BYTES, Call, Misdirected, NotJson, TooLarge
 

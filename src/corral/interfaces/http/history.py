@@ -11,7 +11,7 @@ from itertools import islice
 
 import msgspec
 
-from corral.core.state import State
+from corral.core.log.state import State
 from corral.interfaces.http.feed import Feed
 from corral.store.replay import extend
 

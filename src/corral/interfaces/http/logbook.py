@@ -11,7 +11,7 @@ from typing import Annotated as A
 
 from msgspec import Meta, Raw, Struct
 
-from corral.core.codec import Record, Stored, decode, mirrored
+from corral.core.log.codec import Record, Stored, decode, mirrored
 from corral.core.show.log_filter import Sought, sieve
 from corral.interfaces.http.exchange import Call, Reply, asked, ok
 from corral.interfaces.http.routes import Route

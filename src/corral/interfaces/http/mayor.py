@@ -21,8 +21,11 @@ from corral.core import mayor_events as m
 from corral.core import mayor_rules
 from corral.core.access import Principal
 from corral.core.bill import NANO
-from corral.core.codec import Stored, decode, event_of
 from corral.core.errors import AlreadyDone, BadInput, CorralError, Failed, NotFound, Refused
+from corral.core.log.codec import Stored, decode, event_of
+from corral.core.log.requests import keyed as by_key
+from corral.core.log.requests import refuse_again
+from corral.core.log.state import State
 from corral.core.mayor_state import Mayor
 from corral.core.plan.apply import keyed
 from corral.core.plan.edges import Edge
@@ -30,10 +33,7 @@ from corral.core.plan.order import Critical
 from corral.core.plan.prompt import words_of
 from corral.core.plan.report import of_plan
 from corral.core.plan.schema import Plan
-from corral.core.requests import keyed as by_key
-from corral.core.requests import refuse_again
 from corral.core.show.rows import Cost
-from corral.core.state import State
 from corral.core.text import LINE, cut, line
 from corral.interfaces.http.dashboard import BoardQuery, moment
 from corral.interfaces.http.exchange import Call, Reply, asked, ok, request_key, wanted

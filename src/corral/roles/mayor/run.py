@@ -17,9 +17,9 @@ from corral.core.bill import Bill
 from corral.core.config import Config
 from corral.core.errors import BadInput
 from corral.core.ids import ConvoyId, SessionId, TaskId, Token
+from corral.core.log.state import Session, Task, TaskState
 from corral.core.mayor_state import Mayor
 from corral.core.plan.schema import MOST_BYTES
-from corral.core.state import Session, Task, TaskState
 from corral.core.stream import Stream
 from corral.core.verdict import Verdict
 from corral.core.watchdog import Seen

@@ -16,18 +16,18 @@ from msgspec.structs import replace
 from corral.core import governor, mayor_rules
 from corral.core import mayor_events as m
 from corral.core.bill import Bill
-from corral.core.codec import decode, event_of
 from corral.core.config import Config
 from corral.core.errors import NotFound, Refused
 from corral.core.facts import PASSING
 from corral.core.ids import SessionId, TaskId
+from corral.core.log.codec import decode, event_of
+from corral.core.log.state import State, Task
 from corral.core.mayor_state import Mayor, MayorState
 from corral.core.plan import prompt as prompts
 from corral.core.plan.amend import Before, Reply, understood
 from corral.core.plan.check import Surroundings
 from corral.core.plan.schema import Plan
 from corral.core.profiles import account_of, budgets_of, limits_of
-from corral.core.state import State, Task
 from corral.core.text import BRIEF, LINE, cut
 from corral.roles import signals
 from corral.roles.files import Room

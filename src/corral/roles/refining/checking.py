@@ -13,9 +13,9 @@ from corral.core import queue_rules
 from corral.core.config import Config
 from corral.core.errors import CorralError, Refused
 from corral.core.ids import ConvoyId, TaskId
+from corral.core.log.state import State
 from corral.core.queue_rules import CANCELLED, GREEN, LOST, RED, REGENERATE, TIMED_OUT
 from corral.core.queue_state import Check
-from corral.core.state import State
 from corral.roles.log import Log
 from corral.roles.refining.regenerating import Regenerating
 from corral.world import checks

@@ -13,10 +13,10 @@ from os.path import join
 
 from corral.core import queue_rules
 from corral.core.ids import ConvoyId
+from corral.core.log.state import State
 from corral.core.queue_fold import trunk_of
 from corral.core.queue_state import Check
 from corral.core.redaction import redacted
-from corral.core.state import State
 from corral.roles.log import Log
 from corral.roles.refining.stacks import Stacks
 from corral.world.clock import Clock

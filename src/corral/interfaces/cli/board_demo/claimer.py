@@ -11,12 +11,12 @@ from contextlib import contextmanager
 from random import Random
 
 from corral.core import commands as c
-from corral.core import events as e
 from corral.core.claims import next_offer
-from corral.core.codec import Stored, decode, event_of
 from corral.core.errors import NotFound, Refused
 from corral.core.ids import TaskId, Token
-from corral.core.state import State, Task, TaskState
+from corral.core.log import events as e
+from corral.core.log.codec import Stored, decode, event_of
+from corral.core.log.state import State, Task, TaskState
 from corral.store.port import perform
 from corral.store.sqlite import SqliteStore
 from corral.world.clock import now

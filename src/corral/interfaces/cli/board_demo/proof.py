@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Iterator
 
 from msgspec import Struct
 
-from corral.core import events as e
-from corral.core.codec import Record, decode, event_of
 from corral.core.errors import CorralError
 from corral.core.ids import TaskId, Token
+from corral.core.log import events as e
+from corral.core.log.codec import Record, decode, event_of
 from corral.interfaces.cli.board_demo.board import ACTOR, Plan, corral, git
 from corral.interfaces.cli.board_demo.claimer import REFUSED
 from corral.interfaces.cli.board_demo.crew import Crew

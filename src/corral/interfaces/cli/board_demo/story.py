@@ -8,11 +8,11 @@ a stop.
 import time
 
 from corral.core import commands as c
-from corral.core import events as e
 from corral.core.claims import column
-from corral.core.codec import Record, decode, event_of
 from corral.core.errors import Failed
 from corral.core.ids import TaskId
+from corral.core.log import events as e
+from corral.core.log.codec import Record, decode, event_of
 from corral.core.show.views import COLUMNS
 from corral.interfaces.cli.board_demo.board import ACTOR, Plan
 from corral.interfaces.cli.board_demo.claimer import REFUSED

@@ -14,8 +14,8 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from corral.core.codec import decode
 from corral.core.errors import BadInput
+from corral.core.log.codec import decode
 from corral.core.session_rules import WITNESS
 from corral.core.show.outlook import Report, Standing
 from corral.core.verdict import Verdict

@@ -14,8 +14,8 @@ from typing import ClassVar, Protocol
 import msgspec
 
 from corral.core.errors import AlreadyDone, BadInput, Refused
+from corral.core.log.state import Answered, State
 from corral.core.redaction import redacted
-from corral.core.state import Answered, State
 from corral.core.text import printable
 
 REMEMBERED_MS = 600_000

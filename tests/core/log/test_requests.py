@@ -3,9 +3,9 @@
 import pytest
 
 from corral.core import commands as c
-from corral.core import requests
 from corral.core.errors import AlreadyDone, BadInput, Refused
-from corral.core.state import State
+from corral.core.log import requests
+from corral.core.log.state import State
 
 KEY = "0123456789abcdef"
 

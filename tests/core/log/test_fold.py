@@ -7,13 +7,13 @@ import pytest
 from msgspec.structs import replace
 
 from corral.core import commands as c
-from corral.core import events as e
-from corral.core.codec import decode, event_of
-from corral.core.events import EVENTS
-from corral.core.fold import apply
 from corral.core.ids import ConvoyId, TaskId, Token
-from corral.core.state import Alert, Claim, Convoy, State, Task, TaskState
-from tests.core.board import START, Board, encoded
+from corral.core.log import events as e
+from corral.core.log.codec import decode, event_of
+from corral.core.log.events import EVENTS
+from corral.core.log.fold import apply
+from corral.core.log.state import Alert, Claim, Convoy, State, Task, TaskState
+from tests.core.memory_board import START, Board, encoded
 
 TASK = TaskId("AF-1")
 

@@ -23,7 +23,7 @@ from corral.core import (  # noqa: F401 - they register their events
     queue_events,
 )
 from corral.core.errors import LogTooNew
-from corral.core.events import EVENTS, Event
+from corral.core.log.events import EVENTS, Event
 
 FORMAT = 1
 GENESIS = bytes(32)

@@ -11,13 +11,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from corral.core import engine_fold as engine
-from corral.core import events as e
 from corral.core.bill import Bill
 from corral.core.ids import TaskId
-from corral.core.mayor_fold import MAYOR_APPLY
-from corral.core.message_fold import MESSAGE_APPLY, session_ended
-from corral.core.queue_fold import QUEUE_APPLY, left
-from corral.core.state import (
+from corral.core.log import events as e
+from corral.core.log.state import (
     Alert,
     Chore,
     Claim,
@@ -30,6 +27,9 @@ from corral.core.state import (
     TaskState,
     overlap_name,
 )
+from corral.core.mayor_fold import MAYOR_APPLY
+from corral.core.message_fold import MESSAGE_APPLY, session_ended
+from corral.core.queue_fold import QUEUE_APPLY, left
 
 Apply = Callable[[State, Any, int, int], None]
 

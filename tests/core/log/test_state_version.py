@@ -4,7 +4,7 @@
 not true any more, the shape has changed: raise VERSION in `corral/core/state.py` by one, so that
 old snapshots are thrown away, and write the file anew:
 
-    .venv/bin/python -m tests.core.test_state_version
+    .venv/bin/python -m tests.core.log.test_state_version
 """
 
 from pathlib import Path
@@ -12,8 +12,9 @@ from typing import Any, get_args
 
 import msgspec
 
-from corral.core import mayor_state, queue_state, state
-from corral.core.state import State, TaskState
+from corral.core import mayor_state, queue_state
+from corral.core.log import state
+from corral.core.log.state import State, TaskState
 
 PINNED = Path(__file__).with_name("state_shape.txt")
 
@@ -46,8 +47,8 @@ def config(kind: type[msgspec.Struct]) -> str:
 
 def test_the_version_of_the_state_is_raised_whenever_its_fields_change() -> None:
     assert PINNED.read_text("utf-8") == shape(), (
-        "the fields of the state have changed: raise VERSION in src/corral/core/state.py by one,"
-        " then .venv/bin/python -m tests.core.test_state_version"
+        "the fields of the state have changed: raise VERSION in src/corral/core/log/state.py by one,"
+        " then .venv/bin/python -m tests.core.log.test_state_version"
     )
 
 

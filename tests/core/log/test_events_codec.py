@@ -11,7 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import fields
 
-from corral.core.codec import (
+from corral.core.errors import LogTooNew
+from corral.core.ids import ConvoyId, TaskId, Token
+from corral.core.log.codec import (
     FORMAT,
     GENESIS,
     Record,
@@ -23,9 +25,7 @@ from corral.core.codec import (
     mirrored,
     unmirrored,
 )
-from corral.core.errors import LogTooNew
-from corral.core.events import EVENTS, Event, LogCreated, TaskAdded, TaskClaimed, TaskEdited
-from corral.core.ids import ConvoyId, TaskId, Token
+from corral.core.log.events import EVENTS, Event, LogCreated, TaskAdded, TaskClaimed, TaskEdited
 
 ANY_TEXT = st.text(st.characters(codec="utf-8"), max_size=20)
 PLAIN: dict[Any, st.SearchStrategy[Any]] = {
