@@ -14,8 +14,8 @@ from benchmarks.plain import PlainFileStore, RawFile
 from benchmarks.processes import Ready, together
 from benchmarks.report import Figure, Target, compared, interleaved
 from benchmarks.slow import SlowVfs, Syncs
-from corral.core.commands import CommentTask
-from corral.core.rules import decide
+from corral.core.board.commands import CommentTask
+from corral.core.board.rules import decide
 from corral.store.port import Request, Store
 from corral.store.sqlite import SqliteStore
 from corral.store.writer import Writer

@@ -11,7 +11,7 @@ from msgspec import Struct
 from benchmarks import boards
 from benchmarks.processes import Ready, together
 from benchmarks.report import Figure, Target, compared
-from corral.core.commands import ClaimTask
+from corral.core.board.commands import ClaimTask
 from corral.core.errors import NotFound
 from corral.store.port import perform
 from corral.store.sqlite import SqliteStore

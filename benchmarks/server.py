@@ -19,9 +19,9 @@ from statistics import median, quantiles
 
 from benchmarks import boards
 from benchmarks.report import Figure, Target
-from corral.core import commands as c
+from corral.core.board import commands as c
+from corral.core.board.rules import decide
 from corral.core.ids import Token
-from corral.core.rules import decide
 from corral.store.port import Request
 from corral.store.sqlite import SqliteStore
 from corral.world import keys

@@ -63,7 +63,7 @@ def _mirrored(root: Path, rounds: int) -> Figure:
 
 def _ready(root: Path) -> list[str]:
     """Return the ids of tasks that can be claimed, the last ones that --next would take first."""
-    from corral.core.claims import offers
+    from corral.core.board.claims import offers
     from corral.store.sqlite import SqliteStore
     from corral.world.clock import now
 

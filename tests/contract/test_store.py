@@ -8,7 +8,7 @@ from hashlib import sha256
 
 import pytest
 
-from corral.core import commands as c
+from corral.core.board import commands as c
 from corral.core.errors import NotFound, Refused
 from corral.core.log.codec import FORMAT, GENESIS, decode
 from corral.core.log.events import AlertRaised

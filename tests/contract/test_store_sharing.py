@@ -6,7 +6,7 @@ from threading import Barrier, Thread
 
 import pytest
 
-from corral.core import commands as c
+from corral.core.board import commands as c
 from corral.core.errors import Failed, LogDamaged, NotFound
 from corral.core.log.codec import Stored, decode
 from corral.store.memory import MemoryStore

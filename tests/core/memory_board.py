@@ -9,15 +9,15 @@ from typing import TypeVar
 import msgspec
 import pytest
 
-from corral.core import commands as c
 from corral.core import session_rules
+from corral.core.board import commands as c
+from corral.core.board.rules import decide
 from corral.core.errors import CorralError
 from corral.core.ids import TaskId, Token
 from corral.core.log import events as e
 from corral.core.log.codec import encode
 from corral.core.log.fold import apply
 from corral.core.log.state import State, Task, TaskState
-from corral.core.rules import decide
 from corral.core.slots import Limits
 
 Ev = TypeVar("Ev", bound=e.Event)

@@ -2,10 +2,10 @@
 
 import pytest
 
-from corral.core import commands as c
 from corral.core import messages, session_rules
 from corral.core.backoff import Patience
 from corral.core.bill import Bill
+from corral.core.board import commands as c
 from corral.core.governor import Accounts
 from corral.core.ids import SessionId
 from corral.core.log import events as e

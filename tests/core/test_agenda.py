@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corral.core import commands as c
 from corral.core.agenda import next_look, resting, unattended
+from corral.core.board import commands as c
 from corral.core.ids import ConvoyId, SessionId, TaskId
 from corral.core.log import events as e
 from corral.core.log.state import TaskState

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from corral.core import commands as c
+from corral.core.board import commands as c
 from corral.core.brief import Sources, compose
 from corral.core.log.state import Task
 from tests.core.memory_board import Board

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from corral.core import chores, session_rules
-from corral.core import commands as c
+from corral.core.board import commands as c
 from corral.core.chores import DAY, HOUR, SETTLE, Found, Saved
 from corral.core.ids import SessionId, TaskId
 from corral.core.log import events as e

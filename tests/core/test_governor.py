@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corral.core import commands as c
 from corral.core import governor, session_rules
 from corral.core.backoff import Patience
+from corral.core.board import commands as c
 from corral.core.governor import Accounts
 from corral.core.ids import SessionId
 from corral.core.log import events as e

@@ -2,8 +2,8 @@
 
 import pytest
 
-from corral.core import commands as c
 from corral.core import messages
+from corral.core.board import commands as c
 from corral.core.ids import SessionId, TaskId
 from corral.core.log import events as e
 from corral.core.message_events import MessageDelivered, MessageExpired, MessageSent

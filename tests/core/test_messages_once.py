@@ -11,8 +11,8 @@ from collections.abc import Callable
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corral.core import commands as c
 from corral.core import messages, session_rules
+from corral.core.board import commands as c
 from corral.core.engine_fold import RESUME
 from corral.core.ids import SessionId, TaskId
 from corral.core.log import events as e

@@ -2,10 +2,10 @@
 
 import pytest
 
-from corral.core import commands as c
 from corral.core import money, session_rules
 from corral.core.backoff import Patience
 from corral.core.bill import NANO, Bill
+from corral.core.board import commands as c
 from corral.core.engine_fold import DAY_MS
 from corral.core.ids import SessionId, TaskId
 from corral.core.log import events as e

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from corral.core import commands as c
+from corral.core.board import commands as c
 from corral.core.ids import TaskId
 from corral.core.log import events as e
 from corral.core.log.state import TaskState

@@ -10,7 +10,7 @@ import pytest
 from msgspec import Struct
 from msgspec.inspect import Type
 
-from corral.core import commands as c
+from corral.core.board import commands as c
 from corral.core.errors import BadInput, CorralError
 from corral.core.ids import TaskId
 from corral.core.log import events as e

@@ -9,9 +9,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from corral.core import commands as c
 from corral.core import session_rules
 from corral.core.backoff import Patience
+from corral.core.board import commands as c
 from corral.core.errors import NotFound, Refused
 from corral.core.ids import SessionId, TaskId, Token
 from corral.core.log import events as e

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, composite
 
-from corral.core import commands as c
 from corral.core import session_rules
-from corral.core.claims import offers
+from corral.core.board import commands as c
+from corral.core.board.claims import offers
 from corral.core.ids import ConvoyId, SessionId, TaskId, Token
 from corral.core.log.state import Session, State, Task, TaskState
 from corral.core.slots import Limits, Taken, startable

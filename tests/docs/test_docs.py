@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from corral.core.board.moves import MOVES
 from corral.core.config import parse as parse_config
 from corral.core.errors import CorralError
 from corral.core.log.events import EVENTS
-from corral.core.moves import MOVES
 from corral.core.show.views import COLUMNS
 from corral.core.verdict import Verdict
 from corral.interfaces.cli.catalogue import ENTRIES, options_of

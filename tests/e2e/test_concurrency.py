@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from corral.core.commands import AddTask
+from corral.core.board.commands import AddTask
 from corral.store.port import Request
 from corral.store.sqlite import SqliteStore
 from tests.e2e.corral_command import Board
@@ -16,7 +16,7 @@ from tests.e2e.herd import Herd
 
 def add_tasks(folder: Path, number: int) -> None:
     """Put tasks on the board with one wait for the disk, by the same rules as the command."""
-    from corral.core.rules import decide
+    from corral.core.board.rules import decide
 
     def request(title: str) -> Request[None]:
         command = AddTask(title=title)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from corral.core.commands import CommentTask
+from corral.core.board.commands import CommentTask
 from corral.core.ids import TaskId
 from corral.store.port import perform
 from corral.store.sqlite import SqliteStore

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from corral.core.commands import COMMANDS
+from corral.core.board.commands import COMMANDS
 from tests.e2e.corral_command import CORRAL, Board, unchanged
 from tests.e2e.herd import WORKER
 from tests.patience import PATIENCE_S

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from corral.core.commands import CommentTask
+from corral.core.board.commands import CommentTask
 from corral.core.ids import TaskId
 from corral.store.port import Request
 from corral.store.sqlite import SqliteStore
@@ -18,7 +18,7 @@ REFSPEC = f"{REF}:{REF}"
 
 def comment(board: Board, number: int) -> None:
     """Add many events with one wait for the disk, by the same rules as the command."""
-    from corral.core.rules import decide
+    from corral.core.board.rules import decide
 
     def request(text: str) -> Request[None]:
         command = CommentTask(task=TaskId("AF-1"), text=text)

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from corral.core.commands import AcquireLease, ClaimTask, CommentTask, RenewLease, SubmitTask
+from corral.core.board.commands import AcquireLease, ClaimTask, CommentTask, RenewLease, SubmitTask
 from corral.core.errors import CorralError
 from corral.core.ids import TaskId, Token
 from corral.store.port import perform

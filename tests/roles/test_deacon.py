@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from corral.core import commands as c
+from corral.core.board import commands as c
 from corral.core.chores import Found
 from corral.core.errors import Refused
 from corral.core.ids import TaskId

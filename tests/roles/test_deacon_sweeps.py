@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from corral.core import commands as c
+from corral.core.board import commands as c
 from corral.core.chores import DAY, SETTLE, Found
 from corral.core.ids import TaskId
 from corral.roles.files import Room

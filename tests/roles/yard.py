@@ -7,8 +7,8 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from corral.core import commands as c
 from corral.core import session_rules
+from corral.core.board import commands as c
 from corral.core.chores import Found
 from corral.core.config import Config
 from corral.core.ids import SessionId

@@ -6,7 +6,7 @@ It shares nothing with `corral.core` but the commands: no table of moves, no fol
 
 from dataclasses import dataclass, field
 
-from corral.core import commands as c
+from corral.core.board import commands as c
 
 # From which states a command may be given, and to which it leads ("": the task stays there).
 MOVES: dict[type[c.Command], tuple[str, str]] = {

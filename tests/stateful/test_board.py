@@ -15,8 +15,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from corral.core import commands as c
-from corral.core.commands import COMMANDS
+from corral.core.board import commands as c
+from corral.core.board.commands import COMMANDS
 from corral.core.errors import CorralError
 from corral.core.ids import TaskId, Token
 from corral.core.log.codec import Stored, decode, event_of

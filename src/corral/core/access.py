@@ -15,11 +15,11 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from corral.core import commands as c
-from corral.core import family
+from corral.core.board import commands as c
+from corral.core.board import family
+from corral.core.board.leases import resource_name
 from corral.core.errors import NotFound, NoToken, NotYours
 from corral.core.ids import SessionId, TaskId, Token
-from corral.core.leases import resource_name
 from corral.core.log.state import Session, State, Task
 
 SESSION_PREFIX = "corral_s_"

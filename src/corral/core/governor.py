@@ -15,7 +15,7 @@ from zlib import crc32
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from corral.core.claims import Obstacle
+from corral.core.board.claims import Obstacle
 from corral.core.facts import Trouble
 from corral.core.log.state import Account, State, Task
 

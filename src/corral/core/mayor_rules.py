@@ -5,10 +5,11 @@ from collections.abc import Iterable, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from corral.core import commands as c
 from corral.core import mayor_events as m
 from corral.core import text
 from corral.core.bill import NANO, Bill, nano
+from corral.core.board import commands as c
+from corral.core.board.rules import decide
 from corral.core.engine_fold import DAY_MS
 from corral.core.errors import NotFound, Refused
 from corral.core.ids import ConvoyId, TaskId
@@ -19,7 +20,6 @@ from corral.core.money import Budgets, Sums
 from corral.core.plan.amend import Reply
 from corral.core.plan.apply import applied, find_convoy, unstarted
 from corral.core.plan.schema import Plan
-from corral.core.rules import decide
 
 _PROBLEMS = 50
 

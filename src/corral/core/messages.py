@@ -15,10 +15,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from corral.core import commands as c
 from corral.core import text
+from corral.core.board import commands as c
+from corral.core.board.graph import find_task
 from corral.core.errors import BadInput, NotFound, Refused
-from corral.core.graph import find_task
 from corral.core.ids import SessionId
 from corral.core.log import events as e
 from corral.core.log.state import Message, Session, State, Task

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from corral.core import text
-from corral.core.claims import Obstacle
+from corral.core.board.claims import Obstacle
 from corral.core.ids import TaskId
 from corral.core.log import events as e
 from corral.core.log.state import Overlap, State, Task, TaskState, overlap_name

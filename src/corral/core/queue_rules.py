@@ -9,11 +9,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from corral.core import commands as c
 from corral.core import queue_events as q
 from corral.core import text
+from corral.core.board import commands as c
+from corral.core.board.graph import find_task
 from corral.core.errors import BadInput, NotFound, Refused
-from corral.core.graph import find_task
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.log import events as e
 from corral.core.log.state import State, Task, TaskState

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from corral.core import governor, ids, messages
 from corral.core.backoff import Patience
 from corral.core.bill import Bill
-from corral.core.claims import obstacles
+from corral.core.board.claims import obstacles
 from corral.core.engine_fold import MESSAGE, QUESTION, RESUME, WAIT
 from corral.core.errors import Refused
 from corral.core.governor import Accounts

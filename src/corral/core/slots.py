@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from msgspec import Struct, field
 
 from corral.core import governor, money, overlaps
-from corral.core.claims import Obstacle, offers
+from corral.core.board.claims import Obstacle, offers
 from corral.core.governor import Accounts
 from corral.core.log.state import State, Task
 from corral.core.money import Budgets, Sums

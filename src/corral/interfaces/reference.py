@@ -14,11 +14,11 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from corral.core.board.moves import MOVES
 from corral.core.config import Config
 from corral.core.errors import CorralError
 from corral.core.log import codec  # noqa: F401 - every event is registered by it
 from corral.core.log.events import EVENTS, Event
-from corral.core.moves import MOVES
 from corral.core.show.views import COLUMNS
 from corral.core.verdict import Verdict
 from corral.interfaces.cli.catalogue import COMMON, ENTRIES, Entry, Option, options_of, summary

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from corral.core.commands import RaiseAlert
+from corral.core.board.commands import RaiseAlert
+from corral.core.board.rules import decide as decide_by_rules
 from corral.core.log import events as e
 from corral.core.log.state import Alert, State
 from corral.core.redaction import redacted
-from corral.core.rules import decide as decide_by_rules
 from corral.core.text import unstyled
 from corral.roles.recurring import recur
 from corral.roles.secrets import Secrets

@@ -1,7 +1,7 @@
 """Puts recurring tasks back on the board. Whoever calls it, and however often, each date is used
 once: the decision is made in the log's transaction."""
 
-from corral.core import recurrence
+from corral.core.board import recurrence
 from corral.store.port import Request, Store
 from corral.world.clock import Clock, now
 

@@ -19,14 +19,14 @@ from itertools import islice
 
 from corral.core import messages, session_rules
 from corral.core.agenda import next_look, resting, unattended
-from corral.core.claims import offers
+from corral.core.board.claims import offers
+from corral.core.board.recurrence import starts_over
 from corral.core.config import Config
 from corral.core.errors import CorralError, Refused
 from corral.core.governor import opening, profile_for
 from corral.core.ids import SessionId
 from corral.core.log.state import Session, State, Task
 from corral.core.profiles import limits_of
-from corral.core.recurrence import starts_over
 from corral.core.session_rules import WITNESS
 from corral.core.slots import CANNOT_OPEN, startable
 from corral.roles import signals

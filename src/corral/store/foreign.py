@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from corral.core import text
+from corral.core.board.graph import cycle
 from corral.core.errors import BadInput, LogTooNew, Refused
-from corral.core.graph import cycle
 from corral.core.ids import TaskId
 from corral.core.log.codec import FORMAT, Record, decode, event_of
 from corral.core.log.events import Event, LogCreated

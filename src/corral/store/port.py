@@ -16,7 +16,7 @@ from corral.core.log.state import State
 from corral.core.redaction import suspicious, without_secrets
 
 if TYPE_CHECKING:
-    from corral.core.commands import Command
+    from corral.core.board.commands import Command
 
 T = TypeVar("T")
 Decide = Callable[[State, int], Sequence[Event]]
@@ -81,7 +81,7 @@ def follow(store: Store, after: int = 0) -> Iterator[Stored]:
 
 def perform(store: Store, command: "Command", actor: str, answer: Answer[T], key: str = "") -> T:
     """Carry out a command by the rules; one that was done before by its key is answered again."""
-    from corral.core.rules import decide
+    from corral.core.board.rules import decide
 
     request = Request(actor, lambda state, now: decide(state, command, actor, now), answer, key)
     try:

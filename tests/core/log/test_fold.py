@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from corral.core import commands as c
+from corral.core.board import commands as c
 from corral.core.ids import ConvoyId, TaskId, Token
 from corral.core.log import events as e
 from corral.core.log.codec import decode, event_of

@@ -2,7 +2,7 @@
 
 import pytest
 
-from corral.core import commands as c
+from corral.core.board import commands as c
 from corral.core.errors import AlreadyDone, BadInput, Refused
 from corral.core.log import requests
 from corral.core.log.state import State

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from corral.core import commands as c
+from corral.core.board import commands as c
 from corral.core.errors import BadInput, Refused
 from corral.core.ids import ConvoyId, TaskId, Token
 from corral.core.log import events as e

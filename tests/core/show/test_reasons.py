@@ -2,8 +2,8 @@
 
 import pytest
 
-from corral.core import commands as c
 from corral.core import session_rules
+from corral.core.board import commands as c
 from corral.core.errors import NotFound
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.show.reasons import reason

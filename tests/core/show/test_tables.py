@@ -5,7 +5,7 @@ from random import Random
 import msgspec
 import pytest
 
-from corral.core import commands as c
+from corral.core.board import commands as c
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.log.state import TaskState
 from corral.core.show.rows import TABLES

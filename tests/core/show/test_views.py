@@ -2,7 +2,7 @@
 
 import msgspec
 
-from corral.core import commands as c
+from corral.core.board import commands as c
 from corral.core.ids import ConvoyId, SessionId, TaskId, Token
 from corral.core.log import events as e
 from corral.core.log.state import TaskState

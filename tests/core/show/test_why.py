@@ -6,14 +6,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from corral.core import commands as c
-from corral.core.claims import column, next_offer, obstacles, offers
+from corral.core.board import commands as c
+from corral.core.board.claims import column, next_offer, obstacles, offers
+from corral.core.board.graph import unmet
+from corral.core.board.moves import moves_from
+from corral.core.board.rules import decide
 from corral.core.errors import CorralError, Refused
-from corral.core.graph import unmet
 from corral.core.ids import TaskId
 from corral.core.log.state import TaskState
-from corral.core.moves import moves_from
-from corral.core.rules import decide
 from corral.core.show.why import explain
 from corral.core.slots import Limits
 from tests.core.memory_board import TTL_S, Board

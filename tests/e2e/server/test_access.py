@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from corral.core.commands import COMMANDS
+from corral.core.board.commands import COMMANDS
 from corral.interfaces.http.api import ROUTER
 from corral.interfaces.http.assets import PAGES
 from corral.interfaces.http.routes import Route

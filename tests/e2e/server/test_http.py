@@ -6,7 +6,7 @@ from itertools import islice
 
 import pytest
 
-from corral.core.commands import COMMANDS
+from corral.core.board.commands import COMMANDS
 from corral.interfaces.http.api import ROUTER
 from tests.e2e.corral_command import Board
 from tests.e2e.server.serving import Events, Served, serve, start_session, wait_for

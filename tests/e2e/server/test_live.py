@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from corral.core.commands import EditTask
+from corral.core.board.commands import EditTask
+from corral.core.board.rules import decide
 from corral.core.log.state import State, TaskState
-from corral.core.rules import decide
 from corral.core.show.rows import TABLES
 from corral.core.show.tables import board_of
 from corral.roles.files import Room

@@ -14,7 +14,8 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from corral.core import commands as c
+from corral.core.board import commands as c
+from corral.core.board.rules import decide
 from corral.core.errors import BadInput, Refused
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.log import events as e
@@ -24,7 +25,6 @@ from corral.core.plan.check import Surroundings, problems
 from corral.core.plan.edges import Edge, Graph, graph_of
 from corral.core.plan.problems import errors
 from corral.core.plan.schema import Plan, TaskPlan, digest
-from corral.core.rules import decide
 
 _UNTOUCHED = (TaskState.TODO, TaskState.BLOCKED)
 

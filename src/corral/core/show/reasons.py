@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from corral.core.board.graph import find_task
+from corral.core.board.leases import clashes, resource_name
 from corral.core.errors import NotFound
-from corral.core.graph import find_task
 from corral.core.ids import ConvoyId, SessionId, TaskId
-from corral.core.leases import clashes, resource_name
 from corral.core.log.state import Alert, Convoy, Message, Session, State, TaskState
 from corral.core.mayor_state import Mayor
 from corral.core.queue_fold import trunk_of

@@ -9,7 +9,7 @@ from collections import Counter
 from msgspec import Struct
 
 from corral.core.bill import Bill
-from corral.core.claims import column
+from corral.core.board.claims import column
 from corral.core.ids import ConvoyId, SessionId, TaskId
 from corral.core.log.state import Claim, Convoy, Message, Session, State, Task, TaskState
 from corral.core.money import spent_in_all

@@ -3,13 +3,13 @@
 from msgspec import Struct
 
 from corral.core import governor
-from corral.core.claims import Obstacle, column, obstacles
-from corral.core.graph import dependents
+from corral.core.board.claims import Obstacle, column, obstacles
+from corral.core.board.graph import dependents
+from corral.core.board.moves import moves_of
+from corral.core.board.recurrence import recurs
 from corral.core.log.state import State, Task, TaskState
-from corral.core.moves import moves_of
 from corral.core.overlaps import OverlapView, overlap_views
 from corral.core.queue_views import waits
-from corral.core.recurrence import recurs
 from corral.core.slots import CANNOT_OPEN, Limits, Taken
 from corral.core.text import shown
 

@@ -3,7 +3,7 @@
 import os
 from typing import Any
 
-from corral.core.commands import COMMANDS, Command
+from corral.core.board.commands import COMMANDS, Command
 from corral.core.errors import BadInput
 from corral.core.text import shown as safe
 from corral.interfaces.answers import answer_of, fields

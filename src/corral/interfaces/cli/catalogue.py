@@ -1,6 +1,6 @@
 """Every command of the command line: where its code is and what it takes.
 
-Commands that change the state take their fields from the Struct in `core/commands.py`; the rest
+Commands that change the state take their fields from the Struct in `core/board/commands.py`; the rest
 name their options here. Help, completion and the reference page are made from this table.
 """
 
@@ -429,7 +429,7 @@ def summary(entry: Entry) -> str:
     """Return what a command does, in one line."""
     if entry.summary:
         return entry.summary
-    from corral.core.commands import COMMANDS
+    from corral.core.board.commands import COMMANDS
 
     text = (COMMANDS[entry.name].__doc__ or "").split("\n", maxsplit=1)[0].rstrip(".")
     return text[:1].lower() + text[1:]

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from msgspec import Meta
 
-from corral.core.commands import COMMANDS, Command
+from corral.core.board.commands import COMMANDS, Command
 from corral.core.errors import BadInput
 from corral.interfaces.cli.catalogue import Option
 from corral.interfaces.cli.parser import Options

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from corral.core.graph import find_task
+from corral.core.board.graph import find_task
 from corral.core.log.codec import Stored, decode, mirrored
 from corral.core.text import number, printable
 from corral.core.text import shown as safe

@@ -4,13 +4,13 @@ from typing import Any
 
 import msgspec
 
-from corral.core.claims import ready
+from corral.core.board.claims import ready
+from corral.core.board.graph import find_task
+from corral.core.board.rules import find_convoy
 from corral.core.governor import profile_for
-from corral.core.graph import find_task
 from corral.core.log.codec import decode
 from corral.core.log.state import State
 from corral.core.profiles import limits_of
-from corral.core.rules import find_convoy
 from corral.core.show import views
 from corral.core.show.why import Explanation, explain
 from corral.core.text import shown

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from corral.core.commands import ApplyPlan
+from corral.core.board.commands import ApplyPlan
 from corral.core.errors import BadInput, NotARepository
 from corral.core.log.codec import decode, event_of
 from corral.core.plan import draw

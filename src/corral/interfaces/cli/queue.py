@@ -3,8 +3,8 @@
 import gc
 from os.path import isdir, join
 
+from corral.core.board.graph import find_task
 from corral.core.errors import NotFound
-from corral.core.graph import find_task
 from corral.core.ids import TaskId
 from corral.core.queue_rules import find_run
 from corral.core.queue_views import (

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from corral.core.commands import Command
+from corral.core.board.commands import Command
 from corral.core.errors import BadInput, CorralError, Failed, NotFound, Refused
 
 _SOCKET = "run/server.sock"  # as in world/serving, which is not for every command to load

@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from corral.core import mayor_rules
-from corral.core.commands import ApplyPlan
+from corral.core.board.commands import ApplyPlan
 from corral.core.errors import BadInput, NotFound
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.log.codec import decode, event_of, mirrored

@@ -3,7 +3,7 @@
 import time
 from typing import Any
 
-from corral.core.commands import SendText
+from corral.core.board.commands import SendText
 from corral.core.errors import Failed
 from corral.core.log.codec import decode, event_of
 from corral.core.log.state import Session

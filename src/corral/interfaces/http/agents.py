@@ -19,9 +19,9 @@ from mcp.server.mcpserver.exceptions import ResourceError, ToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp.server.transport_security import TransportSecuritySettings
 
-from corral.core import commands as c
 from corral.core.access import Principal, seen, still_holds
-from corral.core.commands import Command
+from corral.core.board import commands as c
+from corral.core.board.commands import Command
 from corral.core.errors import BadInput, CorralError
 from corral.core.ids import ConvoyId, TaskId, Token
 from corral.core.log.codec import decode

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
-from corral.core import rules
 from corral.core.access import Principal, bound, permit
-from corral.core.commands import COMMANDS, ClaimTask, Command, CreateConvoy
+from corral.core.board import rules
+from corral.core.board.commands import COMMANDS, ClaimTask, Command, CreateConvoy
+from corral.core.board.offers import index
 from corral.core.config import Config
 from corral.core.errors import AlreadyDone, BadInput, CorralError, NotYours
 from corral.core.log.events import Event
 from corral.core.log.requests import keyed
 from corral.core.log.state import State
-from corral.core.offers import index
 from corral.interfaces.answers import answer_of
 from corral.interfaces.http import assets, dashboard, details, logbook, mayor, pages
 from corral.interfaces.http.exchange import (

@@ -8,11 +8,11 @@ from typing import Annotated as A
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
+from corral.core.board.graph import find_task
+from corral.core.board.rules import find_convoy
 from corral.core.facts import AnyFact
-from corral.core.graph import find_task
 from corral.core.profiles import limits_of
 from corral.core.queue_rules import find_run
-from corral.core.rules import find_convoy
 from corral.core.show import outlook
 from corral.core.show.rows import SessionRow
 from corral.core.show.tables import session_row

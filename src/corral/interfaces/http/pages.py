@@ -9,7 +9,8 @@ from msgspec import Meta, Struct
 
 from corral.core import access
 from corral.core.access import Principal, visible
-from corral.core.claims import ready
+from corral.core.board.claims import ready
+from corral.core.board.rules import find_convoy
 from corral.core.errors import NotFound
 from corral.core.governor import profile_for
 from corral.core.ids import SessionId
@@ -18,7 +19,6 @@ from corral.core.log.state import Session, State, Task
 from corral.core.messages import inbox
 from corral.core.past import task_of
 from corral.core.profiles import limits_of
-from corral.core.rules import find_convoy
 from corral.core.show import reasons, views
 from corral.core.show.why import Explanation, explain
 from corral.interfaces.http.exchange import Call, Headers, Reply, asked, has_already, ok

@@ -11,11 +11,11 @@ from random import Random
 
 from msgspec import Struct
 
-from corral.core import commands as c
+from corral.core.board import commands as c
+from corral.core.board.rules import decide
 from corral.core.errors import CorralError, Failed, Refused
 from corral.core.ids import TaskId, task_id
 from corral.core.log.state import State
-from corral.core.rules import decide
 from corral.interfaces.cli.board_demo.claimer import taken
 from corral.interfaces.cli.board_demo.screen import Screen
 from corral.store.port import Request, Store, perform

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from random import Random
 
-from corral.core import commands as c
-from corral.core.claims import next_offer
+from corral.core.board import commands as c
+from corral.core.board.claims import next_offer
 from corral.core.errors import NotFound, Refused
 from corral.core.ids import TaskId, Token
 from corral.core.log import events as e

@@ -7,8 +7,8 @@ a stop.
 
 import time
 
-from corral.core import commands as c
-from corral.core.claims import column
+from corral.core.board import commands as c
+from corral.core.board.claims import column
 from corral.core.errors import Failed
 from corral.core.ids import TaskId
 from corral.core.log import events as e

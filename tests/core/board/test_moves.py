@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 import pytest
 
-from corral.core import commands as c
-from corral.core.commands import COMMANDS
+from corral.core.board import commands as c
+from corral.core.board.commands import COMMANDS
+from corral.core.board.moves import MOVES, Fence, check, moves_from
 from corral.core.errors import Refused
 from corral.core.ids import TaskId, Token
 from corral.core.log.state import TaskState
-from corral.core.moves import MOVES, Fence, check, moves_from
 from tests.core.memory_board import TTL_S, Board
 
 Make = Callable[[TaskId, Token], c.Command]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from corral.core import commands as c
+from corral.core.board import commands as c
 from corral.core.errors import NotFound
 from corral.core.ids import ConvoyId, TaskId, Token
 from corral.core.log import events as e

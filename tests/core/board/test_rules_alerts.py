@@ -2,7 +2,7 @@
 
 import pytest
 
-from corral.core import commands as c
+from corral.core.board import commands as c
 from corral.core.errors import NotFound
 from corral.core.log import events as e
 from tests.core.memory_board import Board

@@ -6,9 +6,9 @@ levels that shrinks by one from parent to child.
 
 from collections.abc import Iterator
 
-from corral.core.commands import AddTask
+from corral.core.board.commands import AddTask
+from corral.core.board.graph import find_task
 from corral.core.errors import Refused
-from corral.core.graph import find_task
 from corral.core.ids import TaskId
 from corral.core.log.state import State, Task, TaskState
 from corral.core.text import number

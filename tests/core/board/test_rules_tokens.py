@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from corral.core import commands as c
-from corral.core.commands import COMMANDS, Command
+from corral.core.board import commands as c
+from corral.core.board.commands import COMMANDS, Command
 from corral.core.ids import TaskId, Token
 from corral.core.log import events as e
 from tests.core.memory_board import TTL_S, Board

@@ -8,14 +8,14 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corral.core import commands as c
+from corral.core.board import commands as c
+from corral.core.board.recurrence import next_at
 from corral.core.log.codec import decode
 from corral.core.log.state import TaskState
-from corral.core.recurrence import next_at
 from corral.roles.recurring import recur
 from corral.store.memory import MemoryStore
 from corral.store.port import perform
-from tests.core.recurring import BEAT, BEAT_S, TASK, Recurring, ms
+from tests.core.board.recurring import BEAT, BEAT_S, TASK, Recurring, ms
 
 
 def finish(board: Recurring, how: str) -> None:

@@ -3,13 +3,13 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from corral.core import commands as c
+from corral.core.board import commands as c
+from corral.core.board.recurrence import decide
 from corral.core.ids import TaskId
 from corral.core.log import events as e
 from corral.core.log.codec import decode, event_of
 from corral.core.log.fold import apply
 from corral.core.log.state import State, Task, TaskState
-from corral.core.recurrence import decide
 from corral.core.show.why import explain
 from tests.core.memory_board import Board
 

@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from corral.core import commands as c
+from corral.core.board import commands as c
+from corral.core.board.recurrence import due, next_at, starts_over
 from corral.core.ids import SessionId, TaskId, Token
 from corral.core.log import events as e
 from corral.core.log.state import TaskState
-from corral.core.recurrence import due, next_at, starts_over
 from corral.core.show.why import explain
+from tests.core.board.recurring import BEAT_S, OPEN, TASK, Recurring, ms
 from tests.core.memory_board import Board
-from tests.core.recurring import BEAT_S, OPEN, TASK, Recurring, ms
 
 
 def test_a_task_of_beats_is_on_the_board_at_once_and_then_every_so_many_beats() -> None:

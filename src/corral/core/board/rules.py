@@ -7,15 +7,16 @@ is what the events are appended to. Nothing is changed here: a refused command l
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from corral.core import commands as c
-from corral.core import family, ids, leases, messages, queue_rules, recurrence, steering, text
-from corral.core.claims import next_offer, obstacles
+from corral.core import ids, messages, queue_rules, text
+from corral.core.board import commands as c
+from corral.core.board import family, leases, recurrence, steering
+from corral.core.board.claims import next_offer, obstacles
+from corral.core.board.graph import cycle, find_task
+from corral.core.board.moves import Fence, check
 from corral.core.errors import BadInput, NotFound, Refused
-from corral.core.graph import cycle, find_task
 from corral.core.ids import ConvoyId, TaskId, Token
 from corral.core.log import events as e
 from corral.core.log.state import Claim, Convoy, State, Task
-from corral.core.moves import Fence, check
 from corral.core.redaction import redacted, without_secrets
 
 V = TypeVar("V")

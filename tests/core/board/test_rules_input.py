@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from corral.core import commands as c
 from corral.core import text
-from corral.core.commands import COMMANDS, Command
+from corral.core.board import commands as c
+from corral.core.board.commands import COMMANDS, Command
 from corral.core.errors import BadInput, NotFound
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.log.state import TaskState

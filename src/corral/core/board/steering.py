@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from corral.core import commands as c
 from corral.core import queue_rules, session_rules, text
+from corral.core.board import commands as c
 from corral.core.errors import NotFound, Refused
 from corral.core.ids import ConvoyId
 from corral.core.log import events as e

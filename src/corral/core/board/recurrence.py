@@ -19,8 +19,8 @@ from corral.core.log.state import State, Task, TaskState
 from corral.core.text import TITLE, line, number, printable
 
 if TYPE_CHECKING:
-    from corral.core.commands import AddTask
-    from corral.core.cron import Cron
+    from corral.core.board.commands import AddTask
+    from corral.core.board.cron import Cron
 
 ONCE, SKIP = "once", "skip"
 _MOST_BEATS = 10_000
@@ -90,7 +90,7 @@ def outlook(task: Task, now: int) -> str:
     """Say when a finished task comes back; how long a beat is, only the configuration knows."""
     if not task.cron:
         return f"it comes back every {'beat' if task.every == 1 else f'{task.every} beats'}"
-    from corral.core.cron import shown
+    from corral.core.board.cron import shown
 
     since = _covered(task) if task.missed == ONCE else max(_covered(task), now)
     date = _parsed(task.cron).after(since)
@@ -154,6 +154,6 @@ def _first(task: Task, after: int, beat: int) -> int | None:
 
 
 def _parsed(cron: str) -> "Cron":
-    from corral.core.cron import parse  # few tasks need it, and commands should start quickly
+    from corral.core.board.cron import parse  # few tasks need it, and commands should start quickly
 
     return parse(cron)

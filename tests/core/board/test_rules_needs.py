@@ -2,7 +2,7 @@
 
 import pytest
 
-from corral.core import commands as c
+from corral.core.board import commands as c
 from corral.core.ids import TaskId
 from corral.core.log.state import TaskState
 from tests.core.memory_board import Board

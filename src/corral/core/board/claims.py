@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from corral.core.graph import doomed, unmet
+from corral.core.board.graph import doomed, unmet
+from corral.core.board.offers import Ordered
+from corral.core.board.recurrence import outlook, recurs
 from corral.core.log.state import Claim, State, Task, TaskState
-from corral.core.offers import Ordered
-from corral.core.recurrence import outlook, recurs
 
 
 class Obstacle(Struct, frozen=True):

@@ -5,9 +5,9 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corral.core import commands as c
+from corral.core.board import commands as c
+from corral.core.board.graph import cycle, dependents, doomed, unmet
 from corral.core.errors import Refused
-from corral.core.graph import cycle, dependents, doomed, unmet
 from corral.core.ids import TaskId
 from corral.core.log.state import TaskState
 from tests.core.memory_board import Board

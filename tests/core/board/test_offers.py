@@ -5,13 +5,13 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from corral.core import commands as c
-from corral.core.claims import next_offer
+from corral.core.board import commands as c
+from corral.core.board.claims import next_offer
+from corral.core.board.offers import Ordered, index
 from corral.core.errors import CorralError
 from corral.core.ids import TaskId
 from corral.core.log import events as e
 from corral.core.log.state import State
-from corral.core.offers import Ordered, index
 from tests.core.memory_board import Board
 
 ACTORS = ["ana", "bo"]

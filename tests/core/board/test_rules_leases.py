@@ -2,9 +2,9 @@
 
 import pytest
 
-from corral.core import commands as c
+from corral.core.board import commands as c
+from corral.core.board.leases import overlap, resource_name
 from corral.core.errors import BadInput
-from corral.core.leases import overlap, resource_name
 from corral.core.log import events as e
 from corral.core.text import TTL_S as LONGEST_S
 from tests.core.memory_board import Board
