@@ -9,7 +9,6 @@ from typing import TypeVar
 import msgspec
 import pytest
 
-from corral.core import session_rules
 from corral.core.board import commands as c
 from corral.core.board.rules import decide
 from corral.core.errors import CorralError
@@ -18,7 +17,8 @@ from corral.core.log import events as e
 from corral.core.log.codec import encode
 from corral.core.log.fold import apply
 from corral.core.log.state import State, Task, TaskState
-from corral.core.slots import Limits
+from corral.core.session import rules as session_rules
+from corral.core.session.slots import Limits
 
 Ev = TypeVar("Ev", bound=e.Event)
 

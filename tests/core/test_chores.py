@@ -3,14 +3,15 @@
 import msgspec
 import pytest
 
-from corral.core import chores, session_rules
+from corral.core import chores
 from corral.core.board import commands as c
 from corral.core.chores import DAY, HOUR, SETTLE, Found, Saved
 from corral.core.ids import SessionId, TaskId
 from corral.core.log import events as e
 from corral.core.log.codec import encode
 from corral.core.log.state import TaskState
-from corral.core.slots import Limits
+from corral.core.session import rules as session_rules
+from corral.core.session.slots import Limits
 from tests.core.memory_board import START, Board
 
 GRACE_S = 120

@@ -7,16 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corral.core import governor, session_rules
-from corral.core.backoff import Patience
+from corral.core import governor
 from corral.core.board import commands as c
 from corral.core.governor import Accounts
 from corral.core.ids import SessionId
 from corral.core.log import events as e
 from corral.core.log.state import Account, TaskState
+from corral.core.session import rules as session_rules
+from corral.core.session.backoff import Patience
+from corral.core.session.slots import Limits, startable
+from corral.core.session.verdict import Judgement, Verdict
 from corral.core.show.why import explain
-from corral.core.slots import Limits, startable
-from corral.core.verdict import Judgement, Verdict
 from tests.core.memory_board import START, Board
 
 PROFILES = Accounts(of={"default": "acc", "spare": "other"})

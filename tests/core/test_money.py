@@ -2,16 +2,17 @@
 
 import pytest
 
-from corral.core import money, session_rules
-from corral.core.backoff import Patience
+from corral.core import money
 from corral.core.bill import NANO, Bill
 from corral.core.board import commands as c
 from corral.core.engine_fold import DAY_MS
 from corral.core.ids import SessionId, TaskId
 from corral.core.log import events as e
 from corral.core.money import Budgets, Sums
-from corral.core.slots import Limits, startable
-from corral.core.verdict import Judgement, Verdict
+from corral.core.session import rules as session_rules
+from corral.core.session.backoff import Patience
+from corral.core.session.slots import Limits, startable
+from corral.core.session.verdict import Judgement, Verdict
 from tests.core.memory_board import Board
 
 DOLLAR = Bill(fresh=100, output=10, nano_usd=NANO)

@@ -9,8 +9,8 @@ from corral.core.ids import TaskId
 from corral.core.log import events as e
 from corral.core.log.state import TaskState
 from corral.core.overlaps import Found, obstacle, overlap_views, update
+from corral.core.session.slots import Limits, startable
 from corral.core.show.why import explain
-from corral.core.slots import Limits, startable
 from tests.core.memory_board import Board
 
 NOBODY = TaskId("")

@@ -4,8 +4,8 @@ import pytest
 from msgspec.structs import replace
 
 from corral.core import facts as f
+from corral.core.session.verdict import RESULT, Verdict
 from corral.core.stream import Stream, take
-from corral.core.verdict import RESULT, Verdict
 from corral.core.watchdog import Bounds, Loop, Seen, due_at, model_allowed, step, watch_loop
 
 NOW = 1_700_000_000_000

@@ -15,8 +15,8 @@ from corral.core.board.moves import MOVES
 from corral.core.config import parse as parse_config
 from corral.core.errors import CorralError
 from corral.core.log.events import EVENTS
+from corral.core.session.verdict import Verdict
 from corral.core.show.views import COLUMNS
-from corral.core.verdict import Verdict
 from corral.interfaces.cli.catalogue import ENTRIES, options_of
 from corral.interfaces.cli.parser import parse
 from corral.interfaces.reference import codes, page, setting_fields

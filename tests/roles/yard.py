@@ -7,14 +7,14 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from corral.core import session_rules
 from corral.core.board import commands as c
 from corral.core.chores import Found
 from corral.core.config import Config
 from corral.core.ids import SessionId
 from corral.core.log import events as e
 from corral.core.log.state import State
-from corral.core.slots import Limits
+from corral.core.session import rules as session_rules
+from corral.core.session.slots import Limits
 from corral.roles.deacon import Deacon
 from corral.roles.files import Room
 from corral.store.port import Request, perform

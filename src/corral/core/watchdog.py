@@ -2,7 +2,7 @@
 
 Each rule has a bound in time or in number, and leads to one reaction at a time, the gravest first.
 What happens after a session was stopped (start its program again, park, give up) is the table in
-`core/verdict`. Whether the tree changes is not a fact of the engine: a loop is one only if the tree
+`core/session/verdict`. Whether the tree changes is not a fact of the engine: a loop is one only if the tree
 is the same when it is alarmed about and when it is ended.
 """
 
@@ -10,8 +10,8 @@ from fnmatch import fnmatchcase
 
 from msgspec import Struct
 
+from corral.core.session.verdict import BY_TROUBLE, RESULT, Verdict
 from corral.core.stream import Stream
-from corral.core.verdict import BY_TROUBLE, RESULT, Verdict
 
 _RARELY_MS = 60_000
 _TOOL_TURNS = 6  # a tool may be silent for so many times as long as the model

@@ -19,8 +19,8 @@ from corral.core.config import Config
 from corral.core.errors import CorralError
 from corral.core.log import codec  # noqa: F401 - every event is registered by it
 from corral.core.log.events import EVENTS, Event
+from corral.core.session.verdict import Verdict
 from corral.core.show.views import COLUMNS
-from corral.core.verdict import Verdict
 from corral.interfaces.cli.catalogue import COMMON, ENTRIES, Entry, Option, options_of, summary
 from corral.interfaces.reference_words import (
     ANSWERS,

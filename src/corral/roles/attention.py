@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from corral.core.ids import SessionId
 from corral.core.log.state import Claim, Message, Session, State, Task
-from corral.core.verdict import Verdict
+from corral.core.session.verdict import Verdict
 from corral.roles.files import launched
 from corral.roles.pulse import PulseTaker
 from corral.roles.steps import Steps

@@ -1,7 +1,7 @@
 """Explain whatever goes by a name; an earlier session of a task is read from the log."""
 
 from corral.core.log.state import State
-from corral.core.past import task_of
+from corral.core.session.earlier import task_of
 from corral.core.show import reasons
 from corral.core.show.reasons import Reason
 from corral.roles import past

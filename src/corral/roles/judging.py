@@ -10,10 +10,10 @@ from threading import Semaphore
 
 from msgspec.structs import replace
 
-from corral.core.brief import changes_nothing
 from corral.core.config import Config
 from corral.core.log.state import Session, Task
-from corral.core.verdict import (
+from corral.core.session.brief import changes_nothing
+from corral.core.session.verdict import (
     RESULT,
     Check,
     Ended,

@@ -6,9 +6,8 @@ from os.path import isfile, join
 
 from msgspec.structs import replace
 
-from corral.core import money, session_rules
+from corral.core import money
 from corral.core.access import session_key
-from corral.core.brief import Sources, changes_nothing, compose, go_on, hear
 from corral.core.config import Config, Engine
 from corral.core.engine_fold import AFRESH, MESSAGE
 from corral.core.errors import NotFound
@@ -16,11 +15,13 @@ from corral.core.ids import SessionId, session_before
 from corral.core.log.codec import decode, event_of
 from corral.core.log.state import Session, Task
 from corral.core.money import Sums
-from corral.core.profiles import budgets_of
 from corral.core.redaction import redacted
-from corral.core.session_rules import port_leases
+from corral.core.session import rules as session_rules
+from corral.core.session.brief import Sources, changes_nothing, compose, go_on, hear
+from corral.core.session.profiles import budgets_of
+from corral.core.session.rules import port_leases
+from corral.core.session.verdict import Verdict
 from corral.core.text import unstyled
-from corral.core.verdict import Verdict
 from corral.roles.confinement import Confinement
 from corral.roles.engaging import Engaging
 from corral.roles.files import Room, launched

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from corral.core.ids import TaskId
 from corral.core.log.codec import decode, event_of
 from corral.core.log.state import Session, State
-from corral.core.past import Happened, session_then, sessions_then, task_of
-from corral.core.session_rules import find_session
+from corral.core.session.earlier import Happened, session_then, sessions_then, task_of
+from corral.core.session.rules import find_session
 from corral.store.port import Store
 
 

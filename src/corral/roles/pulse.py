@@ -3,13 +3,13 @@
 import os
 from os.path import join
 
-from corral.core import session_rules
-from corral.core.beats import Pulse, Signs, pulse
 from corral.core.config import Watch
 from corral.core.errors import Refused
 from corral.core.ids import SessionId
 from corral.core.log.state import Session, Task
-from corral.core.verdict import RESULT, Verdict
+from corral.core.session import rules as session_rules
+from corral.core.session.beats import Pulse, Signs, pulse
+from corral.core.session.verdict import RESULT, Verdict
 from corral.roles import reports
 from corral.roles.launching import last_words
 from corral.roles.log import Log

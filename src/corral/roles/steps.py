@@ -12,18 +12,19 @@ from os.path import join
 
 from msgspec.structs import replace
 
-from corral.core import governor, money, session_rules
-from corral.core.backoff import Patience
-from corral.core.brief import done_so_far
+from corral.core import governor, money
 from corral.core.config import Config
 from corral.core.engine_fold import MESSAGE, RESTART, RESUME
 from corral.core.errors import CorralError, Failed, NotFound
 from corral.core.ids import SessionId, TaskId
 from corral.core.log.state import Session, State, Task
 from corral.core.money import Sums
-from corral.core.profiles import budgets_of, limits_of
+from corral.core.session import rules as session_rules
+from corral.core.session.backoff import Patience
+from corral.core.session.brief import done_so_far
+from corral.core.session.profiles import budgets_of, limits_of
+from corral.core.session.verdict import Judgement, LastWord, Verdict, after
 from corral.core.text import cut
-from corral.core.verdict import Judgement, LastWord, Verdict, after
 from corral.roles.delivering import Delivering
 from corral.roles.files import Room
 from corral.roles.judging import Judge

@@ -9,11 +9,11 @@ import threading
 import time
 from collections.abc import Callable
 
-from corral.core import session_rules
 from corral.core.errors import Refused
 from corral.core.ids import SessionId
-from corral.core.session_rules import WITNESS
-from corral.core.verdict import Verdict
+from corral.core.session import rules as session_rules
+from corral.core.session.rules import WITNESS
+from corral.core.session.verdict import Verdict
 from corral.roles.files import Room
 from corral.roles.locks import taken
 from corral.roles.supervisor import Supervisor, is_up, program

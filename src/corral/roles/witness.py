@@ -1,7 +1,7 @@
 """The witness: gives tasks to sessions, starts, watches, stops and judges them.
 
-It carries out a plan that is made anew from the log each time something happens (`core/slots`,
-`core/beats`, `core/verdict`), and what it remembers only saves it a look: kill it, start another,
+It carries out a plan that is made anew from the log each time something happens (`core/session/slots`,
+`core/session/beats`, `core/session/verdict`), and what it remembers only saves it a look: kill it, start another,
 and that one goes on with the same sessions. Only one runs for a repository.
 
 Waiting costs nothing: one inotify instance listens to the log, to the rooms of the sessions and to
@@ -17,8 +17,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 
-from corral.core import messages, session_rules
-from corral.core.agenda import next_look, resting, unattended
+from corral.core import messages
 from corral.core.board.claims import offers
 from corral.core.board.recurrence import starts_over
 from corral.core.config import Config
@@ -26,9 +25,11 @@ from corral.core.errors import CorralError, Refused
 from corral.core.governor import opening, profile_for
 from corral.core.ids import SessionId
 from corral.core.log.state import Session, State, Task
-from corral.core.profiles import limits_of
-from corral.core.session_rules import WITNESS
-from corral.core.slots import CANNOT_OPEN, startable
+from corral.core.session import rules as session_rules
+from corral.core.session.agenda import next_look, resting, unattended
+from corral.core.session.profiles import limits_of
+from corral.core.session.rules import WITNESS
+from corral.core.session.slots import CANNOT_OPEN, startable
 from corral.roles import signals
 from corral.roles.attention import Attention
 from corral.roles.launching import Abandoned

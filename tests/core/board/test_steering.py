@@ -6,8 +6,8 @@ from corral.core.board import commands as c
 from corral.core.errors import Refused
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.queue_rules import paused
+from corral.core.session.slots import Limits, startable
 from corral.core.show.why import explain
-from corral.core.slots import Limits, startable
 from tests.core.memory_board import Board, started
 
 LIMITS = Limits(10)

@@ -6,8 +6,8 @@ from corral.core.board import commands as c
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.log import events as e
 from corral.core.log.state import TaskState
+from corral.core.session.slots import Limits
 from corral.core.show.outlook import EXIT_CODES, Lot, Outlook, Standing, outlook, report
-from corral.core.slots import Limits
 from tests.core.memory_board import Board
 
 LIMITS = Limits(total=4)

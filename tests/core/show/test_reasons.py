@@ -2,12 +2,12 @@
 
 import pytest
 
-from corral.core import session_rules
 from corral.core.board import commands as c
 from corral.core.errors import NotFound
 from corral.core.ids import ConvoyId, TaskId
+from corral.core.session import rules as session_rules
+from corral.core.session.verdict import Verdict
 from corral.core.show.reasons import reason
-from corral.core.verdict import Verdict
 from tests.core.memory_board import Board, started
 
 

@@ -14,8 +14,8 @@ from corral.core.board.rules import decide
 from corral.core.errors import CorralError, Refused
 from corral.core.ids import TaskId
 from corral.core.log.state import TaskState
+from corral.core.session.slots import Limits
 from corral.core.show.why import explain
-from corral.core.slots import Limits
 from tests.core.memory_board import TTL_S, Board
 
 ACTORS = ("ana", "bob")

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from corral.core import session_rules
 from corral.core.access import session_key
 from corral.core.ids import TaskId
-from corral.core.slots import Limits
+from corral.core.session import rules as session_rules
+from corral.core.session.slots import Limits
 from corral.store.port import Request
 from corral.store.sqlite import SqliteStore
 from corral.world import keys

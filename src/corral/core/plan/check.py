@@ -10,12 +10,12 @@ from graphlib import CycleError, TopologicalSorter
 from msgspec import Struct
 
 from corral.core import paths, text
-from corral.core.brief import CHANGE_NOTHING
 from corral.core.errors import BadInput
 from corral.core.plan.edges import comparisons
 from corral.core.plan.problems import Place, Problem, bounded, nearest, quoted
 from corral.core.plan.schema import KEY, MOST_COMPARISONS, MOST_MINUTES, MOST_PATHS, Plan, TaskPlan
 from corral.core.plan.shape import UNNAMED, Shaped
+from corral.core.session.brief import CHANGE_NOTHING
 
 _STRATEGIES = ("", "rebase", "squash", "merge")
 _NAME_MARKS = "-_"

@@ -13,7 +13,7 @@ from corral.core.governor import REFUSED, profile_for
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.log.state import State, Task, TaskState
 from corral.core.queue_fold import trunk_of
-from corral.core.slots import CANNOT_OPEN, Limits, Taken
+from corral.core.session.slots import CANNOT_OPEN, Limits, Taken
 
 
 class Standing(StrEnum):

@@ -10,7 +10,7 @@ from corral.core.board.rules import find_convoy
 from corral.core.governor import profile_for
 from corral.core.log.codec import decode
 from corral.core.log.state import State
-from corral.core.profiles import limits_of
+from corral.core.session.profiles import limits_of
 from corral.core.show import views
 from corral.core.show.why import Explanation, explain
 from corral.core.text import shown

@@ -21,10 +21,10 @@ from corral.core.log.codec import decode, event_of, mirrored
 from corral.core.log.state import TaskState
 from corral.core.plan.apply import Outcome, find_convoy, keyed, outcome
 from corral.core.plan.schema import Plan
-from corral.core.profiles import limits_of
-from corral.core.session_rules import WITNESS
+from corral.core.session.profiles import limits_of
+from corral.core.session.rules import WITNESS
+from corral.core.session.slots import CANNOT_OPEN
 from corral.core.show.outlook import Lot, Outlook, Report, Standing, outlook, report
-from corral.core.slots import CANNOT_OPEN
 from corral.core.text import printable
 from corral.interfaces.cli import output, plans
 from corral.interfaces.cli.context import Context

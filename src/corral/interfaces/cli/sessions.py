@@ -3,11 +3,11 @@
 import gc
 from typing import TYPE_CHECKING
 
-from corral.core import session_rules
 from corral.core.log.state import Session
+from corral.core.session import rules as session_rules
+from corral.core.session.verdict import Verdict
 from corral.core.show.views import SessionView, session_view
 from corral.core.text import line, shown
-from corral.core.verdict import Verdict
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import moment, paint, span, table
 from corral.interfaces.cli.parser import Options

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from corral.core.board.graph import find_task
 from corral.core.board.rules import find_convoy
 from corral.core.facts import AnyFact
-from corral.core.profiles import limits_of
 from corral.core.queue_rules import find_run
+from corral.core.session.profiles import limits_of
 from corral.core.show import outlook
 from corral.core.show.rows import SessionRow
 from corral.core.show.tables import session_row

@@ -17,8 +17,8 @@ from corral.core.ids import SessionId
 from corral.core.log.codec import decode
 from corral.core.log.state import Session, State, Task
 from corral.core.messages import inbox
-from corral.core.past import task_of
-from corral.core.profiles import limits_of
+from corral.core.session.earlier import task_of
+from corral.core.session.profiles import limits_of
 from corral.core.show import reasons, views
 from corral.core.show.why import Explanation, explain
 from corral.interfaces.http.exchange import Call, Headers, Reply, asked, has_already, ok

@@ -20,8 +20,8 @@ from corral.core.ids import ConvoyId, SessionId, TaskId, Token
 from corral.core.log.state import Session, Task, TaskState
 from corral.core.mayor_state import Mayor
 from corral.core.plan.schema import MOST_BYTES
+from corral.core.session.verdict import Verdict
 from corral.core.stream import Stream
-from corral.core.verdict import Verdict
 from corral.core.watchdog import Seen
 from corral.roles.engaging import Engaging
 from corral.roles.files import Room, launched

@@ -27,7 +27,7 @@ from corral.core.plan import prompt as prompts
 from corral.core.plan.amend import Before, Reply, understood
 from corral.core.plan.check import Surroundings
 from corral.core.plan.schema import Plan
-from corral.core.profiles import account_of, budgets_of, limits_of
+from corral.core.session.profiles import account_of, budgets_of, limits_of
 from corral.core.text import BRIEF, LINE, cut
 from corral.roles import signals
 from corral.roles.files import Room

@@ -9,8 +9,8 @@ from corral.core.engine_fold import RESUME
 from corral.core.ids import SessionId, TaskId
 from corral.core.log import events as e
 from corral.core.log.codec import Record, event_of
-from corral.core.session_rules import WITNESS
-from corral.core.verdict import Verdict
+from corral.core.session.rules import WITNESS
+from corral.core.session.verdict import Verdict
 from corral.interfaces.cli.run import ROLE_ENDED
 
 LEFT = "left behind"  # what a session that is over had started

@@ -16,9 +16,9 @@ from msgspec.structs import asdict
 
 from corral.core.errors import BadInput
 from corral.core.log.codec import decode
-from corral.core.session_rules import WITNESS
+from corral.core.session.rules import WITNESS
+from corral.core.session.verdict import Verdict
 from corral.core.show.outlook import Report, Standing
-from corral.core.verdict import Verdict
 from corral.interfaces.cli.board_demo.board import git
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.demo import clearing, setting

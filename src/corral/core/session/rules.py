@@ -3,7 +3,6 @@
 from collections.abc import Collection, Sequence
 
 from corral.core import governor, ids, messages
-from corral.core.backoff import Patience
 from corral.core.bill import Bill
 from corral.core.board.claims import obstacles
 from corral.core.engine_fold import MESSAGE, QUESTION, RESUME, WAIT
@@ -13,9 +12,10 @@ from corral.core.ids import SessionId, TaskId, Token
 from corral.core.log import events as e
 from corral.core.log.state import Session, State, Task, TaskState
 from corral.core.message_events import MessageTaken
-from corral.core.slots import Limits, Taken
+from corral.core.session.backoff import Patience
+from corral.core.session.slots import Limits, Taken
+from corral.core.session.verdict import Again, Judgement, Verdict, after
 from corral.core.text import cut
-from corral.core.verdict import Again, Judgement, Verdict, after
 
 Decision = Sequence[e.Event]
 

@@ -2,16 +2,17 @@
 
 import pytest
 
-from corral.core import messages, session_rules
-from corral.core.backoff import Patience
+from corral.core import messages
 from corral.core.bill import Bill
 from corral.core.board import commands as c
 from corral.core.governor import Accounts
 from corral.core.ids import SessionId
 from corral.core.log import events as e
 from corral.core.log.state import TaskState
-from corral.core.slots import Limits
-from corral.core.verdict import AFTER, Again, Judgement, Verdict, after
+from corral.core.session import rules as session_rules
+from corral.core.session.backoff import Patience
+from corral.core.session.slots import Limits
+from corral.core.session.verdict import AFTER, Again, Judgement, Verdict, after
 from tests.core.memory_board import Board
 
 LIMITS = Limits(9, accounts=Accounts(of={"default": "acc"}))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corral.core.beats import LOOK_BEATS, STOP_BEATS, Note, Pulse, Signs, pulse, read_note
+from corral.core.session.beats import LOOK_BEATS, STOP_BEATS, Note, Pulse, Signs, pulse, read_note
 
 NOW = 1_700_000_000_000
 BEAT_S = 10

@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, composite
 
-from corral.core import session_rules
 from corral.core.board import commands as c
 from corral.core.board.claims import offers
 from corral.core.ids import ConvoyId, SessionId, TaskId, Token
 from corral.core.log.state import Session, State, Task, TaskState
-from corral.core.slots import Limits, Taken, startable
+from corral.core.session import rules as session_rules
+from corral.core.session.slots import Limits, Taken, startable
 from tests.core.memory_board import START, Board
 
 POOLS = ("", "a", "b")

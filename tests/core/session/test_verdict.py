@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corral.core.facts import Trouble
-from corral.core.verdict import (
+from corral.core.session.verdict import (
     Check,
     Ended,
     Judgement,

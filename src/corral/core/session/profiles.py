@@ -3,7 +3,7 @@
 from corral.core.config import Config, Engine
 from corral.core.governor import Accounts
 from corral.core.money import Budgets
-from corral.core.slots import Limits
+from corral.core.session.slots import Limits
 
 
 def account_of(name: str, profile: Engine) -> str:

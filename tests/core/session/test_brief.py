@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from corral.core.board import commands as c
-from corral.core.brief import Sources, compose
 from corral.core.log.state import Task
+from corral.core.session.brief import Sources, compose
 from tests.core.memory_board import Board
 
 FULL = Sources(

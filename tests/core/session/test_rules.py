@@ -9,16 +9,16 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from corral.core import session_rules
-from corral.core.backoff import Patience
 from corral.core.board import commands as c
 from corral.core.errors import NotFound, Refused
 from corral.core.ids import SessionId, TaskId, Token
 from corral.core.log import events as e
 from corral.core.log.state import Session, TaskState
-from corral.core.session_rules import Decision
-from corral.core.slots import Limits, startable
-from corral.core.verdict import Again, Judgement, Verdict, after
+from corral.core.session import rules as session_rules
+from corral.core.session.backoff import Patience
+from corral.core.session.rules import Decision
+from corral.core.session.slots import Limits, startable
+from corral.core.session.verdict import Again, Judgement, Verdict, after
 from tests.core.memory_board import START, TTL_S, Board
 
 BASE, COMMIT = "a" * 40, "b" * 40

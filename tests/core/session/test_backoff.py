@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corral.core.backoff import Patience
+from corral.core.session.backoff import Patience
 
 NAMES = st.text(st.characters(codec="utf-8"), max_size=20)
 FAILURES = st.integers(1, 1000)

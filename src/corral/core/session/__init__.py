@@ -1,0 +1,1 @@
+"""Sessions: when one may start, what it is told, and what its end means."""
