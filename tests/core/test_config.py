@@ -2,8 +2,8 @@
 
 import pytest
 
-from corral.core.bill import Price
 from corral.core.config import Config, Engine, Trees, Watch, parse
+from corral.core.engine.bill import Price
 from corral.core.errors import BadConfig
 from corral.core.session.profiles import limits_of
 from corral.core.text import CLAIM_TTL_S

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from corral.core import messages
 from corral.core.board import commands as c
-from corral.core.engine_fold import RESUME
+from corral.core.engine.fold import RESUME
 from corral.core.ids import SessionId, TaskId
 from corral.core.log import events as e
 from corral.core.log.state import Session

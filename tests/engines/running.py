@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from msgspec import Struct
 
-from corral.core.facts import Began, Fact, Finished, Limited, Spent, Trouble
+from corral.core.engine.facts import Began, Fact, Finished, Limited, Spent, Trouble
 from corral.world.engines import relayed
 from corral.world.engines.laying import lay
 from corral.world.engines.recipe import Job, Mcp, Recipe, Stream, environment

@@ -10,7 +10,7 @@ import pytest
 from msgspec import Struct
 from msgspec.structs import replace
 
-from corral.core.facts import Answered, Fact, Finished, Limited, Trouble
+from corral.core.engine.facts import Answered, Fact, Finished, Limited, Trouble
 from tests.engines.conftest import MakeYard
 from tests.engines.running import Outcome, Yard, plan
 from tests.standin.faults import Fault

@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from corral.core.facts import Answered, Used
+from corral.core.engine.facts import Answered, Used
 from corral.world import keys
 from corral.world.engines.recipe import Mcp, Permission
 from corral.world.engines.registry import find

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from msgspec import Struct
 
-from corral.core.facts import Answered, Began, Denied, Said, Used
+from corral.core.engine.facts import Answered, Began, Denied, Said, Used
 from tests.engines.conftest import MakeYard
 from tests.engines.running import ENGINES, KEY, TOKEN, Outcome, Yard, http_tools, plan
 from tests.engines.toolbox import Toolbox

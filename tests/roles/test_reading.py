@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corral.core.facts import Fact, Said
-from corral.core.stream import Stream as Summary
+from corral.core.engine.facts import Fact, Said
+from corral.core.engine.stream import Stream as Summary
 from corral.roles.reading import Reading
 from corral.world.engines.recipe import Job, Stream
 from corral.world.engines.told import FactsReader

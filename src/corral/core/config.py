@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct, field
 
-from corral.core.bill import Price
+from corral.core.engine.bill import Price
 from corral.core.errors import BadConfig
 from corral.core.redaction import redacted
 from corral.core.text import CLAIM_TTL_S, TTL_S, shown
@@ -29,7 +29,7 @@ class Board(_Section, frozen=True):
 class Line(_Section, frozen=True):
     """Which lines of an engine's output are which fact, for an engine that is described here."""
 
-    fact: str  # as in `core/facts`, or "failed": the end, in trouble
+    fact: str  # as in `core/engine/facts`, or "failed": the end, in trouble
     when: dict[str, str] = field(default_factory=dict)  # where in the object what has to be
     take: dict[str, str] = field(default_factory=dict)  # the fact's fields, and where they are
 
@@ -396,7 +396,7 @@ def _check_word(where: Keys, word: str, reader: "_Reader") -> None:
 
 
 def _wrong_with(line: Line) -> str:
-    from corral.core.facts import FACTS  # few configurations have lines
+    from corral.core.engine.facts import FACTS  # few configurations have lines
 
     if line.fact not in FACTS:
         return f"a fact is one of {', '.join(FACTS)}"

@@ -5,10 +5,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from corral.core import governor
 from corral.core import mayor_events as m
-from corral.core.bill import Bill
-from corral.core.engine_fold import spent_on
+from corral.core.engine import governor
+from corral.core.engine.bill import Bill
+from corral.core.engine.fold import spent_on
 from corral.core.log import events as e
 from corral.core.log.state import Account, State
 from corral.core.mayor_state import REMEMBERED, Mayor, MayorState

@@ -7,16 +7,16 @@ from msgspec.structs import replace
 
 from corral.core import mayor_events as m
 from corral.core import text
-from corral.core.bill import NANO, Bill, nano
 from corral.core.board import commands as c
 from corral.core.board.rules import decide
-from corral.core.engine_fold import DAY_MS
+from corral.core.engine.bill import NANO, Bill, nano
+from corral.core.engine.fold import DAY_MS
+from corral.core.engine.money import Budgets, Sums
 from corral.core.errors import NotFound, Refused
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.log import events as e
 from corral.core.log.state import State, Task, TaskState
 from corral.core.mayor_state import Mayor, MayorState
-from corral.core.money import Budgets, Sums
 from corral.core.plan.amend import Reply
 from corral.core.plan.apply import applied, find_convoy, unstarted
 from corral.core.plan.schema import Plan

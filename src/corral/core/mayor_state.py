@@ -4,7 +4,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from corral.core.bill import Bill
+from corral.core.engine.bill import Bill
 from corral.core.ids import ConvoyId, TaskId
 
 REMEMBERED = 60  # events of what was said

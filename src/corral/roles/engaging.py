@@ -7,11 +7,11 @@ from uuid import NAMESPACE_URL, uuid5
 from msgspec.structs import replace
 
 from corral.core.config import Config, Engine
+from corral.core.engine.facts import Spent
+from corral.core.engine.watchdog import Bounds, model_allowed
 from corral.core.errors import NotFound
-from corral.core.facts import Spent
 from corral.core.ids import SessionId, session_before
 from corral.core.log.state import Session, Task
-from corral.core.watchdog import Bounds, model_allowed
 from corral.roles.files import Room
 from corral.world import serving
 from corral.world.engines import acp_agents, relayed, tmux_agents

@@ -6,15 +6,15 @@ from os.path import isfile, join
 
 from msgspec.structs import replace
 
-from corral.core import money
 from corral.core.access import session_key
 from corral.core.config import Config, Engine
-from corral.core.engine_fold import AFRESH, MESSAGE
+from corral.core.engine import money
+from corral.core.engine.fold import AFRESH, MESSAGE
+from corral.core.engine.money import Sums
 from corral.core.errors import NotFound
 from corral.core.ids import SessionId, session_before
 from corral.core.log.codec import decode, event_of
 from corral.core.log.state import Session, Task
-from corral.core.money import Sums
 from corral.core.redaction import redacted
 from corral.core.session import rules as session_rules
 from corral.core.session.brief import Sources, changes_nothing, compose, go_on, hear

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from os.path import join
 
-from corral.core.facts import Fact
-from corral.core.stream import Stream, take
+from corral.core.engine.facts import Fact
+from corral.core.engine.stream import Stream, take
 from corral.roles.following import Following
 from corral.world.engines.recipe import Reader
 from corral.world.engines.recipe import Stream as Source

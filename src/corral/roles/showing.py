@@ -3,11 +3,11 @@
 from collections import deque
 from typing import Any
 
-from corral.core import facts as f
 from corral.core.config import Config
+from corral.core.engine import facts as f
+from corral.core.engine.stream import Stream
 from corral.core.errors import CorralError
 from corral.core.log.state import Session, State
-from corral.core.stream import Stream
 from corral.core.text import shown
 from corral.roles.engaging import Engaging
 from corral.roles.files import Room

@@ -12,13 +12,13 @@ from os.path import join
 
 from msgspec.structs import replace
 
-from corral.core import governor, money
 from corral.core.config import Config
-from corral.core.engine_fold import MESSAGE, RESTART, RESUME
+from corral.core.engine import governor, money
+from corral.core.engine.fold import MESSAGE, RESTART, RESUME
+from corral.core.engine.money import Sums
 from corral.core.errors import CorralError, Failed, NotFound
 from corral.core.ids import SessionId, TaskId
 from corral.core.log.state import Session, State, Task
-from corral.core.money import Sums
 from corral.core.session import rules as session_rules
 from corral.core.session.backoff import Patience
 from corral.core.session.brief import done_so_far

@@ -8,18 +8,18 @@ they are news, questions, and every reaction.
 import os
 from os.path import join
 
-from corral.core import money, watchdog
-from corral.core.bill import Bill
 from corral.core.config import Config
-from corral.core.facts import PASSING
+from corral.core.engine import money, watchdog
+from corral.core.engine.bill import Bill
+from corral.core.engine.facts import PASSING
+from corral.core.engine.money import Sums
+from corral.core.engine.stream import Stream
+from corral.core.engine.watchdog import Loop, Seen, Step
 from corral.core.ids import SessionId
 from corral.core.log.state import Session, State, Task
-from corral.core.money import Sums
 from corral.core.session import rules as session_rules
 from corral.core.session.profiles import budgets_of
 from corral.core.session.verdict import LastWord, Verdict
-from corral.core.stream import Stream
-from corral.core.watchdog import Loop, Seen, Step
 from corral.roles.engaging import Engaging
 from corral.roles.files import Room
 from corral.roles.log import Log

@@ -21,8 +21,8 @@ from corral.core import messages
 from corral.core.board.claims import offers
 from corral.core.board.recurrence import starts_over
 from corral.core.config import Config
+from corral.core.engine.governor import opening, profile_for
 from corral.core.errors import CorralError, Refused
-from corral.core.governor import opening, profile_for
 from corral.core.ids import SessionId
 from corral.core.log.state import Session, State, Task
 from corral.core.session import rules as session_rules

@@ -3,9 +3,9 @@
 import pytest
 
 from corral.core import messages
-from corral.core.bill import Bill
 from corral.core.board import commands as c
-from corral.core.governor import Accounts
+from corral.core.engine.bill import Bill
+from corral.core.engine.governor import Accounts
 from corral.core.ids import SessionId
 from corral.core.log import events as e
 from corral.core.log.state import TaskState

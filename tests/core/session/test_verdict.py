@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corral.core.facts import Trouble
+from corral.core.engine.facts import Trouble
 from corral.core.session.verdict import (
     Check,
     Ended,

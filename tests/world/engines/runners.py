@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from corral.core.facts import AnyFact, Fact, Finished, Said
+from corral.core.engine.facts import AnyFact, Fact, Finished, Said
 from corral.world.engines.orders import AcpOrder, Order, runner_argv
 from tests.patience import PATIENCE_S
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from corral.core.facts import (
+from corral.core.engine.facts import (
     Answered,
     Asked,
     Began,

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from corral.core.facts import Answered, Asked, Began, Denied, Spent, Told, Trouble, Used
+from corral.core.engine.facts import Answered, Asked, Began, Denied, Spent, Told, Trouble, Used
 from corral.world.engines import acp_agents, inbox, registry
 from corral.world.engines.laying import lay
 from corral.world.engines.orders import AcpOrder, Order

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from corral.core.facts import Spent
+from corral.core.engine.facts import Spent
 from corral.world.engines import hearing
 from corral.world.engines.hearing import Hearing, spent_of
 from tests.standin import anthropic, gemini, openai_chat, openai_responses

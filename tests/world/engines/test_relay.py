@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from corral.core.facts import AnyFact, Fact, Finished, Limited, Spent, Trouble, Turn
+from corral.core.engine.facts import AnyFact, Fact, Finished, Limited, Spent, Trouble, Turn
 from corral.world.engines import relay
 from corral.world.engines.relay import Printer
 from corral.world.engines.relayed import MARK, PLACE, argv_of

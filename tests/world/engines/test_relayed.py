@@ -6,16 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from corral.core.facts import (
-    Began,
-    Fact,
-    Finished,
-    Limited,
-    Said,
-    Spent,
-    Trouble,
-    Turn,
-)
+from corral.core.engine.facts import Began, Fact, Finished, Limited, Said, Spent, Trouble, Turn
 from corral.world.engines import relayed
 from corral.world.engines.recipe import Job, Reader
 from corral.world.engines.registry import ENGINES, find

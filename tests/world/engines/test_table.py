@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from corral.core.config import Engine
+from corral.core.engine.facts import Began, Fact, Finished, Limited, Said, Spent, Trouble
 from corral.core.errors import NotFound
-from corral.core.facts import Began, Fact, Finished, Limited, Said, Spent, Trouble
 from corral.world.engines.finding import program
 from corral.world.engines.laying import lay
 from corral.world.engines.probing import probe

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from corral.core.facts import Began, Finished, Told, Trouble
+from corral.core.engine.facts import Began, Finished, Told, Trouble
 from corral.world import processes
 from corral.world.engines import inbox
 from corral.world.engines.inbox import Inbox, Proof

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from corral.core.facts import Told
+from corral.core.engine.facts import Told
 from corral.world.engines import inbox, registry, tmux_agents
 from corral.world.engines.inbox import Proof
 from corral.world.engines.laying import lay

@@ -10,8 +10,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from corral.core import engine_fold as engine
-from corral.core.bill import Bill
+from corral.core.engine import fold as engine
+from corral.core.engine.bill import Bill
 from corral.core.ids import TaskId
 from corral.core.log import events as e
 from corral.core.log.state import (

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from msgspec import Struct, field
 
-from corral.core.bill import Bill
+from corral.core.engine.bill import Bill
 from corral.core.ids import ConvoyId, SessionId, TaskId, Token
 from corral.core.mayor_state import Mayor
 from corral.core.queue_state import Change, Check, Returned, Trunk

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from corral.core.board.claims import ready
-from corral.core.governor import wakes
+from corral.core.engine.governor import wakes
 from corral.core.ids import ConvoyId
 from corral.core.log.state import State, Task, TaskState
 

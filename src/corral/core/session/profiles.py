@@ -1,8 +1,8 @@
 """What the profiles of engines in the configuration mean for who may start."""
 
 from corral.core.config import Config, Engine
-from corral.core.governor import Accounts
-from corral.core.money import Budgets
+from corral.core.engine.governor import Accounts
+from corral.core.engine.money import Budgets
 from corral.core.session.slots import Limits
 
 

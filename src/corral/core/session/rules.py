@@ -2,12 +2,13 @@
 
 from collections.abc import Collection, Sequence
 
-from corral.core import governor, ids, messages
-from corral.core.bill import Bill
+from corral.core import ids, messages
 from corral.core.board.claims import obstacles
-from corral.core.engine_fold import MESSAGE, QUESTION, RESUME, WAIT
+from corral.core.engine import governor
+from corral.core.engine.bill import Bill
+from corral.core.engine.fold import MESSAGE, QUESTION, RESUME, WAIT
+from corral.core.engine.governor import Accounts
 from corral.core.errors import Refused
-from corral.core.governor import Accounts
 from corral.core.ids import SessionId, TaskId, Token
 from corral.core.log import events as e
 from corral.core.log.state import Session, State, Task, TaskState

@@ -15,7 +15,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from corral.core import paths
-from corral.core.facts import Trouble
+from corral.core.engine.facts import Trouble
 
 
 class Verdict(StrEnum):

@@ -5,11 +5,12 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from corral.core import money, queue_rules
-from corral.core.bill import NANO, Bill
+from corral.core import queue_rules
 from corral.core.board.claims import obstacles
 from corral.core.board.graph import unmet
-from corral.core.governor import REFUSED, profile_for
+from corral.core.engine import money
+from corral.core.engine.bill import NANO, Bill
+from corral.core.engine.governor import REFUSED, profile_for
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.log.state import State, Task, TaskState
 from corral.core.queue_fold import trunk_of

@@ -6,10 +6,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from corral.core import money, queue_views
-from corral.core.bill import NANO, Bill
+from corral.core import queue_views
 from corral.core.board.claims import column
 from corral.core.board.graph import unmet
+from corral.core.engine import money
+from corral.core.engine.bill import NANO, Bill
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.log.state import Session, State, Task, TaskState, overlap_name
 from corral.core.mayor_state import Mayor

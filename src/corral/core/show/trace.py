@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 
 from corral.core import queue_events as q
-from corral.core.bill import NANO
+from corral.core.engine.bill import NANO
 from corral.core.ids import TaskId
 from corral.core.log import events as e
 

@@ -8,11 +8,11 @@ from collections import Counter
 
 from msgspec import Struct
 
-from corral.core.bill import Bill
 from corral.core.board.claims import column
+from corral.core.engine.bill import Bill
+from corral.core.engine.money import spent_in_all
 from corral.core.ids import ConvoyId, SessionId, TaskId
 from corral.core.log.state import Claim, Convoy, Message, Session, State, Task, TaskState
-from corral.core.money import spent_in_all
 from corral.core.overlaps import OverlapView, overlap_views
 from corral.core.queue_views import CheckView, check_view
 

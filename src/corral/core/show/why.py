@@ -2,11 +2,11 @@
 
 from msgspec import Struct
 
-from corral.core import governor
 from corral.core.board.claims import Obstacle, column, obstacles
 from corral.core.board.graph import dependents
 from corral.core.board.moves import moves_of
 from corral.core.board.recurrence import recurs
+from corral.core.engine import governor
 from corral.core.log.state import State, Task, TaskState
 from corral.core.overlaps import OverlapView, overlap_views
 from corral.core.queue_views import waits

@@ -1,7 +1,7 @@
 """`corral cost`: tokens and money, by task, convoy, engine, model and day."""
 
-from corral.core import money
-from corral.core.money import Line
+from corral.core.engine import money
+from corral.core.engine.money import Line
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import paint, table
 from corral.interfaces.cli.parser import Options

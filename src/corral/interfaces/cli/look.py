@@ -7,7 +7,7 @@ import msgspec
 from corral.core.board.claims import ready
 from corral.core.board.graph import find_task
 from corral.core.board.rules import find_convoy
-from corral.core.governor import profile_for
+from corral.core.engine.governor import profile_for
 from corral.core.log.codec import decode
 from corral.core.log.state import State
 from corral.core.session.profiles import limits_of

@@ -6,9 +6,9 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from corral.core.engine.money import total
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.log.state import State, Task, TaskState
-from corral.core.money import total
 from corral.core.show.outlook import Lot, Outlook
 from corral.core.text import shown as safe
 from corral.interfaces.cli.output import STATE_STYLE, columns, cut, paint, span, width

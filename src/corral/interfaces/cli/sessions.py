@@ -17,7 +17,7 @@ from corral.roles.files import Room
 from corral.store.port import Request
 
 if TYPE_CHECKING:
-    from corral.core.stream import Stream
+    from corral.core.engine.stream import Stream
     from corral.world.processes import Usage
 
 

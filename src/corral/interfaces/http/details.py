@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from corral.core.board.graph import find_task
 from corral.core.board.rules import find_convoy
-from corral.core.facts import AnyFact
+from corral.core.engine.facts import AnyFact
 from corral.core.queue_rules import find_run
 from corral.core.session.profiles import limits_of
 from corral.core.show import outlook

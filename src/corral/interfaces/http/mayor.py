@@ -19,8 +19,8 @@ from msgspec import Meta, Struct
 from corral.core import mayor_events as m
 from corral.core import mayor_rules
 from corral.core.access import Principal
-from corral.core.bill import NANO
 from corral.core.board import commands as c
+from corral.core.engine.bill import NANO
 from corral.core.errors import AlreadyDone, BadInput, CorralError, Failed, NotFound, Refused
 from corral.core.log.codec import Stored, decode, event_of
 from corral.core.log.requests import keyed as by_key

@@ -11,8 +11,8 @@ from corral.core import access
 from corral.core.access import Principal, visible
 from corral.core.board.claims import ready
 from corral.core.board.rules import find_convoy
+from corral.core.engine.governor import profile_for
 from corral.core.errors import NotFound
-from corral.core.governor import profile_for
 from corral.core.ids import SessionId
 from corral.core.log.codec import decode
 from corral.core.log.state import Session, State, Task

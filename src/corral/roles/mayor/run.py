@@ -12,17 +12,17 @@ from os.path import isdir, join
 from msgspec import Struct
 from msgspec.structs import replace
 
-from corral.core import watchdog
-from corral.core.bill import Bill
 from corral.core.config import Config
+from corral.core.engine import watchdog
+from corral.core.engine.bill import Bill
+from corral.core.engine.stream import Stream
+from corral.core.engine.watchdog import Seen
 from corral.core.errors import BadInput
 from corral.core.ids import ConvoyId, SessionId, TaskId, Token
 from corral.core.log.state import Session, Task, TaskState
 from corral.core.mayor_state import Mayor
 from corral.core.plan.schema import MOST_BYTES
 from corral.core.session.verdict import Verdict
-from corral.core.stream import Stream
-from corral.core.watchdog import Seen
 from corral.roles.engaging import Engaging
 from corral.roles.files import Room, launched
 from corral.roles.launching import PASSED_ON, last_words, mail_of

@@ -13,12 +13,13 @@ from os.path import isfile, join
 import msgspec
 from msgspec.structs import replace
 
-from corral.core import governor, mayor_rules
 from corral.core import mayor_events as m
-from corral.core.bill import Bill
+from corral.core import mayor_rules
 from corral.core.config import Config
+from corral.core.engine import governor
+from corral.core.engine.bill import Bill
+from corral.core.engine.facts import PASSING
 from corral.core.errors import NotFound, Refused
-from corral.core.facts import PASSING
 from corral.core.ids import SessionId, TaskId
 from corral.core.log.codec import decode, event_of
 from corral.core.log.state import State, Task

@@ -1,6 +1,6 @@
 """What an engine said in answer: what came since its last call of a tool, bounded."""
 
-from corral.core.facts import Answered, Fact, Said, Used
+from corral.core.engine.facts import Answered, Fact, Said, Used
 from corral.core.plan.answer import means_a_plan
 from corral.core.plan.schema import MOST_BYTES
 

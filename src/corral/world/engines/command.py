@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from corral.core.facts import AnyFact, Fact, Finished, Said
+from corral.core.engine.facts import AnyFact, Fact, Finished, Said
 from corral.world.engines.reading import JsonReader, bounded
 from corral.world.engines.recipe import Job, Prepared, Recipe, Stream, keys_for
 

@@ -10,7 +10,7 @@ has the key in it, too): all that is known then comes from the relay.
 import os
 from typing import Any
 
-from corral.core.facts import Began, Fact, Finished, Said, Spent, Used
+from corral.core.engine.facts import Began, Fact, Finished, Said, Spent, Used
 from corral.world.engines.reading import JsonReader, bounded, failed, less, stored
 from corral.world.engines.recipe import (
     ENGINE_KEY,

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from corral.core.facts import (
+from corral.core.engine.facts import (
     Answered,
     Began,
     Compacted,

@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from corral.core.config import Engine, Line
-from corral.core.facts import AnyFact, Fact, Limited
+from corral.core.engine.facts import AnyFact, Fact, Limited
 from corral.world.engines.command import COMMAND
 from corral.world.engines.reading import JsonReader, bounded, failed
 from corral.world.engines.recipe import (

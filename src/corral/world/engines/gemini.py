@@ -4,7 +4,17 @@ import re
 from glob import escape
 from typing import Any
 
-from corral.core.facts import Answered, Began, Denied, Fact, Finished, Limited, Said, Spent, Used
+from corral.core.engine.facts import (
+    Answered,
+    Began,
+    Denied,
+    Fact,
+    Finished,
+    Limited,
+    Said,
+    Spent,
+    Used,
+)
 from corral.world.engines.reading import JsonReader, bounded, failed, paths_of, what_of
 from corral.world.engines.recipe import (
     Job,

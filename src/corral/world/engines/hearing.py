@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from corral.core.facts import Spent
+from corral.core.engine.facts import Spent
 
 _LONGEST = 8 << 20  # bytes of a line, or of an answer that is no stream; a longer one says nothing
 _MARKS = (b'"usage', b'"error"')  # are in every event that matters, and in few others

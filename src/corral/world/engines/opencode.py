@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from corral.core.facts import (
+from corral.core.engine.facts import (
     Answered,
     Began,
     Denied,

@@ -15,8 +15,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from corral.core.config import Engine
+from corral.core.engine.facts import Fact, Finished, Trouble
 from corral.core.errors import NotFound
-from corral.core.facts import Fact, Finished, Trouble
 from corral.core.redaction import redacted
 from corral.world.engines import relayed
 from corral.world.engines.command import COMMAND

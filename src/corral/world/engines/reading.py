@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from corral.core.facts import PASSING, Answered, Fact, Finished, Limited, Said, Spent, Used
+from corral.core.engine.facts import PASSING, Answered, Fact, Finished, Limited, Said, Spent, Used
 from corral.core.redaction import redacted
 from corral.world.engines.recipe import Job, Stream
 from corral.world.engines.troubles import reset_of, retry_of, status_in, trouble_of

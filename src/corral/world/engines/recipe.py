@@ -15,7 +15,7 @@ from typing import Any, Literal, Protocol
 import msgspec
 from msgspec import Struct, field
 
-from corral.core.facts import Fact, Spent
+from corral.core.engine.facts import Fact, Spent
 
 ENGINE_KEY = "CORRAL_ENGINE_KEY"  # for engines that can be told where their key is
 Stream = Literal["out", "err"]

@@ -29,7 +29,7 @@ from urllib.parse import SplitResult, urlsplit
 
 import msgspec
 
-from corral.core.facts import Fact, Finished, Limited, Trouble, Turn
+from corral.core.engine.facts import Fact, Finished, Limited, Trouble, Turn
 from corral.core.redaction import redacted
 from corral.world.engines.hearing import Hearing
 from corral.world.engines.relayed import MARK, PLACE

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec.structs import replace
 
-from corral.core.facts import AnyFact, Began, Fact, Finished, Limited, Spent, Trouble, Turn
+from corral.core.engine.facts import AnyFact, Began, Fact, Finished, Limited, Spent, Trouble, Turn
 from corral.world.engines.recipe import Job, Prepared, Reader, Recipe, Stream
 
 PLACE = "http://relay.corral.invalid"  # stands for the relay's address, which it knows itself

@@ -7,7 +7,7 @@ import os
 
 import msgspec
 
-from corral.core.facts import Fact
+from corral.core.engine.facts import Fact
 
 _LONGEST = 2000
 

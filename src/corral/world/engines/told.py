@@ -10,7 +10,7 @@ A line that is no fact says nothing. A program that ends without `finished` brok
 import msgspec
 from msgspec.structs import replace
 
-from corral.core.facts import AnyFact, Began, Fact
+from corral.core.engine.facts import AnyFact, Began, Fact
 from corral.world.engines.recipe import Job, Prepared, Recipe, Stream, private_home
 
 _DECODER: msgspec.json.Decoder[AnyFact] = msgspec.json.Decoder(AnyFact)

@@ -8,7 +8,7 @@ import re
 from datetime import UTC, datetime, timedelta, tzinfo
 from zoneinfo import ZoneInfo
 
-from corral.core.facts import Trouble
+from corral.core.engine.facts import Trouble
 
 _WORDS: tuple[tuple[Trouble, re.Pattern[str]], ...] = tuple(
     (trouble, re.compile(words, re.IGNORECASE))

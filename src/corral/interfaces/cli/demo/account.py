@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from corral.core import queue_events as q
-from corral.core.engine_fold import RESUME
+from corral.core.engine.fold import RESUME
 from corral.core.ids import SessionId, TaskId
 from corral.core.log import events as e
 from corral.core.log.codec import Record, event_of

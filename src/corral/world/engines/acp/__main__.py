@@ -4,8 +4,8 @@ import logging
 import signal
 import sys
 
+from corral.core.engine.facts import Finished, Trouble
 from corral.core.errors import BadInput
-from corral.core.facts import Finished, Trouble
 from corral.world.engines.inbox import Inbox
 from corral.world.engines.orders import AcpOrder, received
 from corral.world.engines.telling import remark, tell

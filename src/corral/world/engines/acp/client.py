@@ -13,7 +13,7 @@ from acp.meta import CLIENT_METHODS
 from msgspec import Struct
 from pydantic import ValidationError
 
-from corral.core.facts import Asked, Denied
+from corral.core.engine.facts import Asked, Denied
 from corral.world.engines.acp.updates import Call, Updates
 from corral.world.engines.inbox import Message
 from corral.world.engines.orders import AcpOrder, Policy

@@ -18,7 +18,7 @@ from acp.meta import AGENT_METHODS
 from pydantic import BaseModel, ValidationError
 
 from corral import __version__
-from corral.core.facts import Asked, Began, Finished, Ready, Told, Trouble
+from corral.core.engine.facts import Asked, Began, Finished, Ready, Told, Trouble
 from corral.world.engines.acp import trouble
 from corral.world.engines.acp.agent import Agent
 from corral.world.engines.acp.client import Client

@@ -7,7 +7,7 @@ the turn as if all were well and say the error in words.
 import re
 from typing import Any
 
-from corral.core.facts import Finished, Trouble
+from corral.core.engine.facts import Finished, Trouble
 from corral.world.engines.telling import shortened
 from corral.world.engines.troubles import retry_of, status_in, trouble_of
 

@@ -10,7 +10,7 @@ from typing import Any
 from acp import schema
 from msgspec import Struct
 
-from corral.core.facts import Answered, Limited, Said, Spent, Used, Window
+from corral.core.engine.facts import Answered, Limited, Said, Spent, Used, Window
 from corral.world.engines.telling import shortened, tell
 from corral.world.engines.troubles import status_in, trouble_of
 

@@ -3,8 +3,8 @@
 import sys
 from shutil import which
 
+from corral.core.engine.facts import Finished, Trouble
 from corral.core.errors import BadInput, CorralError, NotFound
-from corral.core.facts import Finished, Trouble
 from corral.world.engines.inbox import Inbox
 from corral.world.engines.orders import TmuxOrder, received
 from corral.world.engines.telling import tell

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from corral.core.facts import Began, Finished, Ready, Told, Trouble
+from corral.core.engine.facts import Began, Finished, Ready, Told, Trouble
 from corral.world.engines.inbox import Inbox, Message, Proof
 from corral.world.engines.orders import TmuxOrder
 from corral.world.engines.telling import remark, shortened, tell

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from corral.core.bill import Bill, Price, charged
-from corral.core.facts import Spent
+from corral.core.engine.bill import Bill, Price, charged
+from corral.core.engine.facts import Spent
 
 COUNTS = st.integers(0, 10**9)
 PRICES = {"m": Price(input=2.0, output=10.0, cached=0.5), "plain": Price(input=1.0, output=1.0)}

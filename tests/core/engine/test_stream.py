@@ -6,8 +6,8 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corral.core import facts as f
-from corral.core.stream import CALLS, FILES, LONGEST, Call, Stream, take
+from corral.core.engine import facts as f
+from corral.core.engine.stream import CALLS, FILES, LONGEST, Call, Stream, take
 
 LONG = st.one_of(st.text(max_size=30), st.just("x" * 100_000), st.just("\x1b[31m" * 100))
 ANY = st.one_of(

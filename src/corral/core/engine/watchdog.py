@@ -10,8 +10,8 @@ from fnmatch import fnmatchcase
 
 from msgspec import Struct
 
+from corral.core.engine.stream import Stream
 from corral.core.session.verdict import BY_TROUBLE, RESULT, Verdict
-from corral.core.stream import Stream
 
 _RARELY_MS = 60_000
 _TOOL_TURNS = 6  # a tool may be silent for so many times as long as the model

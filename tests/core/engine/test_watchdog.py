@@ -3,10 +3,10 @@
 import pytest
 from msgspec.structs import replace
 
-from corral.core import facts as f
+from corral.core.engine import facts as f
+from corral.core.engine.stream import Stream, take
+from corral.core.engine.watchdog import Bounds, Loop, Seen, due_at, model_allowed, step, watch_loop
 from corral.core.session.verdict import RESULT, Verdict
-from corral.core.stream import Stream, take
-from corral.core.watchdog import Bounds, Loop, Seen, due_at, model_allowed, step, watch_loop
 
 NOW = 1_700_000_000_000
 BOUNDS = Bounds(turn_s=60, first_s=80, park_s=30, answer_s=90, window=90, loop=5, models=("big-*",))

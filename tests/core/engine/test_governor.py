@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corral.core import governor
 from corral.core.board import commands as c
-from corral.core.governor import Accounts
+from corral.core.engine import governor
+from corral.core.engine.governor import Accounts
 from corral.core.ids import SessionId
 from corral.core.log import events as e
 from corral.core.log.state import Account, TaskState

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from corral.core.facts import Spent
+    from corral.core.engine.facts import Spent
 
 NANO = 1_000_000_000
 

@@ -2,13 +2,13 @@
 
 import pytest
 
-from corral.core import money
-from corral.core.bill import NANO, Bill
 from corral.core.board import commands as c
-from corral.core.engine_fold import DAY_MS
+from corral.core.engine import money
+from corral.core.engine.bill import NANO, Bill
+from corral.core.engine.fold import DAY_MS
+from corral.core.engine.money import Budgets, Sums
 from corral.core.ids import SessionId, TaskId
 from corral.core.log import events as e
-from corral.core.money import Budgets, Sums
 from corral.core.session import rules as session_rules
 from corral.core.session.backoff import Patience
 from corral.core.session.slots import Limits, startable

@@ -9,8 +9,8 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from corral.core import facts as f
-from corral.core.bill import Bill, Price, charged
+from corral.core.engine import facts as f
+from corral.core.engine.bill import Bill, Price, charged
 from corral.core.text import shown
 
 LONGEST = 2_000  # characters of anything that is kept

@@ -16,7 +16,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from corral.core.board.claims import Obstacle
-from corral.core.facts import Trouble
+from corral.core.engine.facts import Trouble
 from corral.core.log.state import Account, State, Task
 
 REFUSED = "account_refused"  # the kind of alert that holds an account until a person clears it

@@ -2,8 +2,8 @@
 
 from msgspec.structs import replace
 
-from corral.core import governor
-from corral.core.bill import Bill
+from corral.core.engine import governor
+from corral.core.engine.bill import Bill
 from corral.core.log import events as e
 from corral.core.log.state import Account, Entry, Session, State
 

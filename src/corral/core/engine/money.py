@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Mapping
 
 from msgspec import Struct, field
 
-from corral.core.bill import NANO, Bill, nano
 from corral.core.board.claims import Obstacle
-from corral.core.engine_fold import DAY_MS
+from corral.core.engine.bill import NANO, Bill, nano
+from corral.core.engine.fold import DAY_MS
 from corral.core.ids import SessionId, TaskId
 from corral.core.log.state import Entry, State, Task, TaskState
 

@@ -1,0 +1,1 @@
+"""Engines: what their output says, what they cost, and when to step in."""
