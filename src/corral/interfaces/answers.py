@@ -8,7 +8,7 @@ from corral.core.ids import TaskId
 from corral.core.log.codec import Stored, decode, event_of
 from corral.core.log.events import TaskAdded, TaskEdited, WorkPaused, WorkResumed
 from corral.core.log.state import State
-from corral.core.message_events import MessageDelivered
+from corral.core.message.events import MessageDelivered
 from corral.core.queue_events import QueuePaused
 from corral.core.queue_views import check_view
 from corral.core.show import views

@@ -12,12 +12,13 @@ from contextlib import contextmanager
 from functools import cached_property
 from os.path import isdir, islink, join
 
-from corral.core import chores, messages
+from corral.core import chores
 from corral.core.chores import Found, Saved
 from corral.core.config import Config
 from corral.core.errors import CorralError, Refused
 from corral.core.ids import SessionId
 from corral.core.log.state import State
+from corral.core.message import rules as messages
 from corral.roles import locks
 from corral.roles.files import Room
 from corral.roles.tracing import Tracing

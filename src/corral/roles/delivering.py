@@ -15,9 +15,9 @@ to its prompt. If nothing shows that the conversation has it, it is handed over 
 
 from collections.abc import Callable
 
-from corral.core import messages
 from corral.core.engine.stream import Stream
 from corral.core.log.state import Message, Session, Task
+from corral.core.message import rules as messages
 from corral.roles.engaging import Engaging
 from corral.roles.files import Room
 from corral.roles.log import Log

@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 
-from corral.core import messages
 from corral.core.board.claims import offers
 from corral.core.board.recurrence import starts_over
 from corral.core.config import Config
@@ -25,6 +24,7 @@ from corral.core.engine.governor import opening, profile_for
 from corral.core.errors import CorralError, Refused
 from corral.core.ids import SessionId
 from corral.core.log.state import Session, State, Task
+from corral.core.message import rules as messages
 from corral.core.session import rules as session_rules
 from corral.core.session.agenda import next_look, resting, unattended
 from corral.core.session.profiles import limits_of

@@ -2,13 +2,13 @@
 
 import pytest
 
-from corral.core import messages
 from corral.core.board import commands as c
 from corral.core.engine.bill import Bill
 from corral.core.engine.governor import Accounts
 from corral.core.ids import SessionId
 from corral.core.log import events as e
 from corral.core.log.state import TaskState
+from corral.core.message import rules as messages
 from corral.core.session import rules as session_rules
 from corral.core.session.backoff import Patience
 from corral.core.session.slots import Limits

@@ -17,13 +17,10 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import Raw, Struct
 
-from corral.core import (  # noqa: F401 - they register their events
-    mayor_events,
-    message_events,
-    queue_events,
-)
+from corral.core import mayor_events, queue_events
 from corral.core.errors import LogTooNew
 from corral.core.log.events import EVENTS, Event
+from corral.core.message import events as message_events
 
 FORMAT = 1
 GENESIS = bytes(32)

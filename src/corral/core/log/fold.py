@@ -28,7 +28,7 @@ from corral.core.log.state import (
     overlap_name,
 )
 from corral.core.mayor_fold import MAYOR_APPLY
-from corral.core.message_fold import MESSAGE_APPLY, session_ended
+from corral.core.message.fold import MESSAGE_APPLY, session_ended
 from corral.core.queue_fold import QUEUE_APPLY, left
 
 Apply = Callable[[State, Any, int, int], None]

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
-from corral.core import ids, messages
+from corral.core import ids
 from corral.core.board.claims import obstacles
 from corral.core.engine import governor
 from corral.core.engine.bill import Bill
@@ -12,7 +12,8 @@ from corral.core.errors import Refused
 from corral.core.ids import SessionId, TaskId, Token
 from corral.core.log import events as e
 from corral.core.log.state import Session, State, Task, TaskState
-from corral.core.message_events import MessageTaken
+from corral.core.message import rules as messages
+from corral.core.message.events import MessageTaken
 from corral.core.session.backoff import Patience
 from corral.core.session.slots import Limits, Taken
 from corral.core.session.verdict import Again, Judgement, Verdict, after

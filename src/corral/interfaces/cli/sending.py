@@ -7,7 +7,7 @@ from corral.core.board.commands import SendText
 from corral.core.errors import Failed
 from corral.core.log.codec import decode, event_of
 from corral.core.log.state import Session
-from corral.core.message_events import MessageDelivered
+from corral.core.message.events import MessageDelivered
 from corral.interfaces.cli.board import perform_anywhere
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.parser import Options

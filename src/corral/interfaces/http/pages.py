@@ -16,7 +16,7 @@ from corral.core.errors import NotFound
 from corral.core.ids import SessionId
 from corral.core.log.codec import decode
 from corral.core.log.state import Session, State, Task
-from corral.core.messages import inbox
+from corral.core.message.rules import inbox
 from corral.core.session.earlier import task_of
 from corral.core.session.profiles import limits_of
 from corral.core.show import reasons, views

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from corral.core.ids import SessionId
 from corral.core.log import events as e
 from corral.core.log.state import Message, State
-from corral.core.message_events import (
+from corral.core.message.events import (
     MessageAcknowledged,
     MessageDelivered,
     MessageExpired,

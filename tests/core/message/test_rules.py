@@ -2,11 +2,11 @@
 
 import pytest
 
-from corral.core import messages
 from corral.core.board import commands as c
 from corral.core.ids import SessionId, TaskId
 from corral.core.log import events as e
-from corral.core.message_events import MessageDelivered, MessageExpired, MessageSent
+from corral.core.message import rules as messages
+from corral.core.message.events import MessageDelivered, MessageExpired, MessageSent
 from tests.core.memory_board import Board, started
 
 

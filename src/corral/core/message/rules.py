@@ -22,7 +22,7 @@ from corral.core.errors import BadInput, NotFound, Refused
 from corral.core.ids import SessionId
 from corral.core.log import events as e
 from corral.core.log.state import Message, Session, State, Task
-from corral.core.message_events import (
+from corral.core.message.events import (
     MessageAcknowledged,
     MessageDelivered,
     MessageExpired,

@@ -11,13 +11,13 @@ from collections.abc import Callable
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corral.core import messages
 from corral.core.board import commands as c
 from corral.core.engine.fold import RESUME
 from corral.core.ids import SessionId, TaskId
 from corral.core.log import events as e
 from corral.core.log.state import Session
-from corral.core.message_events import MessageDelivered
+from corral.core.message import rules as messages
+from corral.core.message.events import MessageDelivered
 from corral.core.session import rules as session_rules
 from tests.core.memory_board import Board, started
 
