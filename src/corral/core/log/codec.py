@@ -17,9 +17,10 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import Raw, Struct
 
-from corral.core import mayor_events, queue_events
+from corral.core import queue_events
 from corral.core.errors import LogTooNew
 from corral.core.log.events import EVENTS, Event
+from corral.core.mayor import events as mayor_events
 from corral.core.message import events as message_events
 
 FORMAT = 1

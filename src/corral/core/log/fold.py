@@ -27,7 +27,7 @@ from corral.core.log.state import (
     TaskState,
     overlap_name,
 )
-from corral.core.mayor_fold import MAYOR_APPLY
+from corral.core.mayor.fold import MAYOR_APPLY
 from corral.core.message.fold import MESSAGE_APPLY, session_ended
 from corral.core.queue_fold import QUEUE_APPLY, left
 

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from corral.core.engine.bill import Bill
 from corral.core.ids import ConvoyId, SessionId, TaskId, Token
-from corral.core.mayor_state import Mayor
+from corral.core.mayor.state import Mayor
 from corral.core.queue_state import Change, Check, Returned, Trunk
 
 VERSION = 6

@@ -12,7 +12,7 @@ from corral.core.board.leases import clashes, resource_name
 from corral.core.errors import NotFound
 from corral.core.ids import ConvoyId, SessionId, TaskId
 from corral.core.log.state import Alert, Convoy, Message, Session, State, TaskState
-from corral.core.mayor_state import Mayor
+from corral.core.mayor.state import Mayor
 from corral.core.queue_fold import trunk_of
 from corral.core.queue_state import Check
 from corral.core.show.why import explain

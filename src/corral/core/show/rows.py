@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from corral.core.ids import ConvoyId, SessionId, TaskId
 from corral.core.log.state import TaskState
-from corral.core.mayor_state import MayorState
+from corral.core.mayor.state import MayorState
 from corral.core.show.views import AlertView, MessageView
 
 

@@ -13,7 +13,7 @@ from corral.core.engine import money
 from corral.core.engine.bill import NANO, Bill
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.log.state import Session, State, Task, TaskState, overlap_name
-from corral.core.mayor_state import Mayor
+from corral.core.mayor.state import Mayor
 from corral.core.overlaps import overlap_views
 from corral.core.queue.parts import Kind
 from corral.core.queue_fold import trunk_of

@@ -7,11 +7,11 @@ from typing import Any
 
 import msgspec
 
-from corral.core import mayor_events as m
-from corral.core import mayor_rules
 from corral.core.errors import BadInput, Refused
 from corral.core.ids import ConvoyId, TaskId
-from corral.core.mayor_state import Mayor, MayorState
+from corral.core.mayor import events as m
+from corral.core.mayor import rules as mayor_rules
+from corral.core.mayor.state import Mayor, MayorState
 from corral.core.plan.report import Report, of_plan
 from corral.core.plan.schema import Plan
 from corral.core.text import BRIEF, prose, shown
@@ -19,7 +19,7 @@ from corral.interfaces.cli import output, plans
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import paint
 from corral.interfaces.cli.parser import Options
-from corral.roles.mayor.talk import Talk
+from corral.roles.mayor.conversation import Talk
 
 _NOBODY = "corral mayor approve, or corral mayor reject"
 

@@ -5,10 +5,10 @@ import subprocess
 from collections.abc import Callable
 from os.path import dirname, join
 
-from corral.core import mayor_rules
 from corral.core.errors import BadInput
 from corral.core.ids import ConvoyId
 from corral.core.log.state import State
+from corral.core.mayor import rules as mayor_rules
 from corral.interfaces.cli.context import Context
 from corral.roles.supervisor import program
 

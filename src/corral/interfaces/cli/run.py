@@ -13,12 +13,12 @@ from types import FrameType
 import msgspec
 from msgspec.structs import replace
 
-from corral.core import mayor_rules
 from corral.core.board.commands import ApplyPlan
 from corral.core.errors import BadInput, NotFound
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.log.codec import decode, event_of, mirrored
 from corral.core.log.state import TaskState
+from corral.core.mayor import rules as mayor_rules
 from corral.core.plan.apply import Outcome, find_convoy, keyed, outcome
 from corral.core.plan.schema import Plan
 from corral.core.session.profiles import limits_of

@@ -16,8 +16,6 @@ from typing import Annotated as A
 import msgspec
 from msgspec import Meta, Struct
 
-from corral.core import mayor_events as m
-from corral.core import mayor_rules
 from corral.core.access import Principal
 from corral.core.board import commands as c
 from corral.core.engine.bill import NANO
@@ -26,7 +24,9 @@ from corral.core.log.codec import Stored, decode, event_of
 from corral.core.log.requests import keyed as by_key
 from corral.core.log.requests import refuse_again
 from corral.core.log.state import State
-from corral.core.mayor_state import Mayor
+from corral.core.mayor import events as m
+from corral.core.mayor import rules as mayor_rules
+from corral.core.mayor.state import Mayor
 from corral.core.plan.apply import keyed
 from corral.core.plan.edges import Edge
 from corral.core.plan.order import Critical

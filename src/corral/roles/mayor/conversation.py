@@ -13,8 +13,6 @@ from os.path import isfile, join
 import msgspec
 from msgspec.structs import replace
 
-from corral.core import mayor_events as m
-from corral.core import mayor_rules
 from corral.core.config import Config
 from corral.core.engine import governor
 from corral.core.engine.bill import Bill
@@ -23,7 +21,9 @@ from corral.core.errors import NotFound, Refused
 from corral.core.ids import SessionId, TaskId
 from corral.core.log.codec import decode, event_of
 from corral.core.log.state import State, Task
-from corral.core.mayor_state import Mayor, MayorState
+from corral.core.mayor import events as m
+from corral.core.mayor import rules as mayor_rules
+from corral.core.mayor.state import Mayor, MayorState
 from corral.core.plan import prompt as prompts
 from corral.core.plan.amend import Before, Reply, understood
 from corral.core.plan.check import Surroundings
@@ -34,7 +34,7 @@ from corral.roles import signals
 from corral.roles.files import Room
 from corral.roles.locks import only_one, taken
 from corral.roles.log import Log
-from corral.roles.mayor.run import Ended, Runner
+from corral.roles.mayor.engine_run import Ended, Runner
 from corral.roles.secrets import Secrets
 from corral.store.port import Store
 from corral.world import processes

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from corral.core import mayor_events as m
 from corral.core import text
 from corral.core.board import commands as c
 from corral.core.board.rules import decide
@@ -16,7 +15,8 @@ from corral.core.errors import NotFound, Refused
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.log import events as e
 from corral.core.log.state import State, Task, TaskState
-from corral.core.mayor_state import Mayor, MayorState
+from corral.core.mayor import events as m
+from corral.core.mayor.state import Mayor, MayorState
 from corral.core.plan.amend import Reply
 from corral.core.plan.apply import applied, find_convoy, unstarted
 from corral.core.plan.schema import Plan

@@ -20,13 +20,13 @@ from corral.core.engine.watchdog import Seen
 from corral.core.errors import BadInput
 from corral.core.ids import ConvoyId, SessionId, TaskId, Token
 from corral.core.log.state import Session, Task, TaskState
-from corral.core.mayor_state import Mayor
+from corral.core.mayor.state import Mayor
 from corral.core.plan.schema import MOST_BYTES
 from corral.core.session.verdict import Verdict
 from corral.roles.engaging import Engaging
 from corral.roles.files import Room, launched
 from corral.roles.launching import PASSED_ON, last_words, mail_of
-from corral.roles.mayor.words import Words
+from corral.roles.mayor.answer import Words
 from corral.roles.reading import Reading
 from corral.world import processes
 from corral.world.clock import now

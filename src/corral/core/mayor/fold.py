@@ -5,13 +5,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from corral.core import mayor_events as m
 from corral.core.engine import governor
 from corral.core.engine.bill import Bill
 from corral.core.engine.fold import spent_on
 from corral.core.log import events as e
 from corral.core.log.state import Account, State
-from corral.core.mayor_state import REMEMBERED, Mayor, MayorState
+from corral.core.mayor import events as m
+from corral.core.mayor.state import REMEMBERED, Mayor, MayorState
 
 LOST = ("session", "overflow")  # the engine's conversation cannot go on
 AGAIN = ("wrong", "again")  # causes that are about the question before

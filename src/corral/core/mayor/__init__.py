@@ -1,0 +1,1 @@
+"""Conversations with the mayor, the engine that makes plans."""
