@@ -19,8 +19,8 @@ from benchmarks.queue_simulation import (
 )
 from benchmarks.queue_world import Load
 from benchmarks.report import Figure, Target
-from corral.core.queue.model import Entry, Learned, Policy, Queue
-from corral.core.queue.planning import plan
+from corral.core.queue.planner.model import Entry, Learned, Policy, Queue
+from corral.core.queue.planner.plan import plan
 
 _LIGHT = [load for load in GRID if load.branches == 50][4::9]
 QUICK = (*_LIGHT, Load(200, 4, 0.02, 0.0, 0.02), Load(200, 2, 0.02, 0.05, 0.0))

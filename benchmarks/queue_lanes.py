@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from benchmarks.queue_world import Check, World
-from corral.core.queue.model import (
+from corral.core.queue.planner.model import (
     Cancel,
     Entry,
     Hunt,
@@ -18,7 +18,7 @@ from corral.core.queue.model import (
     SendBack,
     Start,
 )
-from corral.core.queue.planning import plan
+from corral.core.queue.planner.plan import plan
 
 
 class Corral:

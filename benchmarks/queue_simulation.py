@@ -17,7 +17,7 @@ from msgspec import Struct
 from benchmarks.queue_lanes import Corral
 from benchmarks.queue_peers import Bisect, Oracle, Serial, Windows
 from benchmarks.queue_world import Load, MergeQueue, Result, World
-from corral.core.queue.model import Policy
+from corral.core.queue.planner.model import Policy
 
 ORACLE = "oracle"
 CORRAL = ("lanes", "lanes+")

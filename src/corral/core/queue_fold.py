@@ -9,7 +9,7 @@ from corral.core import queue_events as q
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.log import events as e
 from corral.core.log.state import State, TaskState
-from corral.core.queue.parts import Outcome
+from corral.core.queue.planner.parts import Outcome
 from corral.core.queue_state import REMEMBERED_CHECKS, Change, Check, Landing, Returned, Trunk
 from corral.core.queueing import counts, entry_of, outdated, run_of
 

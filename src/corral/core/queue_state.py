@@ -6,7 +6,7 @@ Part of the state (`core/log/state`), so a restarted refinery knows all that the
 from msgspec import Struct
 
 from corral.core.ids import ConvoyId, TaskId
-from corral.core.queue.learning import Learned
+from corral.core.queue.planner.learning import Learned
 
 REMEMBERED_CHECKS = 400  # ended ones: their verdicts are reused for the same tree
 

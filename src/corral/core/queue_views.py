@@ -6,8 +6,8 @@ from corral.core import queue_rules
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.log.state import State, Task
 from corral.core.overlaps import OverlapView, overlap_views
-from corral.core.queue.explaining import why
-from corral.core.queue.model import Queue
+from corral.core.queue.planner.explain import why
+from corral.core.queue.planner.model import Queue
 from corral.core.queue_fold import trunk_of
 from corral.core.queue_state import Check
 from corral.core.queueing import queue_of

@@ -2,9 +2,9 @@
 
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.log.state import State, TaskState
-from corral.core.queue.learning import Learned
-from corral.core.queue.model import Queue
-from corral.core.queue.parts import Entry, Kind, Run
+from corral.core.queue.planner.learning import Learned
+from corral.core.queue.planner.model import Queue
+from corral.core.queue.planner.parts import Entry, Kind, Run
 from corral.core.queue_state import Change, Check
 
 

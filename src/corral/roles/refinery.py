@@ -18,10 +18,10 @@ from corral.core.config import Config
 from corral.core.errors import CorralError
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.log.state import State
-from corral.core.queue.model import Cancel, Land, Policy, Rerun, SendBack, Start
-from corral.core.queue.parts import Kind
-from corral.core.queue.planning import plan, wake_at
-from corral.core.queue.timing import check_slots, deadline_s
+from corral.core.queue.planner.model import Cancel, Land, Policy, Rerun, SendBack, Start
+from corral.core.queue.planner.parts import Kind
+from corral.core.queue.planner.plan import plan, wake_at
+from corral.core.queue.planner.timing import check_slots, deadline_s
 from corral.core.queue_fold import trunk_of
 from corral.core.queue_rules import FINISH, GREEN, REFINERY, REGENERATE
 from corral.core.queue_state import Change, Check

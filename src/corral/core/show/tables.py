@@ -15,7 +15,7 @@ from corral.core.ids import ConvoyId, TaskId
 from corral.core.log.state import Session, State, Task, TaskState, overlap_name
 from corral.core.mayor.state import Mayor
 from corral.core.overlaps import overlap_views
-from corral.core.queue.parts import Kind
+from corral.core.queue.planner.parts import Kind
 from corral.core.queue_fold import trunk_of
 from corral.core.queue_state import Check
 from corral.core.show import rows

@@ -11,9 +11,9 @@ which the set could have been red, a flaky check among them.
 
 from collections.abc import Iterator
 
-from corral.core.queue.model import Queue
-from corral.core.queue.parts import Entry
-from corral.core.queue.rates import PROVEN
+from corral.core.queue.planner.model import Queue
+from corral.core.queue.planner.parts import Entry
+from corral.core.queue.planner.rates import PROVEN
 
 _AGEING = 0.05  # the weight that a change gains while one run of the checks would take
 

@@ -1,6 +1,6 @@
 """How long a check run may take, and how many may go on at once: from what was measured."""
 
-from corral.core.queue.learning import Learned
+from corral.core.queue.planner.learning import Learned
 
 DEFAULT_S = 300.0  # the mean that is assumed before anything was measured
 _ENOUGH = 5

@@ -4,8 +4,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-from corral.core.queue.learning import Learned
-from corral.core.queue.parts import Base, Entry, Failure, Kind, Landing, Outcome, Proof, Run
+from corral.core.queue.planner.learning import Learned
+from corral.core.queue.planner.parts import Base, Entry, Failure, Kind, Landing, Outcome, Proof, Run
 
 __all__ = [
     "Action",

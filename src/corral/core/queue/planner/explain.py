@@ -1,7 +1,7 @@
 """Why a change has not landed yet, in words, from the same values that `plan` decides by."""
 
-from corral.core.queue.learning import Learned
-from corral.core.queue.model import Entry, Kind, Queue, Run
+from corral.core.queue.planner.learning import Learned
+from corral.core.queue.planner.model import Entry, Kind, Queue, Run
 
 
 def why(queue: Queue, task: str) -> str:

@@ -3,9 +3,9 @@
 import pytest
 from msgspec.structs import replace
 
-from corral.core.queue.explaining import why
-from corral.core.queue.learning import Learned
-from corral.core.queue.model import Base, Entry, Failure, Kind, Proof, Queue, Run
+from corral.core.queue.planner.explain import why
+from corral.core.queue.planner.learning import Learned
+from corral.core.queue.planner.model import Base, Entry, Failure, Kind, Proof, Queue, Run
 
 
 def entry(task: str, *needs: str) -> Entry:

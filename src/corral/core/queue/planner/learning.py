@@ -10,17 +10,8 @@ from collections.abc import Sequence
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from corral.core.queue.parts import (
-    Base,
-    Entry,
-    Failure,
-    Kind,
-    Landing,
-    Outcome,
-    Proof,
-    Run,
-)
-from corral.core.queue.rates import AGAIN, OWN, UNCHECKED, Rates
+from corral.core.queue.planner.parts import Base, Entry, Failure, Kind, Landing, Outcome, Proof, Run
+from corral.core.queue.planner.rates import AGAIN, OWN, UNCHECKED, Rates
 
 _LANDINGS = 500  # older ones are forgotten: few changes are that stale
 _TIMES = 100

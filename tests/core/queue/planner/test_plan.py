@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corral.core.queue.model import (
+from corral.core.queue.planner.model import (
     Cancel,
     Entry,
     Hunt,
@@ -23,8 +23,8 @@ from corral.core.queue.model import (
     SendBack,
     Start,
 )
-from corral.core.queue.planning import plan, wake_at
-from tests.core.queue.yard import MINUTE, Truth, Yard
+from corral.core.queue.planner.plan import plan, wake_at
+from tests.core.queue.planner.simulated_world import MINUTE, Truth, Yard
 
 LANES = Policy(refresh=False)
 HUNTS = Policy(refresh=False, hunt_cost=0.25)

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corral.core.queue.learning import Learned, Level
-from corral.core.queue.parts import Entry, Failure, Kind, Outcome, Proof, Run
-from corral.core.queue.rates import OWN, UNCHECKED, Rates
-from corral.core.queue.timing import check_slots, deadline_s
+from corral.core.queue.planner.learning import Learned, Level
+from corral.core.queue.planner.parts import Entry, Failure, Kind, Outcome, Proof, Run
+from corral.core.queue.planner.rates import OWN, UNCHECKED, Rates
+from corral.core.queue.planner.timing import check_slots, deadline_s
 
 
 def entry(task: str, order: int = 1, since: int = 0, paths: str = "a") -> Entry:

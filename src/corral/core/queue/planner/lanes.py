@@ -7,8 +7,8 @@ failed set, two changes that conflict, or a change without what it needs.
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from corral.core.queue.model import Failure, Hunt, Kind, Policy, Queue, Rerun, Run, Start
-from corral.core.queue.odds import Odds
+from corral.core.queue.planner.model import Failure, Hunt, Kind, Policy, Queue, Rerun, Run, Start
+from corral.core.queue.planner.odds import Odds
 
 _TRUSTED = 0.5  # a chain that passes less often than this is not built on
 _PROBE = 0.65  # what a green probe is worth: its members still need a landing run

@@ -6,7 +6,7 @@ from itertools import count
 from msgspec import Struct
 from msgspec.structs import replace
 
-from corral.core.queue.model import (
+from corral.core.queue.planner.model import (
     Action,
     Cancel,
     Entry,
@@ -22,7 +22,7 @@ from corral.core.queue.model import (
     SendBack,
     Start,
 )
-from corral.core.queue.planning import plan
+from corral.core.queue.planner.plan import plan
 
 MINUTE = 60_000
 

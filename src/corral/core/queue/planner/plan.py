@@ -21,9 +21,9 @@ success (the chance of each stack does the same, change by change).
 
 from collections.abc import Iterable
 
-from corral.core.queue.lanes import Lanes
-from corral.core.queue.learning import kind_of
-from corral.core.queue.model import (
+from corral.core.queue.planner.lanes import Lanes
+from corral.core.queue.planner.learning import kind_of
+from corral.core.queue.planner.model import (
     Action,
     Cancel,
     Kind,
@@ -34,10 +34,10 @@ from corral.core.queue.model import (
     SendBack,
     Start,
 )
-from corral.core.queue.odds import Odds
-from corral.core.queue.parts import Entry
-from corral.core.queue.rates import AGAIN
-from corral.core.queue.timing import mean_s
+from corral.core.queue.planner.odds import Odds
+from corral.core.queue.planner.parts import Entry
+from corral.core.queue.planner.rates import AGAIN
+from corral.core.queue.planner.timing import mean_s
 
 
 def plan(queue: Queue, free_slots: int, now: int, policy: Policy) -> list[Action]:
