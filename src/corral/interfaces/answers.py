@@ -3,14 +3,14 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from corral.core import queue_rules
 from corral.core.ids import TaskId
 from corral.core.log.codec import Stored, decode, event_of
 from corral.core.log.events import TaskAdded, TaskEdited, WorkPaused, WorkResumed
 from corral.core.log.state import State
 from corral.core.message.events import MessageDelivered
-from corral.core.queue_events import QueuePaused
-from corral.core.queue_views import check_view
+from corral.core.queue import rules as queue_rules
+from corral.core.queue.events import QueuePaused
+from corral.core.queue.views import check_view
 from corral.core.show import views
 
 Answer = Callable[[State, Sequence[Stored]], dict[str, Any]]

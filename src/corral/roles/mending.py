@@ -9,7 +9,7 @@ from collections.abc import Callable
 from os.path import isdir, join
 
 from corral.core.log.state import Session, State, Task
-from corral.core.queue_state import Returned
+from corral.core.queue.state import Returned
 from corral.core.session.returned import Other, told
 from corral.roles.refining.stacks import COMMITTER
 from corral.world import checks

@@ -17,12 +17,12 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from os.path import isdir, join
 
-from corral.core import overlaps
 from corral.core.config import Config
 from corral.core.errors import CorralError
 from corral.core.ids import ConvoyId
 from corral.core.log.state import Session, State, Task, TaskState
-from corral.core.overlaps import Found
+from corral.core.queue import overlaps
+from corral.core.queue.overlaps import Found
 from corral.roles.log import Log
 from corral.roles.steps import described
 from corral.roles.sweeping import Sweeper, Work

@@ -13,19 +13,20 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from corral.core import queue_rules, text
+from corral.core import text
 from corral.core.config import Config
 from corral.core.errors import CorralError
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.log.state import State
+from corral.core.queue import rules as queue_rules
+from corral.core.queue.fold import trunk_of
+from corral.core.queue.from_state import outdated, queue_of
 from corral.core.queue.planner.model import Cancel, Land, Policy, Rerun, SendBack, Start
 from corral.core.queue.planner.parts import Kind
 from corral.core.queue.planner.plan import plan, wake_at
 from corral.core.queue.planner.timing import check_slots, deadline_s
-from corral.core.queue_fold import trunk_of
-from corral.core.queue_rules import FINISH, GREEN, REFINERY, REGENERATE
-from corral.core.queue_state import Change, Check
-from corral.core.queueing import outdated, queue_of
+from corral.core.queue.rules import FINISH, GREEN, REFINERY, REGENERATE
+from corral.core.queue.state import Change, Check
 from corral.roles import signals
 from corral.roles.locks import only_one
 from corral.roles.log import Log

@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from corral.core.ids import ConvoyId, SessionId, TaskId
 from corral.core.log.state import State
-from corral.core.overlaps import Found
-from corral.core.queue_fold import trunk_of
+from corral.core.queue.fold import trunk_of
+from corral.core.queue.overlaps import Found
 from corral.roles import reports
 from corral.world.git.merging import Merger, Sides
 from corral.world.git.paths import Changed, changed_paths

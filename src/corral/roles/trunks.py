@@ -9,11 +9,11 @@ import os
 import threading
 from os.path import join
 
-from corral.core import queue_rules
 from corral.core.errors import Refused
 from corral.core.ids import ConvoyId, SessionId
 from corral.core.log.state import Session, State, Task, TaskState
-from corral.core.queue_fold import trunk_of
+from corral.core.queue import rules as queue_rules
+from corral.core.queue.fold import trunk_of
 from corral.core.text import printable
 from corral.roles.launching import mail_of
 from corral.roles.log import Log

@@ -14,7 +14,7 @@ from corral.core.board.commands import COMMANDS, Command
 from corral.core.errors import BadInput, NotFound
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.log.state import TaskState
-from corral.core.queue_events import CheckStarted
+from corral.core.queue.events import CheckStarted
 from tests.core.memory_board import Board, started
 from tests.core.plan.plans import plan, task
 

@@ -5,7 +5,7 @@ import pytest
 from corral.core.board import commands as c
 from corral.core.errors import Refused
 from corral.core.ids import ConvoyId, TaskId
-from corral.core.queue_rules import paused
+from corral.core.queue.rules import paused
 from corral.core.session.slots import Limits, startable
 from corral.core.show.why import explain
 from tests.core.memory_board import Board, started

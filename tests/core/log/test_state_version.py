@@ -12,10 +12,10 @@ from typing import Any, get_args
 
 import msgspec
 
-from corral.core import queue_state
 from corral.core.log import state
 from corral.core.log.state import State, TaskState
 from corral.core.mayor import state as mayor_state
+from corral.core.queue import state as queue_state
 
 PINNED = Path(__file__).with_name("state_shape.txt")
 

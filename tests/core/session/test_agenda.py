@@ -8,7 +8,7 @@ from corral.core.board import commands as c
 from corral.core.ids import ConvoyId, SessionId, TaskId
 from corral.core.log import events as e
 from corral.core.log.state import TaskState
-from corral.core.queue_events import ChangeQueued, CheckStarted
+from corral.core.queue.events import ChangeQueued, CheckStarted
 from corral.core.session.agenda import next_look, resting, unattended
 from tests.core.memory_board import Board
 

@@ -7,7 +7,7 @@ is what the events are appended to. Nothing is changed here: a refused command l
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from corral.core import ids, queue_rules, text
+from corral.core import ids, text
 from corral.core.board import commands as c
 from corral.core.board import family, leases, recurrence, steering
 from corral.core.board.claims import next_offer, obstacles
@@ -18,6 +18,7 @@ from corral.core.ids import ConvoyId, TaskId, Token
 from corral.core.log import events as e
 from corral.core.log.state import Claim, Convoy, State, Task
 from corral.core.message import rules as messages
+from corral.core.queue import rules as queue_rules
 from corral.core.redaction import redacted, without_secrets
 
 V = TypeVar("V")

@@ -3,13 +3,14 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from corral.core import queue_rules, text
+from corral.core import text
 from corral.core.board import commands as c
 from corral.core.errors import NotFound, Refused
 from corral.core.ids import ConvoyId
 from corral.core.log import events as e
 from corral.core.log.state import State
-from corral.core.queue_fold import trunk_of
+from corral.core.queue import rules as queue_rules
+from corral.core.queue.fold import trunk_of
 from corral.core.session import rules as session_rules
 from corral.core.session.verdict import Verdict
 

@@ -17,11 +17,11 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import Raw, Struct
 
-from corral.core import queue_events
 from corral.core.errors import LogTooNew
 from corral.core.log.events import EVENTS, Event
 from corral.core.mayor import events as mayor_events
 from corral.core.message import events as message_events
+from corral.core.queue import events as queue_events
 
 FORMAT = 1
 GENESIS = bytes(32)

@@ -29,7 +29,7 @@ from corral.core.log.state import (
 )
 from corral.core.mayor.fold import MAYOR_APPLY
 from corral.core.message.fold import MESSAGE_APPLY, session_ended
-from corral.core.queue_fold import QUEUE_APPLY, left
+from corral.core.queue.fold import QUEUE_APPLY, left
 
 Apply = Callable[[State, Any, int, int], None]
 

@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from corral.core.engine.bill import Bill
 from corral.core.ids import ConvoyId, SessionId, TaskId, Token
 from corral.core.mayor.state import Mayor
-from corral.core.queue_state import Change, Check, Returned, Trunk
+from corral.core.queue.state import Change, Check, Returned, Trunk
 
 VERSION = 6
 
@@ -272,5 +272,5 @@ class State(Struct):
     paused: dict[str, Pause] = field(default_factory=dict)  # by convoy; "" is everything
     messages: dict[str, Message] = field(default_factory=dict)
     requests: dict[str, Answered] = field(default_factory=dict)  # by actor and key, oldest first
-    overlaps: dict[str, Overlap] = field(default_factory=dict)  # see `core/overlaps`
+    overlaps: dict[str, Overlap] = field(default_factory=dict)  # see `core/queue/overlaps`
     traced: int = 0  # the traces of tasks that were over at this event have been sent

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from corral.core.queue_state import Returned
+from corral.core.queue.state import Returned
 
 _BRIEF = 2000  # characters of another task's brief
 _SHOWN = 30  # paths

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 
 from msgspec import Struct, field
 
-from corral.core import overlaps
 from corral.core.board.claims import Obstacle, offers
 from corral.core.engine import governor, money
 from corral.core.engine.governor import Accounts
 from corral.core.engine.money import Budgets, Sums
 from corral.core.log.state import State, Task
+from corral.core.queue import overlaps
 
 CANNOT_OPEN = "cannot_open"  # of an alert: no session can be started for the task that it is about
 

@@ -5,7 +5,6 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from corral.core import queue_rules
 from corral.core.board.claims import obstacles
 from corral.core.board.graph import unmet
 from corral.core.engine import money
@@ -13,7 +12,8 @@ from corral.core.engine.bill import NANO, Bill
 from corral.core.engine.governor import REFUSED, profile_for
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.log.state import State, Task, TaskState
-from corral.core.queue_fold import trunk_of
+from corral.core.queue import rules as queue_rules
+from corral.core.queue.fold import trunk_of
 from corral.core.session.slots import CANNOT_OPEN, Limits, Taken
 
 

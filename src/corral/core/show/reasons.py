@@ -13,8 +13,8 @@ from corral.core.errors import NotFound
 from corral.core.ids import ConvoyId, SessionId, TaskId
 from corral.core.log.state import Alert, Convoy, Message, Session, State, TaskState
 from corral.core.mayor.state import Mayor
-from corral.core.queue_fold import trunk_of
-from corral.core.queue_state import Check
+from corral.core.queue.fold import trunk_of
+from corral.core.queue.state import Check
 from corral.core.show.why import explain
 from corral.core.text import cut, printable
 

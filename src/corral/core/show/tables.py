@@ -6,7 +6,6 @@ from typing import Any
 
 from msgspec import Struct
 
-from corral.core import queue_views
 from corral.core.board.claims import column
 from corral.core.board.graph import unmet
 from corral.core.engine import money
@@ -14,10 +13,11 @@ from corral.core.engine.bill import NANO, Bill
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.log.state import Session, State, Task, TaskState, overlap_name
 from corral.core.mayor.state import Mayor
-from corral.core.overlaps import overlap_views
+from corral.core.queue import views as queue_views
+from corral.core.queue.fold import trunk_of
+from corral.core.queue.overlaps import overlap_views
 from corral.core.queue.planner.parts import Kind
-from corral.core.queue_fold import trunk_of
-from corral.core.queue_state import Check
+from corral.core.queue.state import Check
 from corral.core.show import rows
 from corral.core.show.rows import TABLES, Board, Cost
 from corral.core.show.views import COLUMNS, alert_views, message_views

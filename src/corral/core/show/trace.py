@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from corral.core import queue_events as q
 from corral.core.engine.bill import NANO
 from corral.core.ids import TaskId
 from corral.core.log import events as e
+from corral.core.queue import events as q
 
 Value = str | int | float | bool
 ENDS = frozenset({e.TaskLanded.type, e.TaskCancelled.type, e.TaskFailed.type})

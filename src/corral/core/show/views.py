@@ -13,8 +13,8 @@ from corral.core.engine.bill import Bill
 from corral.core.engine.money import spent_in_all
 from corral.core.ids import ConvoyId, SessionId, TaskId
 from corral.core.log.state import Claim, Convoy, Message, Session, State, Task, TaskState
-from corral.core.overlaps import OverlapView, overlap_views
-from corral.core.queue_views import CheckView, check_view
+from corral.core.queue.overlaps import OverlapView, overlap_views
+from corral.core.queue.views import CheckView, check_view
 
 COLUMNS = ("backlog", "todo", "doing", "blocked", "review", "done", "failed", "cancelled")
 

@@ -8,8 +8,8 @@ from corral.core.board.moves import moves_of
 from corral.core.board.recurrence import recurs
 from corral.core.engine import governor
 from corral.core.log.state import State, Task, TaskState
-from corral.core.overlaps import OverlapView, overlap_views
-from corral.core.queue_views import waits
+from corral.core.queue.overlaps import OverlapView, overlap_views
+from corral.core.queue.views import waits
 from corral.core.session.slots import CANNOT_OPEN, Limits, Taken
 from corral.core.text import shown
 

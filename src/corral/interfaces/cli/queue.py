@@ -6,8 +6,8 @@ from os.path import isdir, join
 from corral.core.board.graph import find_task
 from corral.core.errors import NotFound
 from corral.core.ids import TaskId
-from corral.core.queue_rules import find_run
-from corral.core.queue_views import (
+from corral.core.queue.rules import find_run
+from corral.core.queue.views import (
     ChangeView,
     CheckView,
     QueueView,

@@ -7,7 +7,7 @@ from corral.core.engine.bill import NANO, Bill
 from corral.core.engine.fold import DAY_MS
 from corral.core.engine.money import spent_in_all
 from corral.core.log.state import State, Task
-from corral.core.overlaps import overlap_views
+from corral.core.queue.overlaps import overlap_views
 from corral.core.show import views
 from corral.interfaces.cli import output
 from corral.interfaces.cli.context import Context

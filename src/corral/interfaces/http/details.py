@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from corral.core.board.graph import find_task
 from corral.core.board.rules import find_convoy
 from corral.core.engine.facts import AnyFact
-from corral.core.queue_rules import find_run
+from corral.core.queue.rules import find_run
 from corral.core.session.profiles import limits_of
 from corral.core.show import outlook
 from corral.core.show.rows import SessionRow

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from corral.core import queue_rules
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.log.state import State, Task
+from corral.core.queue import rules as queue_rules
 from corral.roles.log import Log
 from corral.roles.refining.pins import Pins
 from corral.world.git.landing import QUEUE

@@ -9,13 +9,13 @@ import os
 import time
 from collections.abc import Sequence
 
-from corral.core import queue_rules
 from corral.core.config import Config
 from corral.core.errors import CorralError, Refused
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.log.state import State
-from corral.core.queue_rules import CANCELLED, GREEN, LOST, RED, REGENERATE, TIMED_OUT
-from corral.core.queue_state import Check
+from corral.core.queue import rules as queue_rules
+from corral.core.queue.rules import CANCELLED, GREEN, LOST, RED, REGENERATE, TIMED_OUT
+from corral.core.queue.state import Check
 from corral.roles.log import Log
 from corral.roles.refining.regenerating import Regenerating
 from corral.world import checks

@@ -11,11 +11,11 @@ import subprocess
 from collections.abc import Callable
 from os.path import join
 
-from corral.core import queue_rules
 from corral.core.ids import ConvoyId
 from corral.core.log.state import State
-from corral.core.queue_fold import trunk_of
-from corral.core.queue_state import Check
+from corral.core.queue import rules as queue_rules
+from corral.core.queue.fold import trunk_of
+from corral.core.queue.state import Check
 from corral.core.redaction import redacted
 from corral.roles.log import Log
 from corral.roles.refining.stacks import Stacks

@@ -1,10 +1,10 @@
 """Move the trunk: announced in the log, done by compare-and-swap, recorded in the log."""
 
-from corral.core import queue_rules
 from corral.core.errors import Refused
 from corral.core.ids import ConvoyId
-from corral.core.queue_fold import trunk_of
-from corral.core.queue_state import Check, Landing
+from corral.core.queue import rules as queue_rules
+from corral.core.queue.fold import trunk_of
+from corral.core.queue.state import Check, Landing
 from corral.roles.log import Log
 from corral.roles.refining.stacks import Stacks
 from corral.world.git.landing import Overtaken, land

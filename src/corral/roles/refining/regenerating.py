@@ -11,9 +11,9 @@ from os.path import join, realpath
 from corral.core.config import Regenerate
 from corral.core.errors import CorralError
 from corral.core.log.state import State
-from corral.core.queue_fold import trunk_of
-from corral.core.queue_rules import CANCELLED, LOST, REGENERATE
-from corral.core.queue_state import Check
+from corral.core.queue.fold import trunk_of
+from corral.core.queue.rules import CANCELLED, LOST, REGENERATE
+from corral.core.queue.state import Check
 from corral.roles.refining.stacks import COMMITTER, Misfit, Stack, Stacks
 from corral.world.git.merging import Merged
 from corral.world.git.messages import Text, commit_object

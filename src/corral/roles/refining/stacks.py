@@ -13,8 +13,8 @@ from msgspec import Struct
 from corral.core.config import Refinery as Settings
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.log.state import State
-from corral.core.queue_fold import trunk_of
-from corral.core.queue_state import Change, Check
+from corral.core.queue.fold import trunk_of
+from corral.core.queue.state import Change, Check
 from corral.world.git.candidates import Candidate, Candidates, Member, Stamp, Strategy
 from corral.world.git.candidates import Change as Work
 from corral.world.git.candidates import Conflict as Clash

@@ -4,11 +4,11 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from corral.core import queue_events as q
 from corral.core.engine.fold import RESUME
 from corral.core.ids import SessionId, TaskId
 from corral.core.log import events as e
 from corral.core.log.codec import Record, event_of
+from corral.core.queue import events as q
 from corral.core.session.rules import WITNESS
 from corral.core.session.verdict import Verdict
 from corral.interfaces.cli.run import ROLE_ENDED

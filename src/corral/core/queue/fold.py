@@ -5,13 +5,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from corral.core import queue_events as q
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.log import events as e
 from corral.core.log.state import State, TaskState
+from corral.core.queue import events as q
+from corral.core.queue.from_state import counts, entry_of, outdated, run_of
 from corral.core.queue.planner.parts import Outcome
-from corral.core.queue_state import REMEMBERED_CHECKS, Change, Check, Landing, Returned, Trunk
-from corral.core.queueing import counts, entry_of, outdated, run_of
+from corral.core.queue.state import REMEMBERED_CHECKS, Change, Check, Landing, Returned, Trunk
 
 _NONE = Trunk(ConvoyId(""), "")
 _OUTCOMES = {"green": Outcome.GREEN, "red": Outcome.RED, "timed_out": Outcome.RED}

@@ -5,7 +5,7 @@ from corral.core.log.state import State, TaskState
 from corral.core.queue.planner.learning import Learned
 from corral.core.queue.planner.model import Queue
 from corral.core.queue.planner.parts import Entry, Kind, Run
-from corral.core.queue_state import Change, Check
+from corral.core.queue.state import Change, Check
 
 
 def queue_of(state: State, convoy: ConvoyId, conflicts: frozenset[frozenset[str]]) -> Queue:

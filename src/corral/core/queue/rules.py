@@ -9,7 +9,6 @@ from typing import Any
 
 from msgspec import Struct
 
-from corral.core import queue_events as q
 from corral.core import text
 from corral.core.board import commands as c
 from corral.core.board.graph import find_task
@@ -17,9 +16,10 @@ from corral.core.errors import BadInput, NotFound, Refused
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.log import events as e
 from corral.core.log.state import State, Task, TaskState
-from corral.core.queue_fold import trunk_of
-from corral.core.queue_state import Change, Check
-from corral.core.queueing import counts, outdated
+from corral.core.queue import events as q
+from corral.core.queue.fold import trunk_of
+from corral.core.queue.from_state import counts, outdated
+from corral.core.queue.state import Change, Check
 
 Decision = Sequence[e.Event]
 

@@ -8,7 +8,7 @@ from corral.core.board import commands as c
 from corral.core.ids import TaskId
 from corral.core.log import events as e
 from corral.core.log.state import TaskState
-from corral.core.overlaps import Found, obstacle, overlap_views, update
+from corral.core.queue.overlaps import Found, obstacle, overlap_views, update
 from corral.core.session.slots import Limits, startable
 from corral.core.show.why import explain
 from tests.core.memory_board import Board

@@ -2,15 +2,15 @@
 
 from msgspec import Struct
 
-from corral.core import queue_rules
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.log.state import State, Task
-from corral.core.overlaps import OverlapView, overlap_views
+from corral.core.queue import rules as queue_rules
+from corral.core.queue.fold import trunk_of
+from corral.core.queue.from_state import queue_of
+from corral.core.queue.overlaps import OverlapView, overlap_views
 from corral.core.queue.planner.explain import why
 from corral.core.queue.planner.model import Queue
-from corral.core.queue_fold import trunk_of
-from corral.core.queue_state import Check
-from corral.core.queueing import queue_of
+from corral.core.queue.state import Check
 
 _UNKNOWN: frozenset[frozenset[str]] = frozenset()  # which changes conflict: only git can tell
 

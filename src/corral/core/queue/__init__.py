@@ -1,0 +1,1 @@
+"""The merge queue as the log has it. `planner` decides what to check and land next."""
