@@ -37,8 +37,8 @@ from corral.roles.refining.landing import Landings
 from corral.roles.refining.pins import Pins
 from corral.roles.refining.regenerating import Regenerating, last_run
 from corral.roles.refining.stacks import Misfit, Stack, Stacks
-from corral.roles.steps import described
 from corral.roles.trunks import Trunks
+from corral.roles.witness.lifecycle import described
 from corral.store.sqlite import SqliteStore
 from corral.world import checks
 from corral.world.clock import Clock, now

@@ -15,8 +15,8 @@ from corral.core.log.state import Session, State, Task, TaskState
 from corral.core.queue import rules as queue_rules
 from corral.core.queue.fold import trunk_of
 from corral.core.text import printable
-from corral.roles.launching import mail_of
 from corral.roles.log import Log
+from corral.roles.witness.launch import mail_of
 from corral.world.git.tree import read_branch, read_plain
 from corral.world.git.view import View
 from corral.world.keep import Keep

@@ -48,7 +48,7 @@ def config(kind: type[msgspec.Struct]) -> str:
 
 def test_the_version_of_the_state_is_raised_whenever_its_fields_change() -> None:
     assert PINNED.read_text("utf-8") == shape(), (
-        "the fields of the state have changed: raise VERSION in src/corral/core/log/state.py by one,"
+        "the fields of the state have changed: raise VERSION in core/log/state.py by one,"
         " then .venv/bin/python -m tests.core.log.test_state_version"
     )
 

@@ -13,9 +13,9 @@ from itertools import count
 from typing import Any
 
 from corral.interfaces.cli.context import Context
-from corral.roles import launching
 from corral.roles.log import Log
-from corral.roles.witness import Witness
+from corral.roles.witness import launch
+from corral.roles.witness.loop import Witness
 from corral.world import processes
 from corral.world.engines import inbox
 
@@ -69,7 +69,7 @@ def main() -> None:
     steps.around(Log, "record", matters)
     for name in ("put", "knock"):  # they are repeated, to no effect
         steps.around(inbox, name, first_time())
-    steps.around(launching.Launcher, "_write")
+    steps.around(launch.Launcher, "_write")
     steps.around(processes, "start")
     context = Context(None, None, as_json=False)
     Witness(context.writable, context.repository, context.config).run(once=True)

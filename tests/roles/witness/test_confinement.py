@@ -6,8 +6,8 @@ import pytest
 
 from corral.core.config import Confine
 from corral.core.errors import Failed
-from corral.roles.confinement import Confinement
 from corral.roles.files import Room
+from corral.roles.witness.confinement import Confinement
 from corral.world.processes import confining
 from corral.world.repository import find
 from tests.e2e.corral_command import make_repository

@@ -25,14 +25,14 @@ from corral.core.session.brief import done_so_far
 from corral.core.session.profiles import budgets_of, limits_of
 from corral.core.session.verdict import Judgement, LastWord, Verdict, after
 from corral.core.text import cut
-from corral.roles.delivering import Delivering
 from corral.roles.files import Room
-from corral.roles.judging import Judge
-from corral.roles.launching import Launcher
 from corral.roles.log import Log, find_alert
-from corral.roles.mending import Mender
 from corral.roles.trunks import Trunks
-from corral.roles.watching import Watcher
+from corral.roles.witness.delivery import Delivering
+from corral.roles.witness.engine_watch import Watcher
+from corral.roles.witness.judge import Judge
+from corral.roles.witness.launch import Launcher
+from corral.roles.witness.returned_work import Mender
 from corral.world.clock import Clock
 from corral.world.git.conflicts import State as Conflict
 from corral.world.processes import Exit, Reason

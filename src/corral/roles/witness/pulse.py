@@ -10,11 +10,11 @@ from corral.core.log.state import Session, Task
 from corral.core.session import rules as session_rules
 from corral.core.session.beats import Pulse, Signs, pulse
 from corral.core.session.verdict import RESULT, Verdict
-from corral.roles import reports
-from corral.roles.launching import last_words
 from corral.roles.log import Log
-from corral.roles.reports import Result, changed_at
-from corral.roles.watching import Watcher
+from corral.roles.witness import reports
+from corral.roles.witness.engine_watch import Watcher
+from corral.roles.witness.launch import last_words
+from corral.roles.witness.reports import Result, changed_at
 from corral.world import processes
 from corral.world.clock import Clock
 

@@ -26,11 +26,11 @@ from corral.core.session.verdict import (
     judge_idle,
     judge_work,
 )
-from corral.roles import leaks, reports
-from corral.roles.launching import Launcher, last_words
 from corral.roles.log import Log, find_alert
 from corral.roles.secrets import Secrets
 from corral.roles.trunks import MOVED, Trunks
+from corral.roles.witness import leaks, reports
+from corral.roles.witness.launch import Launcher, last_words
 from corral.world.git.tree import read_plain
 from corral.world.git.view import View
 from corral.world.processes import Exit, Reason

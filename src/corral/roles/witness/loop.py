@@ -7,7 +7,7 @@ and that one goes on with the same sessions. Only one runs for a repository.
 Waiting costs nothing: one inotify instance listens to the log, to the rooms of the sessions and to
 their trees; between two events no process is started. Only what was heard of is looked at; all
 sessions are looked at now and then, for what makes no event (silence, a shim that was killed), and
-so are files that are not committed, by the radar (`roles/radar`).
+so are files that are not committed, by the radar (`roles/witness/radar`).
 """
 
 import os
@@ -31,14 +31,14 @@ from corral.core.session.profiles import limits_of
 from corral.core.session.rules import WITNESS
 from corral.core.session.slots import CANNOT_OPEN, startable
 from corral.roles import signals
-from corral.roles.attention import Attention
-from corral.roles.launching import Abandoned
 from corral.roles.locks import only_one
 from corral.roles.log import Log
-from corral.roles.pulse import PulseTaker
-from corral.roles.radar import Radar
 from corral.roles.secrets import Secrets
-from corral.roles.steps import Steps, described
+from corral.roles.witness.dispatch import Attention
+from corral.roles.witness.launch import Abandoned
+from corral.roles.witness.lifecycle import Steps, described
+from corral.roles.witness.pulse import PulseTaker
+from corral.roles.witness.radar import Radar
 from corral.store.sqlite import SqliteStore
 from corral.world import ports
 from corral.world.clock import Clock, now

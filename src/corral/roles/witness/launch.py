@@ -22,11 +22,11 @@ from corral.core.session.profiles import budgets_of
 from corral.core.session.rules import port_leases
 from corral.core.session.verdict import Verdict
 from corral.core.text import unstyled
-from corral.roles.confinement import Confinement
-from corral.roles.engaging import Engaging
 from corral.roles.files import Room, launched
 from corral.roles.log import Log
-from corral.roles.mending import Mender
+from corral.roles.witness.confinement import Confinement
+from corral.roles.witness.engine_profile import Engaging
+from corral.roles.witness.returned_work import Mender
 from corral.world import keys, processes, serving
 from corral.world.clock import now
 from corral.world.engines.laying import lay

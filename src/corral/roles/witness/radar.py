@@ -24,8 +24,8 @@ from corral.core.log.state import Session, State, Task, TaskState
 from corral.core.queue import overlaps
 from corral.core.queue.overlaps import Found
 from corral.roles.log import Log
-from corral.roles.steps import described
-from corral.roles.sweeping import Sweeper, Work
+from corral.roles.witness.lifecycle import described
+from corral.roles.witness.radar_sweep import Sweeper, Work
 from corral.world.clock import Clock
 from corral.world.git.merging import Merger
 from corral.world.git.tree import read_branch

@@ -11,8 +11,8 @@ from corral.core.ids import SessionId
 from corral.core.log.state import Claim, Message, Session, State, Task
 from corral.core.session.verdict import Verdict
 from corral.roles.files import launched
-from corral.roles.pulse import PulseTaker
-from corral.roles.steps import Steps
+from corral.roles.witness.lifecycle import Steps
+from corral.roles.witness.pulse import PulseTaker
 from corral.world import processes
 from corral.world.processes import Exit, Reason
 from corral.world.trees import Trees

@@ -8,7 +8,7 @@ import pytest
 from corral.core.ids import ConvoyId, SessionId, TaskId
 from corral.core.log.state import State
 from corral.core.queue.state import Trunk
-from corral.roles.sweeping import Sweeper, Work
+from corral.roles.witness.radar_sweep import Sweeper, Work
 from corral.world.git.merging import Merger
 from corral.world.git.view import View
 from corral.world.trees import Tree, Trees

@@ -18,10 +18,10 @@ from collections.abc import Callable
 from corral.core.engine.stream import Stream
 from corral.core.log.state import Message, Session, Task
 from corral.core.message import rules as messages
-from corral.roles.engaging import Engaging
 from corral.roles.files import Room
 from corral.roles.log import Log
-from corral.roles.watching import Watcher
+from corral.roles.witness.engine_profile import Engaging
+from corral.roles.witness.engine_watch import Watcher
 from corral.world import processes
 from corral.world.clock import Clock
 from corral.world.engines import inbox, records

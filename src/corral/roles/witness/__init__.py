@@ -1,0 +1,1 @@
+"""The witness: gives tasks to sessions, starts, watches, stops and judges them."""
