@@ -70,7 +70,7 @@ def live(repository: str) -> int:
 
 
 if __name__ == "__main__":
-    import corral.roles.refinery  # noqa: F401  # once, not in every life
+    import corral.roles.refinery.loop  # noqa: F401  # once, not in every life
 
     for _ in range(int(sys.argv[2])):
         code = live(sys.argv[1])

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from corral.roles.refining import landing
+from corral.roles.refinery import landing
 from corral.world.git.landing import Landed
 from corral.world.git.landing import land as land_by_git
 from tests.e2e.refinery.yard import TRUNK, Yard, make_yard

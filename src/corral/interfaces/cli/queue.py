@@ -24,7 +24,7 @@ RESULT_STYLE = {"green": "green", "red": "red", "timed_out": "red", "lost": "yel
 
 
 def refinery(context: Context, options: Options) -> None:
-    from corral.roles.refinery import Refinery
+    from corral.roles.refinery.loop import Refinery
 
     gc.enable()  # unlike other commands, this one stays
     Refinery(context.writable, context.repository, context.config).run(once=options.once)

@@ -11,7 +11,7 @@ from os.path import isdir, join
 from corral.core.log.state import Session, State, Task
 from corral.core.queue.state import Returned
 from corral.core.session.returned import Other, told
-from corral.roles.refining.stacks import COMMITTER
+from corral.roles.refinery.stacks import COMMITTER
 from corral.world import checks
 from corral.world.git.candidates import Candidate, Candidates, Change, Stamp, Strategy
 from corral.world.git.conflicts import State as Conflict

@@ -14,7 +14,7 @@ from corral.core.log.state import State
 from corral.core.queue.fold import trunk_of
 from corral.core.queue.rules import CANCELLED, LOST, REGENERATE
 from corral.core.queue.state import Check
-from corral.roles.refining.stacks import COMMITTER, Misfit, Stack, Stacks
+from corral.roles.refinery.stacks import COMMITTER, Misfit, Stack, Stacks
 from corral.world.git.merging import Merged
 from corral.world.git.messages import Text, commit_object
 from corral.world.git.resolving import matching, riddles

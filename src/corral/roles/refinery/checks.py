@@ -17,7 +17,7 @@ from corral.core.queue import rules as queue_rules
 from corral.core.queue.rules import CANCELLED, GREEN, LOST, RED, REGENERATE, TIMED_OUT
 from corral.core.queue.state import Check
 from corral.roles.log import Log
-from corral.roles.refining.regenerating import Regenerating
+from corral.roles.refinery.generated_files import Regenerating
 from corral.world import checks
 from corral.world.checks import Outcome, Pool, Result, Runs
 from corral.world.clock import Clock

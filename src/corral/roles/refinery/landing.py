@@ -6,7 +6,7 @@ from corral.core.queue import rules as queue_rules
 from corral.core.queue.fold import trunk_of
 from corral.core.queue.state import Check, Landing
 from corral.roles.log import Log
-from corral.roles.refining.stacks import Stacks
+from corral.roles.refinery.stacks import Stacks
 from corral.world.git.landing import Overtaken, land
 from corral.world.git.view import View
 

@@ -6,7 +6,7 @@ from corral.core.ids import ConvoyId, TaskId
 from corral.core.log.state import State, Task
 from corral.core.queue import rules as queue_rules
 from corral.roles.log import Log
-from corral.roles.refining.pins import Pins
+from corral.roles.refinery.pins import Pins
 from corral.world.git.landing import QUEUE
 from corral.world.git.objects import Objects
 from corral.world.git.paths import Changed, changed_paths

@@ -30,13 +30,13 @@ from corral.core.queue.state import Change, Check
 from corral.roles import signals
 from corral.roles.locks import only_one
 from corral.roles.log import Log
-from corral.roles.refining.admission import Admission
-from corral.roles.refining.checking import Checking
-from corral.roles.refining.finishing import Finishing
-from corral.roles.refining.landing import Landings
-from corral.roles.refining.pins import Pins
-from corral.roles.refining.regenerating import Regenerating, last_run
-from corral.roles.refining.stacks import Misfit, Stack, Stacks
+from corral.roles.refinery.admission import Admission
+from corral.roles.refinery.checks import Checking
+from corral.roles.refinery.finish import Finishing
+from corral.roles.refinery.generated_files import Regenerating, last_run
+from corral.roles.refinery.landing import Landings
+from corral.roles.refinery.pins import Pins
+from corral.roles.refinery.stacks import Misfit, Stack, Stacks
 from corral.roles.trunks import Trunks
 from corral.roles.witness.lifecycle import described
 from corral.store.sqlite import SqliteStore

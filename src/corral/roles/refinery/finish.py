@@ -18,7 +18,7 @@ from corral.core.queue.fold import trunk_of
 from corral.core.queue.state import Check
 from corral.core.redaction import redacted
 from corral.roles.log import Log
-from corral.roles.refining.stacks import Stacks
+from corral.roles.refinery.stacks import Stacks
 from corral.world.clock import Clock
 from corral.world.git.landing import Overtaken, checkouts, land
 from corral.world.git.refs import SAFE
