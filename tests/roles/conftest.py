@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from corral.roles import locks
-from tests.roles.yard import Yard
+from tests.roles.deacon_repo import Yard
 from tests.world.trees.ground import repository
 
 

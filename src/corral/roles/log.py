@@ -14,7 +14,7 @@ from corral.core.log import events as e
 from corral.core.log.state import Alert, State
 from corral.core.redaction import redacted
 from corral.core.text import unstyled
-from corral.roles.recurring import recur
+from corral.roles.deacon.recurrence import recur
 from corral.roles.secrets import Secrets
 from corral.store.port import Decide, Request, Store
 from corral.world.clock import Clock

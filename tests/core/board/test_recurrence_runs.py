@@ -12,7 +12,7 @@ from corral.core.board import commands as c
 from corral.core.board.recurrence import next_at
 from corral.core.log.codec import decode
 from corral.core.log.state import TaskState
-from corral.roles.recurring import recur
+from corral.roles.deacon.recurrence import recur
 from corral.store.memory import MemoryStore
 from corral.store.port import perform
 from tests.core.board.recurring import BEAT, BEAT_S, TASK, Recurring, ms

@@ -9,7 +9,7 @@ from corral.interfaces.cli.parser import Options
 
 
 def run(context: Context, options: Options) -> int:
-    from corral.roles.deacon import Deacon
+    from corral.roles.deacon.loop import Deacon
 
     deacon = Deacon(context.writable, context.repository, context.config)
     if not options.once:
@@ -54,7 +54,7 @@ def _note(result: Found) -> str:
 def status(context: Context, options: Options) -> None:
     """Show when each chore last ran: one that never did is as visible as one that did."""
     from corral.roles import locks
-    from corral.roles.chores import NAMES, TRACES
+    from corral.roles.deacon.chores import NAMES, TRACES
 
     runs = locks.taken(context.repository.folder, "deacon")
     recorded = context.store.state().chores

@@ -12,7 +12,7 @@ from corral.roles.files import Room
 from corral.world import processes
 from corral.world.checks import Pool, Runs, outcome, stop
 from tests.patience import PATIENCE_S
-from tests.roles.yard import Yard, end_all, marked
+from tests.roles.deacon_repo import Yard, end_all, marked
 from tests.world.processes.sessions import await_in
 from tests.world.trees.ground import commit_file, everything, git
 

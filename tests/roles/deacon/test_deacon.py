@@ -13,9 +13,9 @@ from corral.core.errors import Refused
 from corral.core.ids import TaskId
 from corral.core.log.state import TaskState
 from corral.roles import locks
-from corral.roles.chores import NAMES
+from corral.roles.deacon.chores import NAMES
 from corral.world import processes
-from tests.roles.yard import Yard, end_all, marked, until
+from tests.roles.deacon_repo import Yard, end_all, marked, until
 from tests.world.processes.sessions import await_end, await_in
 
 

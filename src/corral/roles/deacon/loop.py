@@ -1,6 +1,6 @@
 """The deacon: keeps the board and the machine tidy while others work.
 
-It goes over its chores (`roles/chores`, decided by `core/chores`), one after the other; what goes
+It goes over its chores (`roles/deacon/chores`, decided by `core/chores`), one after the other; what goes
 wrong in one is an alert and leaves the others alone. In between it sleeps until the log changes or
 the next thing runs out. Like the witness it remembers nothing, and only one runs for a repository.
 """
@@ -15,7 +15,7 @@ from corral.core.config import Config
 from corral.core.errors import CorralError
 from corral.core.text import printable
 from corral.roles import locks
-from corral.roles.chores import DEACON, Chore, Chores
+from corral.roles.deacon.chores import DEACON, Chore, Chores
 from corral.store.port import Request, Store
 from corral.world.clock import Clock, now
 from corral.world.repository import Repository
