@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from corral.roles.following import Following
+from corral.roles.records.follow import Following
 from corral.world.processes.output import Output
 from tests.e2e.corral_command import CORRAL, Board
 from tests.e2e.terminal import Terminal

@@ -16,7 +16,7 @@ from corral.core.log.state import State
 from corral.core.session import rules as session_rules
 from corral.core.session.slots import Limits
 from corral.roles.deacon.loop import Deacon
-from corral.roles.files import Room
+from corral.roles.records.rooms import Room
 from corral.store.port import Request, perform
 from corral.store.sqlite import SqliteStore
 from corral.world import clock, processes

@@ -14,7 +14,7 @@ from corral.core.board.rules import decide
 from corral.core.log.state import State, TaskState
 from corral.core.show.rows import TABLES
 from corral.core.show.tables import board_of
-from corral.roles.files import Room
+from corral.roles.records.rooms import Room
 from corral.store.port import Request
 from corral.store.replay import extend
 from corral.store.sqlite import SqliteStore

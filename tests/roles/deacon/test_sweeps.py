@@ -8,7 +8,7 @@ import pytest
 from corral.core.board import commands as c
 from corral.core.chores import DAY, SETTLE, Found
 from corral.core.ids import TaskId
-from corral.roles.files import Room
+from corral.roles.records.rooms import Room
 from corral.world import processes
 from corral.world.checks import Pool, Runs, outcome, stop
 from tests.patience import PATIENCE_S

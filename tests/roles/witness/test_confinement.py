@@ -6,7 +6,7 @@ import pytest
 
 from corral.core.config import Confine
 from corral.core.errors import Failed
-from corral.roles.files import Room
+from corral.roles.records.rooms import Room
 from corral.roles.witness.confinement import Confinement
 from corral.world.processes import confining
 from corral.world.repository import find

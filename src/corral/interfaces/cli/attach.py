@@ -19,9 +19,10 @@ from corral.interfaces.cli import sending
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import paint, say_json, warn
 from corral.interfaces.cli.parser import Options
-from corral.roles import locks, past
-from corral.roles.files import Room
-from corral.roles.following import Following
+from corral.roles import locks
+from corral.roles.records import earlier
+from corral.roles.records.follow import Following
+from corral.roles.records.rooms import Room
 
 if TYPE_CHECKING:
     from corral.world.watch import Watch
@@ -34,7 +35,7 @@ _UNFINISHED = re.compile("\x1b(\\[[0-9;]{0,30})?$")
 
 
 def attach(context: Context, options: Options) -> None:
-    session = past.find(context.store, context.store.state(), options.session)
+    session = earlier.find(context.store, context.store.state(), options.session)
     if sending.has_terminal(context, session) and sys.stdout.isatty() and not context.as_json:
         _sit_down(context, session)
         return
@@ -111,7 +112,7 @@ class _Attached:
     def _end(self) -> str:
         """Say how the session ended, as far as anybody knows; nothing while it goes on."""
         store = self._context.store
-        self._session = found = past.find(store, store.state(), self._session.id)
+        self._session = found = earlier.find(store, store.state(), self._session.id)
         if found.ended_at:
             detail = f": {found.detail}" if found.detail else ""
             return f"{found.id} ended: {found.verdict}{detail}"

@@ -180,7 +180,7 @@ def why(context: Context, options: Options) -> None:
 
 def _why_else(context: Context, state: State, name: str) -> None:
     """Explain what is no task."""
-    from corral.roles.explaining import explained
+    from corral.roles.records.explain import explained
 
     found = explained(context.store, state, name, context.now())
     hint = [f"    {paint('try:', 'dim')} {found.hint}"] if found.hint else []

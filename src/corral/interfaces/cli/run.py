@@ -33,9 +33,9 @@ from corral.interfaces.cli.output import fancy, paint
 from corral.interfaces.cli.parser import Options
 from corral.interfaces.cli.progress import Progress, sentence
 from corral.interfaces.cli.replanning import Replanner, replanner
+from corral.roles.convoy_run import Roles, interrupt, still_there
 from corral.roles.log import Log
 from corral.roles.trunks import start_of
-from corral.roles.whole import Roles, interrupt, still_there
 from corral.store.port import perform
 from corral.world.git.view import View
 

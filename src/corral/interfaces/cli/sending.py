@@ -11,7 +11,7 @@ from corral.core.message.events import MessageDelivered
 from corral.interfaces.cli.board import perform_anywhere
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.parser import Options
-from corral.roles.files import Room
+from corral.roles.records.rooms import Room
 from corral.store.sqlite import SqliteStore
 
 _PROVED = {

@@ -12,8 +12,8 @@ from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import moment, paint, span, table
 from corral.interfaces.cli.parser import Options
 from corral.interfaces.cli.sending import screen
-from corral.roles import past
-from corral.roles.files import Room
+from corral.roles.records import earlier
+from corral.roles.records.rooms import Room
 from corral.store.port import Request
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def _sessions(sessions: list[Session], now: int, asking: set[str]) -> str:
 
 
 def show(context: Context, options: Options) -> None:
-    found = past.find(context.store, context.store.state(), options.session)
+    found = earlier.find(context.store, context.store.state(), options.session)
     view = session_view(found)
     used = _usage(context, found)
     stream = _stream(context, found)
@@ -77,7 +77,7 @@ def _stream(context: Context, session: Session) -> "Stream | None":
     engine = context.config.engine.get(session.profile)
     if engine is None or engine.type == "shell":
         return None
-    from corral.roles.showing import summary
+    from corral.roles.records.words import summary
 
     return summary(context.store.state(), session, context.config, context.repository.folder)
 
@@ -144,7 +144,7 @@ def _shown(view: SessionView, used: "Usage | None") -> str:
 def tail(context: Context, options: Options) -> None:
     from corral.world import processes
 
-    found = past.find(context.store, context.store.state(), options.session)
+    found = earlier.find(context.store, context.store.state(), options.session)
     folder = Room(context.repository.folder, found.id).launch()
     lines = None
     if not options.raw:
@@ -172,7 +172,7 @@ def _in_words(context: Context, session: Session, lines: int) -> list[str] | Non
     engine = context.config.engine.get(session.profile)
     if engine is None or engine.type == "shell":
         return None
-    from corral.roles.showing import in_words
+    from corral.roles.records.words import in_words
 
     return in_words(
         context.store.state(), session, context.config, context.repository.folder, lines
@@ -181,7 +181,7 @@ def _in_words(context: Context, session: Session, lines: int) -> list[str] | Non
 
 def stop(context: Context, options: Options) -> None:
     reason = line(options.reason, "the reason")
-    found = past.find(context.store, context.store.state(), options.session)
+    found = earlier.find(context.store, context.store.state(), options.session)
     if not found.live:
         raise session_rules.ended(found)
     context.writable.transaction(

@@ -20,9 +20,9 @@ from corral.interfaces.http.dashboard import BoardQuery, moment
 from corral.interfaces.http.exchange import Call, Reply, asked, ok
 from corral.interfaces.http.pages import Output, OutputQuery, session_of
 from corral.interfaces.http.routes import Route
-from corral.roles import paging, past
-from corral.roles.changes import Changes
-from corral.roles.files import Room
+from corral.roles.records import earlier, pages
+from corral.roles.records.diff import Changes
+from corral.roles.records.rooms import Room
 from corral.world import checks, processes
 from corral.world.git.tree import read_plain
 from corral.world.processes.model import Usage
@@ -65,25 +65,25 @@ async def output(api: "Api", call: Call) -> Reply:
 
 
 def _output(api: "Api", room: Room, query: OutputQuery) -> Output:
-    before, after = paging.place(query.before), paging.place(query.after)
+    before, after = pages.place(query.before), pages.place(query.after)
     if before is None and after is None:
         folder = room.launch()
         lines = processes.tail(folder, query.lines) if folder else []
         return Output(lines=[api.secrets.hide(line) for line in lines])
     if before is not None:
-        page = paging.before(room, before, query.bytes)
+        page = pages.before(room, before, query.bytes)
     else:
-        page = paging.after(room, after, query.bytes)
+        page = pages.after(room, after, query.bytes)
     return Output([], api.secrets.hide(page.text), page.begin, page.end, page.restarted)
 
 
 async def facts(api: "Api", call: Call) -> Reply:
-    from corral.roles import showing
+    from corral.roles.records import words
 
     query: FactsQuery = asked(call, FactsQuery)
     session, state = await session_of(api, call), api.feed.state
     folder = api.repository.folder
-    found = await asyncio.to_thread(showing.facts, state, session, api.config, folder, query.limit)
+    found = await asyncio.to_thread(words.facts, state, session, api.config, folder, query.limit)
     reply = ok(Facts(found is not None, found or []))
     return Reply(api.secrets.hide(reply.body.decode()).encode())
 
@@ -96,7 +96,7 @@ async def brief(api: "Api", call: Call) -> Reply:
 
 
 async def diff(api: "Api", call: Call) -> Reply:
-    from corral.roles.changes import changes
+    from corral.roles.records.diff import changes
 
     session = await session_of(api, call)
     async with api.looking:  # git is started for it
@@ -117,7 +117,7 @@ async def sessions(api: "Api", call: Call) -> Reply:
     """A board has the newest session of each task; this has those before it, too."""
     state = api.feed.state
     task = find_task(state, call.params["task"]).id
-    found = await asyncio.to_thread(past.sessions_of, api.feed.store, state, task)
+    found = await asyncio.to_thread(earlier.sessions_of, api.feed.store, state, task)
     return ok([session_row(state, session) for session in found])
 
 

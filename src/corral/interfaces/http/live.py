@@ -32,8 +32,8 @@ from corral.interfaces.http.exchange import Call, Send, asked
 from corral.interfaces.http.feed import Feed
 from corral.interfaces.http.outputs import Outputs
 from corral.interfaces.http.stream import Channel, Streams, start
-from corral.roles import paging, past
-from corral.roles.files import Room
+from corral.roles.records import earlier, pages
+from corral.roles.records.rooms import Room
 from corral.world import processes
 
 PACE_S = 0.1  # between two comparisons, at least
@@ -121,7 +121,7 @@ class Live:
 
     async def _session(self, name: str) -> SessionId:
         """Return whose output is wanted: also that of an earlier session of a task."""
-        found = await asyncio.to_thread(past.find, self._feed.store, self._feed.state, name)
+        found = await asyncio.to_thread(earlier.find, self._feed.store, self._feed.state, name)
         return found.id
 
     def stop(self) -> None:
@@ -267,7 +267,7 @@ class _Watching(Channel):
         self._known = known
         self._log = query.log
         self._logged = known if known >= 0 else feed.state.seq
-        self._offset = paging.place(query.offset)
+        self._offset = pages.place(query.offset)
         self._looked = 0
         self.session = session
         self.written = session is not None
@@ -310,11 +310,11 @@ class _Watching(Channel):
             return b""
         self.written = False
         room = Room(self._live.folder, self.session)
-        page = await asyncio.to_thread(paging.after, room, self._offset, _PAGE)
+        page = await asyncio.to_thread(pages.after, room, self._offset, _PAGE)
         if page.end == "" or (not page.text and self._offset is not None):
             return b""
         self.written = True  # there may be more than a page
-        self._offset = paging.place(page.end)
+        self._offset = pages.place(page.end)
         part = OutputPart(
             self.session, self._live.hide(page.text), page.begin, page.end, page.restarted
         )

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 
 from corral.core.ids import SessionId
-from corral.roles.files import Room
+from corral.roles.records.rooms import Room
 from corral.world.watch import Watch
 
 _REST_S = 0.1  # between two looks: what is written meanwhile is told at once

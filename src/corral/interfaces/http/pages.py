@@ -23,8 +23,8 @@ from corral.core.show import reasons, views
 from corral.core.show.why import Explanation, explain
 from corral.interfaces.http.exchange import Call, Headers, Reply, asked, has_already, ok
 from corral.interfaces.http.routes import Route
-from corral.roles import past
 from corral.roles.locks import taken
+from corral.roles.records import earlier
 
 if TYPE_CHECKING:
     from corral.interfaces.http.api import Api
@@ -229,7 +229,7 @@ async def reason(api: "Api", call: Call) -> Reply:
     query: WhyQuery = asked(call, WhyQuery)
     state, name, now = api.feed.state, query.of, api.clock()
     if name.upper() not in state.sessions and task_of(state, name) is not None:
-        session = await asyncio.to_thread(past.find, api.feed.store, state, name)
+        session = await asyncio.to_thread(earlier.find, api.feed.store, state, name)
         return ok(reasons.of_session(api.feed.state, session, now))
     return ok(reasons.reason(state, name, now))
 
@@ -260,7 +260,7 @@ async def session_of(api: "Api", call: Call) -> Session:
     if newest is not None:
         return newest
     # An earlier one is looked for in the whole log: not here, where everybody would wait.
-    return await asyncio.to_thread(past.find, api.feed.store, state, name)
+    return await asyncio.to_thread(earlier.find, api.feed.store, state, name)
 
 
 async def leases(api: "Api", call: Call) -> Reply:

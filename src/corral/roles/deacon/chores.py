@@ -21,7 +21,7 @@ from corral.core.log.state import State
 from corral.core.message import rules as messages
 from corral.roles import locks
 from corral.roles.deacon.traces import Tracing
-from corral.roles.files import Room
+from corral.roles.records.rooms import Room
 from corral.store.port import Decide, Request, Store
 from corral.world import processes
 from corral.world.checks import Pool, Runs

@@ -31,10 +31,10 @@ from corral.core.plan.schema import Plan
 from corral.core.session.profiles import account_of, budgets_of, limits_of
 from corral.core.text import BRIEF, LINE, cut
 from corral.roles import signals
-from corral.roles.files import Room
 from corral.roles.locks import only_one, taken
 from corral.roles.log import Log
 from corral.roles.mayor.engine_run import Ended, Runner
+from corral.roles.records.rooms import Room
 from corral.roles.secrets import Secrets
 from corral.store.port import Store
 from corral.world import processes

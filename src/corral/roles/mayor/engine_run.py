@@ -23,9 +23,9 @@ from corral.core.log.state import Session, Task, TaskState
 from corral.core.mayor.state import Mayor
 from corral.core.plan.schema import MOST_BYTES
 from corral.core.session.verdict import Verdict
-from corral.roles.files import Room, launched
 from corral.roles.mayor.answer import Words
-from corral.roles.reading import Reading
+from corral.roles.records.facts import Reading
+from corral.roles.records.rooms import Room, launched
 from corral.roles.witness.engine_profile import Engaging
 from corral.roles.witness.launch import PASSED_ON, last_words, mail_of
 from corral.world import processes

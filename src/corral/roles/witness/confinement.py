@@ -9,7 +9,7 @@ from os.path import dirname, expanduser, join
 
 from corral.core.config import Confine
 from corral.core.errors import Failed
-from corral.roles.files import Room
+from corral.roles.records.rooms import Room
 from corral.roles.witness import reports
 from corral.world.processes import confining
 from corral.world.repository import Repository

@@ -18,8 +18,8 @@ from collections.abc import Callable
 from corral.core.engine.stream import Stream
 from corral.core.log.state import Message, Session, Task
 from corral.core.message import rules as messages
-from corral.roles.files import Room
 from corral.roles.log import Log
+from corral.roles.records.rooms import Room
 from corral.roles.witness.engine_profile import Engaging
 from corral.roles.witness.engine_watch import Watcher
 from corral.world import processes

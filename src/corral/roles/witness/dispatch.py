@@ -10,7 +10,7 @@ from collections.abc import Callable
 from corral.core.ids import SessionId
 from corral.core.log.state import Claim, Message, Session, State, Task
 from corral.core.session.verdict import Verdict
-from corral.roles.files import launched
+from corral.roles.records.rooms import launched
 from corral.roles.witness.lifecycle import Steps
 from corral.roles.witness.pulse import PulseTaker
 from corral.world import processes

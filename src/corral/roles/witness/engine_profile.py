@@ -12,7 +12,7 @@ from corral.core.engine.watchdog import Bounds, model_allowed
 from corral.core.errors import NotFound
 from corral.core.ids import SessionId, session_before
 from corral.core.log.state import Session, Task
-from corral.roles.files import Room
+from corral.roles.records.rooms import Room
 from corral.world import serving
 from corral.world.engines import acp_agents, relayed, tmux_agents
 from corral.world.engines.described import recipe_of

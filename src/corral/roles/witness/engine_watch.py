@@ -20,9 +20,9 @@ from corral.core.log.state import Session, State, Task
 from corral.core.session import rules as session_rules
 from corral.core.session.profiles import budgets_of
 from corral.core.session.verdict import LastWord, Verdict
-from corral.roles.files import Room
 from corral.roles.log import Log
-from corral.roles.reading import Reading
+from corral.roles.records.facts import Reading
+from corral.roles.records.rooms import Room
 from corral.roles.witness.engine_profile import Engaging
 from corral.world.clock import Clock
 from corral.world.engines import inbox

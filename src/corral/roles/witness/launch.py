@@ -22,8 +22,8 @@ from corral.core.session.profiles import budgets_of
 from corral.core.session.rules import port_leases
 from corral.core.session.verdict import Verdict
 from corral.core.text import unstyled
-from corral.roles.files import Room, launched
 from corral.roles.log import Log
+from corral.roles.records.rooms import Room, launched
 from corral.roles.witness.confinement import Confinement
 from corral.roles.witness.engine_profile import Engaging
 from corral.roles.witness.returned_work import Mender

@@ -25,8 +25,8 @@ from corral.core.session.brief import done_so_far
 from corral.core.session.profiles import budgets_of, limits_of
 from corral.core.session.verdict import Judgement, LastWord, Verdict, after
 from corral.core.text import cut
-from corral.roles.files import Room
 from corral.roles.log import Log, find_alert
+from corral.roles.records.rooms import Room
 from corral.roles.trunks import Trunks
 from corral.roles.witness.delivery import Delivering
 from corral.roles.witness.engine_watch import Watcher

@@ -30,7 +30,7 @@ from corral.interfaces.cli.output import columns, fancy, paint, say, say_json
 from corral.interfaces.cli.parser import Options
 from corral.interfaces.cli.progress import Progress
 from corral.interfaces.cli.run import ROLE_ENDED, Run, apply
-from corral.roles.whole import Roles
+from corral.roles.convoy_run import Roles
 from corral.store.sqlite import SqliteStore
 from corral.world.engines.finding import program
 from corral.world.engines.registry import ENGINES

@@ -14,8 +14,8 @@ from corral.core.ids import SessionId
 from corral.core.session import rules as session_rules
 from corral.core.session.rules import WITNESS
 from corral.core.session.verdict import Verdict
-from corral.roles.files import Room
 from corral.roles.locks import taken
+from corral.roles.records.rooms import Room
 from corral.roles.supervisor import Supervisor, is_up, program
 from corral.store.port import Request
 from corral.store.sqlite import SqliteStore

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from corral.core.errors import BadInput
-from corral.roles.files import Room
+from corral.roles.records.rooms import Room
 from corral.world.processes.output import NEWEST, OLDER
 
 _RUNS = 20  # launches back

@@ -9,8 +9,8 @@ from corral.core.engine.stream import Stream
 from corral.core.errors import CorralError
 from corral.core.log.state import Session, State
 from corral.core.text import shown
-from corral.roles.files import Room
-from corral.roles.reading import Heard, Reading
+from corral.roles.records.facts import Heard, Reading
+from corral.roles.records.rooms import Room
 from corral.roles.witness.engine_profile import Engaging
 from corral.world.clock import now
 

@@ -12,7 +12,7 @@ from os.path import join
 
 from corral.core.engine.facts import Fact
 from corral.core.engine.stream import Stream, take
-from corral.roles.following import Following
+from corral.roles.records.follow import Following
 from corral.world.engines.recipe import Reader
 from corral.world.engines.recipe import Stream as Source
 from corral.world.processes.output import ERRORS, NEWEST

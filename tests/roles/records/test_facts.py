@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from corral.core.engine.facts import Fact, Said
 from corral.core.engine.stream import Stream as Summary
-from corral.roles.reading import Reading
+from corral.roles.records.facts import Reading
 from corral.world.engines.recipe import Job, Stream
 from corral.world.engines.told import FactsReader
 
