@@ -20,7 +20,7 @@ from corral.core.redaction import SHOWN, redacted, without_secrets
 from corral.core.text import cut
 from corral.store.memory import MemoryStore
 from corral.store.port import Request, perform
-from corral.world.engines.reading import bounded
+from corral.world.engines.agents.output import bounded
 
 SECRETS = [
     "AKIA" + "ABCD" * 4,

@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from corral.core.engine.facts import Began, Fact, Finished, Limited, Spent, Trouble
 from corral.world.engines import relayed
-from corral.world.engines.laying import lay
+from corral.world.engines.files import lay
 from corral.world.engines.recipe import Job, Mcp, Recipe, Stream, environment
 from corral.world.engines.registry import find
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from corral.world.engines import records
+from corral.world.engines import conversations
 from tests.e2e.engines.ranch import Ranch
 from tests.engines.running import plan
 from tests.engines.test_witness import ranch_of
@@ -87,7 +87,7 @@ def test_an_agent_that_is_killed_with_a_message_in_its_record_is_not_told_again(
         sent = ranch.data("message", "send", f"{task}.1", message(slow))["id"]
         home = str(ranch.room(f"{task}.1") / "home")
         ranch.until(lambda: any(told(scenario, sent)))
-        ranch.until(lambda: records.has(home, f"[{sent} from "))
+        ranch.until(lambda: conversations.has(home, f"[{sent} from "))
         started = json.loads((ranch.room(f"{task}.1") / "run-2" / "process.json").read_text())
         os.kill(int(started["program_pid"]), signal.SIGKILL)
         assert ranch.until_ended(task) == "proved", ranch.detail(task)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from corral.core.config import Engine
-from corral.world.engines.probing import Asking, probe
+from corral.world.engines.probe import Asking, probe
 from tests.engines.running import ENGINES, KEY, MODELS
 from tests.standin.faults import Fault
 from tests.standin.server import StandIn

@@ -3,20 +3,21 @@
 from pathlib import Path
 
 from corral.core.engine.facts import Told
-from corral.world.engines import inbox, registry, tmux_agents
+from corral.world.engines import inbox, registry
+from corral.world.engines.agents import terminal
+from corral.world.engines.files import lay
 from corral.world.engines.inbox import Proof
-from corral.world.engines.laying import lay
 from corral.world.engines.tmux import server
 from tests.standin.server import StandIn
+from tests.world.engines.agents.test_acp import TURN_S, Ranch, standin
 from tests.world.engines.runners import until
-from tests.world.engines.test_acp_agents import TURN_S, Ranch, standin
 
 __all__ = ["standin"]  # a fixture
 
 
 def test_claude_on_a_terminal(tmp_path: Path, programs: Path, standin: StandIn) -> None:
     ranch = Ranch("claude-code", tmp_path, programs, standin)
-    order, prepared = tmux_agents.prepare(
+    order, prepared = terminal.prepare(
         "claude-code", ranch.job, registry.find("claude-code").prepare, room=str(tmp_path)
     )
     lay(prepared, ranch.job.home)

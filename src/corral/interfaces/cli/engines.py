@@ -10,7 +10,7 @@ from corral.core.text import printable
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import paint, table
 from corral.interfaces.cli.parser import Options
-from corral.world.engines.probing import Asking, Probe, probe
+from corral.world.engines.probe import Asking, Probe, probe
 from corral.world.engines.registry import ENGINES
 
 _AT_ONCE = 4

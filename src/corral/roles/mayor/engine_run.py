@@ -30,7 +30,7 @@ from corral.roles.witness.engine_profile import Engaging
 from corral.roles.witness.launch import PASSED_ON, last_words, mail_of
 from corral.world import processes
 from corral.world.clock import now
-from corral.world.engines.laying import lay
+from corral.world.engines.files import lay
 from corral.world.engines.recipe import Job, Permission, environment
 from corral.world.processes import Exit, Launch, Reason
 from corral.world.repository import Repository

@@ -24,7 +24,7 @@ from corral.roles.witness.engine_profile import Engaging
 from corral.roles.witness.engine_watch import Watcher
 from corral.world import processes
 from corral.world.clock import Clock
-from corral.world.engines import inbox, records
+from corral.world.engines import conversations, inbox
 
 RECORD, REACTED, STARTED = "record", "reacted", "started"
 
@@ -72,7 +72,7 @@ class Delivering:
         """Before a session ends: believe the engine's record about what is still in doubt."""
         home = self._engaging.home(session.id)
         left = messages.handed(self._log.look(), session.id)
-        found = {m.id: RECORD for m in left if records.has(home, messages.mark(m))}
+        found = {m.id: RECORD for m in left if conversations.has(home, messages.mark(m))}
         self._record(session, found)
 
     def prompt(self, session: Session) -> str:
@@ -109,7 +109,7 @@ class Delivering:
         if recipe is None:
             return STARTED if processes.ran(folder) else None
         home = self._engaging.home(session.id)
-        if session.conversation and records.has(home, messages.mark(message)):
+        if session.conversation and conversations.has(home, messages.mark(message)):
             return RECORD
         stream = self._watcher.stream(session.id)
         if stream is None or not stream.heard:

@@ -14,12 +14,14 @@ from corral.core.ids import SessionId, session_before
 from corral.core.log.state import Session, Task
 from corral.roles.records.rooms import Room
 from corral.world import serving
-from corral.world.engines import acp_agents, relayed, tmux_agents
-from corral.world.engines.described import recipe_of
-from corral.world.engines.finding import need_transport
+from corral.world.engines import relayed
+from corral.world.engines.agents import acp as acp_agents
+from corral.world.engines.agents import terminal
+from corral.world.engines.agents.described import recipe_of
+from corral.world.engines.agents.self_reporting import FactsReader
+from corral.world.engines.locate import need_transport
 from corral.world.engines.orders import AcpOrder, Policy, TmuxOrder, runner_argv
 from corral.world.engines.recipe import Job, Mcp, Permission, Prepared, Reader, Recipe
-from corral.world.engines.told import FactsReader
 
 _GLOB = frozenset("*?[")
 _PERMISSION = {"read": Permission.READ, "all": Permission.ALL}
@@ -156,7 +158,7 @@ class Engaging:
         room = Room(self._folder, session.id).path
         order: AcpOrder | TmuxOrder
         if profile.transport == "tmux":
-            order, base = tmux_agents.prepare(profile.type, job, recipe.prepare, room=room)
+            order, base = terminal.prepare(profile.type, job, recipe.prepare, room=room)
         else:
             policy = Policy.ASK if profile.permission == "ask" else None
             order, base = acp_agents.prepare(

@@ -29,7 +29,7 @@ from corral.roles.witness.engine_profile import Engaging
 from corral.roles.witness.returned_work import Mender
 from corral.world import keys, processes, serving
 from corral.world.clock import now
-from corral.world.engines.laying import lay
+from corral.world.engines.files import lay
 from corral.world.engines.recipe import environment
 from corral.world.processes import Exit, Launch
 from corral.world.repository import Repository

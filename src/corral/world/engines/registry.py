@@ -1,14 +1,14 @@
 """Every engine that Corral knows."""
 
 from corral.core.errors import NotFound
-from corral.world.engines.aider import AIDER
-from corral.world.engines.claude_code import CLAUDE_CODE
-from corral.world.engines.codex import CODEX
-from corral.world.engines.command import COMMAND
-from corral.world.engines.continuing import CONTINUE
-from corral.world.engines.copilot import COPILOT
-from corral.world.engines.gemini import GEMINI
-from corral.world.engines.opencode import OPENCODE
+from corral.world.engines.agents.aider import AIDER
+from corral.world.engines.agents.claude_code import CLAUDE_CODE
+from corral.world.engines.agents.codex import CODEX
+from corral.world.engines.agents.command import COMMAND
+from corral.world.engines.agents.continue_cli import CONTINUE
+from corral.world.engines.agents.copilot import COPILOT
+from corral.world.engines.agents.gemini import GEMINI
+from corral.world.engines.agents.opencode import OPENCODE
 from corral.world.engines.recipe import Recipe
 
 ENGINES: dict[str, Recipe] = {

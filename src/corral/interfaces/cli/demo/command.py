@@ -32,7 +32,7 @@ from corral.interfaces.cli.progress import Progress
 from corral.interfaces.cli.run import ROLE_ENDED, Run, apply
 from corral.roles.convoy_run import Roles
 from corral.store.sqlite import SqliteStore
-from corral.world.engines.finding import program
+from corral.world.engines.locate import program
 from corral.world.engines.registry import ENGINES
 
 ACTOR = "demo"

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from corral.core.engine.facts import AnyFact, Fact, Finished, Said
-from corral.world.engines.reading import JsonReader, bounded
+from corral.world.engines.agents.output import JsonReader, bounded
 from corral.world.engines.recipe import Job, Prepared, Recipe, Stream, keys_for
 
 

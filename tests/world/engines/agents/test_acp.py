@@ -10,8 +10,9 @@ import msgspec
 import pytest
 
 from corral.core.engine.facts import Answered, Asked, Began, Denied, Spent, Told, Trouble, Used
-from corral.world.engines import acp_agents, inbox, registry
-from corral.world.engines.laying import lay
+from corral.world.engines import inbox, registry
+from corral.world.engines.agents import acp as acp_agents
+from corral.world.engines.files import lay
 from corral.world.engines.orders import AcpOrder, Order
 from corral.world.engines.recipe import Job, Prepared, environment
 from tests.patience import PATIENCE_S

@@ -11,7 +11,7 @@ import os
 from typing import Any
 
 from corral.core.engine.facts import Began, Fact, Finished, Said, Spent, Used
-from corral.world.engines.reading import JsonReader, bounded, failed, less, stored
+from corral.world.engines.agents.output import JsonReader, bounded, failed, less, stored
 from corral.world.engines.recipe import (
     ENGINE_KEY,
     Job,

@@ -13,9 +13,9 @@ import pytest
 from corral.core.config import Engine
 from corral.core.engine.facts import Began, Fact, Finished, Limited, Said, Spent, Trouble
 from corral.core.errors import NotFound
-from corral.world.engines.finding import program
-from corral.world.engines.laying import lay
-from corral.world.engines.probing import probe
+from corral.world.engines.files import lay
+from corral.world.engines.locate import program
+from corral.world.engines.probe import probe
 from corral.world.engines.recipe import Job, Mcp, Permission, environment
 from corral.world.engines.registry import ENGINES, find
 from corral.world.engines.troubles import reset_of, retry_of, status_in, trouble_of

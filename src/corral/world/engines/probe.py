@@ -19,10 +19,10 @@ from corral.core.engine.facts import Fact, Finished, Trouble
 from corral.core.errors import NotFound
 from corral.core.redaction import redacted
 from corral.world.engines import relayed
-from corral.world.engines.command import COMMAND
-from corral.world.engines.described import recipe_of
-from corral.world.engines.finding import need_transport, program
-from corral.world.engines.laying import lay
+from corral.world.engines.agents.command import COMMAND
+from corral.world.engines.agents.described import recipe_of
+from corral.world.engines.files import lay
+from corral.world.engines.locate import need_transport, program
 from corral.world.engines.recipe import Job, Permission, Recipe, environment, private_home
 from corral.world.engines.relayed import MARK
 

@@ -14,7 +14,7 @@ from corral.core.engine.facts import (
     Spent,
     Used,
 )
-from corral.world.engines.reading import JsonReader, bounded, failed, less, stored, what_of
+from corral.world.engines.agents.output import JsonReader, bounded, failed, less, stored, what_of
 from corral.world.engines.recipe import (
     Job,
     Permission,

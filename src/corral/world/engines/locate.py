@@ -10,7 +10,7 @@ from os.path import dirname, isfile, join, realpath
 
 from corral.core.config import Engine
 from corral.core.errors import NotFound
-from corral.world.engines import acp_agents
+from corral.world.engines.agents import acp as acp_agents
 from corral.world.engines.recipe import Recipe
 
 _CPU = {"x86_64": "x64", "aarch64": "arm64"}

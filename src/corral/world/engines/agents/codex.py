@@ -3,7 +3,7 @@
 from typing import Any
 
 from corral.core.engine.facts import Answered, Began, Fact, Finished, Limited, Said, Spent, Used
-from corral.world.engines.reading import JsonReader, bounded, failed, less
+from corral.world.engines.agents.output import JsonReader, bounded, failed, less
 from corral.world.engines.recipe import (
     ENGINE_KEY,
     Job,

@@ -14,8 +14,9 @@ from msgspec.structs import replace
 
 from corral.core.config import Engine, Line
 from corral.core.engine.facts import AnyFact, Fact, Limited
-from corral.world.engines.command import COMMAND
-from corral.world.engines.reading import JsonReader, bounded, failed
+from corral.world.engines.agents.command import COMMAND
+from corral.world.engines.agents.output import JsonReader, bounded, failed
+from corral.world.engines.agents.self_reporting import TOLD
 from corral.world.engines.recipe import (
     Job,
     Prepared,
@@ -27,7 +28,6 @@ from corral.world.engines.recipe import (
     versioned,
 )
 from corral.world.engines.registry import ENGINES, find
-from corral.world.engines.told import TOLD
 
 _SIGN = re.compile(r"\{(\w+)\}")
 

@@ -3,7 +3,7 @@
 import re
 
 from corral.core.engine.facts import Began, Fact, Finished, Limited, Spent, Trouble, Used
-from corral.world.engines.reading import bounded, failed
+from corral.world.engines.agents.output import bounded, failed
 from corral.world.engines.recipe import (
     Job,
     Permission,

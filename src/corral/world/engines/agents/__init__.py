@@ -1,0 +1,1 @@
+"""The coding agents, one recipe for each."""
