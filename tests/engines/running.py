@@ -20,10 +20,10 @@ from typing import Any, TypeVar
 from msgspec import Struct
 
 from corral.core.engine.facts import Began, Fact, Finished, Limited, Spent, Trouble
-from corral.world.engines import relayed
 from corral.world.engines.files import lay
 from corral.world.engines.recipe import Job, Mcp, Recipe, Stream, environment
 from corral.world.engines.registry import find
+from corral.world.engines.relay import reader
 
 KEY = "sk-corral-not-a-real-key-0123456789"
 TOKEN = "corral-not-a-real-token"
@@ -134,7 +134,7 @@ class Yard:
         until: Callable[[], bool] = lambda: False,
     ) -> Outcome:
         """Run to the end or to a limit: of time, of what it said, or of what was seen."""
-        prepared = relayed.prepared(self.recipe, job)
+        prepared = reader.prepared(self.recipe, job)
         lay(prepared, job.home)
         secrets = {"CORRAL_TEST_KEY": KEY, "CORRAL_TEST_TOKEN": TOKEN}
         start = time.monotonic()
@@ -186,7 +186,7 @@ class Yard:
 
 class _Reading:
     def __init__(self, recipe: Recipe, job: Job, enough: Callable[[Fact], bool]) -> None:
-        self.reader = relayed.reader(recipe, job)
+        self.reader = reader.reader(recipe, job)
         self.facts: list[Fact] = []
         self.stop = threading.Event()
         self._enough = enough

@@ -2888,7 +2888,7 @@ export interface components {
         Trouble: "auth" | "budget" | "network" | "other" | "overflow" | "overload" | "quota" | "rate" | "request" | "session";
         /**
          * Turn
-         * @description Whose turn it is, as seen between an engine and its model (`world/engines/relay`).
+         * @description Whose turn it is, as seen between an engine and its model (`world/engines/relay/server`).
          *
          *         `heard`: the model answers, so whatever limited it is over.
          */

@@ -100,7 +100,7 @@ class Limited(Fact, frozen=True, tag="limited"):
 
 
 class Turn(Fact, frozen=True, tag="turn"):
-    """Whose turn it is, as seen between an engine and its model (`world/engines/relay`).
+    """Whose turn it is, as seen between an engine and its model (`world/engines/relay/server`).
 
     `heard`: the model answers, so whatever limited it is over.
     """

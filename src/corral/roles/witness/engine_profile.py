@@ -14,7 +14,6 @@ from corral.core.ids import SessionId, session_before
 from corral.core.log.state import Session, Task
 from corral.roles.records.rooms import Room
 from corral.world import serving
-from corral.world.engines import relayed
 from corral.world.engines.agents import acp as acp_agents
 from corral.world.engines.agents import terminal
 from corral.world.engines.agents.described import recipe_of
@@ -22,6 +21,7 @@ from corral.world.engines.agents.self_reporting import FactsReader
 from corral.world.engines.locate import need_transport
 from corral.world.engines.orders import AcpOrder, Policy, TmuxOrder, runner_argv
 from corral.world.engines.recipe import Job, Mcp, Permission, Prepared, Reader, Recipe
+from corral.world.engines.relay import reader as relayed
 
 _GLOB = frozenset("*?[")
 _PERMISSION = {"read": Permission.READ, "all": Permission.ALL}

@@ -18,13 +18,13 @@ from corral.core.config import Engine
 from corral.core.engine.facts import Fact, Finished, Trouble
 from corral.core.errors import NotFound
 from corral.core.redaction import redacted
-from corral.world.engines import relayed
 from corral.world.engines.agents.command import COMMAND
 from corral.world.engines.agents.described import recipe_of
 from corral.world.engines.files import lay
 from corral.world.engines.locate import need_transport, program
 from corral.world.engines.recipe import Job, Permission, Recipe, environment, private_home
-from corral.world.engines.relayed import MARK
+from corral.world.engines.relay import reader as relayed
+from corral.world.engines.relay.reader import MARK
 
 _START_S = 60.0
 _ANSWER_S = 180.0

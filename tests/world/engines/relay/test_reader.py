@@ -7,10 +7,10 @@ import msgspec
 import pytest
 
 from corral.core.engine.facts import Began, Fact, Finished, Limited, Said, Spent, Trouble, Turn
-from corral.world.engines import relayed
 from corral.world.engines.recipe import Job, Reader
 from corral.world.engines.registry import ENGINES, find
-from corral.world.engines.relayed import MARK, PLACE
+from corral.world.engines.relay import reader as relayed
+from corral.world.engines.relay.reader import MARK, PLACE
 
 BEFORE = Spent(1000, 200, 50)
 AGENTS = tuple(name for name in ENGINES if name != "command")
@@ -45,7 +45,7 @@ def said(reader: Reader, **event: Any) -> list[Fact]:
 @pytest.mark.parametrize("engine", AGENTS)
 def test_every_engine_finds_its_model_through_the_relay(engine: str) -> None:
     prepared = relayed.prepared(find(engine), JOB)
-    assert "corral.world.engines.relay" in prepared.argv
+    assert "corral.world.engines.relay.server" in prepared.argv
     assert "https://gateway.example:8443" in prepared.argv
     places = [*prepared.argv, *prepared.env.values()]
     assert any(f"{PLACE}/models" in place for place in places)

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from corral.core.engine.facts import Spent
-from corral.world.engines import hearing
-from corral.world.engines.hearing import Hearing, spent_of
+from corral.world.engines.relay import usage
+from corral.world.engines.relay.usage import Hearing, spent_of
 from tests.standin import anthropic, gemini, openai_chat, openai_responses
 from tests.standin.talk import Answer, Reply, Usage
 
@@ -75,7 +75,7 @@ def test_figures_of_each_kind(figures: dict[str, Any], spent: Spent | None) -> N
 
 
 def test_what_is_too_long_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hearing, "_LONGEST", 1000)
+    monkeypatch.setattr(usage, "_LONGEST", 1000)
     last = b'data: {"usage": {"prompt_tokens": 4, "completion_tokens": 2}}\n'
     for long in (b"x" * 5000, b'data: {"usage": {"prompt_tokens": 9}, "x": "' + b"x" * 5000):
         assert read(long + b"\n" + last, events=True, at_once=300) == Spent(4, 0, 2)

@@ -14,9 +14,9 @@ import msgspec
 import pytest
 
 from corral.core.engine.facts import AnyFact, Fact, Finished, Limited, Spent, Trouble, Turn
-from corral.world.engines import relay
-from corral.world.engines.relay import Printer
-from corral.world.engines.relayed import MARK, PLACE, argv_of
+from corral.world.engines.relay import server as relay
+from corral.world.engines.relay.reader import MARK, PLACE, argv_of
+from corral.world.engines.relay.server import Printer
 from tests.patience import PATIENCE_S
 from tests.standin.faults import Fault
 from tests.standin.server import StandIn, key_mark, serving, wait_for

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from corral.world.engines.relayed import MARK, PLACE, argv_of
+from corral.world.engines.relay.reader import MARK, PLACE, argv_of
 from tests.patience import PATIENCE_S
 
 SIZE = 48 << 20

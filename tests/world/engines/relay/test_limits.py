@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from corral.world.engines.waits import Wait, wait_of
+from corral.world.engines.relay.limits import Wait, wait_of
 
 NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
 AT = int(NOON.timestamp() * 1000)

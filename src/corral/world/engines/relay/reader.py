@@ -36,7 +36,7 @@ def prepared(recipe: Recipe, job: Job) -> Prepared:
 def argv_of(upstream: str, program: list[str]) -> list[str]:
     """Return the command that runs a program behind a relay."""
     # Isolated: neither the session's tree nor its variables can put a module in our way.
-    python = [sys.executable, "-I", "-X", "utf8", "-m", "corral.world.engines.relay"]
+    python = [sys.executable, "-I", "-X", "utf8", "-m", "corral.world.engines.relay.server"]
     return [*python, upstream, *program]
 
 

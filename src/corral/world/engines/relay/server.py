@@ -1,6 +1,6 @@
 """Passes an engine's requests on to its model, and tells what is seen of them.
 
-    python -m corral.world.engines.relay UPSTREAM PROGRAM ...
+    python -m corral.world.engines.relay.server UPSTREAM PROGRAM ...
 
 An engine tells little of what it meets: some are silent until they end, most keep to themselves for
 how long they were refused. Such an engine is started by this program and finds its model at an
@@ -31,11 +31,11 @@ import msgspec
 
 from corral.core.engine.facts import Fact, Finished, Limited, Trouble, Turn
 from corral.core.redaction import redacted
-from corral.world.engines.hearing import Hearing
-from corral.world.engines.relayed import MARK, PLACE
+from corral.world.engines.relay.limits import wait_of
+from corral.world.engines.relay.reader import MARK, PLACE
+from corral.world.engines.relay.usage import Hearing
 from corral.world.engines.telling import shortened, write
 from corral.world.engines.troubles import reset_of, retry_of, trouble_of
-from corral.world.engines.waits import wait_of
 
 _HOP = frozenset(
     {"connection", "keep-alive", "proxy-authorization", "te", "trailer", "transfer-encoding"}
