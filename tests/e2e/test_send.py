@@ -13,7 +13,7 @@ from tests.e2e.corral_command import CORRAL
 from tests.e2e.terminal import Terminal
 from tests.e2e.witness.farm import QUIET, Farm, make_farm
 
-CHATTY = str(Path(__file__).parent.parent / "world" / "engines" / "chatty.py")
+CHATTY = str(Path(__file__).parents[1] / "world" / "engines" / "runners" / "chatty.py")
 CONFIG = """
 [engine.default]
 type = "command"

@@ -17,7 +17,7 @@ from corral.roles.log import Log
 from corral.roles.witness import launch
 from corral.roles.witness.loop import Witness
 from corral.world import processes
-from corral.world.engines import inbox
+from corral.world.engines.runners import inbox
 
 KINDS = ("message.", "session.started", "session.reacted", "session.ended")
 

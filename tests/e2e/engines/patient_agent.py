@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from tests.world.engines.scripted_agent import SESSION, Agent
+from tests.world.engines.runners.scripted_agent import SESSION, Agent
 
 HEARD, GO = sys.argv[1:3]
 RECORD = Path(os.environ["HOME"]) / "talk.jsonl"

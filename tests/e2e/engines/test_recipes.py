@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from tests.e2e.engines.ranch import QUIET, WORK, Ranch, fact
-from tests.world.engines import scripted_agent
+from tests.world.engines.runners import scripted_agent
 
 # Behaves like Claude Code does when it prints JSON: same options, same lines.
 AGENT = """\

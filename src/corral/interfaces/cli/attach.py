@@ -51,7 +51,7 @@ def attach(context: Context, options: Options) -> None:
 
 
 def _sit_down(context: Context, session: Session) -> None:
-    from corral.world.engines.tmux import server
+    from corral.world.engines.runners.tmux import server
 
     room = Room(context.repository.folder, session.id)
     context.close()  # one may sit there for hours

@@ -68,7 +68,7 @@ def screen(context: Context, session: Session, lines: int) -> list[str] | None:
     """Return the last lines on the terminal of a session; None if it has none."""
     if not has_terminal(context, session):
         return None
-    from corral.world.engines.tmux import server
+    from corral.world.engines.runners.tmux import server
 
     try:
         return server.capture(Room(context.repository.folder, session.id).path, lines)
@@ -79,7 +79,7 @@ def screen(context: Context, session: Session, lines: int) -> list[str] | None:
 def _reader(context: Context, session: Session) -> str:
     """Return which kind of runner reads what is sent to a session; empty if none runs."""
     from corral.world import processes
-    from corral.world.engines import inbox
+    from corral.world.engines.runners import inbox
 
     room = Room(context.repository.folder, session.id)
     launch = room.launch()

@@ -24,7 +24,8 @@ from corral.roles.witness.engine_profile import Engaging
 from corral.roles.witness.engine_watch import Watcher
 from corral.world import processes
 from corral.world.clock import Clock
-from corral.world.engines import conversations, inbox
+from corral.world.engines import conversations
+from corral.world.engines.runners import inbox
 
 RECORD, REACTED, STARTED = "record", "reacted", "started"
 

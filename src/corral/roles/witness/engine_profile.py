@@ -19,9 +19,9 @@ from corral.world.engines.agents import terminal
 from corral.world.engines.agents.described import recipe_of
 from corral.world.engines.agents.self_reporting import FactsReader
 from corral.world.engines.locate import need_transport
-from corral.world.engines.orders import AcpOrder, Policy, TmuxOrder, runner_argv
 from corral.world.engines.recipe import Job, Mcp, Permission, Prepared, Reader, Recipe
 from corral.world.engines.relay import reader as relayed
+from corral.world.engines.runners.orders import AcpOrder, Policy, TmuxOrder, runner_argv
 
 _GLOB = frozenset("*?[")
 _PERMISSION = {"read": Permission.READ, "all": Permission.ALL}

@@ -25,7 +25,7 @@ from corral.roles.records.facts import Reading
 from corral.roles.records.rooms import Room
 from corral.roles.witness.engine_profile import Engaging
 from corral.world.clock import Clock
-from corral.world.engines import inbox
+from corral.world.engines.runners import inbox
 from corral.world.trees import Tree, Trees
 
 _RECORD_MS = 60_000  # between two records of what was spent, ...

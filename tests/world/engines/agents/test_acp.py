@@ -10,15 +10,16 @@ import msgspec
 import pytest
 
 from corral.core.engine.facts import Answered, Asked, Began, Denied, Spent, Told, Trouble, Used
-from corral.world.engines import inbox, registry
+from corral.world.engines import registry
 from corral.world.engines.agents import acp as acp_agents
 from corral.world.engines.files import lay
-from corral.world.engines.orders import AcpOrder, Order
 from corral.world.engines.recipe import Job, Prepared, environment
+from corral.world.engines.runners import inbox
+from corral.world.engines.runners.orders import AcpOrder, Order
 from tests.patience import PATIENCE_S
 from tests.standin.faults import Fault
 from tests.standin.server import StandIn, serving
-from tests.world.engines.runners import Running, running, until
+from tests.world.engines.runners.started import Running, running, until
 
 MODELS = {
     "opencode": "gpt-5",

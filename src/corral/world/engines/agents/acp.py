@@ -12,8 +12,8 @@ import msgspec
 from msgspec import Struct, field
 
 from corral.core.errors import NotFound
-from corral.world.engines.orders import AcpOrder, McpServer, Policy
 from corral.world.engines.recipe import Job, Mcp, Permission, Prepared, dumped, versioned
+from corral.world.engines.runners.orders import AcpOrder, McpServer, Policy
 
 _KEY = "CORRAL_ENGINE_KEY"  # as the recipe of codex has it
 

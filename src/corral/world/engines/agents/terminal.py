@@ -5,8 +5,8 @@ from collections.abc import Callable
 import msgspec
 from msgspec import Struct
 
-from corral.world.engines.orders import TmuxOrder
 from corral.world.engines.recipe import Job, Permission, Prepared
+from corral.world.engines.runners.orders import TmuxOrder
 
 
 def _plain(job: Job) -> tuple[str, ...]:

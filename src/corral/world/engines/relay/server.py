@@ -34,7 +34,7 @@ from corral.core.redaction import redacted
 from corral.world.engines.relay.limits import wait_of
 from corral.world.engines.relay.reader import MARK, PLACE
 from corral.world.engines.relay.usage import Hearing
-from corral.world.engines.telling import shortened, write
+from corral.world.engines.runners.emit import shortened, write
 from corral.world.engines.troubles import reset_of, retry_of, trouble_of
 
 _HOP = frozenset(

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from corral.core.engine.facts import Trouble
-from corral.world.engines.acp.trouble import of_crash, of_error, of_stop, of_text
+from corral.world.engines.runners.acp.trouble import of_crash, of_error, of_stop, of_text
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,14 @@
-"""`python -m corral.world.engines.tmux`: be the program of one session. See `orders.TmuxOrder`."""
+"""`python -m corral.world.engines.runners.tmux`: be the program of one session. See `orders.TmuxOrder`."""
 
 import sys
 from shutil import which
 
 from corral.core.engine.facts import Finished, Trouble
 from corral.core.errors import BadInput, CorralError, NotFound
-from corral.world.engines.inbox import Inbox
-from corral.world.engines.orders import TmuxOrder, received
-from corral.world.engines.telling import tell
-from corral.world.engines.tmux.runner import NO_START, Runner
+from corral.world.engines.runners.emit import tell
+from corral.world.engines.runners.inbox import Inbox
+from corral.world.engines.runners.orders import TmuxOrder, received
+from corral.world.engines.runners.tmux.runner import NO_START, Runner
 
 
 def main() -> int:

@@ -14,10 +14,10 @@ from msgspec import Struct
 from pydantic import ValidationError
 
 from corral.core.engine.facts import Asked, Denied
-from corral.world.engines.acp.updates import Call, Updates
-from corral.world.engines.inbox import Message
-from corral.world.engines.orders import AcpOrder, Policy
-from corral.world.engines.telling import remark, shortened, tell
+from corral.world.engines.runners.acp.updates import Call, Updates
+from corral.world.engines.runners.emit import remark, shortened, tell
+from corral.world.engines.runners.inbox import Message
+from corral.world.engines.runners.orders import AcpOrder, Policy
 
 _HARMLESS = ("read", "search", "think")
 _OPEN_QUESTIONS = 32

@@ -19,14 +19,14 @@ from pydantic import BaseModel, ValidationError
 
 from corral import __version__
 from corral.core.engine.facts import Asked, Began, Finished, Ready, Told, Trouble
-from corral.world.engines.acp import trouble
-from corral.world.engines.acp.agent import Agent
-from corral.world.engines.acp.client import Client
-from corral.world.engines.acp.updates import Updates
-from corral.world.engines.inbox import Inbox, Message, Proof
-from corral.world.engines.listening import Listener
-from corral.world.engines.orders import AcpOrder, McpServer
-from corral.world.engines.telling import remark, shortened, tell
+from corral.world.engines.runners.acp import trouble
+from corral.world.engines.runners.acp.agent import Agent
+from corral.world.engines.runners.acp.client import Client
+from corral.world.engines.runners.acp.updates import Updates
+from corral.world.engines.runners.emit import remark, shortened, tell
+from corral.world.engines.runners.inbox import Inbox, Message, Proof
+from corral.world.engines.runners.inbox_watch import Listener
+from corral.world.engines.runners.orders import AcpOrder, McpServer
 
 OK, TROUBLE, NO_START, CRASHED, BOUND, STOPPED = 0, 1, 2, 3, 4, 143
 _TICK_S = 0.5

@@ -95,7 +95,7 @@ def runner_argv(order: Order) -> tuple[list[str], dict[str, str]]:
     """
     kind = "acp" if isinstance(order, AcpOrder) else "tmux"
     # Isolated: neither the session's tree nor its variables can put a module in our way.
-    argv = [sys.executable, "-I", "-X", "utf8", "-m", f"corral.world.engines.{kind}"]
+    argv = [sys.executable, "-I", "-X", "utf8", "-m", f"corral.world.engines.runners.{kind}"]
     return argv, {VARIABLE: msgspec.json.encode(order).decode()}
 
 

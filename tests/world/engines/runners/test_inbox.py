@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from corral.core.errors import BadInput
-from corral.world.engines import inbox
-from corral.world.engines.inbox import Inbox, Message, Proof
+from corral.world.engines.runners import inbox
+from corral.world.engines.runners.inbox import Inbox, Message, Proof
 
 
 def test_texts_are_taken_in_order_and_once(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from acp import schema
 from msgspec import Struct
 
 from corral.core.engine.facts import Answered, Limited, Said, Spent, Used, Window
-from corral.world.engines.telling import shortened, tell
+from corral.world.engines.runners.emit import shortened, tell
 from corral.world.engines.troubles import status_in, trouble_of
 
 _SAID_AT_ONCE = 4000

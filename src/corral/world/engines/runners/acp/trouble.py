@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from corral.core.engine.facts import Finished, Trouble
-from corral.world.engines.telling import shortened
+from corral.world.engines.runners.emit import shortened
 from corral.world.engines.troubles import retry_of, status_in, trouble_of
 
 _AUTH_REQUIRED, _NO_SUCH_RESOURCE = -32000, -32002

@@ -3,14 +3,15 @@
 from pathlib import Path
 
 from corral.core.engine.facts import Told
-from corral.world.engines import inbox, registry
+from corral.world.engines import registry
 from corral.world.engines.agents import terminal
 from corral.world.engines.files import lay
-from corral.world.engines.inbox import Proof
-from corral.world.engines.tmux import server
+from corral.world.engines.runners import inbox
+from corral.world.engines.runners.inbox import Proof
+from corral.world.engines.runners.tmux import server
 from tests.standin.server import StandIn
 from tests.world.engines.agents.test_acp import TURN_S, Ranch, standin
-from tests.world.engines.runners import until
+from tests.world.engines.runners.started import until
 
 __all__ = ["standin"]  # a fixture
 

@@ -1,4 +1,4 @@
-"""`python -m corral.world.engines.acp`: be the program of one session. See `orders.AcpOrder`."""
+"""`python -m corral.world.engines.runners.acp`: be the program of one session. See `orders.AcpOrder`."""
 
 import logging
 import signal
@@ -6,9 +6,9 @@ import sys
 
 from corral.core.engine.facts import Finished, Trouble
 from corral.core.errors import BadInput
-from corral.world.engines.inbox import Inbox
-from corral.world.engines.orders import AcpOrder, received
-from corral.world.engines.telling import remark, tell
+from corral.world.engines.runners.emit import remark, tell
+from corral.world.engines.runners.inbox import Inbox
+from corral.world.engines.runners.orders import AcpOrder, received
 
 _NO_START = 2
 
@@ -35,7 +35,7 @@ def _run(order: AcpOrder, inbox: Inbox, first: str, early: list[int]) -> int:
     import asyncio
 
     try:
-        from corral.world.engines.acp.runner import Runner
+        from corral.world.engines.runners.acp.runner import Runner
     except ModuleNotFoundError as error:
         if error.name not in ("acp", "pydantic"):
             raise

@@ -11,12 +11,12 @@ import pytest
 
 from corral.core.engine.facts import Began, Finished, Told, Trouble
 from corral.world import processes
-from corral.world.engines import inbox
-from corral.world.engines.inbox import Inbox, Proof
-from corral.world.engines.orders import TmuxOrder, runner_argv
-from corral.world.engines.tmux import server
-from corral.world.engines.tmux.claude import Transcript
-from tests.world.engines.runners import running, until
+from corral.world.engines.runners import inbox
+from corral.world.engines.runners.inbox import Inbox, Proof
+from corral.world.engines.runners.orders import TmuxOrder, runner_argv
+from corral.world.engines.runners.tmux import server
+from corral.world.engines.runners.tmux.claude import Transcript
+from tests.world.engines.runners.started import running, until
 from tests.world.processes.sessions import Sessions
 
 CHATTY = (sys.executable, str(Path(__file__).with_name("chatty.py")))

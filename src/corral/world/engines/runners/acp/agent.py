@@ -8,10 +8,10 @@ from contextlib import suppress
 
 from acp.connection import Connection
 
-from corral.world.engines.acp.client import Client
-from corral.world.engines.acp.wire import Wire
-from corral.world.engines.orders import AcpOrder
-from corral.world.engines.telling import remark
+from corral.world.engines.runners.acp.client import Client
+from corral.world.engines.runners.acp.wire import Wire
+from corral.world.engines.runners.emit import remark
+from corral.world.engines.runners.orders import AcpOrder
 from corral.world.processes import ending
 
 _LAST_LINES = 5

@@ -14,7 +14,7 @@ from os.path import join
 from shutil import which
 
 from corral.core.errors import NotFound
-from corral.world.engines.orders import TmuxOrder
+from corral.world.engines.runners.orders import TmuxOrder
 from corral.world.processes import ending, table
 
 _SOCKET, _CONFIG, _EXIT, _NAME = "tmux.sock", "tmux.conf", "tmux.exit", "corral"

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from corral.world.engines.tmux.proof import squeezed
+from corral.world.engines.runners.tmux.proof import squeezed
 
 
 def seed(home: str, tree: str, key: str) -> None:

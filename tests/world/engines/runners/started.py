@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from corral.core.engine.facts import AnyFact, Fact, Finished, Said
-from corral.world.engines.orders import AcpOrder, Order, runner_argv
+from corral.world.engines.runners.orders import AcpOrder, Order, runner_argv
 from tests.patience import PATIENCE_S
 
 AGENT = str(Path(__file__).with_name("scripted_agent.py"))

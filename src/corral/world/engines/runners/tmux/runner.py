@@ -7,12 +7,12 @@ import time
 from collections.abc import Callable
 
 from corral.core.engine.facts import Began, Finished, Ready, Told, Trouble
-from corral.world.engines.inbox import Inbox, Message, Proof
-from corral.world.engines.orders import TmuxOrder
-from corral.world.engines.telling import remark, shortened, tell
-from corral.world.engines.tmux import claude
-from corral.world.engines.tmux.proof import Record, times_on_screen
-from corral.world.engines.tmux.server import Server, Tmux
+from corral.world.engines.runners.emit import remark, shortened, tell
+from corral.world.engines.runners.inbox import Inbox, Message, Proof
+from corral.world.engines.runners.orders import TmuxOrder
+from corral.world.engines.runners.tmux import claude
+from corral.world.engines.runners.tmux.proof import Record, times_on_screen
+from corral.world.engines.runners.tmux.server import Server, Tmux
 from corral.world.watch import Watch
 
 NO_START, STOPPED = 2, 143

@@ -24,10 +24,10 @@ from corral.core.engine.facts import (
     Window,
 )
 from corral.world import processes
-from corral.world.engines import inbox
-from corral.world.engines.inbox import Inbox, Proof
-from corral.world.engines.orders import AcpOrder, McpServer, Policy, runner_argv
-from tests.world.engines.runners import Running, running, scripted, until
+from corral.world.engines.runners import inbox
+from corral.world.engines.runners.inbox import Inbox, Proof
+from corral.world.engines.runners.orders import AcpOrder, McpServer, Policy, runner_argv
+from tests.world.engines.runners.started import Running, running, scripted, until
 from tests.world.processes.sessions import Sessions
 
 
