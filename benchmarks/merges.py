@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benchmarks.report import Figure, Target, compared, interleaved
 from corral.world.git.candidates import Candidate, Candidates, Change, Stamp, Strategy
-from corral.world.git.merging import Merger, Sides
+from corral.world.git.merge import Merger, Sides
 from corral.world.git.messages import Identity
 from corral.world.git.radar import Live, sweep
 from corral.world.git.view import View

@@ -8,7 +8,7 @@ import pytest
 from tests.e2e.corral_command import Board, unchanged
 from tests.patience import PATIENCE_S
 from tests.world.processes.sessions import await_in
-from tests.world.trees.ground import working_files
+from tests.world.trees.tree_repo import working_files
 
 # It makes every kind of change, then a copy of its tree to compare with, and waits to be stopped.
 AGENT = """

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from corral.world.processes import confining
+from corral.world.processes import landlock
 from tests.e2e.engines.ranch import Ranch
 from tests.engines.running import ENGINES, KEY, plan
 from tests.engines.test_witness import ranch_of
@@ -53,7 +53,7 @@ def test_all_engines_at_once_from_a_plan_to_the_branch(
     text = config.read_text()
     for name in spoken:
         text = text.replace(f"[engine.{name}]\n", f'[engine.{name}]\ntransport = "acp"\n')
-    if confining.version():  # R10: all of them get along with writing to their own trees only
+    if landlock.version():  # R10: all of them get along with writing to their own trees only
         text += "[confine]\nenabled = true\n"
     config.write_text(text)
     names = [*profiles, *spoken]

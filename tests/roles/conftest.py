@@ -6,7 +6,7 @@ import pytest
 
 from corral.roles import locks
 from tests.roles.deacon_repo import Yard
-from tests.world.trees.ground import repository
+from tests.world.trees.tree_repo import repository
 
 
 @pytest.fixture(autouse=True)

@@ -25,7 +25,7 @@ from corral.world.repository import find
 from corral.world.trees import Tree, Trees
 from tests.patience import PATIENCE_S
 from tests.world.processes.sessions import await_in
-from tests.world.trees.ground import git
+from tests.world.trees.tree_repo import git
 
 SLEEP = "import signal; print('up', flush=True); signal.pause()"
 PROGRAM = [sys.executable, "-I", "-S", "-c", SLEEP]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.world.processes.sessions import Sessions
-from tests.world.trees.ground import repository
+from tests.world.trees.tree_repo import repository
 
 
 @pytest.fixture(autouse=True)

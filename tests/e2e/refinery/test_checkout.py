@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.refinery.yard import TRUNK, Yard, make_yard
-from tests.world.trees.ground import git
+from tests.world.trees.tree_repo import git
 
 
 def dirty(yard: Yard) -> None:

@@ -9,7 +9,7 @@ from corral.roles.refinery import landing
 from corral.world.git.landing import Landed
 from corral.world.git.landing import land as land_by_git
 from tests.e2e.refinery.yard import TRUNK, Yard, make_yard
-from tests.world.trees.ground import git
+from tests.world.trees.tree_repo import git
 
 CHECK = """\
 if [ -n "$CORRAL_CHECK" ]; then

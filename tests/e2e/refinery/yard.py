@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.e2e.corral_command import CORRAL, Board, make_repository
 from tests.patience import PATIENCE_S
-from tests.world.trees.ground import everything, git
+from tests.world.trees.tree_repo import everything, git
 
 TRUNK = "convoy/yard/trunk"
 CHECK = "sh check.sh"

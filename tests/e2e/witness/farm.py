@@ -15,7 +15,7 @@ from corral.world.repository import find
 from corral.world.trees import Trees
 from tests.e2e.corral_command import Board, make_repository
 from tests.patience import PATIENCE_S
-from tests.world.trees.ground import everything
+from tests.world.trees.tree_repo import everything
 
 T = TypeVar("T")
 

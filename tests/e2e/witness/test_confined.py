@@ -2,11 +2,11 @@
 
 import pytest
 
-from corral.world.processes import confining
+from corral.world.processes import landlock
 from tests.e2e.witness.farm import QUIET, WORK, Farm
 
 pytestmark = pytest.mark.skipif(
-    not confining.version(), reason="this system has no Landlock: nothing can be confined here"
+    not landlock.version(), reason="this system has no Landlock: nothing can be confined here"
 )
 CONFINED = QUIET + "[confine]\nenabled = true\n"
 TRIES = {
@@ -21,7 +21,7 @@ TRIES = {
     "a folder moved away": 'mkdir here && mv here "$CHECKOUT/here"',
     "temporary files of all": 'touch "$CHECKOUT/../for-all"',
 }
-if confining.version() >= 6:
+if landlock.version() >= 6:
     TRIES["who started it"] = 'kill -0 "$PPID"'
 
 

@@ -14,7 +14,7 @@ from corral.world.checks import Pool, Runs, outcome, stop
 from tests.patience import PATIENCE_S
 from tests.roles.deacon_repo import Yard, end_all, marked
 from tests.world.processes.sessions import await_in
-from tests.world.trees.ground import commit_file, everything, git
+from tests.world.trees.tree_repo import commit_file, everything, git
 
 
 def test_strays_of_sessions_that_are_over_are_ended_and_nobody_else(yard: Yard) -> None:

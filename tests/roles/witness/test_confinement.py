@@ -8,7 +8,7 @@ from corral.core.config import Confine
 from corral.core.errors import Failed
 from corral.roles.records.rooms import Room
 from corral.roles.witness.confinement import Confinement
-from corral.world.processes import confining
+from corral.world.processes import landlock
 from corral.world.repository import find
 from tests.e2e.corral_command import make_repository
 
@@ -17,11 +17,11 @@ def test_a_system_without_landlock_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     repository = find(str(make_repository(tmp_path / "project").path))
-    monkeypatch.setattr(confining, "version", lambda: 0)
+    monkeypatch.setattr(landlock, "version", lambda: 0)
     with pytest.raises(Failed, match="no Landlock"):
         Confinement(Confine(enabled=True), repository).check()
     with pytest.raises(OSError, match="no Landlock"):
-        confining.confine([])
+        landlock.confine([])
     off = Confinement(Confine(), repository)
     off.check()
     assert off.variables(Room(str(tmp_path), "FAR-1.1")) == {}  # type: ignore[arg-type]  # a name

@@ -9,10 +9,10 @@ from corral.core.ids import ConvoyId, SessionId, TaskId
 from corral.core.log.state import State
 from corral.core.queue.state import Trunk
 from corral.roles.witness.radar_sweep import Sweeper, Work
-from corral.world.git.merging import Merger
+from corral.world.git.merge import Merger
 from corral.world.git.view import View
 from corral.world.trees import Tree, Trees
-from tests.world.trees.ground import git, opened, repository
+from tests.world.trees.tree_repo import git, opened, repository
 
 SHOP, OTHER = ConvoyId("shop"), ConvoyId("other")
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.world.checks.bench import Bench
+from tests.world.checks.check_runs import Bench
 
 
 @pytest.fixture

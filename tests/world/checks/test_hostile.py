@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from corral.world.checks import Result, tail
-from tests.world.checks.bench import Bench
-from tests.world.trees.ground import git, repository
+from tests.world.checks.check_runs import Bench
+from tests.world.trees.tree_repo import git, repository
 
 DAEMONS = """
 setsid sh -c 'trap "" TERM HUP; while :; do date >> writer.txt; sleep 0.02; done' &

@@ -14,9 +14,9 @@ from corral.core.errors import BadInput, NotFound, Refused
 from corral.world.checks import Pool
 from corral.world.repository import find
 from corral.world.trees import Trees
-from tests.world.checks.bench import Bench, committed
+from tests.world.checks.check_runs import Bench, committed
 from tests.world.processes.sessions import await_in, written
-from tests.world.trees.ground import commit_file, everything, git, repository, working_files
+from tests.world.trees.tree_repo import commit_file, everything, git, repository, working_files
 
 MESS = r"""
 set -e

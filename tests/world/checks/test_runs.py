@@ -13,9 +13,9 @@ from corral.world import clock, processes
 from corral.world.checks import Pool, Result, Runs, is_overdue, key, outcome, stop, tail
 from corral.world.processes import records
 from corral.world.repository import find
-from tests.world.checks.bench import Bench
+from tests.world.checks.check_runs import Bench
 from tests.world.processes.sessions import await_in, kill, written
-from tests.world.trees.ground import commit_file, git
+from tests.world.trees.tree_repo import commit_file, git
 
 DAY = 24 * 3_600_000
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from corral.world.git.candidates import Candidate, Candidates, Change, Conflict, Stamp, Strategy
 from corral.world.git.invariants import assert_landing
-from corral.world.git.merging import Merger
+from corral.world.git.merge import Merger
 from corral.world.git.messages import Identity
 from corral.world.git.view import View
 from tests.world.git.histories import History

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from tests.world.trees.ground import PERSON
+from tests.world.trees.tree_repo import PERSON
 
 _BUG = -6  # aborted
 

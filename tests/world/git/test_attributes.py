@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from corral.world.git.candidates import Candidate, Strategy
-from corral.world.git.merging import Merged, Merger
-from corral.world.git.resolving import matching
+from corral.world.git.merge import Merged, Merger
+from corral.world.git.resolutions import matching
 from corral.world.git.view import View
 from tests.world.git.test_candidates import branch, made
-from tests.world.trees.ground import commit_file, git, repository
+from tests.world.trees.tree_repo import commit_file, git, repository
 
 
 @pytest.fixture

@@ -8,11 +8,11 @@ import pytest
 from corral.core.errors import Refused
 from corral.world.git.candidates import Candidate, Candidates, Change, Conflict, Stamp, Strategy
 from corral.world.git.invariants import assert_landing
-from corral.world.git.merging import Merged, Merger, Sides, merge
+from corral.world.git.merge import Merged, Merger, Sides, merge
 from corral.world.git.messages import Identity, with_trailers
 from corral.world.git.view import View
 from tests.world.git.agreement import STAMP
-from tests.world.trees.ground import commit_file, git, repository
+from tests.world.trees.tree_repo import commit_file, git, repository
 
 
 @pytest.fixture

@@ -6,13 +6,13 @@ import pytest
 
 from corral.world.git.candidates import Candidate, Candidates, Change, Conflict, Strategy
 from corral.world.git.conflicts import conflict_state, other_side
-from corral.world.git.merging import Merger
-from corral.world.git.resolving import RESOLVED, Resolutions
+from corral.world.git.merge import Merger
+from corral.world.git.resolutions import RESOLVED, Resolutions
 from corral.world.git.view import View
 from corral.world.trees import Trees
 from tests.world.git.agreement import STAMP
 from tests.world.git.test_candidates import branch
-from tests.world.trees.ground import commit_file, git, opened, repository
+from tests.world.trees.tree_repo import commit_file, git, opened, repository
 
 
 @pytest.fixture

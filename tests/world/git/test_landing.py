@@ -10,12 +10,12 @@ from corral.core.errors import BadInput
 from corral.world.git.candidates import Candidate, Candidates, Change, Strategy
 from corral.world.git.invariants import assert_landing
 from corral.world.git.landing import QUEUE, SPEC, Overtaken, land, pin, pinned, settle, unpin
-from corral.world.git.merging import Merger
+from corral.world.git.merge import Merger
 from corral.world.git.messages import Text, commit_object
 from corral.world.git.view import View
 from tests.world.git.agreement import STAMP
 from tests.world.git.test_candidates import branch, made
-from tests.world.trees.ground import commit_file, everything, git, repository
+from tests.world.trees.tree_repo import commit_file, everything, git, repository
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from corral.world.git.messages import Text, commit_object
 from corral.world.git.objects import Objects, commit_id
 from corral.world.git.refs import GitFailed
 from corral.world.git.view import View
-from tests.world.trees.ground import git, repository
+from tests.world.trees.tree_repo import git, repository
 
 
 @pytest.mark.parametrize("form", ["sha1", "sha256"])

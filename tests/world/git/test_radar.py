@@ -3,7 +3,7 @@
 from itertools import combinations
 from pathlib import Path
 
-from corral.world.git.merging import Merger, Sides
+from corral.world.git.merge import Merger, Sides
 from corral.world.git.paths import changed_paths
 from corral.world.git.radar import Live, against, near, sweep, trial
 from corral.world.git.view import View

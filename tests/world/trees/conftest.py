@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from corral.world.trees import Trees
-from tests.world.trees.ground import opened
+from tests.world.trees.tree_repo import opened
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from corral.world.trees import Trees
-from tests.world.trees.ground import commit_file, everything, git, opened
+from tests.world.trees.tree_repo import commit_file, everything, git, opened
 
 # What git itself shares between trees of one repository, and what is ours.
 SHARED = tuple(b".git/" + name for name in (b"objects", b"refs", b"logs", b"worktrees", b"corral"))

@@ -6,7 +6,7 @@ import pytest
 
 from corral.core.errors import NotFound
 from corral.world.trees import Trees
-from tests.world.trees.ground import commit_file, git, working_files
+from tests.world.trees.tree_repo import commit_file, git, working_files
 
 
 def test_a_clone_borrows_and_is_collected(repo: Path, trees: Trees) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from corral.core.errors import Refused
 from corral.world.trees import Tree, Trees
-from tests.world.trees.ground import commit_file, everything, git, opened, working_files
+from tests.world.trees.tree_repo import commit_file, everything, git, opened, working_files
 
 PROGRAMS = (
     "core.fsmonitor",

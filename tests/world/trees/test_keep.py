@@ -13,7 +13,7 @@ import pytest
 from corral.core.errors import CorralError, Refused
 from corral.world.keep import Kept
 from corral.world.trees import Tree, Trees
-from tests.world.trees.ground import commit_file, everything, git, working_files
+from tests.world.trees.tree_repo import commit_file, everything, git, working_files
 
 
 def staged_as(folder: str) -> str:

@@ -13,7 +13,7 @@ import pytest
 from corral.core.errors import BadInput, NotFound, Refused
 from corral.world.repository import find
 from corral.world.trees import Tree, Trees
-from tests.world.trees.ground import commit_file, everything, git, opened, working_files
+from tests.world.trees.tree_repo import commit_file, everything, git, opened, working_files
 
 _MAKER = """
 import sys

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from corral.world.trees import Tree, Trees
-from tests.world.trees.ground import git, opened, repository, working_files
+from tests.world.trees.tree_repo import git, opened, repository, working_files
 
 NAMES = st.sampled_from(
     [

@@ -7,7 +7,7 @@ from corral.world.git.paths import changed_paths
 from corral.world.git.view import View
 from corral.world.trees import Trees
 from corral.world.trees.unsaved import snapshot, unsaved
-from tests.world.trees.ground import commit_file, everything, git
+from tests.world.trees.tree_repo import commit_file, everything, git
 
 
 def test_a_snapshot_has_what_a_commit_of_everything_would_have(repo: Path, trees: Trees) -> None:

@@ -17,7 +17,7 @@ from msgspec import Raw, Struct
 from corral.core.board.commands import Command
 from corral.core.errors import BadInput, CorralError, Failed, NotFound, Refused
 
-_SOCKET = "run/server.sock"  # as in world/serving, which is not for every command to load
+_SOCKET = "run/server.sock"  # as in world/server, which is not for every command to load
 _PATIENCE_S = 10.0
 _SHORT = 100  # bytes: a socket's name has 108 at most
 _KINDS: dict[int, type[CorralError]] = {400: BadInput, 404: NotFound, 500: CorralError, 503: Failed}

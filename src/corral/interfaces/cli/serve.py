@@ -9,7 +9,7 @@ from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.parser import Options
 
 if TYPE_CHECKING:
-    from corral.world.serving import Published
+    from corral.world.server import Published
 
 _NOT_UP = NotFound("no server runs for this repository", "corral up", code="no_server")
 
@@ -41,6 +41,6 @@ def link(context: Context, options: Options) -> None:
 
 def server_of(context: Context) -> "Published | None":
     """Return where the server of this repository is, if one runs."""
-    from corral.world.serving import published
+    from corral.world.server import published
 
     return published(context.repository.folder)

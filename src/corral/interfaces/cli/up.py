@@ -78,7 +78,7 @@ def _must_be_down(context: Context) -> None:
 def _must_be_possible(context: Context, port: int) -> None:
     """Refuse what would make the server end, and be started again, for ever."""
     from corral.world import keys
-    from corral.world.serving import check, listen_tcp, make_place
+    from corral.world.server import check, listen_tcp, make_place
 
     check(context.config.server)
     keys.token(context.repository.folder)

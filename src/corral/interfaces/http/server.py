@@ -28,7 +28,8 @@ from corral.store.pace import Pace
 from corral.store.seal import Mark
 from corral.store.sqlite import SqliteStore
 from corral.store.writer import Writer
-from corral.world import keys, serving
+from corral.world import keys
+from corral.world import server as serving
 from corral.world.git import Git
 from corral.world.repository import Repository
 

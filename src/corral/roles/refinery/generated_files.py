@@ -15,9 +15,9 @@ from corral.core.queue.fold import trunk_of
 from corral.core.queue.rules import CANCELLED, LOST, REGENERATE
 from corral.core.queue.state import Check
 from corral.roles.refinery.stacks import COMMITTER, Misfit, Stack, Stacks
-from corral.world.git.merging import Merged
+from corral.world.git.merge import Merged
 from corral.world.git.messages import Text, commit_object
-from corral.world.git.resolving import matching, riddles
+from corral.world.git.resolutions import matching, riddles
 from corral.world.git.tree import read_plain
 
 _MOST_BYTES = 64 << 20

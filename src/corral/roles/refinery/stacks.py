@@ -19,11 +19,11 @@ from corral.world.git.candidates import Candidate, Candidates, Member, Stamp, St
 from corral.world.git.candidates import Change as Work
 from corral.world.git.candidates import Conflict as Clash
 from corral.world.git.invariants import assert_landing
-from corral.world.git.merging import Merged, Merger, Sides
+from corral.world.git.merge import Merged, Merger, Sides
 from corral.world.git.messages import Identity
 from corral.world.git.objects import Objects
 from corral.world.git.radar import Live, against, sweep
-from corral.world.git.resolving import Resolutions
+from corral.world.git.resolutions import Resolutions
 from corral.world.git.view import View
 
 K = TypeVar("K")

@@ -11,7 +11,7 @@ from corral.core.config import Confine
 from corral.core.errors import Failed
 from corral.roles.records.rooms import Room
 from corral.roles.witness import reports
-from corral.world.processes import confining
+from corral.world.processes import landlock
 from corral.world.repository import Repository
 from corral.world.trees import Tree
 
@@ -27,7 +27,7 @@ class Confinement:
 
     def check(self) -> None:
         """Refuse to start what could not be confined."""
-        if self._config.enabled and not confining.version():
+        if self._config.enabled and not landlock.version():
             raise Failed(
                 "this system cannot confine sessions: it has no Landlock",
                 "use Linux 5.13 or newer, or set confine.enabled to false",

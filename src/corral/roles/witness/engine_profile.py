@@ -13,7 +13,7 @@ from corral.core.errors import NotFound
 from corral.core.ids import SessionId, session_before
 from corral.core.log.state import Session, Task
 from corral.roles.records.rooms import Room
-from corral.world import serving
+from corral.world import server as serving
 from corral.world.engines.agents import acp as acp_agents
 from corral.world.engines.agents import terminal
 from corral.world.engines.agents.described import recipe_of

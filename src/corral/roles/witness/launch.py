@@ -27,7 +27,8 @@ from corral.roles.records.rooms import Room, launched
 from corral.roles.witness.confinement import Confinement
 from corral.roles.witness.engine_profile import Engaging
 from corral.roles.witness.returned_work import Mender
-from corral.world import keys, processes, serving
+from corral.world import keys, processes
+from corral.world import server as serving
 from corral.world.clock import now
 from corral.world.engines.files import lay
 from corral.world.engines.recipe import environment

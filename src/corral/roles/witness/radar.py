@@ -27,7 +27,7 @@ from corral.roles.log import Log
 from corral.roles.witness.lifecycle import described
 from corral.roles.witness.radar_sweep import Sweeper, Work
 from corral.world.clock import Clock
-from corral.world.git.merging import Merger
+from corral.world.git.merge import Merger
 from corral.world.git.tree import read_branch
 from corral.world.git.view import View
 from corral.world.trees import Tree, Trees

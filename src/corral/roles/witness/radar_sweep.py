@@ -13,7 +13,7 @@ from corral.core.log.state import State
 from corral.core.queue.fold import trunk_of
 from corral.core.queue.overlaps import Found
 from corral.roles.witness import reports
-from corral.world.git.merging import Merger, Sides
+from corral.world.git.merge import Merger, Sides
 from corral.world.git.paths import Changed, changed_paths
 from corral.world.git.radar import Live, near, trial
 from corral.world.git.refs import GitFailed

@@ -16,8 +16,8 @@ from corral.world import checks
 from corral.world.git.candidates import Candidate, Candidates, Change, Stamp, Strategy
 from corral.world.git.conflicts import State as Conflict
 from corral.world.git.conflicts import conflict_state, other_side
-from corral.world.git.merging import Merger
-from corral.world.git.resolving import Resolutions
+from corral.world.git.merge import Merger
+from corral.world.git.resolutions import Resolutions
 from corral.world.git.tree import read_branch
 from corral.world.git.view import View
 from corral.world.keep import Keep

@@ -15,7 +15,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from corral.core.errors import Refused
-from corral.world.git.merging import Merged, Merger, Sides
+from corral.world.git.merge import Merged, Merger, Sides
 from corral.world.git.messages import (
     Identity,
     Text,

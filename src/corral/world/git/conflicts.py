@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from corral.world.git.merging import Merged, Merger, Sides, Stage
+from corral.world.git.merge import Merged, Merger, Sides, Stage
 from corral.world.git.refs import GitFailed
 from corral.world.git.view import Desk, View
 

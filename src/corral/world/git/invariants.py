@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from os.path import dirname
 
 from corral.world.git.candidates import Candidate, Change, Member, Strategy
-from corral.world.git.merging import Merger, Sides
+from corral.world.git.merge import Merger, Sides
 from corral.world.git.paths import Changed, changed_paths
 
 _SHOWN = 5

@@ -11,7 +11,7 @@ from itertools import combinations
 
 from msgspec import Struct
 
-from corral.world.git.merging import Merged, Merger, Sides
+from corral.world.git.merge import Merged, Merger, Sides
 from corral.world.git.paths import Changed, changed_paths
 
 

@@ -8,11 +8,12 @@ from msgspec.structs import replace
 
 from corral.core.errors import BadInput, Failed, Refused
 from corral.world import clock
-from corral.world.git import collecting
+from corral.world.git import garbage
 from corral.world.git.refs import GitFailed
 from corral.world.git.tree import Tree, mentioned, read_branch, read_head, read_plain
 from corral.world.git.view import Desk, View
-from corral.world.keep import entries, restoring, snapshot
+from corral.world.keep import entries, snapshot
+from corral.world.keep import restore as restoring
 from corral.world.keep.kept import PLACE, Kept, Record, Shown, read_record
 from corral.world.keep.snapshot import Snapshot
 from corral.world.keep.verify import verify
@@ -88,7 +89,7 @@ class Keep:
         undisturbed = 0
         for attempt in range(1, _ATTEMPTS + 1):
             # Most of the time nobody collects, and nobody need be held off.
-            hold = collecting.held_off(self._git_dir) if attempt > 1 else nullcontext(False)
+            hold = garbage.held_off(self._git_dir) if attempt > 1 else nullcontext(False)
             with hold as held:
                 try:
                     kept = keep()
@@ -100,7 +101,7 @@ class Keep:
                     continue
             if kept is None:
                 return None
-            collecting.wait_until_over(self._git_dir)
+            garbage.wait_until_over(self._git_dir)
             if self._is_whole(kept):
                 return kept
             self._raw.drop(kept.ref)

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from corral.world.processes.client import start, withdraw
-    from corral.world.processes.looking import end, strays, usage
+    from corral.world.processes.inventory import end, strays, usage
     from corral.world.processes.model import (
         RUN_VARIABLE,
         SESSION_VARIABLE,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
         Stray,
         Usage,
     )
-    from corral.world.processes.watching import (
+    from corral.world.processes.session_folder import (
         alive,
         ask_stop,
         force_stop,
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "client": ("start", "withdraw"),
-    "looking": ("end", "strays", "usage"),
+    "inventory": ("end", "strays", "usage"),
     "model": (
         "RUN_VARIABLE",
         "SESSION_VARIABLE",
@@ -63,7 +63,7 @@ _HOMES = {
         "Stray",
         "Usage",
     ),
-    "watching": (
+    "session_folder": (
         "alive",
         "ask_stop",
         "force_stop",

@@ -18,7 +18,7 @@ import socket
 import time
 import traceback
 
-from corral.world.processes import ending, records, shim, system
+from corral.world.processes import records, shim, system, termination
 
 # The number is that of the requests' form: a keeper of another version is not asked.
 SOCKET = "keeper.2"
@@ -146,7 +146,7 @@ class Keeper:
 
     def _sweep(self, childless: bool) -> None:
         """End what lost its shim; record the loss once nothing of it is alive."""
-        ended = None if childless else ending.kill(os.getpid(), spare=self._shims)
+        ended = None if childless else termination.kill(os.getpid(), spare=self._shims)
         if ended is not None and len(ended.signalled) > ended.untouchable:
             return
         for pid, folder in self._lost.items():

@@ -14,7 +14,7 @@ import time
 from contextlib import suppress
 from typing import Any, NamedTuple, NoReturn
 
-from corral.world.processes import confining, records, system, table
+from corral.world.processes import landlock, records, system, table
 from corral.world.processes.output import Output
 
 CANNOT = 127
@@ -87,7 +87,7 @@ def _become(folder: str, launch: dict[str, Any], outputs: tuple[Output, ...]) ->
         _reset_signals()
         if launch["writable"] is not None:
             about = "confining it"
-            confining.confine(launch["writable"])
+            landlock.confine(launch["writable"])
             about = launch["argv"][0]
         _execute(launch["argv"], launch["env"])
     except OSError as error:

@@ -16,7 +16,7 @@ import signal
 import time
 from typing import Any, NamedTuple
 
-from corral.world.processes import ending, program, records, system
+from corral.world.processes import program, records, system, termination
 from corral.world.processes.output import ERRORS, NEWEST, Output
 
 # Said first, so that whoever asked knows that this launch is decided here, even if we die over it.
@@ -191,11 +191,11 @@ class Session:
         leftovers_only = self._status is not None
         grace = min(LEFTOVER_GRACE_S, self._grace_s) if leftovers_only else self._grace_s
         self._kill_at = now + grace
-        self._ended |= ending.terminate(os.getpid())
+        self._ended |= termination.terminate(os.getpid())
 
     def _kill(self, now: float) -> None:
         self._killing_since = self._killing_since or now
-        ended = ending.kill(os.getpid())
+        ended = termination.kill(os.getpid())
         self._ended |= ended.signalled
         lasts = now - self._killing_since
         # Processes of another user (`sudo`) cannot be ended: say so rather than wait for ever.

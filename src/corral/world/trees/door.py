@@ -25,9 +25,9 @@ from corral.world.git.view import Desk, View
 from corral.world.git.worktrees import locked
 from corral.world.keep import Keep, Kept
 from corral.world.repository import Repository
-from corral.world.trees import clones, files, preparing, trash
+from corral.world.trees import clones, files, seeds, trash
 from corral.world.trees.facts import TreeFacts, facts
-from corral.world.trees.naming import check_branch, check_name
+from corral.world.trees.names import check_branch, check_name
 from corral.world.trees.slots import Slot, Slots
 
 
@@ -108,7 +108,7 @@ class Trees:
 
     def prepare(self, tree: Tree, copies: Sequence[str]) -> tuple[str, ...]:
         """Copy files from the user's checkout; return those that git does not ignore."""
-        return preparing.copy(self._plain, self._checkout, tree, copies)
+        return seeds.copy(self._plain, self._checkout, tree, copies)
 
     def facts(self, tree: Tree, *, trunk: tuple[str, str] | None = None) -> TreeFacts:
         """Say what a session has done; `trunk` is a ref and a commit that it must still have."""

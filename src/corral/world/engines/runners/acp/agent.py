@@ -12,7 +12,7 @@ from corral.world.engines.runners.acp.client import Client
 from corral.world.engines.runners.acp.wire import Wire
 from corral.world.engines.runners.emit import remark
 from corral.world.engines.runners.orders import AcpOrder
-from corral.world.processes import ending
+from corral.world.processes import termination
 
 _LAST_LINES = 5
 _LINE = 4000
@@ -70,10 +70,10 @@ class Agent:
             await asyncio.wait_for(self.connection.close(), self._stop_s)
         # Most end when their input does; some only after a signal.
         if not await self._is_gone():
-            ending.terminate(os.getpid())
+            termination.terminate(os.getpid())
             await self._is_gone()
         deadline = time.monotonic() + self._stop_s
-        while ending.kill(os.getpid()).signalled and time.monotonic() < deadline:
+        while termination.kill(os.getpid()).signalled and time.monotonic() < deadline:
             await asyncio.sleep(0.02)
         await self._is_gone()
         with suppress(TimeoutError):

@@ -15,7 +15,7 @@ from shutil import which
 
 from corral.core.errors import NotFound
 from corral.world.engines.runners.orders import TmuxOrder
-from corral.world.processes import ending, table
+from corral.world.processes import table, termination
 
 _SOCKET, _CONFIG, _EXIT, _NAME = "tmux.sock", "tmux.conf", "tmux.exit", "corral"
 # What tmux says of a dead pane is not always there; so the program's parent notes its exit code.
@@ -127,7 +127,7 @@ class Server:
         deadline = time.monotonic() + _GRACE_S
         while any(_is_running(process) for process in found) and time.monotonic() < deadline:
             time.sleep(0.02)
-        ending.kill(None, also=[process for process in found if _is_running(process)])
+        termination.kill(None, also=[process for process in found if _is_running(process)])
         with suppress(FileNotFoundError):
             os.unlink(join(self._room, _SOCKET))
 

@@ -11,7 +11,7 @@ from corral.world.processes import records, table
 from corral.world.repository import find
 from tests.patience import PATIENCE_S
 from tests.world.processes.sessions import await_in, kill
-from tests.world.trees.ground import git, working_files
+from tests.world.trees.tree_repo import git, working_files
 
 
 class Bench:

@@ -9,7 +9,7 @@ import select
 import time
 from collections.abc import Collection, Iterable
 
-from corral.world.processes import ending, records, table
+from corral.world.processes import records, table, termination
 from corral.world.processes.model import RUN_VARIABLE, SESSION_VARIABLE, Stray, Usage
 
 
@@ -58,7 +58,7 @@ def end(strays: Iterable[Stray], *, limit_s: float = 5.0) -> int:
         found = table.look(stray.pid)
         if found is not None and found.start == stray.start:
             targets.append(found)
-    ending.kill(None, also=targets)
+    termination.kill(None, also=targets)
     deadline = time.monotonic() + limit_s
     return sum(not _gone(process, deadline) for process in targets)
 

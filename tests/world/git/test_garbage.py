@@ -2,15 +2,15 @@
 
 from pathlib import Path
 
-from corral.world.git import collecting
-from tests.world.trees.ground import git, repository
+from corral.world.git import garbage
+from tests.world.trees.tree_repo import git, repository
 
 
 def test_git_collects_nothing_while_it_is_held_off(tmp_path: Path) -> None:
     repo = repository(tmp_path / "project")
     git_dir = str(repo / ".git")
     lost = git(repo, "commit-tree", "HEAD^{tree}", "-m", "nobody names this")
-    with collecting.held_off(git_dir) as held:
+    with garbage.held_off(git_dir) as held:
         assert held
         git(repo, "gc", "--quiet", "--prune=now", fine=(128,))
         git(repo, "cat-file", "-e", lost)
@@ -21,11 +21,11 @@ def test_git_collects_nothing_while_it_is_held_off(tmp_path: Path) -> None:
 
 def test_a_file_of_one_who_is_dead_is_replaced_and_one_of_the_living_is_not(tmp_path: Path) -> None:
     (tmp_path / "gc.pid").write_text("999999999 somewhere")
-    with collecting.held_off(str(tmp_path)) as held:
+    with garbage.held_off(str(tmp_path)) as held:
         assert held
     (tmp_path / "gc.pid.lock").touch()
-    with collecting.held_off(str(tmp_path)) as held:
+    with garbage.held_off(str(tmp_path)) as held:
         assert not held
     assert (tmp_path / "gc.pid.lock").exists()
-    with collecting.held_off(str(tmp_path / "missing")) as held:
+    with garbage.held_off(str(tmp_path / "missing")) as held:
         assert not held

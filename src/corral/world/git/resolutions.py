@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from corral.core.errors import Failed
 from corral.world.git.attributes import pattern_line
-from corral.world.git.merging import Merged, Merger
+from corral.world.git.merge import Merged, Merger
 from corral.world.git.refs import GitFailed
 from corral.world.git.view import Desk, View
 
