@@ -4,7 +4,7 @@ import tomllib
 from pathlib import Path
 
 from corral.core.config import parse
-from corral.interfaces.cli import setup
+from corral.interfaces.cli.commands import setup
 from tests.e2e.corral_command import Board, fingerprint, unchanged
 
 

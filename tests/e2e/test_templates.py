@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from corral.interfaces.cli.catalogue import ENTRIES
+from corral.interfaces.cli.commands.setup import templates
 from corral.interfaces.cli.parser import parse
-from corral.interfaces.cli.setup import templates
 from tests.e2e.corral_command import Board, assert_one_sentence, fingerprint, unchanged
 
 NAMES = {

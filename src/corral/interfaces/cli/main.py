@@ -109,7 +109,7 @@ def _run(words: list[str]) -> int:
         output.say(f"corral {__version__}")
         return 0
     if rest[0] == "__complete":
-        from corral.interfaces.cli.completion import candidates
+        from corral.interfaces.cli.commands.completion import candidates
 
         for candidate in candidates(rest[1:]):
             output.say(candidate)
@@ -128,7 +128,7 @@ def _carry_out(entry: Entry, arguments: list[str]) -> int:
     context = Context(options.repo, getattr(options, "as"), as_json=options.json)
     _kept[:] = [context]
     module, _, function = entry.code.partition(":")
-    code = import_module(f"corral.interfaces.cli.{module}")
+    code = import_module(f"corral.interfaces.cli.commands.{module}")
     options.command = entry.name
     result = getattr(code, function)(context, options)
     sys.stdout.flush()

@@ -11,7 +11,7 @@ from corral.core.log.codec import Record, event_of
 from corral.core.queue import events as q
 from corral.core.session.rules import WITNESS
 from corral.core.session.verdict import Verdict
-from corral.interfaces.cli.run import ROLE_ENDED
+from corral.interfaces.cli.commands.run import ROLE_ENDED
 
 LEFT = "left behind"  # what a session that is over had started
 _SHOWN = 110

@@ -20,6 +20,7 @@ from corral.core.session.rules import WITNESS
 from corral.core.session.verdict import Verdict
 from corral.core.show.outlook import Report, Standing
 from corral.interfaces.cli.board_demo.board import git
+from corral.interfaces.cli.commands.run import ROLE_ENDED, Run, apply
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.demo import clearing, setting
 from corral.interfaces.cli.demo.account import LEFT, Account, Trouble
@@ -29,7 +30,6 @@ from corral.interfaces.cli.demo.window import window
 from corral.interfaces.cli.output import columns, fancy, paint, say, say_json
 from corral.interfaces.cli.parser import Options
 from corral.interfaces.cli.progress import Progress
-from corral.interfaces.cli.run import ROLE_ENDED, Run, apply
 from corral.roles.convoy_run import Roles
 from corral.store.sqlite import SqliteStore
 from corral.world.engines.locate import program

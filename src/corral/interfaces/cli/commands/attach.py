@@ -15,7 +15,7 @@ import msgspec
 
 from corral.core.log.state import Session
 from corral.core.show.views import session_view
-from corral.interfaces.cli import sending
+from corral.interfaces.cli.commands import send
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import paint, say_json, warn
 from corral.interfaces.cli.parser import Options
@@ -36,7 +36,7 @@ _UNFINISHED = re.compile("\x1b(\\[[0-9;]{0,30})?$")
 
 def attach(context: Context, options: Options) -> None:
     session = earlier.find(context.store, context.store.state(), options.session)
-    if sending.has_terminal(context, session) and sys.stdout.isatty() and not context.as_json:
+    if send.has_terminal(context, session) and sys.stdout.isatty() and not context.as_json:
         _sit_down(context, session)
         return
     gc.enable()  # unlike other commands, this one stays

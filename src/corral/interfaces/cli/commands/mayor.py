@@ -15,7 +15,8 @@ from corral.core.mayor.state import Mayor, MayorState
 from corral.core.plan.report import Report, of_plan
 from corral.core.plan.schema import Plan
 from corral.core.text import BRIEF, prose, shown
-from corral.interfaces.cli import output, plans
+from corral.interfaces.cli import output
+from corral.interfaces.cli.commands import plans
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import paint
 from corral.interfaces.cli.parser import Options

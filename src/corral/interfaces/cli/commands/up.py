@@ -9,9 +9,9 @@ import time
 from corral.core.errors import BadInput, Failed
 from corral.core.text import number, shown
 from corral.interfaces.cli import output
+from corral.interfaces.cli.commands.serve import server_of
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.parser import Options
-from corral.interfaces.cli.serve import server_of
 
 _START_S = 30.0
 _LOG = "up.log"

@@ -8,7 +8,7 @@ from corral.core.errors import Failed
 from corral.core.log.codec import decode, event_of
 from corral.core.log.state import Session
 from corral.core.message.events import MessageDelivered
-from corral.interfaces.cli.board import perform_anywhere
+from corral.interfaces.cli.commands.board import perform_anywhere
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.parser import Options
 from corral.roles.records.rooms import Room

@@ -8,10 +8,10 @@ from corral.core.session import rules as session_rules
 from corral.core.session.verdict import Verdict
 from corral.core.show.views import SessionView, session_view
 from corral.core.text import line, shown
+from corral.interfaces.cli.commands.send import screen
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import moment, paint, span, table
 from corral.interfaces.cli.parser import Options
-from corral.interfaces.cli.sending import screen
 from corral.roles.records import earlier
 from corral.roles.records.rooms import Room
 from corral.store.port import Request

@@ -26,13 +26,14 @@ from corral.core.session.rules import WITNESS
 from corral.core.session.slots import CANNOT_OPEN
 from corral.core.show.outlook import Lot, Outlook, Report, Standing, outlook, report
 from corral.core.text import printable
-from corral.interfaces.cli import output, plans
+from corral.interfaces.cli import output
+from corral.interfaces.cli.commands import plans
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.junit import junit
 from corral.interfaces.cli.output import fancy, paint
 from corral.interfaces.cli.parser import Options
 from corral.interfaces.cli.progress import Progress, sentence
-from corral.interfaces.cli.replanning import Replanner, replanner
+from corral.interfaces.cli.replan import Replanner, replanner
 from corral.roles.convoy_run import Roles, interrupt, still_there
 from corral.roles.log import Log
 from corral.roles.trunks import start_of
@@ -84,7 +85,7 @@ def _planned(context: Context, options: Options) -> ConvoyId | None:
     name = options.plan
     if isfile(name) or len(name.split()) < _GOAL_WORDS or name in context.store.state().convoys:
         return None
-    from corral.interfaces.cli import mayor
+    from corral.interfaces.cli.commands import mayor
 
     return mayor.planned(context, name.strip(), options)
 
