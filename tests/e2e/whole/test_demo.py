@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from corral.core.config import parse
-from corral.interfaces.cli.demo import setting
-from corral.interfaces.cli.demo.bugs import BUGS
-from corral.interfaces.cli.demo.command import EXPECTED
-from corral.interfaces.cli.demo.project import FILES
+from corral.interfaces.cli.commands.demo import setting
+from corral.interfaces.cli.commands.demo.bugs import BUGS
+from corral.interfaces.cli.commands.demo.command import EXPECTED
+from corral.interfaces.cli.commands.demo.project import FILES
 from corral.interfaces.cli.output import width
 from tests.e2e.corral_command import CORRAL
 from tests.patience import PATIENCE_S

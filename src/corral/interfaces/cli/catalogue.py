@@ -201,7 +201,7 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
         Entry(
             "session send",
             "say something to a session that runs: what to do next, or its answer",
-            "sending:send",
+            "send:send",
             (
                 Option("session", "the session"),
                 Option("text", "what to say; - reads it from standard input"),
@@ -386,19 +386,19 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
         Entry(
             "log push",
             "send the log to a remote, without overwriting anything",
-            "mirroring:push",
+            "mirror:push",
             (Option("remote", "like origin"),),
         ),
         Entry(
             "log fetch",
             "take in the log of a remote, without overwriting anything",
-            "mirroring:fetch",
+            "mirror:fetch",
             (Option("remote", "like origin"),),
         ),
         Entry(
             "rebuild",
             "derive everything again from the log",
-            "mirroring:rebuild",
+            "mirror:rebuild",
             (Option("--from-mirror", "take in, or restore from, refs/corral/log", "flag"),),
         ),
     ),

@@ -20,13 +20,13 @@ from corral.core.session.rules import WITNESS
 from corral.core.session.verdict import Verdict
 from corral.core.show.outlook import Report, Standing
 from corral.interfaces.cli.board_demo.board import git
+from corral.interfaces.cli.commands.demo import clearing, setting
+from corral.interfaces.cli.commands.demo.account import LEFT, Account, Trouble
+from corral.interfaces.cli.commands.demo.bugs import BUGS
+from corral.interfaces.cli.commands.demo.project import FILES
+from corral.interfaces.cli.commands.demo.window import window
 from corral.interfaces.cli.commands.run import ROLE_ENDED, Run, apply
 from corral.interfaces.cli.context import Context
-from corral.interfaces.cli.demo import clearing, setting
-from corral.interfaces.cli.demo.account import LEFT, Account, Trouble
-from corral.interfaces.cli.demo.bugs import BUGS
-from corral.interfaces.cli.demo.project import FILES
-from corral.interfaces.cli.demo.window import window
 from corral.interfaces.cli.output import columns, fancy, paint, say, say_json
 from corral.interfaces.cli.parser import Options
 from corral.interfaces.cli.progress import Progress

@@ -16,7 +16,16 @@ import sys
 import time
 from pathlib import Path
 
-from corral.interfaces.cli.demo.bugs import BUGS, CRASH, DAEMON, FORGET, HANG, LIMIT, STRAY, Bug
+from corral.interfaces.cli.commands.demo.bugs import (
+    BUGS,
+    CRASH,
+    DAEMON,
+    FORGET,
+    HANG,
+    LIMIT,
+    STRAY,
+    Bug,
+)
 
 _LIMIT_S = 4
 _FOR_EVER_S = 3600
