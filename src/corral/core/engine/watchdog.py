@@ -2,8 +2,8 @@
 
 Each rule has a bound in time or in number, and leads to one reaction at a time, the gravest first.
 What happens after a session was stopped (start its program again, park, give up) is the table in
-`core/session/verdict`. Whether the tree changes is not a fact of the engine: a loop is one only if the tree
-is the same when it is alarmed about and when it is ended.
+`core/session/verdict`. Whether the tree changes is not a fact of the engine: a loop is one only if
+the tree is the same when it is alarmed about and when it is ended.
 """
 
 from fnmatch import fnmatchcase

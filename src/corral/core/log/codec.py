@@ -19,9 +19,9 @@ from msgspec import Raw, Struct
 
 from corral.core.errors import LogTooNew
 from corral.core.log.events import EVENTS, Event
-from corral.core.mayor import events as mayor_events
-from corral.core.message import events as message_events
-from corral.core.queue import events as queue_events
+from corral.core.mayor import events as mayor_events  # noqa: F401 - registers its events
+from corral.core.message import events as message_events  # noqa: F401 - registers its events
+from corral.core.queue import events as queue_events  # noqa: F401 - registers its events
 
 FORMAT = 1
 GENESIS = bytes(32)

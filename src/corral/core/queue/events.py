@@ -1,8 +1,8 @@
 """What can happen to work on its way to the target branch: the refinery's part of the log.
 
 A *change* is the work of one task, as it was handed in: one commit, pinned. A *check run* tries a
-stack of changes on a tip of the trunk. Like all events these are facts; `core/log/events` says how they
-may grow.
+stack of changes on a tip of the trunk. Like all events these are facts; `core/log/events` says how
+they may grow.
 """
 
 from corral.core.ids import ConvoyId, TaskId

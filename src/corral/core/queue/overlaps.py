@@ -1,7 +1,7 @@
 """Coming conflicts: work that would not go together as it is now, seen while it is being made.
 
-The radar (`roles/witness/radar`) tries the merges; what it found becomes events here, one when a conflict
-comes up and one when it is over. A task that was not started yet can be held back by one.
+The radar (`roles/witness/radar`) tries the merges; what it found becomes events here, one when a
+conflict comes up and one when it is over. A task that was not started yet can be held back by one.
 """
 
 from collections.abc import Iterator, Sequence

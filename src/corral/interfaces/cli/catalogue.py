@@ -1,7 +1,7 @@
 """Every command of the command line: where its code is and what it takes.
 
-Commands that change the state take their fields from the Struct in `core/board/commands.py`; the rest
-name their options here. Help, completion and the reference page are made from this table.
+Commands that change the state take their fields from the Struct in `core/board/commands.py`; the
+rest name their options here. Help, completion and the reference page are made from this table.
 """
 
 from collections.abc import Sequence

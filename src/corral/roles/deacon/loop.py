@@ -1,6 +1,6 @@
 """The deacon: keeps the board and the machine tidy while others work.
 
-It goes over its chores (`roles/deacon/chores`, decided by `core/chores`), one after the other; what goes
+It goes over its chores (`roles/deacon/chores`, decided by `core/chores`) in turn; what goes
 wrong in one is an alert and leaves the others alone. In between it sleeps until the log changes or
 the next thing runs out. Like the witness it remembers nothing, and only one runs for a repository.
 """

@@ -1,8 +1,8 @@
 """The witness: gives tasks to sessions, starts, watches, stops and judges them.
 
-It carries out a plan that is made anew from the log each time something happens (`core/session/slots`,
-`core/session/beats`, `core/session/verdict`), and what it remembers only saves it a look: kill it, start another,
-and that one goes on with the same sessions. Only one runs for a repository.
+It carries out a plan that is made again from the log each time something happens (`slots`, `beats`
+and `verdict` in `core/session`), and what it remembers only saves it a look: kill it, start
+another, and that one goes on with the same sessions. Only one runs for a repository.
 
 Waiting costs nothing: one inotify instance listens to the log, to the rooms of the sessions and to
 their trees; between two events no process is started. Only what was heard of is looked at; all

@@ -1,4 +1,4 @@
-"""`python -m corral.world.engines.runners.acp`: be the program of one session. See `orders.AcpOrder`."""
+"""`python -m …runners.acp`: be the program of one session. See `orders.AcpOrder`."""
 
 import logging
 import signal

@@ -1,4 +1,4 @@
-"""`python -m corral.world.engines.runners.tmux`: be the program of one session. See `orders.TmuxOrder`."""
+"""`python -m …runners.tmux`: be the program of one session. See `orders.TmuxOrder`."""
 
 import sys
 from shutil import which
