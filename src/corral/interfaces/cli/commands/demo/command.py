@@ -19,11 +19,11 @@ from corral.core.log.codec import decode
 from corral.core.session.rules import WITNESS
 from corral.core.session.verdict import Verdict
 from corral.core.show.outlook import Report, Standing
-from corral.interfaces.cli.board_demo.board import git
 from corral.interfaces.cli.commands.demo import clearing, setting
 from corral.interfaces.cli.commands.demo.account import LEFT, Account, Trouble
 from corral.interfaces.cli.commands.demo.bugs import BUGS
 from corral.interfaces.cli.commands.demo.project import FILES
+from corral.interfaces.cli.commands.demo.tools import git
 from corral.interfaces.cli.commands.demo.window import window
 from corral.interfaces.cli.commands.run import ROLE_ENDED, Run, apply
 from corral.interfaces.cli.context import Context
@@ -55,10 +55,6 @@ EXPECTED = {
 
 def demo(context: Context, options: Options) -> int:
     """Run the demo; 0 only if the project's tests pass on the branch that landed."""
-    if options.board:
-        from corral.interfaces.cli import board_demo
-
-        return board_demo.demo(context, options)
     engine = options.engine or setting.SCRIPTED
     if engine != setting.SCRIPTED:
         _must_be_there(engine)

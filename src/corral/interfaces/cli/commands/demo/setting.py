@@ -5,9 +5,9 @@ import shlex
 import sys
 from pathlib import Path
 
-from corral.interfaces.cli.board_demo.board import corral, git
 from corral.interfaces.cli.commands.demo.bugs import BUGS, LIMIT, Bug
 from corral.interfaces.cli.commands.demo.project import FILES
+from corral.interfaces.cli.commands.demo.tools import corral, git
 from corral.world.engines.registry import ENGINES
 from corral.world.git import version
 
