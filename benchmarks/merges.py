@@ -12,10 +12,10 @@ from itertools import count
 from pathlib import Path
 
 from benchmarks.report import Figure, Target, compared, interleaved
-from corral.world.git.candidates import Candidate, Candidates, Change, Stamp, Strategy
+from corral.world.git.candidates import Candidate, CandidateChange, Candidates, Stamp, Strategy
 from corral.world.git.merge import Merger, Sides
 from corral.world.git.messages import Identity
-from corral.world.git.radar import Live, sweep
+from corral.world.git.radar import LiveBranch, sweep
 from corral.world.git.view import View
 
 _WHO = Identity("Refinery", "refinery@localhost")
@@ -74,7 +74,7 @@ def run(folder: Path, *, quick: bool) -> list[Figure]:
     ]
 
 
-def _one_by_one(view: View, tip: str, changes: list[Change], number: int) -> int:
+def _one_by_one(view: View, tip: str, changes: list[CandidateChange], number: int) -> int:
     part = changes[:40]
     with Merger(view) as merger:
         candidates = Candidates(merger)
@@ -83,7 +83,7 @@ def _one_by_one(view: View, tip: str, changes: list[Change], number: int) -> int
     return len(part)
 
 
-def _rebase(view: View, tip: str, changes: list[Change], number: int) -> int:
+def _rebase(view: View, tip: str, changes: list[CandidateChange], number: int) -> int:
     part = changes[:20]
     with Merger(view) as merger:
         candidates = Candidates(merger)
@@ -92,7 +92,7 @@ def _rebase(view: View, tip: str, changes: list[Change], number: int) -> int:
     return len(part)
 
 
-def _stack(view: View, tip: str, changes: list[Change], number: int) -> int:
+def _stack(view: View, tip: str, changes: list[CandidateChange], number: int) -> int:
     part = changes[::2][:40]  # one of each pair
     with Merger(view) as merger:
         made = Candidates(merger).make(tip, part, Strategy.SQUASH, _stamp(number))
@@ -101,28 +101,28 @@ def _stack(view: View, tip: str, changes: list[Change], number: int) -> int:
     return len(part)
 
 
-def _together(view: View, tip: str, changes: list[Change], number: int) -> int:
+def _together(view: View, tip: str, changes: list[CandidateChange], number: int) -> int:
     with Merger(view) as merger:
         Candidates(merger).make_each(tip, changes, Strategy.SQUASH, _stamp(number))
     return len(changes)
 
 
-def _plain(repo: Path, tip: str, changes: list[Change]) -> int:
+def _plain(repo: Path, tip: str, changes: list[CandidateChange]) -> int:
     part = changes[:40]
     for change in part:
         _git(repo, "merge-tree", "--write-tree", tip, change.commit)
     return len(part)
 
 
-def _plain_together(repo: Path, tip: str, changes: list[Change]) -> int:
+def _plain_together(repo: Path, tip: str, changes: list[CandidateChange]) -> int:
     lines = "".join(f"{tip} {change.commit}\n" for change in changes)
     _git(repo, "merge-tree", "--write-tree", "--stdin", stdin=lines.encode())
     return len(changes)
 
 
-def _radar(view: View, repo: Path, changes: list[Change], *, quick: bool) -> list[Figure]:
+def _radar(view: View, repo: Path, changes: list[CandidateChange], *, quick: bool) -> list[Figure]:
     """All pairs of branches that share a path, against merging all pairs in one process."""
-    branches = [Live(one.task, one.commit, one.fork) for one in changes]
+    branches = [LiveBranch(one.task, one.commit, one.fork) for one in changes]
     some = [
         Sides(one.commit, other.commit) for one in changes[:20] for other in changes if one != other
     ]
@@ -173,7 +173,7 @@ def _stamp(number: int) -> Stamp:
 
 def _repository(
     folder: Path, files: int, branches: int, tips: int
-) -> tuple[Path, list[str], list[Change]]:
+) -> tuple[Path, list[str], list[CandidateChange]]:
     """Write a first commit, the branches from it, and tips that went on in another file."""
     folder.mkdir()
     _git(folder, "init", "--quiet", "--initial-branch=main")
@@ -202,7 +202,9 @@ def _repository(
     _git(folder, "fast-import", "--quiet", f"--export-marks={marks}", stdin=b"".join(stream))
     pairs = (line.split() for line in marks.read_text().splitlines())
     oids = {int(name[1:]): oid for name, oid in pairs}
-    changes = [Change(f"B-{n}", oids[one], oids[1], f"Branch {n}") for n, one in enumerate(ends)]
+    changes = [
+        CandidateChange(f"B-{n}", oids[one], oids[1], f"Branch {n}") for n, one in enumerate(ends)
+    ]
     return folder, [oids[number] for number in landed], changes
 
 

@@ -19,7 +19,7 @@ from benchmarks.queue_simulation import (
 )
 from benchmarks.queue_world import Load
 from benchmarks.report import Figure, Target
-from corral.core.queue.planner.model import Entry, Learned, Policy, Queue
+from corral.core.queue.planner.model import Learned, Queue, QueueEntry, QueuePolicy
 from corral.core.queue.planner.plan import plan
 
 _LIGHT = [load for load in GRID if load.branches == 50][4::9]
@@ -79,7 +79,7 @@ def _planning() -> Figure:
     """Measure one plan: 200 changes wait, 300 landed since they forked, 4 slots are free."""
     chance = random.Random(1)
     entries = [
-        Entry(
+        QueueEntry(
             task=f"A-{number}",
             commit=f"c{number}",
             order=number,
@@ -100,7 +100,7 @@ def _planning() -> Figure:
     took = []
     for _ in range(30):
         start = time.process_time()
-        plan(queue, 4, 600_000, Policy(hunt_cost=0.25, refresh=False))
+        plan(queue, 4, 600_000, QueuePolicy(hunt_cost=0.25, refresh=False))
         took.append(time.process_time() - start)
     return Figure(
         what="a plan of 200 changes, 4 free slots",

@@ -5,16 +5,16 @@ from msgspec.structs import replace
 from benchmarks.queue_world import Check, World
 from corral.core.queue.planner.model import (
     Cancel,
-    Entry,
+    CheckOutcome,
     Hunt,
     Kind,
     Land,
     Learned,
-    Outcome,
-    Policy,
+    PlannedRun,
     Queue,
+    QueueEntry,
+    QueuePolicy,
     Rerun,
-    Run,
     SendBack,
     Start,
 )
@@ -22,12 +22,12 @@ from corral.core.queue.planner.plan import plan
 
 
 class Corral:
-    def __init__(self, world: World, policy: Policy, *, hints: bool = True) -> None:
+    def __init__(self, world: World, policy: QueuePolicy, *, hints: bool = True) -> None:
         self._world = world
         self._policy = policy
         self._hints = hints
-        self._entries: dict[int, Entry] = {}
-        self._runs: dict[str, Run] = {}
+        self._entries: dict[int, QueueEntry] = {}
+        self._runs: dict[str, PlannedRun] = {}
         self._checks: dict[str, Check] = {}
         self._learned = Learned()
         self._parts: dict[str, int | None] = {}  # which check failed in a run
@@ -40,7 +40,7 @@ class Corral:
     def arrived(self, branch: int) -> None:
         world = self._world
         self._order += 1
-        self._entries[branch] = Entry(
+        self._entries[branch] = QueueEntry(
             task=str(branch),
             commit=f"{branch}.{world.attempt[branch]}",
             order=self._order,
@@ -55,7 +55,7 @@ class Corral:
     def ended(self, check: Check) -> None:
         run = self._runs.pop(str(check.id))
         seconds = (self._now() - run.started_at) / 1000
-        outcome = Outcome.GREEN if check.green else Outcome.RED
+        outcome = CheckOutcome.GREEN if check.green else CheckOutcome.RED
         self._learned = self._learned.after_run(run, outcome, seconds=seconds, ended_at=self._now())
         self._parts[run.id] = check.part
         if check.green and run.kind in (Kind.LAND, Kind.PROBE):
@@ -128,9 +128,9 @@ class Corral:
 
     def _start(self, members: tuple[str, ...], kind: Kind, part: int | None) -> None:
         check = self._world.start([int(task) for task in members], part)
-        self._runs[str(check.id)] = Run(str(check.id), members, self._tip, kind, self._now())
+        self._runs[str(check.id)] = PlannedRun(str(check.id), members, self._tip, kind, self._now())
 
-    def _land(self, run: Run) -> None:
+    def _land(self, run: PlannedRun) -> None:
         members = [int(task) for task in run.members]
         self._world.land(members)
         tip = str(len(self._world.landed))

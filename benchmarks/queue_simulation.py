@@ -17,7 +17,7 @@ from msgspec import Struct
 from benchmarks.queue_lanes import Corral
 from benchmarks.queue_peers import Bisect, Oracle, Serial, Windows
 from benchmarks.queue_world import Load, MergeQueue, Result, World
-from corral.core.queue.planner.model import Policy
+from corral.core.queue.planner.model import QueuePolicy
 
 ORACLE = "oracle"
 CORRAL = ("lanes", "lanes+")
@@ -68,14 +68,14 @@ def _queue(name: str, world: World) -> MergeQueue:
         case "oracle":
             return Oracle(world)
         case "lanes":
-            return Corral(world, Policy(refresh=False))
+            return Corral(world, QueuePolicy(refresh=False))
         case "lanes-np":
-            return Corral(world, Policy(refresh=False), hints=False)
+            return Corral(world, QueuePolicy(refresh=False), hints=False)
         case "lanes+":
             world.early_warning = True
-            return Corral(world, Policy(refresh=True, hunt_cost=0.25))
+            return Corral(world, QueuePolicy(refresh=True, hunt_cost=0.25))
         case "corral-serial":
-            return Corral(world, Policy(mode="serial"))
+            return Corral(world, QueuePolicy(mode="serial"))
         case _:
             raise ValueError(f"there is no queue {name!r}")
 

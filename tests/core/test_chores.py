@@ -5,7 +5,7 @@ import pytest
 
 from corral.core import chores
 from corral.core.board import commands as c
-from corral.core.chores import DAY, HOUR, SETTLE, Found, Saved
+from corral.core.chores import DAY, HOUR, SETTLE, ChoreOutcome, Saved
 from corral.core.ids import SessionId, TaskId
 from corral.core.log import events as e
 from corral.core.log.codec import encode
@@ -52,7 +52,7 @@ def lapses(board: Board, *guarded: str) -> list[str]:
     return [event.task for event in found if isinstance(event, e.TaskLapsed)]
 
 
-def do(board: Board, results: dict[str, Found]) -> list[str]:
+def do(board: Board, results: dict[str, ChoreOutcome]) -> list[str]:
     events = chores.settle(board.state, results, board.now)
     for event in events:
         board.add(event)
@@ -191,20 +191,26 @@ def test_kept_work_of_a_task_that_nobody_knows_goes_by_its_own_age(board: Board)
 
 
 def test_a_worry_is_raised_once_and_cleared_when_it_is_gone(board: Board) -> None:
-    worried = {"trees": Found(1, 0, {"AF-1.1": "cannot be read"})}
+    worried = {"trees": ChoreOutcome(1, 0, {"AF-1.1": "cannot be read"})}
     assert do(board, worried) == ["alert.raised", "chore.done"]
     (alert,) = board.state.alerts.values()
     assert (alert.kind, alert.subject, alert.text) == ("orphan-tree", "AF-1.1", "cannot be read")
     assert do(board, worried) == []
-    assert do(board, {"rooms": Found()}) == ["chore.done"]
-    assert do(board, {"trees": Found(error="no git")}) == ["alert.raised"]
+    assert do(board, {"rooms": ChoreOutcome()}) == ["chore.done"]
+    assert do(board, {"trees": ChoreOutcome(error="no git")}) == ["alert.raised"]
     assert {a.kind for a in board.state.alerts.values()} == {"orphan-tree", "failed-chore"}
-    assert do(board, {"trees": Found()}) == ["alert.cleared", "alert.cleared"]
+    assert do(board, {"trees": ChoreOutcome()}) == ["alert.cleared", "alert.cleared"]
     assert board.state.alerts == {}
 
 
 def test_alerts_of_one_round_have_names_of_their_own(board: Board) -> None:
-    do(board, {"trees": Found(2, 0, {"AF-1.1": "x", "AF-2.1": "y"}), "kept": Found(error="z")})
+    do(
+        board,
+        {
+            "trees": ChoreOutcome(2, 0, {"AF-1.1": "x", "AF-2.1": "y"}),
+            "kept": ChoreOutcome(error="z"),
+        },
+    )
     assert {alert.text for alert in board.state.alerts.values()} == {"x", "y", "z"}
 
 
@@ -216,7 +222,7 @@ def test_alerts_about_how_a_session_runs_end_with_it_and_others_do_not(board: Bo
     assert chores.outdated(board.state) == []
     end(board, session)
     assert [alert.text for alert in chores.outdated(board.state)] == ["x"]
-    do(board, {"alerts": Found(1, 1)})
+    do(board, {"alerts": ChoreOutcome(1, 1)})
     assert {alert.text for alert in board.state.alerts.values()} == {
         "nobody acted on it",
         "a person's own",
@@ -224,7 +230,7 @@ def test_alerts_about_how_a_session_runs_end_with_it_and_others_do_not(board: Bo
 
 
 def test_a_chore_is_recorded_when_it_did_something_and_else_once_in_an_hour(board: Board) -> None:
-    nothing, something = {"leases": Found()}, {"leases": Found(2, 2)}
+    nothing, something = {"leases": ChoreOutcome()}, {"leases": ChoreOutcome(2, 2)}
     assert do(board, nothing) == ["chore.done"]
     board.wait(HOUR / 1000 - 0.001)
     assert do(board, nothing) == []
@@ -236,13 +242,15 @@ def test_a_chore_is_recorded_when_it_did_something_and_else_once_in_an_hour(boar
 
 
 def test_a_chore_that_failed_is_not_recorded_as_done(board: Board) -> None:
-    assert do(board, {"kept": Found(error="x")}) == ["alert.raised"]
+    assert do(board, {"kept": ChoreOutcome(error="x")}) == ["alert.raised"]
     assert board.state.chores == {}
 
 
 def test_what_an_error_quotes_cannot_break_the_log(board: Board) -> None:
     odd = "\x1b]0;x\x07\n" + "caf\udce9" + "y" * 5000
-    (event, *_) = chores.settle(board.state, {"trees": Found(1, 0, {"AF-1.1": odd})}, board.now)
+    (event, *_) = chores.settle(
+        board.state, {"trees": ChoreOutcome(1, 0, {"AF-1.1": odd})}, board.now
+    )
     assert isinstance(event, e.AlertRaised)
     assert event.text.isprintable()
     assert len(event.text) <= 1000

@@ -2,7 +2,7 @@
 
 import pytest
 
-from corral.core.config import Config, Engine, Trees, Watch, parse
+from corral.core.config import Config, EngineSettings, TreeSettings, WatchSettings, parse
 from corral.core.engine.bill import Price
 from corral.core.errors import BadConfig
 from corral.core.session.profiles import limits_of
@@ -72,13 +72,13 @@ port_range = [3000, 3001]
 def test_every_setting_of_the_design_is_understood() -> None:
     config = parse(EVERYTHING, NAME)
     assert config.engine == {
-        "default": Engine(type="claude-code"),
-        "tests": Engine(type="aider", model="gpt-4o"),
-        "own": Engine(type="shell", command=("./agent.sh", "--fast"), pool="big"),
+        "default": EngineSettings(type="claude-code"),
+        "tests": EngineSettings(type="aider", model="gpt-4o"),
+        "own": EngineSettings(type="shell", command=("./agent.sh", "--fast"), pool="big"),
     }
     assert config.slots.pools == {"big": 3}
-    assert config.watch == Watch(10, 0, 60, 0, 1, 1, 0, 0, commit_dirty=True)
-    assert config.trees == Trees(
+    assert config.watch == WatchSettings(10, 0, 60, 0, 1, 1, 0, 0, commit_dirty=True)
+    assert config.trees == TreeSettings(
         folder="/tmp/trees",
         kind="clone",
         pool=0,

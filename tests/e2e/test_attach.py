@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from corral.roles.records.follow import Following
-from corral.world.processes.output import Output
+from corral.world.processes.output import OutputFiles
 from tests.e2e.corral_command import CORRAL, Board
 from tests.e2e.terminal import Terminal
 from tests.patience import PATIENCE_S
@@ -185,7 +185,7 @@ class Writer:
     """The real writer of a session's output, with a small limit."""
 
     def __init__(self, folder: Path) -> None:
-        self._output = Output(str(folder), 65_536)
+        self._output = OutputFiles(str(folder), 65_536)
         self._output.appear()
         self.written = b""
 

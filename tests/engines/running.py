@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from corral.core.engine.facts import Began, Fact, Finished, Limited, Spent, Trouble
 from corral.world.engines.files import lay
-from corral.world.engines.recipe import Job, Mcp, Recipe, Stream, environment
+from corral.world.engines.recipe import EngineJob, Mcp, Recipe, Stream, environment
 from corral.world.engines.registry import find
 from corral.world.engines.relay import reader
 
@@ -102,12 +102,12 @@ class Yard:
             text=True,
         ).stdout
 
-    def job(self, brief: str, **changes: Any) -> Job:
+    def job(self, brief: str, **changes: Any) -> EngineJob:
         prompt = self.place / "brief.md"
         prompt.write_text(brief)
         found = shutil.which(self.recipe.program, path=self._path)
         assert found is not None
-        return Job(
+        return EngineJob(
             **{
                 "session": "AF-1.1",
                 "program": (found,),
@@ -127,7 +127,7 @@ class Yard:
 
     def run(
         self,
-        job: Job,
+        job: EngineJob,
         *,
         limit_s: float = 120,
         enough: Callable[[Fact], bool] = lambda _: False,
@@ -185,7 +185,7 @@ class Yard:
 
 
 class _Reading:
-    def __init__(self, recipe: Recipe, job: Job, enough: Callable[[Fact], bool]) -> None:
+    def __init__(self, recipe: Recipe, job: EngineJob, enough: Callable[[Fact], bool]) -> None:
         self.reader = reader.reader(recipe, job)
         self.facts: list[Fact] = []
         self.stop = threading.Event()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from corral.core.config import Engine
+from corral.core.config import EngineSettings
 from corral.world.engines.probe import Asking, probe
 from tests.engines.running import ENGINES, KEY, MODELS
 from tests.standin.faults import Fault
@@ -16,14 +16,14 @@ from tests.standin.server import StandIn
 def test_all_are_there_and_start(programs: Path) -> None:
     environ = {"PATH": f"{programs}:{os.environ['PATH']}"}
     with ThreadPoolExecutor(3) as pool:
-        found = list(pool.map(lambda engine: probe(Engine(type=engine), environ), ENGINES))
+        found = list(pool.map(lambda engine: probe(EngineSettings(type=engine), environ), ENGINES))
     assert all(one.installed and one.starts and one.version for one in found), found
 
 
 @pytest.mark.parametrize("engine", ["claude-code", "codex"])
 def test_it_answers_or_says_why_not(engine: str, standin: StandIn, programs: Path) -> None:
     environ = {"PATH": f"{programs}:{os.environ['PATH']}", "MY_KEY": KEY}
-    profile = Engine(type=engine, model=MODELS[engine])
+    profile = EngineSettings(type=engine, model=MODELS[engine])
     ask = Asking(base_url=standin.url(f"probe-{engine}"), key="MY_KEY")
     assert probe(profile, environ, ask=ask).answers is True
     standin.scenario(f"probe-{engine}").fail(Fault("401", times=None))

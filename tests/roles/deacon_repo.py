@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from corral.core.board import commands as c
-from corral.core.chores import Found
+from corral.core.chores import ChoreOutcome
 from corral.core.config import Config
 from corral.core.ids import SessionId
 from corral.core.log import events as e
@@ -108,7 +108,7 @@ class Yard:
         )
         return folder
 
-    def once(self) -> dict[str, Found]:
+    def once(self) -> dict[str, ChoreOutcome]:
         return Deacon(self.store, self.repository, self.config, self.clock).once()
 
     def alerts(self) -> dict[str, str]:

@@ -40,7 +40,7 @@ _WHILE_IT_RUNS = frozenset(
 _FINISHED = frozenset({TaskState.DONE, TaskState.CANCELLED})
 
 
-class Found(Struct, frozen=True):
+class ChoreOutcome(Struct, frozen=True):
     """What one chore came to; `worries` are the subjects and texts of what it could not do."""
 
     found: int = 0
@@ -127,7 +127,7 @@ def expired(state: State, saved: Iterable[Saved], keep_days: int, now: int) -> l
     ]
 
 
-def settle(state: State, results: Mapping[str, Found], now: int) -> Decision:
+def settle(state: State, results: Mapping[str, ChoreOutcome], now: int) -> Decision:
     """Record a round: the alerts that it raises and clears, and that its chores were done."""
     cleared = [alert for alert in state.alerts.values() if not _holds(state, alert, results)]
     known = {(alert.kind, alert.subject) for alert in state.alerts.values()}
@@ -215,7 +215,7 @@ def _finished_at(state: State, task_id: str) -> int | None:
     return max(one.changed_at for one in tasks)
 
 
-def _holds(state: State, alert: Alert, results: Mapping[str, Found]) -> bool:
+def _holds(state: State, alert: Alert, results: Mapping[str, ChoreOutcome]) -> bool:
     """Say whether an alert still holds, as far as this round has looked."""
     if alert.kind == FAILED and alert.subject in results:
         return bool(results[alert.subject].error)
@@ -225,7 +225,7 @@ def _holds(state: State, alert: Alert, results: Mapping[str, Found]) -> bool:
     return alert not in outdated(state)
 
 
-def _worries(results: Mapping[str, Found]) -> list[tuple[str, str, str]]:
+def _worries(results: Mapping[str, ChoreOutcome]) -> list[tuple[str, str, str]]:
     found = [
         (KINDS[name], subject, _plain(text))
         for name, result in results.items()

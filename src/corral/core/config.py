@@ -22,11 +22,11 @@ class _Section(Struct, frozen=True, forbid_unknown_fields=True):
     pass
 
 
-class Board(_Section, frozen=True):
+class BoardSettings(_Section, frozen=True):
     claim_ttl_s: int = CLAIM_TTL_S
 
 
-class Line(_Section, frozen=True):
+class LineSettings(_Section, frozen=True):
     """Which lines of an engine's output are which fact, for an engine that is described here."""
 
     fact: str  # as in `core/engine/facts`, or "failed": the end, in trouble
@@ -34,7 +34,7 @@ class Line(_Section, frozen=True):
     take: dict[str, str] = field(default_factory=dict)  # the fact's fields, and where they are
 
 
-class Engine(_Section, frozen=True):
+class EngineSettings(_Section, frozen=True):
     type: str
     model: str = ""
     command: tuple[str, ...] = ()  # for type "shell": the program and its arguments
@@ -49,7 +49,7 @@ class Engine(_Section, frozen=True):
     answers: str = ""  # what a question is answered with; empty: a person is asked
     # These describe an engine that Corral does not know, with type "command":
     output: str = ""  # "facts", if it prints them as lines of JSON, or whose lines it prints
-    lines: tuple[Line, ...] = ()  # what its own lines of JSON mean
+    lines: tuple[LineSettings, ...] = ()  # what its own lines of JSON mean
     key: str = ""  # the variable in which it wants the first one of `env`
     set: dict[str, str] = field(
         default_factory=dict
@@ -64,12 +64,12 @@ class Engine(_Section, frozen=True):
     good_for: str = ""  # what the mayor is told about it
 
 
-class Regenerate(_Section, frozen=True):
+class RegenerateSettings(_Section, frozen=True):
     paths: tuple[str, ...]  # patterns as in .gitattributes
     command: str
 
 
-class Refinery(_Section, frozen=True):
+class RefinerySettings(_Section, frozen=True):
     strategy: str = "squash"
     require_ci: bool = True  # false: work lands unchecked, and the report says so
     checks: tuple[str, ...] = ()
@@ -80,17 +80,17 @@ class Refinery(_Section, frozen=True):
     returns: int = 3  # so often work comes back before a person is needed
     caches: tuple[str, ...] = ()  # ignored files that stay in the check trees between runs
     union: tuple[str, ...] = ()  # where both sides of a conflict are kept
-    regenerate: tuple[Regenerate, ...] = ()  # files in conflict that a command makes anew
+    regenerate: tuple[RegenerateSettings, ...] = ()  # files in conflict that a command makes anew
     finish: str = "leave"  # of a landed convoy: leave, merge, fast-forward or pull-request
 
 
-class Slots(_Section, frozen=True):
+class SlotSettings(_Section, frozen=True):
     total: int = 12
     reserve: int = 2
     pools: dict[str, int] = field(default_factory=dict)
 
 
-class Watch(_Section, frozen=True):
+class WatchSettings(_Section, frozen=True):
     beat_s: int = 900
     barren_beats: int = 8  # alive for so long without an output: an alert; 0 turns it off
     wall_s: int = 14_400
@@ -106,7 +106,7 @@ class Watch(_Section, frozen=True):
     loop: int = 20  # the same call so often without a change: an alert, twice: the end; 0: never
 
 
-class Budget(_Section, frozen=True):
+class BudgetSettings(_Section, frozen=True):
     """Limits in dollars (0: none), what tokens cost, and which models may be used."""
 
     task_usd: float = 0.0
@@ -116,7 +116,7 @@ class Budget(_Section, frozen=True):
     prices: dict[str, Price] = field(default_factory=dict)
 
 
-class Trees(_Section, frozen=True):
+class TreeSettings(_Section, frozen=True):
     folder: str = ""  # where the working trees are; empty: beside the repository
     kind: str = "worktree"  # or "clone"
     pool: int = 4
@@ -129,18 +129,18 @@ class Trees(_Section, frozen=True):
     port_range: tuple[int, int] = (20_000, 29_999)
 
 
-class Confine(_Section, frozen=True):
+class ConfineSettings(_Section, frozen=True):
     enabled: bool = False  # sessions can write to their own trees only
     also: tuple[str, ...] = ()  # and to these files and folders
 
 
-class Radar(_Section, frozen=True):
+class RadarSettings(_Section, frozen=True):
     enabled: bool = True  # coming conflicts are looked for while sessions work
     hold: bool = False  # a task that would run into one is not started until it is over
     every_s: int = 5  # so often at most, a session's files are looked at
 
 
-class Server(_Section, frozen=True):
+class ServerSettings(_Section, frozen=True):
     port: int = 0  # 0: 5173, or another if that is taken
     bind: str = "127.0.0.1"
     hosts: tuple[str, ...] = ()  # more names under which it is reached
@@ -148,11 +148,11 @@ class Server(_Section, frozen=True):
     tls_key: str = ""
 
 
-class Telemetry(_Section, frozen=True):
+class TelemetrySettings(_Section, frozen=True):
     endpoint: str = ""  # of a collector that takes OTLP over HTTP; empty: nothing is sent
 
 
-class Mayor(_Section, frozen=True):
+class MayorSettings(_Section, frozen=True):
     """The engine that makes plans."""
 
     engine: str = ""  # the profile; empty: "default", or the only one that there is
@@ -162,18 +162,18 @@ class Mayor(_Section, frozen=True):
 
 
 class Config(_Section, frozen=True):
-    board: Board = Board()
-    engine: dict[str, Engine] = field(default_factory=dict)
-    refinery: Refinery = Refinery()
-    slots: Slots = Slots()
-    watch: Watch = Watch()
-    trees: Trees = Trees()
-    budget: Budget = Budget()
-    mayor: Mayor = Mayor()
-    server: Server = Server()
-    confine: Confine = Confine()
-    radar: Radar = Radar()
-    telemetry: Telemetry = Telemetry()
+    board: BoardSettings = BoardSettings()
+    engine: dict[str, EngineSettings] = field(default_factory=dict)
+    refinery: RefinerySettings = RefinerySettings()
+    slots: SlotSettings = SlotSettings()
+    watch: WatchSettings = WatchSettings()
+    trees: TreeSettings = TreeSettings()
+    budget: BudgetSettings = BudgetSettings()
+    mayor: MayorSettings = MayorSettings()
+    server: ServerSettings = ServerSettings()
+    confine: ConfineSettings = ConfineSettings()
+    radar: RadarSettings = RadarSettings()
+    telemetry: TelemetrySettings = TelemetrySettings()
 
 
 Keys = tuple[str, ...]
@@ -189,13 +189,15 @@ def parse(text: str, name: str) -> Config:
         raise BadConfig(f"{name} is not valid TOML: {error}", _HINT) from error
     except RecursionError as error:
         raise BadConfig(f"{name} is nested too deeply", _HINT) from error
-    reader = _Reader(text, name)
+    reader = _SettingsReader(text, name)
     profiles = raw.pop("engine", {})
     if not isinstance(profiles, dict):
         kind = type(profiles).__name__
         raise reader.bad(("engine",), f"engine: expected `object`, got `{kind}`")
     config = Config(
-        engine={key: reader.convert(("engine", key), profiles[key], Engine) for key in profiles},
+        engine={
+            key: reader.convert(("engine", key), profiles[key], EngineSettings) for key in profiles
+        },
         **{key: reader.convert((key,), raw[key], kind) for key, kind in _known(raw, reader)},
     )
     _check(config, reader)
@@ -203,28 +205,28 @@ def parse(text: str, name: str) -> Config:
 
 
 _SECTIONS: dict[str, type[_Section]] = {
-    "board": Board,
-    "refinery": Refinery,
-    "slots": Slots,
-    "watch": Watch,
-    "trees": Trees,
-    "budget": Budget,
-    "mayor": Mayor,
-    "server": Server,
-    "confine": Confine,
-    "radar": Radar,
-    "telemetry": Telemetry,
+    "board": BoardSettings,
+    "refinery": RefinerySettings,
+    "slots": SlotSettings,
+    "watch": WatchSettings,
+    "trees": TreeSettings,
+    "budget": BudgetSettings,
+    "mayor": MayorSettings,
+    "server": ServerSettings,
+    "confine": ConfineSettings,
+    "radar": RadarSettings,
+    "telemetry": TelemetrySettings,
 }
 
 
-def _known(raw: dict[str, Any], reader: "_Reader") -> list[tuple[str, type[_Section]]]:
+def _known(raw: dict[str, Any], reader: "_SettingsReader") -> list[tuple[str, type[_Section]]]:
     for key in raw:
         if key not in _SECTIONS:
             raise reader.unknown((key,))
     return [(key, _SECTIONS[key]) for key in raw]
 
 
-def _check(config: Config, reader: "_Reader") -> None:
+def _check(config: Config, reader: "_SettingsReader") -> None:
     """Check what types cannot say."""
     _check_bounds(config, reader)
     for where, word, words in (
@@ -254,7 +256,7 @@ def _check(config: Config, reader: "_Reader") -> None:
         _check_engine(config, name, engine, reader)
 
 
-def _check_money(budget: Budget, reader: "_Reader") -> None:
+def _check_money(budget: BudgetSettings, reader: "_SettingsReader") -> None:
     for name in ("task_usd", "convoy_usd", "day_usd"):
         if not _is_money(getattr(budget, name)):
             raise reader.bad(("budget", name), f"{name} is a number, at least 0")
@@ -270,7 +272,7 @@ def _is_money(value: float) -> bool:
     return 0 <= value < float("inf")  # nor is it "not a number", which TOML can say, too
 
 
-def _check_bounds(config: Config, reader: "_Reader") -> None:
+def _check_bounds(config: Config, reader: "_SettingsReader") -> None:
     bounds = {
         ("board", "claim_ttl_s"): (config.board.claim_ttl_s, 1, TTL_S),
         ("slots", "total"): (config.slots.total, 1, 10_000),
@@ -305,7 +307,9 @@ def _check_bounds(config: Config, reader: "_Reader") -> None:
             raise reader.bad(keys, f"{keys[-1]} is {value}: at least {least}, at most {most}")
 
 
-def _check_engine(config: Config, name: str, engine: Engine, reader: "_Reader") -> None:
+def _check_engine(
+    config: Config, name: str, engine: EngineSettings, reader: "_SettingsReader"
+) -> None:
     where = ("engine", name)
     if not name.strip() or not name.isprintable():
         raise reader.bad(where, "an engine has a name that can be shown")
@@ -339,7 +343,7 @@ def _check_engine(config: Config, name: str, engine: Engine, reader: "_Reader") 
 _DESCRIBES = ("lines", "key", "set", "fresh", "resume", "mcp")
 
 
-def _check_described(where: Keys, engine: Engine, reader: "_Reader") -> None:
+def _check_described(where: Keys, engine: EngineSettings, reader: "_SettingsReader") -> None:
     """Check what describes an engine of the user's own."""
     for name in _DESCRIBES if engine.type != "command" else ():
         if getattr(engine, name):
@@ -375,7 +379,7 @@ SIGNS = (
 )
 
 
-def _check_signs(where: Keys, engine: Engine, reader: "_Reader") -> None:
+def _check_signs(where: Keys, engine: EngineSettings, reader: "_SettingsReader") -> None:
     """Refuse a word in braces that stands for nothing: it would be passed on as it is."""
     if not engine.lines and engine.output not in KNOWN_OUTPUTS:
         return
@@ -386,7 +390,7 @@ def _check_signs(where: Keys, engine: Engine, reader: "_Reader") -> None:
         _check_word((*where, "set"), value, reader)
 
 
-def _check_word(where: Keys, word: str, reader: "_Reader") -> None:
+def _check_word(where: Keys, word: str, reader: "_SettingsReader") -> None:
     import re  # few configurations describe an engine
 
     for sign in re.findall(r"(?<!\$)\{([a-z_]\w*)\}", word):
@@ -395,7 +399,7 @@ def _check_word(where: Keys, word: str, reader: "_Reader") -> None:
             raise reader.bad(where, f"{{{sign}}} stands for nothing: there are {known}")
 
 
-def _wrong_with(line: Line) -> str:
+def _wrong_with(line: LineSettings) -> str:
     from corral.core.engine.facts import FACTS  # few configurations have lines
 
     if line.fact not in FACTS:
@@ -407,7 +411,7 @@ def _wrong_with(line: Line) -> str:
     return "" if line.when else "every one of lines needs `when`"
 
 
-class _Reader:
+class _SettingsReader:
     """Turns parts of a file into settings, and what is wrong with them into a line and a word."""
 
     def __init__(self, text: str, name: str) -> None:

@@ -21,7 +21,14 @@ from corral.core.log import codec  # noqa: F401 - every event is registered by i
 from corral.core.log.events import EVENTS, Event
 from corral.core.session.verdict import Verdict
 from corral.core.show.views import COLUMNS
-from corral.interfaces.cli.catalogue import COMMON, ENTRIES, Entry, Option, options_of, summary
+from corral.interfaces.cli.catalogue import (
+    COMMON,
+    ENTRIES,
+    CommandEntry,
+    Option,
+    options_of,
+    summary,
+)
 from corral.interfaces.reference_words import (
     ANSWERS,
     CODES,
@@ -94,7 +101,7 @@ def _commands() -> Iterator[str]:
         yield from ["", *_command(entry)]
 
 
-def _command(entry: Entry) -> Iterator[str]:
+def _command(entry: CommandEntry) -> Iterator[str]:
     own = [option for option in options_of(entry) if option not in COMMON]
     words = [_shape(option) for option in own if not option.flag.startswith("-")]
     options = ["[options]"] if any(option.flag.startswith("-") for option in own) else []

@@ -20,7 +20,7 @@ from corral.store.sqlite import SqliteStore
 _PAGE = 10_000
 
 
-class Taken(Struct, frozen=True):
+class ExchangeOutcome(Struct, frozen=True):
     """What an exchange came to: how long the log is now, and what it gained."""
 
     seq: int
@@ -50,7 +50,7 @@ class Exchange:
             )
         return seq
 
-    def fetch(self, remote: str) -> Taken:
+    def fetch(self, remote: str) -> ExchangeOutcome:
         """Fetch a remote's log and take in what continues ours."""
         _check_remote(remote)
         if self._store.state().seq:
@@ -78,7 +78,7 @@ class Exchange:
             self._mirror.must_be_ours(tip)
         return state
 
-    def rebuild_from_mirror(self) -> Taken:
+    def rebuild_from_mirror(self) -> ExchangeOutcome:
         """Take the mirror's events in. A damaged log is restored from it; its files are kept."""
         if self._mirror.tip() is None:
             raise NotFound(
@@ -94,12 +94,12 @@ class Exchange:
             records = list(self._mirror.records())
             self._store.adopt(records)
             self._store.save()
-            return Taken(len(records), len(records), 0)
+            return ExchangeOutcome(len(records), len(records), 0)
         taken = self._take_in(REF, "the mirror")
         self.rebuild()
         return taken
 
-    def _restore(self, first_bad: int) -> Taken:
+    def _restore(self, first_bad: int) -> ExchangeOutcome:
         restored = State()
         good = list(self._mirror.records())
         extend(restored, good)
@@ -117,7 +117,7 @@ class Exchange:
         aside = next(folder for folder in folders if not os.path.exists(folder))
         self._store.replace(good, aside, if_damaged=True)
         self._store.save()
-        return Taken(restored.seq, taken, 0, lost=last - restored.seq, kept=aside)
+        return ExchangeOutcome(restored.seq, taken, 0, lost=last - restored.seq, kept=aside)
 
     def _track(self, tracking: str) -> None:
         """Move a remote's ref forward; what a rewritten remote no longer has is kept."""
@@ -130,7 +130,7 @@ class Exchange:
         self._git.move(tracking, new, old)
         self._git.delete(incoming)
 
-    def _take_in(self, ref: str, name: str) -> Taken:
+    def _take_in(self, ref: str, name: str) -> ExchangeOutcome:
         relation = self._mirror.relation(ref)
         if relation.ours and relation.theirs:
             raise self._diverged(ref, name, relation)
@@ -139,7 +139,7 @@ class Exchange:
             self._store.adopt(page)
         self._continue_from(ref)
         self._store.settle()
-        return Taken(self._store.state().seq, relation.theirs, relation.ours)
+        return ExchangeOutcome(self._store.state().seq, relation.theirs, relation.ours)
 
     def _continue_from(self, ref: str) -> None:
         """Let our mirror continue theirs, so that the next push is a simple step forward."""

@@ -13,7 +13,7 @@ from contextlib import suppress
 import msgspec
 from msgspec import Struct
 
-from corral.core.config import Server
+from corral.core.config import ServerSettings
 from corral.core.errors import Failed, Refused
 from corral.world import keys
 from corral.world.processes import table
@@ -74,7 +74,7 @@ def _read(folder: str) -> Published | None:
         return None  # one that others can write, or half of one, says nothing
 
 
-def check(settings: Server) -> None:
+def check(settings: ServerSettings) -> None:
     """Refuse to be reached from elsewhere without encryption."""
     if settings.bind not in _LOOPBACK and not (settings.tls_cert and settings.tls_key):
         raise Refused(

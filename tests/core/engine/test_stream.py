@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corral.core.engine import facts as f
-from corral.core.engine.stream import CALLS, FILES, LONGEST, Call, Stream, take
+from corral.core.engine.stream import CALLS, FILES, LONGEST, Stream, ToolCall, take
 
 LONG = st.one_of(st.text(max_size=30), st.just("x" * 100_000), st.just("\x1b[31m" * 100))
 ANY = st.one_of(
@@ -98,7 +98,7 @@ def test_a_tool_is_busy_until_it_answers() -> None:
     call = f.Used(tool="bash", what="make")
     assert of(call).busy
     answered = of(call, f.Answered(ok=False))
-    assert (answered.busy, answered.calls[-1]) == (False, Call("bash", "make", ok=False))
+    assert (answered.busy, answered.calls[-1]) == (False, ToolCall("bash", "make", ok=False))
 
 
 def test_spending_is_of_the_model_that_began_unless_it_says_otherwise() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 from corral.core.plan.check import Surroundings, problems
 from corral.core.plan.read import read
-from corral.core.plan.schema import ConvoyPlan, Plan, Policy, TaskPlan
+from corral.core.plan.schema import ConvoyPlan, Plan, PlanPolicy, TaskPlan
 
 HEAD = '[convoy]\ntitle = "Auth fix"\n'
 AROUND = Surroundings(
@@ -17,7 +17,7 @@ def task(key: str, *needs: str, **more: Any) -> TaskPlan:
 
 
 def plan(*tasks: TaskPlan, title: str = "Auth fix", **policy: Any) -> Plan:
-    return Plan(convoy=ConvoyPlan(title=title), tasks=tasks, policy=Policy(**policy))
+    return Plan(convoy=ConvoyPlan(title=title), tasks=tasks, policy=PlanPolicy(**policy))
 
 
 def said(content: str | bytes, name: str = "plan.toml", around: Surroundings = AROUND) -> list[str]:

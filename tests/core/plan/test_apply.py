@@ -9,7 +9,7 @@ from corral.core.errors import BadInput, Refused
 from corral.core.ids import ConvoyId, TaskId, Token
 from corral.core.log import events as e
 from corral.core.log.state import TaskState
-from corral.core.plan.apply import Outcome, applied, outcome
+from corral.core.plan.apply import PlanOutcome, applied, outcome
 from corral.core.plan.schema import ConvoyPlan, Plan
 from corral.core.show.views import task_view
 from corral.core.show.why import explain
@@ -17,7 +17,7 @@ from tests.core.memory_board import Board
 from tests.core.plan.plans import plan, task
 
 
-def put(board: Board, made: Plan) -> tuple[Sequence[e.Event], Outcome]:
+def put(board: Board, made: Plan) -> tuple[Sequence[e.Event], PlanOutcome]:
     events = board.do(c.ApplyPlan(plan=made))
     return events, outcome(board.state, made, events)
 

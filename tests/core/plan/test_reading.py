@@ -6,12 +6,12 @@ import pytest
 from corral.core.plan.check import Surroundings, problems
 from corral.core.plan.problems import Source
 from corral.core.plan.read import read
-from corral.core.plan.schema import ConvoyPlan, Plan, Policy, TaskPlan
+from corral.core.plan.schema import ConvoyPlan, Plan, PlanPolicy, TaskPlan
 from corral.core.plan.toml import read_toml
 
 WANTED = Plan(
     convoy=ConvoyPlan(title="Auth fix", base="main", strategy="squash", checks=("pytest -q",)),
-    policy=Policy(overlap="allow"),
+    policy=PlanPolicy(overlap="allow"),
     tasks=(
         TaskPlan(
             key="tokens",

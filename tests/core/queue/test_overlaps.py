@@ -8,7 +8,7 @@ from corral.core.board import commands as c
 from corral.core.ids import TaskId
 from corral.core.log import events as e
 from corral.core.log.state import TaskState
-from corral.core.queue.overlaps import Found, obstacle, overlap_views, update
+from corral.core.queue.overlaps import FoundOverlap, obstacle, overlap_views, update
 from corral.core.session.slots import Limits, startable
 from corral.core.show.why import explain
 from tests.core.memory_board import Board
@@ -28,12 +28,14 @@ def board() -> Board:
     return board
 
 
-def found(one: int, other: int, *paths: str) -> Found:
+def found(one: int, other: int, *paths: str) -> FoundOverlap:
     there = TaskId(f"AF-{other}") if other else NOBODY
-    return Found(TaskId(f"AF-{one}"), there, paths or ("src/a.py",))
+    return FoundOverlap(TaskId(f"AF-{one}"), there, paths or ("src/a.py",))
 
 
-def sweep(board: Board, *seen: Found, quiet: Sequence[str] = ()) -> list[tuple[str, str, str]]:
+def sweep(
+    board: Board, *seen: FoundOverlap, quiet: Sequence[str] = ()
+) -> list[tuple[str, str, str]]:
     events = board.record(update(board.state, seen, frozenset(quiet)))
     assert all(isinstance(event, e.OverlapSeen | e.OverlapOver) for event in events)
     return [(one.type.removeprefix("overlap."), one.task, one.other) for one in events]  # type: ignore[attr-defined]
@@ -83,8 +85,10 @@ def test_what_comes_and_goes_is_not_told_each_time(board: Board) -> None:
 
 def test_a_conflict_needs_somebody_at_work(board: Board) -> None:
     rests = board.task()
-    assert sweep(board, Found(TaskId("AF-4"), rests, ("a",))) == []
-    assert sweep(board, Found(TaskId("AF-4"), TaskId("AF-2"), ("a",))) == [("seen", "AF-4", "AF-2")]
+    assert sweep(board, FoundOverlap(TaskId("AF-4"), rests, ("a",))) == []
+    assert sweep(board, FoundOverlap(TaskId("AF-4"), TaskId("AF-2"), ("a",))) == [
+        ("seen", "AF-4", "AF-2")
+    ]
     board.do(c.BlockTask(task=TaskId("AF-2"), token=board.get("AF-2").claim.token))  # type: ignore[union-attr]
     assert overlap_views(board.state) == []
 

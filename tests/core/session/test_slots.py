@@ -12,7 +12,7 @@ from corral.core.board.claims import offers
 from corral.core.ids import ConvoyId, SessionId, TaskId, Token
 from corral.core.log.state import Session, State, Task, TaskState
 from corral.core.session import rules as session_rules
-from corral.core.session.slots import Limits, Taken, startable
+from corral.core.session.slots import Limits, TakenSlots, startable
 from tests.core.memory_board import START, Board
 
 POOLS = ("", "a", "b")
@@ -102,7 +102,7 @@ def test_a_plan_never_goes_beyond_a_limit_whatever_the_state(state: State, given
 
 @given(states(), limits())
 def test_a_plan_leaves_nothing_waiting_that_could_start(state: State, given: Limits) -> None:
-    taken, started = Taken(state), planned(state, given)
+    taken, started = TakenSlots(state), planned(state, given)
     for found in started:
         taken.add(pool_of(found))
     for waiting in offers(state, START, WITNESS):
@@ -154,17 +154,17 @@ def test_who_waits_is_told_what_for() -> None:
     state.sessions[SessionId("X-1.1")] = session("X-1.1", "a")
     calm = task(1, urgent=False, priority=0, engine="", state=TaskState.TODO)
     urgent = task(2, urgent=True, priority=0, engine="one", state=TaskState.TODO)
-    no_slot = Taken(state).obstacle(calm, "", Limits(3, 2))
+    no_slot = TakenSlots(state).obstacle(calm, "", Limits(3, 2))
     assert no_slot is not None
     assert no_slot.code == "no_slot"
     assert no_slot.text == "AF-1 waits for a slot: 1 of 3 are taken, with 2 kept for urgent tasks"
-    full = Taken(state).obstacle(urgent, "a", Limits(3, 2, {"a": 1}))
+    full = TakenSlots(state).obstacle(urgent, "a", Limits(3, 2, {"a": 1}))
     assert full is not None
     assert (full.code, full.text) == (
         "pool_full",
         "AF-2 waits for a slot in the pool 'a': all 1 are taken",
     )
-    assert Taken(state).obstacle(urgent, "b", Limits(3, 2, {"a": 1})) is None
+    assert TakenSlots(state).obstacle(urgent, "b", Limits(3, 2, {"a": 1})) is None
 
 
 @given(st.data(), limits())

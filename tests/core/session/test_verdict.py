@@ -9,42 +9,42 @@ from hypothesis import strategies as st
 
 from corral.core.engine.facts import Trouble
 from corral.core.session.verdict import (
-    Check,
-    Ended,
+    AcceptanceRun,
+    BranchWork,
     Judgement,
     LastWord,
+    ProgramEnd,
     Verdict,
-    Work,
     judge_checks,
     judge_end,
     judge_idle,
     judge_work,
 )
 
-WELL = Ended(code=0)
+WELL = ProgramEnd(code=0)
 GOOD = {"commits": 1, "changed": ("src/a.py",), "commit": "a" * 40}
 OWNED = ("src/**",)
-PASSED, FAILED = Check("make", 0), Check("make", 2, tail="1 failed")
+PASSED, FAILED = AcceptanceRun("make", 0), AcceptanceRun("make", 2, tail="1 failed")
 
 
 class Case(NamedTuple):
     verdict: Verdict
-    ended: Ended = WELL
+    ended: ProgramEnd = WELL
     work: dict[str, Any] = {}  # noqa: RUF012 - never changed
-    checks: tuple[Check, ...] = (PASSED,)
+    checks: tuple[AcceptanceRun, ...] = (PASSED,)
     observer: bool = False
 
 
 def judged(case: Case) -> Judgement:
     """Judge in the order in which the witness asks."""
     found = judge_end(case.ended)
-    work = Work(**{**GOOD, **case.work})
+    work = BranchWork(**{**GOOD, **case.work})
     found = found or judge_idle(judge_work(work, OWNED, observer=case.observer), case.ended.word)
     return found or judge_checks(case.checks)
 
 
-def told(trouble: Trouble | None, code: int = 1) -> Ended:
-    return Ended(code=code, word=LastWord(trouble=trouble, text="why"))
+def told(trouble: Trouble | None, code: int = 1) -> ProgramEnd:
+    return ProgramEnd(code=code, word=LastWord(trouble=trouble, text="why"))
 
 
 CASES = {
@@ -79,13 +79,15 @@ CASES = {
     ),
     "says that it is done, but the checks fail": Case(Verdict.CHECKS_FAILED, checks=(FAILED,)),
     "passes but one of its checks": Case(Verdict.CHECKS_FAILED, checks=(PASSED, FAILED, PASSED)),
-    "has checks that never end": Case(Verdict.CHECKS_FAILED, checks=(Check("make", None),)),
-    "is killed": Case(Verdict.CRASHED, Ended(signal=9)),
-    "gives up": Case(Verdict.CRASHED, Ended(code=3)),
-    "ends, and nobody knows how": Case(Verdict.CRASHED, Ended()),
-    "runs for too long": Case(Verdict.TIMED_OUT, Ended(signal=9, stop=Verdict.TIMED_OUT)),
-    "writes nothing for three beats": Case(Verdict.SILENT, Ended(signal=15, stop=Verdict.SILENT)),
-    "is stopped by hand": Case(Verdict.STOPPED, Ended(code=0, stop=Verdict.STOPPED)),
+    "has checks that never end": Case(Verdict.CHECKS_FAILED, checks=(AcceptanceRun("make", None),)),
+    "is killed": Case(Verdict.CRASHED, ProgramEnd(signal=9)),
+    "gives up": Case(Verdict.CRASHED, ProgramEnd(code=3)),
+    "ends, and nobody knows how": Case(Verdict.CRASHED, ProgramEnd()),
+    "runs for too long": Case(Verdict.TIMED_OUT, ProgramEnd(signal=9, stop=Verdict.TIMED_OUT)),
+    "writes nothing for three beats": Case(
+        Verdict.SILENT, ProgramEnd(signal=15, stop=Verdict.SILENT)
+    ),
+    "is stopped by hand": Case(Verdict.STOPPED, ProgramEnd(code=0, stop=Verdict.STOPPED)),
     "is refused its log-in, and exits 0": Case(Verdict.REFUSED, told(Trouble.AUTH, code=0)),
     "is told to slow down": Case(Verdict.LIMITED, told(Trouble.RATE)),
     "finds the other side too busy": Case(Verdict.LIMITED, told(Trouble.OVERLOAD)),
@@ -98,27 +100,29 @@ CASES = {
     "has troubles nobody knows": Case(Verdict.CRASHED, told(Trouble.OTHER)),
     "does its work, and exits 1": Case(Verdict.PROVED, told(None, code=1)),
     "does its work, and is killed while it ends": Case(
-        Verdict.PROVED, Ended(signal=15, word=LastWord())
+        Verdict.PROVED, ProgramEnd(signal=15, word=LastWord())
     ),
     "exits 0 in the middle of a sentence": Case(
-        Verdict.CRASHED, Ended(code=0, word=LastWord(said=False))
+        Verdict.CRASHED, ProgramEnd(code=0, word=LastWord(said=False))
     ),
     "asks, and ends": Case(
         Verdict.NEEDS_ANSWER,
-        Ended(code=0, word=LastWord(asked="Tabs?")),
+        ProgramEnd(code=0, word=LastWord(asked="Tabs?")),
         {"commits": 0, "changed": ()},
     ),
     "asks, and works all the same": Case(
-        Verdict.PROVED, Ended(code=0, word=LastWord(asked="Tabs?"))
+        Verdict.PROVED, ProgramEnd(code=0, word=LastWord(asked="Tabs?"))
     ),
-    "is ended for what it did": Case(Verdict.LOOPING, Ended(code=0, stop=Verdict.LOOPING)),
-    "waits for a model that is silent": Case(Verdict.HUNG, Ended(code=0, stop=Verdict.HUNG)),
-    "fills its context": Case(Verdict.HANDED_OVER, Ended(code=0, stop=Verdict.HANDED_OVER)),
+    "is ended for what it did": Case(Verdict.LOOPING, ProgramEnd(code=0, stop=Verdict.LOOPING)),
+    "waits for a model that is silent": Case(Verdict.HUNG, ProgramEnd(code=0, stop=Verdict.HUNG)),
+    "fills its context": Case(Verdict.HANDED_OVER, ProgramEnd(code=0, stop=Verdict.HANDED_OVER)),
     "is interrupted with the whole run": Case(
-        Verdict.INTERRUPTED, Ended(code=None, signal=15, stop=Verdict.INTERRUPTED)
+        Verdict.INTERRUPTED, ProgramEnd(code=None, signal=15, stop=Verdict.INTERRUPTED)
     ),
-    "uses another model": Case(Verdict.WRONG_MODEL, Ended(code=0, stop=Verdict.WRONG_MODEL)),
-    "has no program": Case(Verdict.COULD_NOT_START, Ended(code=127, never_ran="no such program")),
+    "uses another model": Case(Verdict.WRONG_MODEL, ProgramEnd(code=0, stop=Verdict.WRONG_MODEL)),
+    "has no program": Case(
+        Verdict.COULD_NOT_START, ProgramEnd(code=127, never_ran="no such program")
+    ),
 }
 
 
@@ -151,7 +155,7 @@ ORDER: list[tuple[Verdict, dict[str, Any], dict[str, Any]]] = [
 def test_the_gravest_fact_gives_the_verdict(first: int, second: int) -> None:
     verdict, ended, work = ORDER[first]
     _, also_ended, also_work = ORDER[second]
-    case = Case(verdict, Ended(**{"code": 0, **also_ended, **ended}), {**also_work, **work})
+    case = Case(verdict, ProgramEnd(**{"code": 0, **also_ended, **ended}), {**also_work, **work})
     assert judged(case._replace(checks=(FAILED,))).verdict is verdict
 
 
@@ -160,26 +164,26 @@ def test_nothing_is_proved_but_clean_committed_work_of_a_program_that_ended_well
     on_branch: bool, commits: int, clean: bool, code: int | None
 ) -> None:
     work = {"on_branch": on_branch, "commits": commits, "dirty": () if clean else ("x",)}
-    proved = judged(Case(Verdict.PROVED, Ended(code=code), work)).verdict is Verdict.PROVED
+    proved = judged(Case(Verdict.PROVED, ProgramEnd(code=code), work)).verdict is Verdict.PROVED
     assert proved == (on_branch and commits > 0 and clean and code == 0)
 
 
 @pytest.mark.parametrize(
     ("judgement", "words"),
     [
-        (judge_end(Ended(never_ran="no such program")), "no such program"),
-        (judge_end(Ended(signal=9, last_words="oh no")), "signal 9; its last words: oh no"),
-        (judge_end(Ended(code=3)), "exit code 3"),
+        (judge_end(ProgramEnd(never_ran="no such program")), "no such program"),
+        (judge_end(ProgramEnd(signal=9, last_words="oh no")), "signal 9; its last words: oh no"),
+        (judge_end(ProgramEnd(code=3)), "exit code 3"),
         (judge_checks((PASSED, FAILED)), "make: exit code 2; its last words: 1 failed"),
-        (judge_checks((Check("make", None),)), "make: did not end"),
-        (judge_work(Work(exists=False), (), observer=False), "its working tree is gone"),
-        (judge_work(Work(on_branch=False, elsewhere="main"), (), observer=False), "main"),
+        (judge_checks((AcceptanceRun("make", None),)), "make: did not end"),
+        (judge_work(BranchWork(exists=False), (), observer=False), "its working tree is gone"),
+        (judge_work(BranchWork(on_branch=False, elsewhere="main"), (), observer=False), "main"),
         (
-            judge_work(Work(dirty=tuple("abcdefg")), (), observer=False),
+            judge_work(BranchWork(dirty=tuple("abcdefg")), (), observer=False),
             "a, b, c, d, e and 2 more",
         ),
         (
-            judge_work(Work(commits=1, changed=("a", "src/b")), ("src/**",), observer=False),
+            judge_work(BranchWork(commits=1, changed=("a", "src/b")), ("src/**",), observer=False),
             "a",
         ),
     ],
@@ -190,11 +194,11 @@ def test_a_judgement_says_what_it_rests_on(judgement: Judgement | None, words: s
 
 
 def test_a_task_that_declares_no_paths_may_change_any() -> None:
-    assert judge_work(Work(commits=1, changed=("a", "b/c")), (), observer=False) is None
+    assert judge_work(BranchWork(commits=1, changed=("a", "b/c")), (), observer=False) is None
 
 
 def test_a_path_counts_as_within_if_any_pattern_has_it() -> None:
-    work = Work(commits=1, changed=("src/a.py", "docs/b.md"))
+    work = BranchWork(commits=1, changed=("src/a.py", "docs/b.md"))
     assert judge_work(work, ("src/**", "docs/*.md"), observer=False) is None
     found = judge_work(work, ("src/**",), observer=False)
     assert found == Judgement(Verdict.OUT_OF_SCOPE, "docs/b.md")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from corral.core.board import commands as c
-from corral.core.chores import Found
+from corral.core.chores import ChoreOutcome
 from corral.core.errors import Refused
 from corral.core.ids import TaskId
 from corral.core.log.state import TaskState
@@ -22,7 +22,7 @@ from tests.world.processes.sessions import await_end, await_in
 def test_every_chore_says_what_it_found_and_when_it_ran(yard: Yard) -> None:
     results = yard.once()
     assert list(results) == list(NAMES)
-    assert all(result == Found() for result in results.values())
+    assert all(result == ChoreOutcome() for result in results.values())
     assert set(yard.state().chores) == set(NAMES)
 
 
@@ -41,7 +41,7 @@ def test_claims_and_leases_that_ran_out_are_free_again(yard: Yard) -> None:
     assert yard.once()["claims"].done == 0
     yard.ahead = 10_001
     results = yard.once()
-    assert (results["claims"], results["leases"]) == (Found(1, 1), Found(1, 1))
+    assert (results["claims"], results["leases"]) == (ChoreOutcome(1, 1), ChoreOutcome(1, 1))
     assert yard.state().tasks[TaskId("AF-1")].state is TaskState.TODO
     assert list(yard.state().leases) == ["port:9090"]
 
@@ -89,7 +89,7 @@ def test_a_session_that_runs_or_left_an_exit_is_not_lost(yard: Yard) -> None:
     folder = yard.launch(second)
     processes.ask_stop(folder)
     await_in(folder, lambda: processes.read_exit(folder))
-    assert yard.once()["sessions"] == Found()
+    assert yard.once()["sessions"] == ChoreOutcome()
 
 
 def test_alerts_about_a_session_end_with_it(yard: Yard) -> None:
@@ -97,7 +97,7 @@ def test_alerts_about_a_session_end_with_it(yard: Yard) -> None:
     yard.do(c.RaiseAlert(subject=session, kind="silent", text="x"), "witness")
     yard.do(c.RaiseAlert(subject=session, kind="note", text="by hand"))
     yard.end(session)
-    assert yard.once()["alerts"] == Found(1, 1)
+    assert yard.once()["alerts"] == ChoreOutcome(1, 1)
     assert yard.alerts() == {"note": session}
 
 
@@ -110,7 +110,7 @@ def test_an_error_in_one_chore_is_an_alert_and_the_others_are_done(yard: Yard) -
     results = yard.once()
     assert results["trees"].error
     assert results["kept"].error
-    assert results["leases"] == Found(1, 1)
+    assert results["leases"] == ChoreOutcome(1, 1)
     assert not sessions.exists()
     subjects = {alert.subject for alert in yard.state().alerts.values()}
     assert subjects == {"trees", "kept", "trash"}

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from corral.core.board import commands as c
-from corral.core.chores import DAY, SETTLE, Found
+from corral.core.chores import DAY, SETTLE, ChoreOutcome
 from corral.core.ids import TaskId
 from corral.roles.records.rooms import Room
 from corral.world import processes
@@ -32,7 +32,7 @@ def test_strays_of_sessions_that_are_over_are_ended_and_nobody_else(yard: Yard) 
         marked(yard),
     ]
     try:
-        assert yard.once()["processes"] == Found(2, 2)
+        assert yard.once()["processes"] == ChoreOutcome(2, 2)
         assert [process.wait(PATIENCE_S) for process in strays] == [-9, -9]
         assert [process.poll() for process in spared] == [None] * len(spared)
     finally:
@@ -44,9 +44,9 @@ def test_a_tree_whose_session_is_over_is_kept_and_parked(yard: Yard) -> None:
     left, used = yard.tree(over), yard.tree(live)
     commit = commit_file(left.path, "made.txt", "made\n")
     Path(left.path, "left.txt").write_text("left\n")
-    assert yard.once()["trees"] == Found()
+    assert yard.once()["trees"] == ChoreOutcome()
     yard.end(over)
-    assert yard.once()["trees"] == Found(1, 1)
+    assert yard.once()["trees"] == ChoreOutcome(1, 1)
     assert [tree.name for tree in yard.trees.list()] == [live]
     assert Path(used.path, "run.sh").exists()
     (kept,) = yard.trees.keep.list_kept(over)
@@ -59,9 +59,9 @@ def test_a_witness_that_runs_has_time_to_clean_up_itself(yard: Yard) -> None:
     session = yard.begin()
     yard.tree(session)
     yard.end(session)
-    assert yard.once()["trees"] == Found()
+    assert yard.once()["trees"] == ChoreOutcome()
     yard.ahead = SETTLE + 1000
-    assert yard.once()["trees"] == Found(1, 1)
+    assert yard.once()["trees"] == ChoreOutcome(1, 1)
 
 
 def test_a_tree_that_cannot_be_kept_stays_and_is_told(yard: Yard) -> None:
@@ -76,7 +76,7 @@ def test_a_tree_that_cannot_be_kept_stays_and_is_told(yard: Yard) -> None:
     assert yard.alerts() == {"orphan-tree": session}
     assert Path(tree.path, "left.txt").exists()
     desks.unlink()
-    assert yard.once()["trees"] == Found(1, 1)
+    assert yard.once()["trees"] == ChoreOutcome(1, 1)
     assert yard.alerts() == {}
 
 
@@ -118,14 +118,14 @@ def test_rooms_and_kept_work_go_after_the_retention(yard: Yard) -> None:
     yard.once()
     assert room.exists()
     yard.ahead = 31 * DAY
-    assert yard.once()["rooms"] == Found(1, 1)
+    assert yard.once()["rooms"] == ChoreOutcome(1, 1)
     assert not room.exists()
     assert len(yard.trees.keep.list_kept()) == 1, "its convoy is open"
     yard.do(c.CancelTask(task=TaskId("AF-1")))
     yard.ahead += 29 * DAY
-    assert yard.once()["kept"] == Found()
+    assert yard.once()["kept"] == ChoreOutcome()
     yard.ahead += 2 * DAY
-    assert yard.once()["kept"] == Found(1, 1)
+    assert yard.once()["kept"] == ChoreOutcome(1, 1)
     assert yard.trees.keep.list_kept() == []
 
 
@@ -149,9 +149,9 @@ def test_check_trees_and_old_runs_go_when_nobody_uses_them(yard: Yard) -> None:
     going = runs.start(2, "going", "main", ["sleep 1000"], deadline_s=600)
     try:
         yard.ahead = 29 * DAY
-        assert yard.once()["checks"] == Found()
+        assert yard.once()["checks"] == ChoreOutcome()
         yard.ahead = 31 * DAY
-        assert yard.once()["checks"] == Found(1, 1)
+        assert yard.once()["checks"] == ChoreOutcome(1, 1)
         assert pool.slots() == [2]
         assert outcome(going.folder) is None
     finally:
@@ -164,5 +164,5 @@ def test_what_was_thrown_away_is_deleted(yard: Yard) -> None:
     trash = Path(yard.trees.place, ".trash-0123456789abcdef")
     (trash / "deep").mkdir(parents=True)
     (trash / "deep" / "file").write_text("x")
-    assert yard.once()["trash"] == Found(1, 1)
+    assert yard.once()["trash"] == ChoreOutcome(1, 1)
     assert not trash.exists()

@@ -11,9 +11,9 @@ from corral.core.engine.facts import Fact, Said
 from corral.core.engine.stream import Stream as Summary
 from corral.roles.records.facts import Reading
 from corral.world.engines.agents.self_reporting import FactsReader
-from corral.world.engines.recipe import Job, Stream
+from corral.world.engines.recipe import EngineJob, Stream
 
-JOB = Job(session="A-1.1", program=("x",), tree="/", home="/", prompt_file="/")
+JOB = EngineJob(session="A-1.1", program=("x",), tree="/", home="/", prompt_file="/")
 NOW = 1_700_000_000_000
 
 

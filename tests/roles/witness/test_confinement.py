@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from corral.core.config import Confine
+from corral.core.config import ConfineSettings
 from corral.core.errors import Failed
 from corral.roles.records.rooms import Room
 from corral.roles.witness.confinement import Confinement
@@ -19,9 +19,9 @@ def test_a_system_without_landlock_is_named(
     repository = find(str(make_repository(tmp_path / "project").path))
     monkeypatch.setattr(landlock, "version", lambda: 0)
     with pytest.raises(Failed, match="no Landlock"):
-        Confinement(Confine(enabled=True), repository).check()
+        Confinement(ConfineSettings(enabled=True), repository).check()
     with pytest.raises(OSError, match="no Landlock"):
         landlock.confine([])
-    off = Confinement(Confine(), repository)
+    off = Confinement(ConfineSettings(), repository)
     off.check()
     assert off.variables(Room(str(tmp_path), "FAR-1.1")) == {}  # type: ignore[arg-type]  # a name

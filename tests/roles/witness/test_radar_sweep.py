@@ -8,7 +8,7 @@ import pytest
 from corral.core.ids import ConvoyId, SessionId, TaskId
 from corral.core.log.state import State
 from corral.core.queue.state import Trunk
-from corral.roles.witness.radar_sweep import Sweeper, Work
+from corral.roles.witness.radar_sweep import Sweeper, TaskWork
 from corral.world.git.merge import Merger
 from corral.world.git.view import View
 from corral.world.trees import Tree, Trees
@@ -49,12 +49,14 @@ class Field:
         at_work: bool = True,
         tree: Tree | None = None,
         **more: str,
-    ) -> Work:
+    ) -> TaskWork:
         convoy, fork = ConvoyId(more.get("convoy", SHOP)), more.get("fork", self.base)
         session = SessionId(tree.name if tree else "")
-        return Work(TaskId(f"T-{number}"), convoy, commit, fork, at_work, session, tree)
+        return TaskWork(TaskId(f"T-{number}"), convoy, commit, fork, at_work, session, tree)
 
-    def sweep(self, works: Sequence[Work], heard: set[str] | None = None, now: int = 0) -> set[str]:
+    def sweep(
+        self, works: Sequence[TaskWork], heard: set[str] | None = None, now: int = 0
+    ) -> set[str]:
         found = self.sweeper.sweep(works, self.state, heard or set(), now)
         return {f"{one.name.strip()}: {','.join(one.paths)}" for one in found}
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from corral.world import processes
-from corral.world.checks import Outcome, Pool, Run, Runs, outcome, stop
+from corral.world.checks import ChecksRun, Pool, RunOutcome, Runs, outcome, stop
 from corral.world.processes import records, table
 from corral.world.repository import find
 from tests.patience import PATIENCE_S
@@ -25,18 +25,22 @@ class Bench:
     def folder(self) -> Path:
         return self.repo / ".git" / "corral" / "checks"
 
-    def start(self, *commands: str, slot: int = 1, commit: str = "main", **more: object) -> Run:
+    def start(
+        self, *commands: str, slot: int = 1, commit: str = "main", **more: object
+    ) -> ChecksRun:
         self._number += 1
         given = {"deadline_s": 60, "grace_s": 0.3} | more
         return self.runs.start(slot, f"r{self._number}", commit, commands, **given)  # type: ignore[arg-type]  # a bag of options
 
-    def ended(self, run: Run, limit_s: float = PATIENCE_S) -> Outcome:
+    def ended(self, run: ChecksRun, limit_s: float = PATIENCE_S) -> RunOutcome:
         return await_in(run.folder, lambda: outcome(run.folder), limit_s)
 
-    def run(self, *commands: str, slot: int = 1, commit: str = "main", **more: object) -> Outcome:
+    def run(
+        self, *commands: str, slot: int = 1, commit: str = "main", **more: object
+    ) -> RunOutcome:
         return self.ended(self.start(*commands, slot=slot, commit=commit, **more))
 
-    def record(self, run: Run) -> records.Record:
+    def record(self, run: ChecksRun) -> records.Record:
         record = records.read(run.folder, records.PROCESS)
         assert record is not None
         return record

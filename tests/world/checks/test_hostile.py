@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from corral.world.checks import Result, tail
+from corral.world.checks import RunResult, tail
 from tests.world.checks.check_runs import Bench
 from tests.world.trees.tree_repo import git, repository
 
@@ -22,26 +22,26 @@ while ! test -s writer.txt; do sleep 0.01; done
 @pytest.mark.parametrize(
     ("script", "result", "command"),
     [
-        (DAEMONS, Result.GREEN, False),
-        (f"{DAEMONS} exit 4", Result.RED, True),
+        (DAEMONS, RunResult.GREEN, False),
+        (f"{DAEMONS} exit 4", RunResult.RED, True),
         # Its runner is gone, so nobody knows how the command would have ended.
-        ("setsid sleep 1000 & kill -9 $PPID; sleep 1000", Result.LOST, True),
-        ("setsid sleep 1000 & kill -9 $(ps -o ppid= -p $PPID); sleep 1000", Result.LOST, True),
+        ("setsid sleep 1000 & kill -9 $PPID; sleep 1000", RunResult.LOST, True),
+        ("setsid sleep 1000 & kill -9 $(ps -o ppid= -p $PPID); sleep 1000", RunResult.LOST, True),
         (
             "shim=$(ps -o ppid= -p $PPID); keeper=$(ps -o ppid= -p $shim); setsid sleep 1000 & "
             "kill -9 $keeper $shim; sleep 1000",
-            Result.LOST,
+            RunResult.LOST,
             True,
         ),
-        ('rm -rf "$PWD" "$TMPDIR"', Result.GREEN, False),
-        ('d=$PWD; cd /; rm -rf "$d"; ln -s "$HOME" "$d"', Result.GREEN, False),
-        ("rm -rf $(git rev-parse --git-dir)", Result.GREEN, False),
-        ("kill -STOP $$", Result.TIMED_OUT, True),
-        ("yes > /dev/null & exec sleep 1000", Result.TIMED_OUT, True),
+        ('rm -rf "$PWD" "$TMPDIR"', RunResult.GREEN, False),
+        ('d=$PWD; cd /; rm -rf "$d"; ln -s "$HOME" "$d"', RunResult.GREEN, False),
+        ("rm -rf $(git rev-parse --git-dir)", RunResult.GREEN, False),
+        ("kill -STOP $$", RunResult.TIMED_OUT, True),
+        ("yes > /dev/null & exec sleep 1000", RunResult.TIMED_OUT, True),
     ],
 )
-def test_misbehaviour(bench: Bench, script: str, result: Result, command: bool) -> None:
-    deadline_s = 3 if result is Result.TIMED_OUT else 60
+def test_misbehaviour(bench: Bench, script: str, result: RunResult, command: bool) -> None:
+    deadline_s = 3 if result is RunResult.TIMED_OUT else 60
     done = bench.run("true", script, deadline_s=deadline_s)
     assert (done.result, done.command) == (result, script if command else ""), done
     assert bench.mentioned() == []
@@ -52,7 +52,7 @@ def test_misbehaviour(bench: Bench, script: str, result: Result, command: bool) 
 
 def test_a_command_after_the_tree_is_gone_fails(bench: Bench) -> None:
     done = bench.run('rm -rf "$PWD"', "true")
-    assert (done.result, done.command, done.code) == (Result.RED, "true", 126)
+    assert (done.result, done.command, done.code) == (RunResult.RED, "true", 126)
     assert "No such file" in done.last_lines[-1]
     bench.assert_unaffected()
 
@@ -60,7 +60,7 @@ def test_a_command_after_the_tree_is_gone_fails(bench: Bench) -> None:
 def test_a_run_that_deletes_its_own_folder_is_lost(bench: Bench) -> None:
     run = bench.start(f"rm -rf {bench.folder}/*; seq 1000")
     done = bench.ended(run)
-    assert done.result is Result.LOST
+    assert done.result is RunResult.LOST
     bench.assert_unaffected()
 
 
@@ -68,7 +68,7 @@ def test_a_gigabyte_of_output_is_bounded(bench: Bench) -> None:
     limit = 1 << 20
     run = bench.start("head -c 1073741824 /dev/zero", "echo end; exit 2", output_bytes=limit)
     done = bench.ended(run, 120)
-    assert (done.result, done.command) == (Result.RED, "echo end; exit 2")
+    assert (done.result, done.command) == (RunResult.RED, "echo end; exit 2")
     assert done.last_lines[-1] == "end"
     assert len(done.last_lines) <= 40
     assert sum(os.path.getsize(f"{run.folder}/{n}") for n in os.listdir(run.folder)) < 3 * limit
@@ -104,13 +104,13 @@ def test_a_check_that_fills_the_disk_is_red_and_leaves_room(small_disk: Path) ->
     bench = Bench(repository(small_disk / "project"))
     try:
         done = bench.run("true", "cat /dev/zero > filler")
-        assert (done.result, done.command) == (Result.RED, "cat /dev/zero > filler")
+        assert (done.result, done.command) == (RunResult.RED, "cat /dev/zero > filler")
         assert done.disk_full
         assert [c.code for c in done.commands] == [0, 1]
         inside = bench.run("cat /dev/zero > $TMPDIR/filler")
-        assert (inside.result, inside.disk_full) == (Result.RED, True)
+        assert (inside.result, inside.disk_full) == (RunResult.RED, True)
         for_ever = bench.run("while :; do cat /dev/zero >> filler; done", deadline_s=3)
-        assert for_ever.result is Result.TIMED_OUT
+        assert for_ever.result is RunResult.TIMED_OUT
         assert not bench.run("false").disk_full
         bench.assert_unaffected()
     finally:

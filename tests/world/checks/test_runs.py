@@ -10,7 +10,7 @@ import pytest
 
 from corral.core.errors import BadInput, Refused
 from corral.world import clock, processes
-from corral.world.checks import Pool, Result, Runs, is_overdue, key, outcome, stop, tail
+from corral.world.checks import Pool, RunResult, Runs, is_overdue, key, outcome, stop, tail
 from corral.world.processes import records
 from corral.world.repository import find
 from tests.world.checks.check_runs import Bench
@@ -24,7 +24,7 @@ def test_all_commands_pass_in_order(bench: Bench) -> None:
     burn = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"
     run = bench.start("echo one > order", "echo two >> order; cat order", burn)
     done = bench.ended(run)
-    assert done.result is Result.GREEN
+    assert done.result is RunResult.GREEN
     assert (done.command, done.code, done.last_lines, done.killed) == ("", None, (), 0)
     assert [(c.number, c.code) for c in done.commands] == [(1, 0), (2, 0), (3, 0)]
     assert tail(run.folder, 9)[1:4] == ["+ echo two >> order; cat order", "one", "two"]
@@ -36,17 +36,17 @@ def test_all_commands_pass_in_order(bench: Bench) -> None:
 def test_the_first_failure_ends_the_run_and_is_told(bench: Bench) -> None:
     failing = "echo out; echo why >&2; exit 3"
     done = bench.run("true", failing, "echo never")
-    assert (done.result, done.command, done.code, done.signal) == (Result.RED, failing, 3, None)
+    assert (done.result, done.command, done.code, done.signal) == (RunResult.RED, failing, 3, None)
     assert done.last_lines[-2:] == ("out", "why")
     assert "never" not in done.last_lines[-1]
     assert [c.code for c in done.commands] == [0, 3]
     assert not done.disk_full
     killed = bench.run("kill -9 $$")
-    assert (killed.result, killed.code, killed.signal) == (Result.RED, None, 9)
+    assert (killed.result, killed.code, killed.signal) == (RunResult.RED, None, 9)
     group = bench.run("trap '' TERM; kill -9 0")
-    assert (group.result, group.signal) == (Result.RED, 9)
+    assert (group.result, group.signal) == (RunResult.RED, 9)
     missing = bench.run("no-such-program --at-all")
-    assert (missing.result, missing.code) == (Result.RED, 127)
+    assert (missing.result, missing.code) == (RunResult.RED, 127)
 
 
 def test_a_run_gets_a_clean_environment(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,7 +71,7 @@ def test_a_run_gets_a_clean_environment(bench: Bench, monkeypatch: pytest.Monkey
 def test_the_deadline_is_kept_without_whoever_started_the_run(bench: Bench) -> None:
     hang = "trap '' TERM; echo hangs; while :; do sleep 1; done"
     done = bench.run("true", hang, deadline_s=3)
-    assert (done.result, done.command) == (Result.TIMED_OUT, hang)
+    assert (done.result, done.command) == (RunResult.TIMED_OUT, hang)
     assert done.last_lines[-1] == "hangs"
     assert 3 <= done.wall_s < 60  # it would go on for ever
     bench.assert_unaffected()
@@ -83,7 +83,7 @@ def test_a_superseded_run_is_stopped_at_once_and_makes_room(bench: Bench) -> Non
     assert outcome(run.folder) is None
     assert stop(run.folder)
     done = bench.ended(run)
-    assert done.result is Result.STOPPED
+    assert done.result is RunResult.STOPPED
     assert done.command == run.commands[0]
     assert not stop(run.folder)
     bench.assert_unaffected()
@@ -109,7 +109,7 @@ def test_what_cannot_start_says_so(bench: Bench, monkeypatch: pytest.MonkeyPatch
             bench.start("true")
     done = outcome(str(bench.folder / "r2"))
     assert done
-    assert done.result is Result.COULD_NOT_START
+    assert done.result is RunResult.COULD_NOT_START
     assert "nowhere" in done.detail
     with pytest.raises(Refused, match="a run r1 already"):
         bench.runs.start(1, "r1", "main", ["true"], deadline_s=1)
@@ -132,8 +132,8 @@ time.sleep(1000)
 """
 
 
-@pytest.mark.parametrize(("code", "result"), [(0, Result.GREEN), (5, Result.RED)])
-def test_a_killed_refinery_loses_nothing(bench: Bench, code: int, result: Result) -> None:
+@pytest.mark.parametrize(("code", "result"), [(0, RunResult.GREEN), (5, RunResult.RED)])
+def test_a_killed_refinery_loses_nothing(bench: Bench, code: int, result: RunResult) -> None:
     gate = bench.repo.parent / "gate"
     os.mkfifo(gate)
     commands = ["echo first", f"read go < {gate}; echo on; exit {code}"]
@@ -168,7 +168,7 @@ def test_a_run_whose_starter_died_before_it_began_never_begins(bench: Bench) -> 
     (bench.folder / "half").mkdir()
     adopted = bench.runs.adopt()[run.id]
     assert adopted
-    assert adopted.result is Result.COULD_NOT_START
+    assert adopted.result is RunResult.COULD_NOT_START
     assert not processes.ask_stop(run.folder)
     with pytest.raises(Refused):
         bench.runs.start(1, "half", "main", ["true"], deadline_s=1)
@@ -190,7 +190,7 @@ def test_a_frozen_shim_is_overdue_and_still_ends_as_timed_out(
     assert outcome(run.folder) is None
     assert stop(run.folder)
     done = bench.ended(run)
-    assert done.result is Result.TIMED_OUT
+    assert done.result is RunResult.TIMED_OUT
     assert not is_overdue(run.folder)
 
 
@@ -234,7 +234,7 @@ def test_strays_of_a_run_that_lost_everything_are_ended(bench: Bench) -> None:
     kill(record["keeper_pid"], signal.SIGKILL)
     kill(record["pid"], signal.SIGKILL)
     done = bench.ended(run)
-    assert (done.result, done.command) == (Result.LOST, run.commands[0])
+    assert (done.result, done.command) == (RunResult.LOST, run.commands[0])
     assert bench.alive()
     other = bench.start("sleep 1000", slot=2)
     assert bench.runs.end_strays() == 0

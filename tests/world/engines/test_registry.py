@@ -10,22 +10,22 @@ from typing import Any
 
 import pytest
 
-from corral.core.config import Engine
+from corral.core.config import EngineSettings
 from corral.core.engine.facts import Began, Fact, Finished, Limited, Said, Spent, Trouble
 from corral.core.errors import NotFound
 from corral.world.engines.files import lay
 from corral.world.engines.locate import program
 from corral.world.engines.probe import probe
-from corral.world.engines.recipe import Job, Mcp, Permission, environment
+from corral.world.engines.recipe import EngineJob, Mcp, Permission, environment
 from corral.world.engines.registry import ENGINES, find
 from corral.world.engines.troubles import reset_of, retry_of, status_in, trouble_of
 
 AGENTS = tuple(name for name in ENGINES if name != "command")
 
 
-def job(tmp_path: Path, **changes: Any) -> Job:
+def job(tmp_path: Path, **changes: Any) -> EngineJob:
     (tmp_path / "brief").write_text("Do it.")
-    return Job(
+    return EngineJob(
         **{
             "session": "AF-1.1",
             "program": ("/bin/agent",),
@@ -244,23 +244,23 @@ def test_the_program_itself_is_taken_instead_of_its_wrapper(tmp_path: Path) -> N
 
 def test_probing(tmp_path: Path) -> None:
     environ = {"PATH": str(tmp_path)}
-    missing = probe(Engine(type="claude-code"), environ)
+    missing = probe(EngineSettings(type="claude-code"), environ)
     assert not missing.installed
     assert "npm install" in missing.advice
     script(tmp_path / "claude", "print('2.1.5 (Claude Code)')")
-    found = probe(Engine(type="claude-code"), environ)
+    found = probe(EngineSettings(type="claude-code"), environ)
     assert (found.starts, found.version, found.answers) == (True, "2.1.5", None)
     script(tmp_path / "claude", "raise SystemExit('broken')")
-    broken = probe(Engine(type="claude-code"), environ)
+    broken = probe(EngineSettings(type="claude-code"), environ)
     assert broken.starts is False
     assert broken.advice
-    unknown = probe(Engine(type="clod"), environ)
+    unknown = probe(EngineSettings(type="clod"), environ)
     assert "no engine of type 'clod'" in unknown.advice
-    key = probe(Engine(type="shell", command=("claude",), env=("MY_KEY",)), environ)
+    key = probe(EngineSettings(type="shell", command=("claude",), env=("MY_KEY",)), environ)
     assert (key.lacking, key.installed) == ("MY_KEY", True)
-    no_tmux = probe(Engine(type="claude-code", transport="tmux"), environ)
+    no_tmux = probe(EngineSettings(type="claude-code", transport="tmux"), environ)
     assert "no tmux" in no_tmux.advice
-    no_adapter = probe(Engine(type="claude-code", transport="acp"), environ)
+    no_adapter = probe(EngineSettings(type="claude-code", transport="acp"), environ)
     assert "claude-agent-acp" in no_adapter.advice
     assert "npm install" in no_adapter.advice
 

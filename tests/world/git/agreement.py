@@ -5,7 +5,14 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from corral.world.git.candidates import Candidate, Candidates, Change, Conflict, Stamp, Strategy
+from corral.world.git.candidates import (
+    Candidate,
+    CandidateChange,
+    Candidates,
+    Conflict,
+    Stamp,
+    Strategy,
+)
 from corral.world.git.invariants import assert_landing
 from corral.world.git.merge import Merger
 from corral.world.git.messages import Identity
@@ -33,7 +40,7 @@ def compare(
     with Merger(View(str(repo / ".git"))) as merger:
         candidates = Candidates(merger)
         for history in histories:
-            change = Change("AF-1", history.branch, history.base)
+            change = CandidateChange("AF-1", history.branch, history.base)
             for strategy in Strategy:
                 theirs = _reference(clone, history, strategy)
                 if theirs is None:

@@ -6,7 +6,14 @@ from pathlib import Path
 import pytest
 
 from corral.core.errors import Refused
-from corral.world.git.candidates import Candidate, Candidates, Change, Conflict, Stamp, Strategy
+from corral.world.git.candidates import (
+    Candidate,
+    CandidateChange,
+    Candidates,
+    Conflict,
+    Stamp,
+    Strategy,
+)
 from corral.world.git.invariants import assert_landing
 from corral.world.git.merge import Merged, Merger, Sides, merge
 from corral.world.git.messages import Identity, with_trailers
@@ -25,7 +32,7 @@ def view(repo: Path) -> View:
     return View(str(repo / ".git"))
 
 
-def branch(repo: Path, name: str, start: str, *files: tuple[str, str]) -> Change:
+def branch(repo: Path, name: str, start: str, *files: tuple[str, str]) -> CandidateChange:
     """Make a branch with a commit for each file, and return to main."""
     git(repo, "checkout", "--quiet", "-b", name, start)
     fork = git(repo, "rev-parse", "HEAD")
@@ -33,10 +40,10 @@ def branch(repo: Path, name: str, start: str, *files: tuple[str, str]) -> Change
         commit_file(repo, path, content)
     tip = git(repo, "rev-parse", "HEAD")
     git(repo, "checkout", "--quiet", "main")
-    return Change(name, tip, fork, title=f"Do {name}")
+    return CandidateChange(name, tip, fork, title=f"Do {name}")
 
 
-def made(view: View, tip: str, changes: list[Change], strategy: Strategy) -> Candidate:
+def made(view: View, tip: str, changes: list[CandidateChange], strategy: Strategy) -> Candidate:
     with Merger(view) as merger:
         found = Candidates(merger).make(tip, changes, strategy, STAMP)
     assert isinstance(found, Candidate), found
@@ -77,7 +84,7 @@ def test_a_branch_that_took_in_the_target_is_not_asked_about_it_again(
     commit_file(repo, "part0/file0.txt", "and changed again\n")
     tip, last = git(repo, "rev-parse", "main"), git(repo, "rev-parse", "AF-1")
     for strategy in Strategy:
-        found = made(view, tip, [Change("AF-1", last, change.fork)], strategy)
+        found = made(view, tip, [CandidateChange("AF-1", last, change.fork)], strategy)
         assert found.tree == git(repo, "rev-parse", f"{last}^{{tree}}")
         # A replay leaves the merge out.
         assert len(found.members[0].made) == (2 if strategy is Strategy.REBASE else 1)
@@ -94,7 +101,7 @@ def test_authors_dates_and_trailers(repo: Path, view: View) -> None:
             *("--date", f"2024-01-0{number + 1}T10:00:00+0200"),
             *("-m", f"step {number}", "-m", "Fixes: #7\nCo-authored-by: Di <di@example.org>"),
         )
-    change = Change(
+    change = CandidateChange(
         "AF-1", git(repo, "rev-parse", "HEAD"), fork, "A title", trailers=(("Reviewed-by", "Ed"),)
     )
     tip = commit_file(repo, "other", "1\n") and git(repo, "rev-parse", "main")
@@ -159,7 +166,7 @@ def test_another_encoding_becomes_utf8_as_in_a_rebase(repo: Path, view: View) ->
     text = repo / ".git" / "message"
     text.write_bytes("Größe\n".encode("latin-1"))
     git(repo, "-c", "i18n.commitEncoding=latin-1", "commit", "--quiet", "-F", str(text))
-    change = Change("AF-1", git(repo, "rev-parse", "HEAD"), fork)
+    change = CandidateChange("AF-1", git(repo, "rev-parse", "HEAD"), fork)
     git(repo, "checkout", "--quiet", "main")
     tip = commit_file(repo, "other", "1\n")
     found = made(view, tip, [change], Strategy.REBASE)
@@ -173,12 +180,12 @@ def test_empty_commits_stay_and_those_that_become_empty_go(repo: Path, view: Vie
     fork = git(repo, "rev-parse", "HEAD")
     git(repo, "commit", "--quiet", "--allow-empty", "-m", "nothing")
     commit_file(repo, "same", "1\n")
-    same = Change("AF-1", git(repo, "rev-parse", "HEAD"), fork)
+    same = CandidateChange("AF-1", git(repo, "rev-parse", "HEAD"), fork)
     git(repo, "checkout", "--quiet", "main")
     tip = commit_file(repo, "same", "1\n")
     assert len(made(view, tip, [same], Strategy.REBASE).members[0].made) == 1
     assert made(view, tip, [same], Strategy.SQUASH).commit == tip
-    inside = Change("AF-2", fork, fork)
+    inside = CandidateChange("AF-2", fork, fork)
     assert made(view, tip, [inside], Strategy.MERGE).members[0].made == ()
 
 
@@ -269,7 +276,7 @@ def test_a_history_of_its_own_is_refused(repo: Path, view: View) -> None:
     orphan = commit_file(repo, "new", "1\n")
     for strategy in Strategy:
         with Merger(view) as merger, pytest.raises(Refused, match="no commit in common"):
-            Candidates(merger).make(tip, [Change("AF-1", orphan, tip)], strategy, STAMP)
+            Candidates(merger).make(tip, [CandidateChange("AF-1", orphan, tip)], strategy, STAMP)
 
 
 def test_a_shallow_clone_can_be_merged_in(repo: Path, tmp_path: Path) -> None:
@@ -288,7 +295,7 @@ def test_only_the_refinery_says_what_was_tested(repo: Path, view: View) -> None:
     picked = "Picked\n\nWhy.\n\nRefinery-Tested: tip\n\nTask: AF-9\nRefinery-Run: R9\n"
     git(repo, "commit", "--quiet", "--allow-empty", "-m", picked)
     git(repo, "commit", "--quiet", "--allow-empty", "--allow-empty-message", "-m", "")
-    change = Change("AF-1", git(repo, "rev-parse", "HEAD"), change.fork, title="Do AF-1")
+    change = CandidateChange("AF-1", git(repo, "rev-parse", "HEAD"), change.fork, title="Do AF-1")
     git(repo, "checkout", "--quiet", "main")
     for strategy, lines in ((Strategy.SQUASH, 1), (Strategy.REBASE, 3)):
         found = made(view, tip, [change], strategy)

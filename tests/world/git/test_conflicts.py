@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from corral.world.git.candidates import Candidate, Candidates, Change, Conflict, Strategy
+from corral.world.git.candidates import Candidate, CandidateChange, Candidates, Conflict, Strategy
 from corral.world.git.conflicts import conflict_state, other_side
 from corral.world.git.merge import Merger
 from corral.world.git.resolutions import RESOLVED, Resolutions
@@ -67,7 +67,7 @@ def test_a_session_sees_the_conflict_in_its_tree(repo: Path, view: View, trees: 
     resolved = git(tree.path, "rev-parse", "HEAD")
     with Merger(view) as merger:
         again = Candidates(merger).make(
-            tip, [Change("AF-1", resolved, tip)], Strategy.SQUASH, STAMP
+            tip, [CandidateChange("AF-1", resolved, tip)], Strategy.SQUASH, STAMP
         )
     assert isinstance(again, Candidate)
     assert again.tree == git(tree.path, "rev-parse", "HEAD^{tree}")
@@ -108,7 +108,7 @@ def test_a_conflict_is_resolved_as_it_was_before(repo: Path, view: View) -> None
         with Merger(view) as merger:
             candidates = Candidates(merger, resolve=Resolutions(merger).apply)
             found = candidates.make(
-                tip, [Change("AF-2", second.commit, first.fork)], strategy, STAMP
+                tip, [CandidateChange("AF-2", second.commit, first.fork)], strategy, STAMP
             )
             assert isinstance(found, Candidate)
             assert git(repo, "show", f"{found.tree}:part0/file0.txt") == "both"

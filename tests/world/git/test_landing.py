@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from corral.core.errors import BadInput
-from corral.world.git.candidates import Candidate, Candidates, Change, Strategy
+from corral.world.git.candidates import Candidate, CandidateChange, Candidates, Strategy
 from corral.world.git.invariants import assert_landing
 from corral.world.git.landing import QUEUE, SPEC, Overtaken, land, pin, pinned, settle, unpin
 from corral.world.git.merge import Merger
@@ -147,7 +147,7 @@ def test_a_rename_on_the_other_side_is_no_violation(repo: Path, view: View) -> N
     with Merger(view) as merger:
         for strategy in Strategy:
             found = Candidates(merger).make(
-                old, [Change("AF-1", change.commit, change.fork)], strategy, STAMP
+                old, [CandidateChange("AF-1", change.commit, change.fork)], strategy, STAMP
             )
             assert isinstance(found, Candidate)
             assert assert_landing(merger, old, found, {"AF-1": change.commit}) == []

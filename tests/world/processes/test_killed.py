@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from corral.world import processes
-from corral.world.processes import Reason, records, table
+from corral.world.processes import EndReason, records, table
 from corral.world.processes.keeper import LINGER_S, SOCKET
 from tests.world.processes.sessions import Sessions, await_end, kill, written
 
@@ -39,7 +39,7 @@ def test_a_killed_caller_loses_nothing(sessions: Sessions) -> None:
     assert processes.outcome(sessions.folder("a")) is None
     (sessions.root / "gate").write_text("go\n")
     end = sessions.ended("a")
-    assert (end.reason, end.code) == (Reason.EXITED, 9)
+    assert (end.reason, end.code) == (EndReason.EXITED, 9)
     expected = "".join(f"{number}\n" for number in range(1, 1001))
     assert Path(sessions.folder("a"), "output").read_text() == expected
     kill(sessions.record("a")["keeper_pid"], signal.SIGKILL)
@@ -51,15 +51,15 @@ def test_a_killed_shim_is_lost_and_the_keeper_ends_the_rest(sessions: Sessions) 
     written(str(sessions.root / "ready"))
     kill(started.pid, signal.SIGKILL)
     assert not processes.alive(sessions.folder("a"))
-    assert sessions.ended("a").reason is Reason.LOST
+    assert sessions.ended("a").reason is EndReason.LOST
     assert sessions.alive() == {other.program_pid}
     assert processes.outcome(sessions.folder("b")) is None
 
 
 def test_a_frozen_shim_can_be_stopped_or_forced(sessions: Sessions) -> None:
     for name, stop, reason in (
-        ("a", processes.ask_stop, Reason.STOPPED),
-        ("b", processes.force_stop, Reason.LOST),
+        ("a", processes.ask_stop, EndReason.STOPPED),
+        ("b", processes.force_stop, EndReason.LOST),
     ):
         started = sessions.shell(name, "exec sleep 1000")
         kill(started.pid, signal.SIGSTOP)
@@ -87,7 +87,7 @@ def test_what_outlives_keeper_and_shim_is_found_and_ended(sessions: Sessions) ->
     written(str(sessions.root / "ready"))
     kill(sessions.keeper().pid, signal.SIGKILL)
     kill(started.pid, signal.SIGKILL)
-    assert sessions.ended("a").reason is Reason.LOST
+    assert sessions.ended("a").reason is EndReason.LOST
     found = processes.strays(sessions.marker, live={"b"})
     assert {stray.session for stray in found} == {"a"}
     assert len(found) == 2
@@ -115,7 +115,7 @@ def test_a_recycled_pid_is_not_mistaken(sessions: Sessions, change: dict[str, ob
     assert processes.usage([sessions.folder("fake")]) == {}
     end = processes.outcome(sessions.folder("fake"))
     assert end is not None
-    assert end.reason is Reason.LOST
+    assert end.reason is EndReason.LOST
     assert processes.alive(sessions.folder("a"))
 
 
@@ -123,7 +123,7 @@ def test_a_folder_without_records_was_never_started(sessions: Sessions) -> None:
     os.mkdir(sessions.folder("a"))
     end = processes.outcome(sessions.folder("a"))
     assert end is not None
-    assert (end.reason, end.detail) == (Reason.LOST, "it was never started")
+    assert (end.reason, end.detail) == (EndReason.LOST, "it was never started")
 
 
 def test_a_removed_folder_does_not_keep_the_session_alive(sessions: Sessions) -> None:
@@ -133,7 +133,7 @@ def test_a_removed_folder_does_not_keep_the_session_alive(sessions: Sessions) ->
     assert sessions.alive() == set()
     end = processes.outcome(sessions.folder("a"))
     assert end is not None
-    assert end.reason is Reason.LOST
+    assert end.reason is EndReason.LOST
 
 
 def test_the_keeper_goes_away_when_nobody_needs_it(sessions: Sessions) -> None:

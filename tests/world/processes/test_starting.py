@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from corral.world import processes
-from corral.world.processes import CouldNotStart, Reason
+from corral.world.processes import CouldNotStart, EndReason
 from tests.world.processes.sessions import Sessions, kill
 
 
@@ -17,7 +17,7 @@ from tests.world.processes.sessions import Sessions, kill
 def test_the_exit_code_is_recorded(sessions: Sessions, code: int) -> None:
     sessions.shell("a", f"exit {code}")
     end = sessions.ended("a")
-    assert (end.reason, end.code, end.signal, end.left) == (Reason.EXITED, code, None, 0)
+    assert (end.reason, end.code, end.signal, end.left) == (EndReason.EXITED, code, None, 0)
     assert end.at > 1_600_000_000_000
     assert not processes.alive(sessions.folder("a"))
 
@@ -27,7 +27,7 @@ def test_a_signal_is_recorded(sessions: Sessions, number: int) -> None:
     started = sessions.shell("a", "exec sleep 1000")
     kill(started.program_pid, number)
     end = sessions.ended("a")
-    assert (end.reason, end.code, end.signal) == (Reason.EXITED, None, number)
+    assert (end.reason, end.code, end.signal) == (EndReason.EXITED, None, number)
 
 
 def test_the_environment_is_exactly_the_given_one(sessions: Sessions) -> None:
@@ -83,7 +83,7 @@ def test_what_cannot_start_says_why(
     with pytest.raises(CouldNotStart, match=reason):
         sessions.start("a", *argv, **changes)
     end = sessions.ended("a")
-    assert end.reason is Reason.COULD_NOT_START
+    assert end.reason is EndReason.COULD_NOT_START
     assert reason in end.detail
     assert sessions.alive() == set()
 
@@ -132,7 +132,7 @@ def test_a_withdrawn_folder_starts_nothing(sessions: Sessions) -> None:
     assert processes.withdraw(sessions.folder("a"))
     with pytest.raises(CouldNotStart):
         sessions.shell("a", "touch ran")
-    assert sessions.ended("a").reason is Reason.COULD_NOT_START
+    assert sessions.ended("a").reason is EndReason.COULD_NOT_START
     assert not (sessions.root / "ran").exists()
 
 
@@ -149,7 +149,7 @@ def test_a_hung_keeper_keeps_nobody_waiting_and_starts_nothing_later(sessions: S
     # The keeper takes requests in order: after this one, the late one is decided.
     sessions.shell("next", "exit 0")
     assert sessions.ended("next").code == 0
-    assert sessions.ended("late").reason is Reason.COULD_NOT_START
+    assert sessions.ended("late").reason is EndReason.COULD_NOT_START
     assert not (sessions.root / "ran").exists()
 
 

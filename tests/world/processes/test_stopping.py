@@ -8,7 +8,7 @@ import time
 import pytest
 
 from corral.world import processes
-from corral.world.processes import Reason
+from corral.world.processes import EndReason
 from tests.world.processes.sessions import Sessions, await_end, kill, written
 
 # Three that a process group does not catch, one of them deaf to SIGTERM and serving on a port.
@@ -47,7 +47,7 @@ def test_detached_processes_are_gone_after_a_normal_exit(sessions: Sessions) -> 
     sessions.python("a", DETACHED)
     end = sessions.ended("a")
     assert sessions.alive() == set()
-    assert (end.reason, end.code, end.killed, end.left) == (Reason.EXITED, 0, 3, 0)
+    assert (end.reason, end.code, end.killed, end.left) == (EndReason.EXITED, 0, 3, 0)
 
 
 def test_detached_processes_are_gone_after_a_stop(sessions: Sessions) -> None:
@@ -57,7 +57,7 @@ def test_detached_processes_are_gone_after_a_stop(sessions: Sessions) -> None:
     assert processes.ask_stop(sessions.folder("a"))
     end = sessions.ended("a")
     assert sessions.alive() == set()
-    assert (end.reason, end.signal, end.killed) == (Reason.STOPPED, signal.SIGTERM, 3)
+    assert (end.reason, end.signal, end.killed) == (EndReason.STOPPED, signal.SIGTERM, 3)
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.1", port), timeout=5)
     assert not processes.ask_stop(sessions.folder("a"))
@@ -69,7 +69,7 @@ def test_a_program_may_finish_its_work_when_asked_to_stop(sessions: Sessions) ->
     written(str(sessions.root / "ready"))
     processes.ask_stop(sessions.folder("a"))
     end = sessions.ended("a")
-    assert (end.reason, end.code) == (Reason.STOPPED, 5)
+    assert (end.reason, end.code) == (EndReason.STOPPED, 5)
     assert processes.tail(sessions.folder("a"), 1) == ["saved"]
 
 
@@ -80,7 +80,7 @@ def test_who_ignores_the_request_is_killed_after_the_grace(sessions: Sessions) -
     begun = time.monotonic()
     processes.ask_stop(sessions.folder("a"))
     end = sessions.ended("a")
-    assert (end.reason, end.signal) == (Reason.STOPPED, signal.SIGKILL)
+    assert (end.reason, end.signal) == (EndReason.STOPPED, signal.SIGKILL)
     assert 0.5 <= time.monotonic() - begun < 20  # it would go on for ever
     assert sessions.alive() == set()
 
@@ -95,7 +95,7 @@ def test_a_frozen_program_can_be_stopped(sessions: Sessions) -> None:
 def test_the_wall_limit_ends_it(sessions: Sessions) -> None:
     sessions.shell("a", "sleep 1000 & sleep 1000", wall_s=0.3)
     end = sessions.ended("a")
-    assert (end.reason, end.signal) == (Reason.TIMED_OUT, signal.SIGTERM)
+    assert (end.reason, end.signal) == (EndReason.TIMED_OUT, signal.SIGTERM)
     assert sessions.alive() == set()
 
 

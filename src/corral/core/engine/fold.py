@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from corral.core.engine import governor
 from corral.core.engine.bill import Bill
 from corral.core.log import events as e
-from corral.core.log.state import Account, Entry, Session, State
+from corral.core.log.state import Account, Session, Spending, State
 
 RESUME, RESTART, AFRESH, WAIT = "resume", "restart", "afresh", "wait"
 MESSAGE, QUESTION = "message", "question"  # causes that are no verdicts
@@ -48,7 +48,7 @@ def spent_on(state: State, new: Bill, at: int) -> None:
 
 def _enter(state: State, session: Session, model: str, new: Bill) -> None:
     key = f"{session.task} {session.profile} {model}"
-    entry = state.ledger.get(key) or Entry(session.task, session.profile, model, Bill())
+    entry = state.ledger.get(key) or Spending(session.task, session.profile, model, Bill())
     first = session.bill == Bill()
     state.ledger[key] = replace(entry, bill=entry.bill + new, sessions=entry.sessions + first)
 

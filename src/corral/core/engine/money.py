@@ -12,7 +12,7 @@ from corral.core.board.claims import Obstacle
 from corral.core.engine.bill import NANO, Bill, nano
 from corral.core.engine.fold import DAY_MS
 from corral.core.ids import SessionId, TaskId
-from corral.core.log.state import Entry, State, Task, TaskState
+from corral.core.log.state import Spending, State, Task, TaskState
 
 
 class Budgets(Struct, frozen=True):
@@ -111,11 +111,11 @@ def obstacle(sums: Sums, task: Task, profile: str, budgets: Budgets) -> Obstacle
     )
 
 
-def total(entries: Iterable[Entry]) -> Bill:
+def total(entries: Iterable[Spending]) -> Bill:
     return sum((entry.bill for entry in entries), Bill())
 
 
-class Line(Struct, frozen=True):
+class CostLine(Struct, frozen=True):
     """One row of a report."""
 
     name: str
@@ -128,23 +128,23 @@ class Line(Struct, frozen=True):
     unpriced: int
 
 
-class Report(Struct, frozen=True):
-    total: Line
+class CostReport(Struct, frozen=True):
+    total: CostLine
     landed: int
     usd_per_landed: float | None
-    tasks: list[Line]
-    convoys: list[Line]
-    engines: list[Line]
-    models: list[Line]
-    days: list[Line]
+    tasks: list[CostLine]
+    convoys: list[CostLine]
+    engines: list[CostLine]
+    models: list[CostLine]
+    days: list[CostLine]
 
 
-def report(state: State) -> Report:
+def report(state: State) -> CostReport:
     """Say what was spent on what."""
     entries = _entries(state)
     landed = sum(task.state is TaskState.DONE for task in state.tasks.values())
     bill = total(entries)
-    return Report(
+    return CostReport(
         total=_line("all", bill, sum(entry.sessions for entry in entries)),
         landed=landed,
         usd_per_landed=bill.usd / landed if landed and bill.usd is not None else None,
@@ -161,26 +161,26 @@ def spent_in_all(state: State) -> Bill:
     return total(_entries(state))
 
 
-def _entries(state: State) -> list[Entry]:
+def _entries(state: State) -> list[Spending]:
     return [*state.ledger.values(), *_talks(state)]
 
 
-def _talks(state: State) -> list[Entry]:
+def _talks(state: State) -> list[Spending]:
     """Return what the mayor has spent, as if each conversation were a task."""
     return [
-        Entry(TaskId(mayor.id), mayor.profile, mayor.model, mayor.bill, mayor.turn)
+        Spending(TaskId(mayor.id), mayor.profile, mayor.model, mayor.bill, mayor.turn)
         for mayor in state.mayors.values()
         if mayor.bill != Bill()
     ]
 
 
-def _convoy_of(state: State, entry: Entry) -> str:
+def _convoy_of(state: State, entry: Spending) -> str:
     task, mayor = state.tasks.get(entry.task), state.mayors.get(entry.task)
     return task.convoy if task else mayor.convoy if mayor and mayor.convoy else "(planning)"
 
 
-def _by(entries: list[Entry], key: Callable[[Entry], str]) -> list[Line]:
-    groups: dict[str, list[Entry]] = {}
+def _by(entries: list[Spending], key: Callable[[Spending], str]) -> list[CostLine]:
+    groups: dict[str, list[Spending]] = {}
     for entry in entries:
         groups.setdefault(key(entry), []).append(entry)
     return [
@@ -189,8 +189,8 @@ def _by(entries: list[Entry], key: Callable[[Entry], str]) -> list[Line]:
     ]
 
 
-def _line(name: str, bill: Bill, sessions: int) -> Line:
-    return Line(
+def _line(name: str, bill: Bill, sessions: int) -> CostLine:
+    return CostLine(
         name,
         sessions,
         bill.fresh,

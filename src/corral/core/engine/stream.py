@@ -19,7 +19,7 @@ FILES = 50
 _PERIODS = 3  # a loop may be of one, two or three calls
 
 
-class Call(Struct, frozen=True):
+class ToolCall(Struct, frozen=True):
     tool: str
     what: str = ""
     ok: bool | None = None  # None: no answer was seen
@@ -32,7 +32,7 @@ class Stream(Struct, frozen=True):
     turns: int = 0  # calls of the model, as far as the engine tells
     bill: Bill = Bill()
     said: str = ""
-    calls: tuple[Call, ...] = ()
+    calls: tuple[ToolCall, ...] = ()
     called: int = 0
     busy: bool = False  # a tool was called and has not answered
     runs: tuple[int, ...] = (0,) * _PERIODS
@@ -92,7 +92,7 @@ def _said(stream: Stream, fact: f.Said) -> Stream:
 
 
 def _used(stream: Stream, fact: f.Used) -> Stream:
-    call = Call(_short(fact.tool, 100), _short(fact.what, 300))
+    call = ToolCall(_short(fact.tool, 100), _short(fact.what, 300))
     before = tuple((one.tool, one.what) for one in stream.calls)
     runs = tuple(
         run + 1 if len(before) >= period and before[-period] == (call.tool, call.what) else 0

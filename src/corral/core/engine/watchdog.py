@@ -42,21 +42,21 @@ class Seen(Struct, frozen=True):
     waits: bool = False  # for an answer to a message that it sent
 
 
-class Step(Struct, frozen=True):
+class WatchdogStep(Struct, frozen=True):
     """End the session, for this verdict; for `RESULT`, its work decides."""
 
     verdict: str
     text: str
 
 
-def step(stream: Stream, seen: Seen, bounds: Bounds) -> Step | None:
+def step(stream: Stream, seen: Seen, bounds: Bounds) -> WatchdogStep | None:
     """Say whether a session has to be ended now, and why."""
     if stream.finished is not None:
         return _lingering(stream, seen, bounds)
     if seen.over:
-        return Step(Verdict.OVER_BUDGET, seen.over)
+        return WatchdogStep(Verdict.OVER_BUDGET, seen.over)
     if wrong := wrong_model(stream.model, bounds.models):
-        return Step(Verdict.WRONG_MODEL, wrong)
+        return WatchdogStep(Verdict.WRONG_MODEL, wrong)
     return (
         _limited(stream, seen, bounds)
         or _unanswered(stream, seen, bounds)
@@ -97,7 +97,7 @@ def due_at(stream: Stream, seen: Seen, bounds: Bounds) -> int:
     return min(times, default=seen.now + _RARELY_MS)
 
 
-def _limited(stream: Stream, seen: Seen, bounds: Bounds) -> Step | None:
+def _limited(stream: Stream, seen: Seen, bounds: Bounds) -> WatchdogStep | None:
     limit = stream.limited
     if limit is None:
         return None
@@ -110,16 +110,16 @@ def _limited(stream: Stream, seen: Seen, bounds: Bounds) -> Step | None:
     verdict = BY_TROUBLE[limit.trouble]
     # Whatever it is that the engine tries again for: it is not the engine that broke.
     verdict = Verdict.UPSTREAM if verdict is Verdict.CRASHED else verdict
-    return Step(verdict, limit.text or str(limit.trouble))
+    return WatchdogStep(verdict, limit.text or str(limit.trouble))
 
 
-def _lingering(stream: Stream, seen: Seen, bounds: Bounds) -> Step | None:
+def _lingering(stream: Stream, seen: Seen, bounds: Bounds) -> WatchdogStep | None:
     """End what has said its last word and does not end by itself."""
     if stream.finished is None or seen.now < _lingers_until(stream, seen, bounds):
         return None
     trouble = stream.finished.trouble
     text = " ".join(stream.finished.text.split()) or "it said that it was done, and did not end"
-    return Step(BY_TROUBLE[trouble] if trouble else RESULT, text)
+    return WatchdogStep(BY_TROUBLE[trouble] if trouble else RESULT, text)
 
 
 def _lingers_until(stream: Stream, seen: Seen, bounds: Bounds) -> int:
@@ -129,29 +129,29 @@ def _lingers_until(stream: Stream, seen: Seen, bounds: Bounds) -> int:
     return seen.fact_at + bounds.turn_s * 1000 if bounds.turn_s else seen.now + _RARELY_MS
 
 
-def _unanswered(stream: Stream, seen: Seen, bounds: Bounds) -> Step | None:
+def _unanswered(stream: Stream, seen: Seen, bounds: Bounds) -> WatchdogStep | None:
     if stream.asked is None or seen.now - seen.asked_at < bounds.answer_s * 1000:
         return None
-    return Step(Verdict.NEEDS_ANSWER, stream.asked.text)
+    return WatchdogStep(Verdict.NEEDS_ANSWER, stream.asked.text)
 
 
-def _full(stream: Stream, bounds: Bounds) -> Step | None:
+def _full(stream: Stream, bounds: Bounds) -> WatchdogStep | None:
     if not bounds.window or stream.full * 100 < bounds.window:
         return None
-    return Step(
+    return WatchdogStep(
         Verdict.HANDED_OVER,
         f"{stream.used:,} of {stream.size:,} tokens of its context are in use",
     )
 
 
-def _hung(stream: Stream, seen: Seen, bounds: Bounds) -> Step | None:
+def _hung(stream: Stream, seen: Seen, bounds: Bounds) -> WatchdogStep | None:
     if stream.asked is not None or stream.limited is not None or seen.waits or not bounds.turn_s:
         return None  # the first three have their own bounds
     silent = seen.now - seen.fact_at
     if silent < _patience_s(stream, seen, bounds) * 1000:
         return None
     what = "its tool" if stream.busy else "its model" if seen.begun else "it, not even a sign,"
-    return Step(Verdict.HUNG, f"nothing came from {what} for {silent // 1000} s")
+    return WatchdogStep(Verdict.HUNG, f"nothing came from {what} for {silent // 1000} s")
 
 
 def _patience_s(stream: Stream, seen: Seen, bounds: Bounds) -> int:

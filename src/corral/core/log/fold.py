@@ -20,8 +20,8 @@ from corral.core.log.state import (
     Claim,
     Convoy,
     Overlap,
-    Pause,
     Session,
+    SessionPause,
     State,
     Task,
     TaskState,
@@ -289,7 +289,7 @@ def _alert_acknowledged(state: State, event: e.AlertAcknowledged, seq: int, at: 
 
 
 def _work_paused(state: State, event: e.WorkPaused, seq: int, at: int) -> None:
-    state.paused[event.convoy] = Pause(event.by, event.reason, at)
+    state.paused[event.convoy] = SessionPause(event.by, event.reason, at)
 
 
 def _work_resumed(state: State, event: e.WorkResumed, seq: int, at: int) -> None:

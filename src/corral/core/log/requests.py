@@ -14,7 +14,7 @@ from typing import ClassVar, Protocol
 import msgspec
 
 from corral.core.errors import AlreadyDone, BadInput, Refused
-from corral.core.log.state import Answered, State
+from corral.core.log.state import AnsweredRequest, State
 from corral.core.redaction import redacted
 from corral.core.text import printable
 
@@ -23,13 +23,13 @@ REMEMBERED = 10_000
 _SHORTEST, _LONGEST = 8, 64
 
 
-class Named(Protocol):
+class NamedRequest(Protocol):
     """What can be asked for: a command, or something that an interface alone has."""
 
     name: ClassVar[str]
 
 
-def keyed(key: str, command: Named) -> str:
+def keyed(key: str, command: NamedRequest) -> str:
     """Return the key as it is stored, for a command; nothing stays nothing."""
     if not key:
         return ""
@@ -67,6 +67,6 @@ def remember(state: State, actor: str, stored: str, seq: int, at: int) -> None:
     """Part of the fold: note a key, and forget those that are too old."""
     key, _, digest = stored.partition("/")
     known = state.requests
-    known[f"{actor}/{key}"] = Answered(seq, at, digest)
+    known[f"{actor}/{key}"] = AnsweredRequest(seq, at, digest)
     while len(known) > REMEMBERED or next(iter(known.values())).at < at - REMEMBERED_MS:
         del known[next(iter(known))]

@@ -11,8 +11,8 @@ from msgspec import Struct, field
 
 from corral.core.engine.bill import Bill
 from corral.core.ids import ConvoyId, SessionId, TaskId, Token
-from corral.core.mayor.state import Mayor
-from corral.core.queue.state import Change, Check, Returned, Trunk
+from corral.core.mayor.state import MayorConversation
+from corral.core.queue.state import Change, CheckRun, Returned, Trunk
 
 VERSION = 6
 
@@ -160,7 +160,7 @@ class Alert(Struct, frozen=True, array_like=True, gc=False):
     seen_by: str = ""
 
 
-class Pause(Struct, frozen=True, array_like=True, gc=False):
+class SessionPause(Struct, frozen=True, array_like=True, gc=False):
     """No sessions are started, since when and by whom."""
 
     by: str
@@ -202,7 +202,7 @@ class Account(Struct, frozen=True, array_like=True, gc=False):
     text: str = ""
 
 
-class Entry(Struct, frozen=True, array_like=True, gc=False):
+class Spending(Struct, frozen=True, array_like=True, gc=False):
     """What one task has spent with one profile and one model, over all its sessions."""
 
     task: TaskId
@@ -221,7 +221,7 @@ class Chore(Struct, frozen=True, array_like=True, gc=False):
     done: int
 
 
-class Answered(Struct, frozen=True, array_like=True, gc=False):
+class AnsweredRequest(Struct, frozen=True, array_like=True, gc=False):
     """A request with a key that was carried out: its last event, and a digest of what it asked."""
 
     seq: int
@@ -259,18 +259,20 @@ class State(Struct):
     sessions: dict[SessionId, Session] = field(default_factory=dict)
     chores: dict[str, Chore] = field(default_factory=dict)
     changes: dict[TaskId, Change] = field(default_factory=dict)
-    checks: dict[str, Check] = field(default_factory=dict)
+    checks: dict[str, CheckRun] = field(default_factory=dict)
     trunks: dict[ConvoyId, Trunk] = field(default_factory=dict)
     returned: dict[TaskId, Returned] = field(default_factory=dict)
     flakes: dict[str, int] = field(default_factory=dict)  # by command: same tree, two answers
     runs: int = 0  # check runs so far; they are named by it
     held: str = ""  # why nothing lands, if all queues are paused
     accounts: dict[str, Account] = field(default_factory=dict)
-    ledger: dict[str, Entry] = field(default_factory=dict)
+    ledger: dict[str, Spending] = field(default_factory=dict)
     days: dict[int, Bill] = field(default_factory=dict)  # spent, by day since 1970 in UTC
-    mayors: dict[str, Mayor] = field(default_factory=dict)  # conversations about plans
-    paused: dict[str, Pause] = field(default_factory=dict)  # by convoy; "" is everything
+    mayors: dict[str, MayorConversation] = field(default_factory=dict)  # conversations about plans
+    paused: dict[str, SessionPause] = field(default_factory=dict)  # by convoy; "" is everything
     messages: dict[str, Message] = field(default_factory=dict)
-    requests: dict[str, Answered] = field(default_factory=dict)  # by actor and key, oldest first
+    requests: dict[str, AnsweredRequest] = field(
+        default_factory=dict
+    )  # by actor and key, oldest first
     overlaps: dict[str, Overlap] = field(default_factory=dict)  # see `core/queue/overlaps`
     traced: int = 0  # the traces of tasks that were over at this event have been sent

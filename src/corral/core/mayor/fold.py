@@ -11,14 +11,14 @@ from corral.core.engine.fold import spent_on
 from corral.core.log import events as e
 from corral.core.log.state import Account, State
 from corral.core.mayor import events as m
-from corral.core.mayor.state import REMEMBERED, Mayor, MayorState
+from corral.core.mayor.state import REMEMBERED, MayorConversation, MayorState
 
 LOST = ("session", "overflow")  # the engine's conversation cannot go on
 AGAIN = ("wrong", "again")  # causes that are about the question before
 
 
 def _started(state: State, event: m.MayorStarted, seq: int, at: int) -> None:
-    state.mayors[event.mayor] = Mayor(
+    state.mayors[event.mayor] = MayorConversation(
         id=event.mayor,
         state=MayorState.OPEN,
         engine=event.engine,
@@ -76,7 +76,7 @@ def _answered(state: State, event: m.MayorAnswered, seq: int, at: int) -> None:
         _limit(state, event, at)
 
 
-def _rest(mayor: Mayor) -> MayorState:
+def _rest(mayor: MayorConversation) -> MayorState:
     """Return what a conversation comes back to when nothing is asked any more."""
     return MayorState.PROPOSED if mayor.pending else MayorState.IDLE
 

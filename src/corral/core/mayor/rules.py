@@ -16,8 +16,8 @@ from corral.core.ids import ConvoyId, TaskId
 from corral.core.log import events as e
 from corral.core.log.state import State, Task, TaskState
 from corral.core.mayor import events as m
-from corral.core.mayor.state import Mayor, MayorState
-from corral.core.plan.amend import Reply
+from corral.core.mayor.state import MayorConversation, MayorState
+from corral.core.plan.amend import MayorReply
 from corral.core.plan.apply import applied, find_convoy, unstarted
 from corral.core.plan.schema import Plan
 
@@ -26,11 +26,11 @@ _PROBLEMS = 50
 Decision = Sequence[e.Event]
 
 
-def newest(state: State) -> Mayor | None:
+def newest(state: State) -> MayorConversation | None:
     return next(reversed(state.mayors.values()), None)
 
 
-def current(state: State) -> Mayor:
+def current(state: State) -> MayorConversation:
     """Return the conversation that commands are about: the newest one."""
     found = newest(state)
     if found is None:
@@ -38,7 +38,7 @@ def current(state: State) -> Mayor:
     return found
 
 
-def of_convoy(state: State, convoy: ConvoyId) -> Mayor | None:
+def of_convoy(state: State, convoy: ConvoyId) -> MayorConversation | None:
     """Return the newest conversation that a convoy comes from."""
     found = (one for one in reversed(state.mayors.values()) if one.convoy == convoy)
     return next(found, None)
@@ -66,7 +66,9 @@ def ask(state: State, mayor: str, asked: m.MayorAsked) -> Decision:
     return [replace(asked, mayor=mayor, turn=found.turn + 1)]
 
 
-def answer(state: State, answered: m.MayorAnswered, reply: Reply | None, attempts: int) -> Decision:
+def answer(
+    state: State, answered: m.MayorAnswered, reply: MayorReply | None, attempts: int
+) -> Decision:
     """Record how a run of the engine ended, and what follows at once from it."""
     found = state.mayors[answered.mayor]
     if found.turn != answered.turn or found.answered_seq > found.asked_seq:
@@ -135,7 +137,7 @@ def stop(state: State, mayor: str, reason: str) -> Decision:
     return [m.MayorEnded(mayor=mayor, how="stopped", reason=said)]
 
 
-def over(state: State, mayor: Mayor, running: Bill, budgets: Budgets, now: int) -> str:
+def over(state: State, mayor: MayorConversation, running: Bill, budgets: Budgets, now: int) -> str:
     """Say which budget a conversation has used up: it counts as a task, and as its convoy's."""
     sums = Sums(state, now)
     new = running.nano_usd
@@ -151,7 +153,7 @@ def over(state: State, mayor: Mayor, running: Bill, budgets: Budgets, now: int) 
     return ""
 
 
-def untold(state: State, mayor: Mayor, most: int) -> Task | None:
+def untold(state: State, mayor: MayorConversation, most: int) -> Task | None:
     """Return a task that has failed for good and that the mayor was not asked about yet."""
     if mayor.over or len(mayor.told) >= most:
         return None

@@ -19,7 +19,7 @@ class MayorState(StrEnum):
     STOPPED = "stopped"
 
 
-class Mayor(Struct, frozen=True, array_like=True, gc=False):
+class MayorConversation(Struct, frozen=True, array_like=True, gc=False):
     """One conversation."""
 
     id: str

@@ -30,7 +30,7 @@ class Before(Struct, frozen=True):
     convoy: ConvoyId = ConvoyId("")
 
 
-class Reply(Struct, frozen=True):
+class MayorReply(Struct, frozen=True):
     """What an answer comes to. Without a plan and without problems it is words only."""
 
     plan: Plan | None = None
@@ -40,29 +40,29 @@ class Reply(Struct, frozen=True):
 
 def understood(
     text: str, state: State, before: Before, around: Surroundings, *, must: bool
-) -> Reply:
+) -> MayorReply:
     """Read an answer; `must`: without a plan it is wrong."""
     if len(text.encode("utf-8", "replace")) > MOST_BYTES:
         said = f"the answer is longer than {MOST_BYTES >> 20} MiB"
-        return Reply(problems=unreadable(said).problems)
+        return MayorReply(problems=unreadable(said).problems)
     source = read_answer(text)
     if not must and source.data is None and not means_a_plan(text):
-        return Reply()
+        return MayorReply()
     if not isinstance(source.data, dict):
-        return Reply(problems=source.problems)
+        return MayorReply(problems=source.problems)
     if before.plan is None:
         return _whole(source, state, around)
     return _Amended(source, state, before, around).reply()
 
 
-def _whole(source: Source, state: State, around: Surroundings) -> Reply:
+def _whole(source: Source, state: State, around: Surroundings) -> MayorReply:
     made = shaped(source)
     found = list(problems(made, around))
     if made.plan is not None and find_convoy(state, made.plan) is not None:
         said = "there is a convoy of this name already: choose another title"
         found.append(Problem(source.line(("convoy", "title")), "convoy.title", said))
     wrong = bool(errors(found)) or made.plan is None
-    return Reply(problems=bounded(found)) if wrong else Reply(plan=made.plan)
+    return MayorReply(problems=bounded(found)) if wrong else MayorReply(plan=made.plan)
 
 
 class _Amended:
@@ -76,11 +76,11 @@ class _Amended:
         self._around = around
         self._problems: list[Problem] = list(source.problems)
 
-    def reply(self) -> Reply:
+    def reply(self) -> MayorReply:
         cancelled = self._cancelled()
         changed = self._changed(cancelled)
         if changed is None or errors(self._problems):
-            return Reply(problems=bounded(self._problems))
+            return MayorReply(problems=bounded(self._problems))
         plan = self._merged(changed, cancelled)
         self._problems += [*self._unmovable(changed), *self._orphans(plan, cancelled)]
         if len(plan.tasks) > MOST_TASKS:
@@ -88,9 +88,9 @@ class _Amended:
         if not errors(self._problems):
             self._problems += errors(problems(plan, self._names()))
         if errors(self._problems):
-            return Reply(problems=bounded(self._problems))
+            return MayorReply(problems=bounded(self._problems))
         ids = tuple(self._board[key].id for key in cancelled if key in self._board)
-        return Reply(plan, ids)
+        return MayorReply(plan, ids)
 
     def _cancelled(self) -> list[str]:
         """Return the keys of what is to be cancelled; a task may be called by its id, too."""

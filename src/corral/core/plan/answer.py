@@ -41,7 +41,7 @@ class _Found(Struct):
 
 def read_answer(text: str) -> Source:
     """Read the last plan in a text."""
-    lines = _Lines(text)
+    lines = _AnswerLines(text)
     found = _objects(text, _PLAN)
     if found.plan is None:
         found = _objects(text, _BEGIN)
@@ -70,7 +70,7 @@ def _objects(text: str, pattern: "re.Pattern[str]") -> _Objects:
     for start in [begin.start() for begin in pattern.finditer(text)][-_MOST_OBJECTS:]:
         if start < end:
             continue
-        reader = _Reader(text)
+        reader = _JsonReader(text)
         try:
             data, end = reader.value(start, ())
         except _Broken as error:
@@ -88,7 +88,7 @@ def _is_plan(data: dict[str, Any]) -> bool:
     )
 
 
-def _nothing(lines: "_Lines", found: _Objects) -> Source:
+def _nothing(lines: "_AnswerLines", found: _Objects) -> Source:
     """Say why there is no plan: how far a broken object got, or that the last one is none."""
     if found.broken:
         start, error = found.broken
@@ -103,7 +103,7 @@ def _nothing(lines: "_Lines", found: _Objects) -> Source:
     return unreadable("there is no JSON object in it")
 
 
-class _Lines:
+class _AnswerLines:
     def __init__(self, text: str) -> None:
         self._ends = [match.start() for match in re.finditer("\n", text)]
 
@@ -113,7 +113,7 @@ class _Lines:
         return bisect_left(self._ends, at) + 1
 
 
-class _Reader:
+class _JsonReader:
     """Reads one value; `places` says where its parts begin."""
 
     def __init__(self, text: str) -> None:

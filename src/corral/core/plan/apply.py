@@ -29,7 +29,7 @@ from corral.core.plan.schema import Plan, TaskPlan, digest
 _UNTOUCHED = (TaskState.TODO, TaskState.BLOCKED)
 
 
-class Named(Struct, frozen=True):
+class AppliedTask(Struct, frozen=True):
     task: TaskId
     key: str
 
@@ -41,13 +41,13 @@ class Left(Struct, frozen=True):
     text: str
 
 
-class Outcome(Struct, frozen=True):
+class PlanOutcome(Struct, frozen=True):
     """What applying a plan came to."""
 
     convoy: ConvoyId
     created: bool
-    added: tuple[Named, ...]
-    changed: tuple[Named, ...]
+    added: tuple[AppliedTask, ...]
+    changed: tuple[AppliedTask, ...]
     left: tuple[Left, ...]
 
 
@@ -66,19 +66,19 @@ def applied(state: State, plan: Plan, actor: str, now: int) -> Sequence[e.Event]
     return _Change(state, plan, actor, now).events()
 
 
-def outcome(state: State, plan: Plan, events: Iterable[e.Event]) -> Outcome:
+def outcome(state: State, plan: Plan, events: Iterable[e.Event]) -> PlanOutcome:
     """Tell what was done, from the events and the state after them."""
     convoy = find_convoy(state, plan)
     if convoy is None:
         raise BadInput("the plan was not applied")
     made = list(events)
-    added = [Named(event.task, event.key) for event in made if isinstance(event, e.TaskAdded)]
+    added = [AppliedTask(event.task, event.key) for event in made if isinstance(event, e.TaskAdded)]
     new = {named.task for named in added}
     edited = dict.fromkeys(event.task for event in made if isinstance(event, e.TaskEdited))
-    changed = [Named(task, state.tasks[task].key) for task in edited if task not in new]
+    changed = [AppliedTask(task, state.tasks[task].key) for task in edited if task not in new]
     created = any(isinstance(event, e.ConvoyCreated) for event in made)
     left = (*_convoy_left(convoy, plan), *_tasks_left(state, convoy, plan))
-    return Outcome(convoy.id, created, tuple(added), tuple(changed), left)
+    return PlanOutcome(convoy.id, created, tuple(added), tuple(changed), left)
 
 
 def _convoy_left(convoy: Convoy, plan: Plan) -> list[Left]:

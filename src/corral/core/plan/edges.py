@@ -23,7 +23,7 @@ class Edge(Struct, frozen=True):
     reason: str = ""
 
 
-class Overlap(Struct, frozen=True):
+class PathOverlap(Struct, frozen=True):
     """Two tasks that may change the same path; `first` is the earlier one in the plan's order."""
 
     first: str
@@ -34,7 +34,7 @@ class Overlap(Struct, frozen=True):
 class Graph(Struct, frozen=True):
     edges: tuple[Edge, ...]
     rank: tuple[str, ...]  # the keys in an order in which they could be done one by one
-    overlaps: tuple[Overlap, ...]  # of tasks that may run at the same time after all
+    overlaps: tuple[PathOverlap, ...]  # of tasks that may run at the same time after all
 
     def needs(self, key: str) -> list[Edge]:
         return [edge for edge in self.edges if edge.task == key]
@@ -60,9 +60,9 @@ def graph_of(plan: Plan, started: frozenset[str] = frozenset()) -> Graph:
     return Graph(edges, tuple(tasks[number].key for number in rank), tuple(left))
 
 
-def _order(plan: Plan, work: "_Work", rank: list[int]) -> list[Overlap]:
+def _order(plan: Plan, work: "_Work", rank: list[int]) -> list[PathOverlap]:
     """Let overlapping tasks wait for each other along the rank; return those that need not."""
-    tasks, left = plan.tasks, list[Overlap]()
+    tasks, left = plan.tasks, list[PathOverlap]()
     place = {task: at for at, task in enumerate(rank)}
     common = _overlapping(tasks, place)
     above = [0] * len(tasks)
@@ -76,7 +76,7 @@ def _order(plan: Plan, work: "_Work", rank: list[int]) -> list[Overlap]:
             pair = common[second][first]
             one, other = tasks[first], tasks[second]
             if plan.policy.overlap == "allow" or one.key in other.beside or other.key in one.beside:
-                left.append(Overlap(one.key, other.key, pair))
+                left.append(PathOverlap(one.key, other.key, pair))
             else:
                 work.needs[second][first] = _overlap_reason(pair)
                 above[second] |= above[first] | 1 << first

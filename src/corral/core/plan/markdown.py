@@ -12,7 +12,7 @@ from typing import Any
 
 from corral.core.ids import words
 from corral.core.plan.problems import MOST, Place, Problem, Source, nearest, unreadable
-from corral.core.plan.schema import KEY, ConvoyPlan, Policy, TaskPlan
+from corral.core.plan.schema import KEY, ConvoyPlan, PlanPolicy, TaskPlan
 
 _ITEM = re.compile(r"^([-*+]|\d{1,9}[.)]) +\[([ xX]?)\](?: +(.*)|)$")
 _FIELD = re.compile(r"^([A-Za-z_]+) *:(?: +(.*)|)$")
@@ -25,14 +25,14 @@ _ALIASES = {"path": "paths", "input": "inputs", "check": "checks", "need": "need
 _LISTS = {"needs", "paths", "inputs", "accept", "checks", "beside"}
 _COMMAS = {"needs", "paths", "inputs", "beside"}  # commands may hold commas
 _NUMBERS = {"priority", "minutes"}
-_POLICY = set(Policy.__struct_fields__)
+_POLICY = set(PlanPolicy.__struct_fields__)
 _OF_TASK = {*TaskPlan.__struct_fields__} - {"brief"}
 _OF_CONVOY = {*ConvoyPlan.__struct_fields__} | _POLICY
 
 
 def read_markdown(text: str) -> Source:
     """Read a check list."""
-    reader = _Reader()
+    reader = _MarkdownReader()
     for number, line in enumerate(text.expandtabs(4).split("\n"), 1):
         reader.take(number, line.rstrip())
     return reader.source()
@@ -50,7 +50,7 @@ class _Item:
         self.in_brief = False
 
 
-class _Reader:
+class _MarkdownReader:
     def __init__(self) -> None:
         self._convoy: dict[str, Any] = {}
         self._policy: dict[str, Any] = {}

@@ -3,14 +3,14 @@
 from msgspec import Struct
 
 from corral.core.plan.check import Surroundings, problems
-from corral.core.plan.edges import Graph, Overlap, graph_of
+from corral.core.plan.edges import Graph, PathOverlap, graph_of
 from corral.core.plan.order import Critical, critical, waves
 from corral.core.plan.problems import Problem, errors
 from corral.core.plan.schema import Plan
 from corral.core.plan.shape import Shaped
 
 
-class Report(Struct, frozen=True):
+class PlanReport(Struct, frozen=True):
     """A plan is sound if nothing is wrong with it; only then it has a graph."""
 
     plan: Plan | None
@@ -24,25 +24,25 @@ class Report(Struct, frozen=True):
         return self.graph is not None
 
 
-def examine(shaped: Shaped, around: Surroundings | None = None) -> Report:
+def examine(shaped: Shaped, around: Surroundings | None = None) -> PlanReport:
     """Check a plan, and work out its graph if nothing is wrong with it."""
     found = problems(shaped, around)
     if shaped.plan is None or errors(found):
-        return Report(shaped.plan, found)
+        return PlanReport(shaped.plan, found)
     graph = graph_of(shaped.plan)
     numbers = {task.key: number for number, task in enumerate(shaped.plan.tasks)}
     beside = [_beside(shaped, overlap, numbers[overlap.second]) for overlap in graph.overlaps]
     warned = problems(shaped, around, beside)
-    return Report(shaped.plan, warned, graph, waves(graph), critical(shaped.plan, graph))
+    return PlanReport(shaped.plan, warned, graph, waves(graph), critical(shaped.plan, graph))
 
 
-def of_plan(plan: Plan) -> Report:
+def of_plan(plan: Plan) -> PlanReport:
     """Return what there is to say about a plan that was checked before."""
     graph = graph_of(plan)
-    return Report(plan, (), graph, waves(graph), critical(plan, graph))
+    return PlanReport(plan, (), graph, waves(graph), critical(plan, graph))
 
 
-def _beside(shaped: Shaped, overlap: Overlap, number: int) -> Problem:
+def _beside(shaped: Shaped, overlap: PathOverlap, number: int) -> Problem:
     one, other = overlap.paths
     which = one if one == other else f"{one} and {other} overlap"
     said = f"it may run at the same time as {overlap.first}, and change the same file ({which})"

@@ -38,7 +38,7 @@ class ConvoyPlan(_Part, frozen=True, kw_only=True):
     checks: A[tuple[str, ...], _about("commands that must exit 0 before anything lands")] = ()
 
 
-class Policy(_Part, frozen=True, kw_only=True):
+class PlanPolicy(_Part, frozen=True, kw_only=True):
     """What is done about things that can be seen one way or the other."""
 
     overlap: A[
@@ -81,7 +81,7 @@ class Plan(_Part, frozen=True, kw_only=True):
 
     convoy: ConvoyPlan
     tasks: A[tuple[TaskPlan, ...], _about("the tasks")] = msgspec.field(name="task")
-    policy: Policy = Policy()
+    policy: PlanPolicy = PlanPolicy()
 
 
 def digest(plan: Plan, task: TaskPlan) -> str:

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from corral.core.plan.problems import Place, Problem, Source, nearest, quoted
-from corral.core.plan.schema import MOST_TASKS, ConvoyPlan, Plan, Policy, TaskPlan
+from corral.core.plan.schema import MOST_TASKS, ConvoyPlan, Plan, PlanPolicy, TaskPlan
 
 _WORDS = {str: "a text", bool: "true or false", int: "a whole number", tuple: "a list of texts"}
 _KINDS = ((bool, "true or false"), (int, "a number"), (float, "a number"), (str, "a text"))
@@ -60,14 +60,16 @@ class _Maker:
             return None
         table = self._renamed(data, (), "", _PARTS)
         convoy = self._table(ConvoyPlan, table.get("convoy", {}), ("convoy",), "convoy")
-        policy = self._table(Policy, table.get("policy", {}), ("policy",), "policy")
+        policy = self._table(PlanPolicy, table.get("policy", {}), ("policy",), "policy")
         if "convoy" not in table:
             self._say((), "convoy", "it is missing: a plan has a convoy with a title")
         elif isinstance(table["convoy"], dict) and "title" not in table["convoy"]:
             self._say(("convoy",), "convoy.title", "it is missing")
         tasks = self._tasks(table, "tasks" if "tasks" in data else "task")
         return Plan(
-            convoy=ConvoyPlan(**{"title": UNNAMED, **convoy}), policy=Policy(**policy), tasks=tasks
+            convoy=ConvoyPlan(**{"title": UNNAMED, **convoy}),
+            policy=PlanPolicy(**policy),
+            tasks=tasks,
         )
 
     def _tasks(self, table: dict[str, Any], spelling: str) -> tuple[TaskPlan, ...]:

@@ -10,11 +10,18 @@ from corral.core.log import events as e
 from corral.core.log.state import State, TaskState
 from corral.core.queue import events as q
 from corral.core.queue.from_state import counts, entry_of, outdated, run_of
-from corral.core.queue.planner.parts import Outcome
-from corral.core.queue.state import REMEMBERED_CHECKS, Change, Check, Landing, Returned, Trunk
+from corral.core.queue.planner.parts import CheckOutcome
+from corral.core.queue.state import (
+    REMEMBERED_CHECKS,
+    AnnouncedLanding,
+    Change,
+    CheckRun,
+    Returned,
+    Trunk,
+)
 
 _NONE = Trunk(ConvoyId(""), "")
-_OUTCOMES = {"green": Outcome.GREEN, "red": Outcome.RED, "timed_out": Outcome.RED}
+_OUTCOMES = {"green": CheckOutcome.GREEN, "red": CheckOutcome.RED, "timed_out": CheckOutcome.RED}
 
 
 def trunk_of(state: State, convoy: ConvoyId) -> Trunk:
@@ -74,7 +81,7 @@ def _change_returned(state: State, event: q.ChangeReturned, seq: int, at: int) -
 
 def _check_started(state: State, event: q.CheckStarted, seq: int, at: int) -> None:
     state.runs += 1
-    state.checks[event.run] = Check(
+    state.checks[event.run] = CheckRun(
         run=event.run,
         convoy=event.convoy,
         members=event.members,
@@ -111,12 +118,12 @@ def _check_ended(state: State, event: q.CheckEnded, seq: int, at: int) -> None:
         del state.checks[run]
 
 
-def _learn(state: State, check: Check, event: q.CheckEnded, at: int) -> None:
+def _learn(state: State, check: CheckRun, event: q.CheckEnded, at: int) -> None:
     trunk = trunk_of(state, check.convoy)
     before = trunk.learned
     learned = before.after_run(
         run_of(check),
-        _OUTCOMES.get(event.result, Outcome.CANCELLED),
+        _OUTCOMES.get(event.result, CheckOutcome.CANCELLED),
         seconds=event.took_ms / 1000,
         concurrency=event.beside,
         ended_at=at,
@@ -130,7 +137,7 @@ def _learn(state: State, check: Check, event: q.CheckEnded, at: int) -> None:
         state.flakes[command] = state.flakes.get(command, 0) + 1
 
 
-def _other_answers(state: State, check: Check, result: str) -> list[Check]:
+def _other_answers(state: State, check: CheckRun, result: str) -> list[CheckRun]:
     """Return the runs of the same checks on the very same tree that came out the other way."""
     other = {"green": "red", "red": "green"}.get(result)
     return [
@@ -141,7 +148,7 @@ def _other_answers(state: State, check: Check, result: str) -> list[Check]:
 
 
 def _landing_begun(state: State, event: q.LandingBegun, seq: int, at: int) -> None:
-    landing = Landing(event.run, event.old, event.new, event.tasks, event.commits)
+    landing = AnnouncedLanding(event.run, event.old, event.new, event.tasks, event.commits)
     state.trunks[event.convoy] = replace(trunk_of(state, event.convoy), landing=landing)
 
 
@@ -161,7 +168,7 @@ def _landing_ended(state: State, event: q.LandingEnded, seq: int, at: int) -> No
     _rebase_runs(state, landing)
 
 
-def _rebase_runs(state: State, landing: Landing) -> None:
+def _rebase_runs(state: State, landing: AnnouncedLanding) -> None:
     """Let the runs that were built on what landed stand on it."""
     landed = state.checks.get(landing.run)
     if landed is None:

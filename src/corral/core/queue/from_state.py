@@ -4,8 +4,8 @@ from corral.core.ids import ConvoyId, TaskId
 from corral.core.log.state import State, TaskState
 from corral.core.queue.planner.learning import Learned
 from corral.core.queue.planner.model import Queue
-from corral.core.queue.planner.parts import Entry, Kind, Run
-from corral.core.queue.state import Change, Check
+from corral.core.queue.planner.parts import Kind, PlannedRun, QueueEntry
+from corral.core.queue.state import Change, CheckRun
 
 
 def queue_of(state: State, convoy: ConvoyId, conflicts: frozenset[frozenset[str]]) -> Queue:
@@ -29,10 +29,10 @@ def queue_of(state: State, convoy: ConvoyId, conflicts: frozenset[frozenset[str]
     )
 
 
-def entry_of(state: State, change: Change) -> Entry:
+def entry_of(state: State, change: Change) -> QueueEntry:
     task = state.tasks[change.task]
     returned = state.returned.get(change.task)
-    return Entry(
+    return QueueEntry(
         task=change.task,
         commit=change.commit,
         order=change.order,
@@ -46,19 +46,19 @@ def entry_of(state: State, change: Change) -> Entry:
     )
 
 
-def counts(check: Check) -> bool:
+def counts(check: CheckRun) -> bool:
     """Say whether a run is about changes or the trunk, not about the trunk's way to its base."""
     return check.kind in tuple(Kind)
 
 
-def outdated(state: State, check: Check) -> bool:
+def outdated(state: State, check: CheckRun) -> bool:
     """Say whether a run is about work of which something has left, or was handed in anew."""
     changes = (state.changes.get(task) for task in check.members)
     return any(change is None or change.order > check.order for change in changes)
 
 
-def run_of(check: Check) -> Run:
-    return Run(
+def run_of(check: CheckRun) -> PlannedRun:
+    return PlannedRun(
         id=check.run,
         members=check.members,
         tip=check.tip,

@@ -19,7 +19,7 @@ _PATHS = 20
 _AT_WORK = (TaskState.DOING, TaskState.REVIEW)
 
 
-class Found(Struct, frozen=True):
+class FoundOverlap(Struct, frozen=True):
     """Two tasks whose work conflicts, or one whose work conflicts with the trunk (no other)."""
 
     one: TaskId
@@ -40,7 +40,7 @@ class OverlapView(Struct, frozen=True):
 
 
 def update(
-    state: State, found: Sequence[Found], quiet: frozenset[str] = frozenset()
+    state: State, found: Sequence[FoundOverlap], quiet: frozenset[str] = frozenset()
 ) -> list[e.Event]:
     """Tell of the conflicts that are new, and of those that are over.
 
@@ -113,7 +113,7 @@ def _could_be(state: State, *tasks: TaskId) -> bool:
     return going and any(one in _AT_WORK for one in states)
 
 
-def _in_line(state: State, found: Found) -> tuple[TaskId, TaskId]:
+def _in_line(state: State, found: FoundOverlap) -> tuple[TaskId, TaskId]:
     """Return the later one of two and the earlier one: what was handed in, or begun, first."""
     if not found.other:
         return found.one, found.other

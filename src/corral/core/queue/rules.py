@@ -19,7 +19,7 @@ from corral.core.log.state import State, Task, TaskState
 from corral.core.queue import events as q
 from corral.core.queue.fold import trunk_of
 from corral.core.queue.from_state import counts, outdated
-from corral.core.queue.state import Change, Check
+from corral.core.queue.state import Change, CheckRun
 
 Decision = Sequence[e.Event]
 
@@ -283,7 +283,7 @@ def move_trunk(state: State, convoy: ConvoyId, old: str, new: str, who: str) -> 
     return [q.TrunkMoved(convoy=convoy, old=old, new=new, who=who)]
 
 
-def find_run(state: State, run: str) -> Check:
+def find_run(state: State, run: str) -> CheckRun:
     check = state.checks.get(run) or state.checks.get(run.upper())
     if check is None:
         raise NotFound(f"there is no check run {text.printable(run)!r}", "corral queue list")

@@ -25,7 +25,7 @@ class Change(Struct, frozen=True, array_like=True, gc=False):
     since: int  # so many changes had landed on the trunk when it left it
 
 
-class Check(Struct, frozen=True, array_like=True, gc=False):
+class CheckRun(Struct, frozen=True, array_like=True, gc=False):
     """One run of the checks, going on or over. Once the lower part of its stack has landed, it
     stands on that."""
 
@@ -59,7 +59,7 @@ class Check(Struct, frozen=True, array_like=True, gc=False):
         return self.started_at + self.deadline_s * 1000
 
 
-class Landing(Struct, frozen=True, array_like=True, gc=False):
+class AnnouncedLanding(Struct, frozen=True, array_like=True, gc=False):
     """A move of the trunk that was announced and is not known to be done."""
 
     run: str
@@ -72,7 +72,7 @@ class Landing(Struct, frozen=True, array_like=True, gc=False):
 class Trunk(Struct, frozen=True, array_like=True, gc=False):
     convoy: ConvoyId
     tip: str
-    landing: Landing | None = None
+    landing: AnnouncedLanding | None = None
     learned: Learned = Learned()
     paused: str = ""  # why, if it is
     finished: str = ""  # how it came to the base branch

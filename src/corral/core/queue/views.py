@@ -10,7 +10,7 @@ from corral.core.queue.from_state import queue_of
 from corral.core.queue.overlaps import OverlapView, overlap_views
 from corral.core.queue.planner.explain import why
 from corral.core.queue.planner.model import Queue
-from corral.core.queue.state import Check
+from corral.core.queue.state import CheckRun
 
 _UNKNOWN: frozenset[frozenset[str]] = frozenset()  # which changes conflict: only git can tell
 
@@ -106,7 +106,7 @@ def change_view(state: State, task_id: TaskId, queue: Queue | None = None) -> Ch
     )
 
 
-def check_view(check: Check) -> CheckView:
+def check_view(check: CheckRun) -> CheckView:
     shown = CheckView.__struct_fields__
     return CheckView(*(getattr(check, name) for name in shown))
 
@@ -139,11 +139,11 @@ def waits(state: State, task: Task, queue: Queue | None = None) -> str:
     return why(queue or queue_of(state, change.convoy, _UNKNOWN), task.id)
 
 
-def _with(state: State, task: TaskId) -> list[Check]:
+def _with(state: State, task: TaskId) -> list[CheckRun]:
     return [check for check in state.checks.values() if check.live and task in check.members]
 
 
-def _in_run(check: Check, task: TaskId) -> str:
+def _in_run(check: CheckRun, task: TaskId) -> str:
     others = [member for member in check.members if member != task]
     beside = f" together with {', '.join(others)}" if others else " alone"
     where = "by an outside CI" if check.external else f"in slot {check.slot}"

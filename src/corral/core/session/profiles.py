@@ -1,12 +1,12 @@
 """What the profiles of engines in the configuration mean for who may start."""
 
-from corral.core.config import Config, Engine
+from corral.core.config import Config, EngineSettings
 from corral.core.engine.governor import Accounts
 from corral.core.engine.money import Budgets
 from corral.core.session.slots import Limits
 
 
-def account_of(name: str, profile: Engine) -> str:
+def account_of(name: str, profile: EngineSettings) -> str:
     """Return whose limits a profile counts against; empty if nobody would tell."""
     if profile.account or profile.type == "shell":
         return profile.account

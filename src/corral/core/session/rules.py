@@ -15,7 +15,7 @@ from corral.core.log.state import Session, State, Task, TaskState
 from corral.core.message import rules as messages
 from corral.core.message.events import MessageTaken
 from corral.core.session.backoff import Patience
-from corral.core.session.slots import Limits, Taken
+from corral.core.session.slots import Limits, TakenSlots
 from corral.core.session.verdict import Again, Judgement, Verdict, after
 from corral.core.text import cut
 
@@ -63,7 +63,7 @@ def start(
     task = state.tasks[task_id]
     session = ids.session_id(task.id, task.attempts + 1)
     found = obstacles(state, task, now, WITNESS)
-    taken = Taken(state)
+    taken = TakenSlots(state)
     slot = taken.obstacle(task, pool, limits) or taken.held_up(task, profile, limits, now)
     for obstacle in [*found, *([slot] if slot else [])]:
         raise Refused(obstacle.text, obstacle.hint, code=obstacle.code)

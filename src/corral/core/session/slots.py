@@ -32,7 +32,7 @@ class Limits(Struct, frozen=True):
     hold: bool = False  # what would run into a conflict is not started
 
 
-class Taken:
+class TakenSlots:
     """Counts the slots that are taken, and those that a plan is about to take."""
 
     def __init__(self, state: State) -> None:
@@ -96,7 +96,7 @@ def startable(
     state: State, limits: Limits, pools: dict[str, str], now: int, claimer: str
 ) -> Iterator[Task]:
     """Yield the tasks to start now, the most urgent first; `pools` maps profiles to pools."""
-    taken = Taken(state)
+    taken = TakenSlots(state)
     waiting = sorted(
         offers(state, now, claimer), key=lambda t: (not t.urgent, -t.priority, t.order)
     )

@@ -123,7 +123,7 @@ class LastWord(Struct, frozen=True):
     wrong_model: str = ""  # why it may not have used the model that it did
 
 
-class Ended(Struct, frozen=True):
+class ProgramEnd(Struct, frozen=True):
     """How the program ended: as asked, by itself, by a signal."""
 
     code: int | None = None
@@ -134,7 +134,7 @@ class Ended(Struct, frozen=True):
     word: LastWord | None = None  # None: an engine whose output says nothing to us
 
 
-class Work(Struct, frozen=True):
+class BranchWork(Struct, frozen=True):
     """What the tree and the branch look like afterwards."""
 
     exists: bool = True
@@ -147,7 +147,7 @@ class Work(Struct, frozen=True):
     leaked: str = ""  # the key that is in it, and where
 
 
-class Check(Struct, frozen=True):
+class AcceptanceRun(Struct, frozen=True):
     """One acceptance command, run by the harness on the very commit."""
 
     command: str
@@ -165,7 +165,7 @@ class Judgement(Struct, frozen=True):
     detail: str = ""
 
 
-def judge_end(ended: Ended) -> Judgement | None:
+def judge_end(ended: ProgramEnd) -> Judgement | None:
     """Judge the way the program ended; None if that alone decides nothing."""
     if ended.never_ran:
         return Judgement(Verdict.COULD_NOT_START, ended.never_ran)
@@ -180,7 +180,7 @@ def judge_end(ended: Ended) -> Judgement | None:
     return None
 
 
-def _by_word(ended: Ended, word: LastWord) -> Judgement | None:
+def _by_word(ended: ProgramEnd, word: LastWord) -> Judgement | None:
     if word.trouble is not None:
         return Judgement(BY_TROUBLE[word.trouble], word.text or str(word.trouble))
     if word.said:
@@ -200,7 +200,7 @@ def judge_idle(judgement: Judgement | None, word: LastWord | None) -> Judgement 
     return judgement
 
 
-def judge_work(work: Work, owned: tuple[str, ...], *, observer: bool) -> Judgement | None:
+def judge_work(work: BranchWork, owned: tuple[str, ...], *, observer: bool) -> Judgement | None:
     """Judge what is there; None if it is worth being checked."""
     if work.leaked:
         return Judgement(Verdict.LEAKED, work.leaked)
@@ -220,7 +220,7 @@ def judge_work(work: Work, owned: tuple[str, ...], *, observer: bool) -> Judgeme
     return None
 
 
-def judge_checks(checks: tuple[Check, ...]) -> Judgement:
+def judge_checks(checks: tuple[AcceptanceRun, ...]) -> Judgement:
     for check in checks:
         if not check.passed:
             how = "did not end" if check.code is None else f"exit code {check.code}"

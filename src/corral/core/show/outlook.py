@@ -14,7 +14,7 @@ from corral.core.ids import ConvoyId, TaskId
 from corral.core.log.state import State, Task, TaskState
 from corral.core.queue import rules as queue_rules
 from corral.core.queue.fold import trunk_of
-from corral.core.session.slots import CANNOT_OPEN, Limits, Taken
+from corral.core.session.slots import CANNOT_OPEN, Limits, TakenSlots
 
 
 class Standing(StrEnum):
@@ -83,7 +83,7 @@ class _Seer:
         self._state = state
         self._limits = limits
         self._now = now
-        self._taken = Taken(state)
+        self._taken = TakenSlots(state)
         self._lots: dict[TaskId, Lot] = {}
 
     def lot(self, task: Task) -> Lot:
@@ -152,7 +152,7 @@ class TaskReport(Struct, frozen=True):
     seconds: float
 
 
-class Report(Struct, frozen=True):
+class RunReport(Struct, frozen=True):
     """What a run came to."""
 
     convoy: ConvoyId
@@ -172,13 +172,13 @@ class Report(Struct, frozen=True):
     seconds: float
 
 
-def report(state: State, convoy: ConvoyId, found: Outlook, now: int) -> Report:
+def report(state: State, convoy: ConvoyId, found: Outlook, now: int) -> RunReport:
     tasks = [task for task in state.tasks.values() if task.convoy == convoy]
     bill = money.total(e for e in state.ledger.values() if state.tasks[e.task].convoy == convoy)
     bill += sum((m.bill for m in state.mayors.values() if m.convoy == convoy), Bill())
     began = state.convoys[convoy].created_at
     trunk = trunk_of(state, convoy)
-    return Report(
+    return RunReport(
         convoy=convoy,
         title=state.convoys[convoy].title,
         standing=found.standing,

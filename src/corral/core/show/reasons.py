@@ -12,9 +12,9 @@ from corral.core.board.leases import clashes, resource_name
 from corral.core.errors import NotFound
 from corral.core.ids import ConvoyId, SessionId, TaskId
 from corral.core.log.state import Alert, Convoy, Message, Session, State, TaskState
-from corral.core.mayor.state import Mayor
+from corral.core.mayor.state import MayorConversation
 from corral.core.queue.fold import trunk_of
-from corral.core.queue.state import Check
+from corral.core.queue.state import CheckRun
 from corral.core.show.why import explain
 from corral.core.text import cut, printable
 
@@ -104,7 +104,7 @@ def _pauses(state: State, convoy: ConvoyId) -> Iterator[str]:
         yield f"nothing lands now: {held}"
 
 
-def _of_check(check: Check, now: int) -> Reason:
+def _of_check(check: CheckRun, now: int) -> Reason:
     what = " ".join(check.members) or "the trunk itself"
     where = f"{what} on {check.tip[:12]}"
     hint = f"corral queue show {check.run}"
@@ -120,7 +120,7 @@ def _of_check(check: Check, now: int) -> Reason:
     return Reason("check", check.run, said, [f"it runs in slot {check.slot}", left], hint)
 
 
-def _said(check: Check) -> list[str]:
+def _said(check: CheckRun) -> list[str]:
     return [text for text in (check.command, check.detail) if text]
 
 
@@ -162,7 +162,7 @@ def _of_alert(alert: Alert, now: int) -> Reason:
     return Reason("alert", alert.id, said, [raised, seen], hint)
 
 
-def _of_mayor(mayor: Mayor) -> Reason:
+def _of_mayor(mayor: MayorConversation) -> Reason:
     because = [f"{mayor.turn} turns with {mayor.engine}"]
     because += [f"its plan is the convoy {mayor.convoy}"] if mayor.convoy else []
     why = f": {mayor.reason}" if mayor.reason else ""

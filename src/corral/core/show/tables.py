@@ -12,12 +12,12 @@ from corral.core.engine import money
 from corral.core.engine.bill import NANO, Bill
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.log.state import Session, State, Task, TaskState, overlap_name
-from corral.core.mayor.state import Mayor
+from corral.core.mayor.state import MayorConversation
 from corral.core.queue import views as queue_views
 from corral.core.queue.fold import trunk_of
 from corral.core.queue.overlaps import overlap_views
 from corral.core.queue.planner.parts import Kind
-from corral.core.queue.state import Check
+from corral.core.queue.state import CheckRun
 from corral.core.show import rows
 from corral.core.show.rows import TABLES, Board, Cost
 from corral.core.show.views import COLUMNS, alert_views, message_views
@@ -28,7 +28,7 @@ _OVER = (TaskState.DONE, TaskState.CANCELLED)
 Tables = dict[str, dict[str, Struct]]
 
 
-class Change(Struct, frozen=True):
+class BoardChange(Struct, frozen=True):
     """What differs from one board to a later one: rows that are new or different, and ids gone."""
 
     seq: int
@@ -75,7 +75,7 @@ def tables_of(board: Board) -> Tables:
     return {name: {row.id: row for row in getattr(board, name)} for name in TABLES}
 
 
-def difference(old: Tables, new: Tables, seq: int) -> Change:
+def difference(old: Tables, new: Tables, seq: int) -> BoardChange:
     """Say what turns one board into another; tables in which nothing differs are left out."""
     changed: dict[str, list[Any]] = {}
     gone: dict[str, list[str]] = {}
@@ -89,7 +89,7 @@ def difference(old: Tables, new: Tables, seq: int) -> Change:
             changed[name] = found
         if lost:
             gone[name] = lost
-    return Change(seq, changed, gone)
+    return BoardChange(seq, changed, gone)
 
 
 def critical(state: State, convoy: ConvoyId) -> tuple[TaskId, ...]:
@@ -261,7 +261,7 @@ def _queue(state: State) -> Iterator[rows.QueueRow]:
 
 
 def _behind(
-    state: State, change: queue_views.ChangeView, runs: Mapping[str, Check]
+    state: State, change: queue_views.ChangeView, runs: Mapping[str, CheckRun]
 ) -> tuple[TaskId, ...]:
     """Return what lands before a change: below it in its run; else what runs, and what it needs."""
     mine = [runs[run] for run in change.checks if runs[run].kind == Kind.LAND]
@@ -286,7 +286,9 @@ def _checks(state: State) -> list[rows.CheckRow]:
     ]
 
 
-_CHECK = tuple(name for name in rows.CheckRow.__struct_fields__ if name in Check.__struct_fields__)
+_CHECK = tuple(
+    name for name in rows.CheckRow.__struct_fields__ if name in CheckRun.__struct_fields__
+)
 
 
 def _pauses(state: State) -> Iterator[rows.PauseRow]:
@@ -338,7 +340,7 @@ def _costs(state: State) -> Iterator[rows.CostRow]:
             yield rows.CostRow(f"{kind}:{line.name}", kind, line.name, line.sessions, cost)
 
 
-def _mayor(mayor: Mayor) -> rows.MayorRow:
+def _mayor(mayor: MayorConversation) -> rows.MayorRow:
     return rows.MayorRow(
         id=mayor.id,
         state=mayor.state,

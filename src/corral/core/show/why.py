@@ -10,7 +10,7 @@ from corral.core.engine import governor
 from corral.core.log.state import State, Task, TaskState
 from corral.core.queue.overlaps import OverlapView, overlap_views
 from corral.core.queue.views import waits
-from corral.core.session.slots import CANNOT_OPEN, Limits, Taken
+from corral.core.session.slots import CANNOT_OPEN, Limits, TakenSlots
 from corral.core.text import shown
 
 
@@ -44,7 +44,7 @@ def explain(
     """Explain a task; with the limits of the slots, also whether it waits for one of them."""
     found = obstacles(state, task, now)
     if limits and not found:
-        taken = Taken(state)
+        taken = TakenSlots(state)
         profile = governor.profile_for(state, task, limits.accounts, now)
         waits = taken.obstacle(task, pool, limits) or taken.held_up(task, profile, limits, now)
         found += [waits] if waits else _not_opened(state, task)

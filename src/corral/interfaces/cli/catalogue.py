@@ -21,7 +21,7 @@ class Option(Struct, frozen=True):
     optional: bool = False  # for a positional one
 
 
-class Entry(Struct, frozen=True):
+class CommandEntry(Struct, frozen=True):
     name: str
     summary: str
     code: str  # module:function; a command of the core goes to `board`
@@ -50,9 +50,9 @@ _PLANNER = (
     Option("--replan", "ask it again after a task has failed for good", choices=("on_failure",)),
 )
 
-_GROUPS: dict[str, tuple[Entry, ...]] = {
+_GROUPS: dict[str, tuple[CommandEntry, ...]] = {
     "Start": (
-        Entry(
+        CommandEntry(
             "init",
             "set Corral up in this repository: write .corral/config.toml",
             "setup:init",
@@ -61,8 +61,10 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
                 Option("--templates", "write role files to start from, in .corral/roles", "flag"),
             ),
         ),
-        Entry("doctor", "check that everything Corral needs is there and sound", "setup:doctor"),
-        Entry(
+        CommandEntry(
+            "doctor", "check that everything Corral needs is there and sound", "setup:doctor"
+        ),
+        CommandEntry(
             "demo",
             "watch 12 agents mend a sample project while everything goes wrong",
             "demo.command:demo",
@@ -74,7 +76,7 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
         ),
     ),
     "Server": (
-        Entry(
+        CommandEntry(
             "up",
             "run the server, the witness, the refinery and the deacon together",
             "up:up",
@@ -84,31 +86,33 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
                 Option("--port", "the port (default: 5173, or another if taken)", "number", 0),
             ),
         ),
-        Entry("down", "stop what corral up runs", "up:down"),
-        Entry(
+        CommandEntry("down", "stop what corral up runs", "up:down"),
+        CommandEntry(
             "serve",
             "run the server alone",
             "serve:serve",
             (Option("--port", "the port (default: 5173, or another if taken)", "number", 0),),
         ),
-        Entry("mcp", "the tools for agents over a pipe, for engines that want that", "mcp:bridge"),
-        Entry("link", "a link that opens the browser, once", "serve:link"),
+        CommandEntry(
+            "mcp", "the tools for agents over a pipe, for engines that want that", "mcp:bridge"
+        ),
+        CommandEntry("link", "a link that opens the browser, once", "serve:link"),
     ),
     "See": (
-        Entry(
+        CommandEntry(
             "status",
             "what is queued, being done, blocked, in review, landed",
             "status:status",
             (Option("--watch", "stay, and show each change as it happens", "flag"),),
         ),
-        Entry("cost", "what was spent: tokens and money, on what", "cost:cost"),
-        Entry(
+        CommandEntry("cost", "what was spent: tokens and money, on what", "cost:cost"),
+        CommandEntry(
             "why",
             "why something is as it is",
             "look:why",
             (Option("thing", "a task, session, convoy, check run, lease, message or alert"),),
         ),
-        Entry(
+        CommandEntry(
             "log",
             "the events, oldest first",
             "history:log",
@@ -121,18 +125,18 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
         ),
     ),
     "Convoys and tasks": (
-        Entry("convoy create", "", _BOARD),
-        Entry("pause", "", _BOARD),
-        Entry("resume", "", _BOARD),
-        Entry("convoy pause", "", _BOARD),
-        Entry("convoy resume", "", _BOARD),
-        Entry("convoy list", "the convoys", "look:convoy_list"),
-        Entry(
+        CommandEntry("convoy create", "", _BOARD),
+        CommandEntry("pause", "", _BOARD),
+        CommandEntry("resume", "", _BOARD),
+        CommandEntry("convoy pause", "", _BOARD),
+        CommandEntry("convoy resume", "", _BOARD),
+        CommandEntry("convoy list", "the convoys", "look:convoy_list"),
+        CommandEntry(
             "convoy show", "one convoy", "look:convoy_show", (Option("convoy", "the convoy's id"),)
         ),
-        Entry("task add", "", _BOARD),
-        Entry("task edit", "", _BOARD),
-        Entry(
+        CommandEntry("task add", "", _BOARD),
+        CommandEntry("task edit", "", _BOARD),
+        CommandEntry(
             "task list",
             "the tasks",
             "look:task_list",
@@ -142,29 +146,31 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
                 Option("--ready", "only tasks that could be claimed now", "flag"),
             ),
         ),
-        Entry(
+        CommandEntry(
             "task show",
             "one task, with its brief and comments",
             "look:task_show",
             (Option("task", "the task"),),
         ),
-        Entry("task claim", "", _BOARD, (Option("--next", "the next task that is ready", "flag"),)),
-        *(Entry(f"task {move}", "", _BOARD) for move in _MOVES),
+        CommandEntry(
+            "task claim", "", _BOARD, (Option("--next", "the next task that is ready", "flag"),)
+        ),
+        *(CommandEntry(f"task {move}", "", _BOARD) for move in _MOVES),
     ),
     "Plans": (
-        Entry(
+        CommandEntry(
             "plan check",
             "what a plan comes to (waves, critical path, overlaps), or all that is wrong with it",
             "plans:check",
             _PLAN,
         ),
-        Entry(
+        CommandEntry(
             "plan show",
             "the tasks of a plan, by waves",
             "plans:show",
             (*_PLAN, Option("--graph", "draw who waits for whom", "flag")),
         ),
-        Entry(
+        CommandEntry(
             "plan apply",
             "make a plan's convoy and tasks, or bring them up to date: all of it or nothing",
             "plans:apply",
@@ -172,20 +178,20 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
         ),
     ),
     "Sessions": (
-        Entry(
+        CommandEntry(
             "witness run",
             "give tasks to sessions, start, watch, stop and judge them",
             "sessions:witness",
             (Option("--once", "end when nothing runs and nothing can start", "flag"),),
         ),
-        Entry("session list", "the sessions, and what each is doing", "sessions:listed"),
-        Entry(
+        CommandEntry("session list", "the sessions, and what each is doing", "sessions:listed"),
+        CommandEntry(
             "session show",
             "one session, and what it came to",
             "sessions:show",
             (Option("session", "the session, like AF-1.1"),),
         ),
-        Entry(
+        CommandEntry(
             "session tail",
             "the last lines of a session's output",
             "sessions:tail",
@@ -195,7 +201,7 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
                 Option("--raw", "as the engine wrote it, not in words", "flag"),
             ),
         ),
-        Entry(
+        CommandEntry(
             "session send",
             "say something to a session that runs: what to do next, or its answer",
             "send:send",
@@ -206,7 +212,7 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
                 Option("--wait", "how many seconds to wait for proof that it arrived", "number", 5),
             ),
         ),
-        Entry(
+        CommandEntry(
             "session stop",
             "end a session and all that it started",
             "sessions:stop",
@@ -215,8 +221,8 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
                 Option("--reason", "why, in one line", default="stopped by hand"),
             ),
         ),
-        Entry("session report", "", _BOARD),
-        Entry(
+        CommandEntry("session report", "", _BOARD),
+        CommandEntry(
             "session attach",
             "see what a session prints, live, until it ends; or sit down at its terminal",
             "attach:attach",
@@ -227,7 +233,7 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
         ),
     ),
     "The mayor": (
-        Entry(
+        CommandEntry(
             "mayor start",
             "have an engine look at the code and make a plan; again: go on where it was",
             "mayor:start",
@@ -238,7 +244,7 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
                 Option("--headless", "the same: nobody is there to be asked", "flag"),
             ),
         ),
-        Entry(
+        CommandEntry(
             "mayor ask",
             "ask the mayor something; its answer may change what has not started",
             "mayor:ask",
@@ -247,27 +253,27 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
                 Option("--yes", "put the changed plan on the board without asking", "flag"),
             ),
         ),
-        Entry("mayor status", "the conversation: its state, plan and cost", "mayor:status"),
-        Entry(
+        CommandEntry("mayor status", "the conversation: its state, plan and cost", "mayor:status"),
+        CommandEntry(
             "mayor tail",
             "what was said",
             "mayor:tail",
             (Option("--turns", "how many questions and answers", "number", 3),),
         ),
-        Entry("mayor approve", "put the proposed plan on the board", "mayor:approve"),
-        Entry(
+        CommandEntry("mayor approve", "put the proposed plan on the board", "mayor:approve"),
+        CommandEntry(
             "mayor reject",
             "do not take the proposed plan",
             "mayor:reject",
             (Option("--reason", "why, in one line", default=""),),
         ),
-        Entry(
+        CommandEntry(
             "mayor stop",
             "end the conversation and its engine",
             "mayor:stop",
             (Option("--reason", "why, in one line", default="stopped by hand"),),
         ),
-        Entry(
+        CommandEntry(
             "mayor replan",
             "ask about tasks of a convoy that have failed for good, each once",
             "mayor:replan",
@@ -278,8 +284,10 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
         ),
     ),
     "Engines": (
-        Entry("engine list", "the coding agents, and which of them are here", "engines:listed"),
-        Entry(
+        CommandEntry(
+            "engine list", "the coding agents, and which of them are here", "engines:listed"
+        ),
+        CommandEntry(
             "engine check",
             "start the engines of the profiles, and ask each a short question",
             "engines:check",
@@ -290,7 +298,7 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
         ),
     ),
     "Whole runs": (
-        Entry(
+        CommandEntry(
             "run",
             "run a plan, or make one for a goal, until all has landed, failed or needs a person",
             "run:run",
@@ -306,14 +314,14 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
         ),
     ),
     "Landing": (
-        Entry(
+        CommandEntry(
             "refinery run",
             "check work that was handed in, and land it on the trunk of its convoy",
             "queue:refinery",
             (Option("--once", "end when nothing waits that could land", "flag"),),
         ),
-        Entry("queue list", "what waits to land, and what is being checked", "queue:listed"),
-        Entry(
+        CommandEntry("queue list", "what waits to land, and what is being checked", "queue:listed"),
+        CommandEntry(
             "queue show",
             "one task on its way, or one check run with its output",
             "queue:show",
@@ -322,21 +330,21 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
                 Option("--lines", "how much of the output", "number", 40),
             ),
         ),
-        Entry("queue pause", "", _BOARD),
-        Entry("queue resume", "", _BOARD),
-        Entry("queue eject", "", _BOARD),
-        Entry("queue prioritise", "", _BOARD),
-        Entry("queue report", "", _BOARD),
+        CommandEntry("queue pause", "", _BOARD),
+        CommandEntry("queue resume", "", _BOARD),
+        CommandEntry("queue eject", "", _BOARD),
+        CommandEntry("queue prioritise", "", _BOARD),
+        CommandEntry("queue report", "", _BOARD),
     ),
     "Tidying and rescue": (
-        Entry(
+        CommandEntry(
             "deacon run",
             "take back what ran out, end and tidy up what belongs to nobody any more",
             "deacon:run",
             (Option("--once", "go over everything once, and say what was found", "flag"),),
         ),
-        Entry("deacon status", "when each of the deacon's chores last ran", "deacon:status"),
-        Entry(
+        CommandEntry("deacon status", "when each of the deacon's chores last ran", "deacon:status"),
+        CommandEntry(
             "rescue list",
             "the work that was kept before trees were cleaned or removed",
             "rescue:listed",
@@ -345,13 +353,13 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
                 Option("--last", "only this many of the newest", "number", 50),
             ),
         ),
-        Entry(
+        CommandEntry(
             "rescue show",
             "what kept work holds: commits, staged, changed and untracked files",
             "rescue:show",
             (Option("kept", "like AF-1.1/1; a session or task means the newest of it"),),
         ),
-        Entry(
+        CommandEntry(
             "rescue restore",
             "bring kept work back into a new folder, exactly as it was",
             "rescue:restore",
@@ -363,36 +371,36 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
         ),
     ),
     "Leases and alerts": (
-        Entry("lease acquire", "", _BOARD),
-        Entry("lease renew", "", _BOARD),
-        Entry("lease release", "", _BOARD),
-        Entry("lease list", "who holds what, and until when", "look:lease_list"),
-        Entry("alert raise", "", _BOARD),
-        Entry("alert acknowledge", "", _BOARD),
-        Entry("alert clear", "", _BOARD),
-        Entry("alert list", "what needs a person's eye", "look:alert_list"),
+        CommandEntry("lease acquire", "", _BOARD),
+        CommandEntry("lease renew", "", _BOARD),
+        CommandEntry("lease release", "", _BOARD),
+        CommandEntry("lease list", "who holds what, and until when", "look:lease_list"),
+        CommandEntry("alert raise", "", _BOARD),
+        CommandEntry("alert acknowledge", "", _BOARD),
+        CommandEntry("alert clear", "", _BOARD),
+        CommandEntry("alert list", "what needs a person's eye", "look:alert_list"),
     ),
     "Messages": (
-        Entry("message send", "", _BOARD),
-        Entry("message read", "", _BOARD),
-        Entry("message ack", "", _BOARD),
-        Entry("message list", "the messages that are not over", "look:message_list"),
+        CommandEntry("message send", "", _BOARD),
+        CommandEntry("message read", "", _BOARD),
+        CommandEntry("message ack", "", _BOARD),
+        CommandEntry("message list", "the messages that are not over", "look:message_list"),
     ),
     "The log": (
-        Entry("log verify", "check every event against its hash", "history:verify"),
-        Entry(
+        CommandEntry("log verify", "check every event against its hash", "history:verify"),
+        CommandEntry(
             "log push",
             "send the log to a remote, without overwriting anything",
             "mirror:push",
             (Option("remote", "like origin"),),
         ),
-        Entry(
+        CommandEntry(
             "log fetch",
             "take in the log of a remote, without overwriting anything",
             "mirror:fetch",
             (Option("remote", "like origin"),),
         ),
-        Entry(
+        CommandEntry(
             "rebuild",
             "derive everything again from the log",
             "mirror:rebuild",
@@ -400,7 +408,7 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
         ),
     ),
     "Shell": (
-        Entry(
+        CommandEntry(
             "completion",
             "print the completion script of a shell",
             "completion:script",
@@ -409,8 +417,8 @@ _GROUPS: dict[str, tuple[Entry, ...]] = {
     ),
 }
 
-ENTRIES: dict[str, Entry] = {
-    entry.name: Entry(entry.name, entry.summary, entry.code, entry.options, group)
+ENTRIES: dict[str, CommandEntry] = {
+    entry.name: CommandEntry(entry.name, entry.summary, entry.code, entry.options, group)
     for group, entries in _GROUPS.items()
     for entry in entries
 }
@@ -422,7 +430,7 @@ COMMON = (
 )
 
 
-def summary(entry: Entry) -> str:
+def summary(entry: CommandEntry) -> str:
     """Return what a command does, in one line."""
     if entry.summary:
         return entry.summary
@@ -432,7 +440,7 @@ def summary(entry: Entry) -> str:
     return text[:1].lower() + text[1:]
 
 
-def options_of(entry: Entry) -> tuple[Option, ...]:
+def options_of(entry: CommandEntry) -> tuple[Option, ...]:
     """Return all options of a command, those of its Struct first."""
     own = entry.options
     if entry.code == _BOARD:

@@ -1,7 +1,7 @@
 """The overview of all commands."""
 
 from corral.core.errors import BadInput
-from corral.interfaces.cli.catalogue import ENTRIES, Entry, summary
+from corral.interfaces.cli.catalogue import ENTRIES, CommandEntry, summary
 from corral.interfaces.cli.output import columns, cut, paint
 from corral.interfaces.cli.parser import help_of
 
@@ -27,5 +27,5 @@ def overview(words: list[str]) -> str:
     return "\n".join(lines)
 
 
-def _line(entry: Entry) -> str:
+def _line(entry: CommandEntry) -> str:
     return f"  {entry.name:<18}{cut(summary(entry), max(20, columns() - 21))}"

@@ -2,11 +2,11 @@
 
 from xml.etree import ElementTree
 
-from corral.core.show.outlook import Lot, Report
+from corral.core.show.outlook import Lot, RunReport
 from corral.core.text import shown
 
 
-def junit(told: Report) -> bytes:
+def junit(told: RunReport) -> bytes:
     """Return the report as JUnit XML: what is over passed, what still waits was skipped."""
     waiting = [task for task in told.tasks if task.lot not in (Lot.OVER, Lot.FAILED)]
     suite = ElementTree.Element(

@@ -11,7 +11,7 @@ from importlib import import_module
 from corral.core.errors import BadInput, CorralError, Failed
 from corral.core.text import printable, shown
 from corral.interfaces.cli import output
-from corral.interfaces.cli.catalogue import ENTRIES, Entry
+from corral.interfaces.cli.catalogue import ENTRIES, CommandEntry
 from corral.interfaces.cli.context import Context
 
 # The last command's things, until the process ends: the system takes them apart faster than we do,
@@ -118,7 +118,7 @@ def _run(words: list[str]) -> int:
     return _carry_out(entry, leading + arguments)
 
 
-def _carry_out(entry: Entry, arguments: list[str]) -> int:
+def _carry_out(entry: CommandEntry, arguments: list[str]) -> int:
     from corral.interfaces.cli.parser import help_of, parse
 
     options = parse(entry, arguments)
@@ -149,7 +149,7 @@ def _leading(words: list[str]) -> tuple[list[str], list[str]]:
     return words[:at], words[at:]
 
 
-def _find(words: list[str]) -> tuple[Entry, list[str]]:
+def _find(words: list[str]) -> tuple[CommandEntry, list[str]]:
     for length in (2, 1):
         entry = ENTRIES.get(" ".join(words[:length]))
         if entry is not None and len(words) >= length:

@@ -10,7 +10,7 @@ from typing import Any
 
 from corral.core.errors import BadInput
 from corral.core.text import printable
-from corral.interfaces.cli.catalogue import COMMON, Entry, Option, options_of, summary
+from corral.interfaces.cli.catalogue import COMMON, CommandEntry, Option, options_of, summary
 from corral.interfaces.cli.output import columns, cut, paint
 
 __all__ = ["Options", "help_of", "parse"]
@@ -19,7 +19,7 @@ __all__ = ["Options", "help_of", "parse"]
 _NEVER_EMPTY = ("--repo", "--as", "--token", "--convoy", "--to", "--for")
 
 
-def parse(entry: Entry, words: list[str]) -> Options | None:
+def parse(entry: CommandEntry, words: list[str]) -> Options | None:
     """Return the values of all options, None if help is wanted; BadInput says what is wrong."""
     options = options_of(entry)
     by_flag = {option.flag: option for option in options if option.flag.startswith("-")}
@@ -57,7 +57,7 @@ def _default(option: Option) -> Any:
 
 
 def _set(
-    entry: Entry,
+    entry: CommandEntry,
     values: dict[str, Any],
     option: Option,
     source: list[str],
@@ -73,7 +73,9 @@ def _set(
     values[name] = [*(values[name] or ()), value] if option.kind == "list" else value
 
 
-def _place(entry: Entry, values: dict[str, Any], wanted: list[Option], loose: list[str]) -> None:
+def _place(
+    entry: CommandEntry, values: dict[str, Any], wanted: list[Option], loose: list[str]
+) -> None:
     """Give the words that belong to no option to the positional ones, in order."""
     for option, word in zip(wanted, loose, strict=False):
         values[name_of(option)] = _value(entry, option, word)
@@ -84,7 +86,7 @@ def _place(entry: Entry, values: dict[str, Any], wanted: list[Option], loose: li
             raise _bad(entry, f"{option.flag.upper()} is missing")
 
 
-def _value(entry: Entry, option: Option, text: str) -> Any:
+def _value(entry: CommandEntry, option: Option, text: str) -> Any:
     if option.kind == "number":
         digits = text.removeprefix("-")
         if not (digits.isascii() and digits.isdigit() and len(digits) < 19):
@@ -96,11 +98,11 @@ def _value(entry: Entry, option: Option, text: str) -> Any:
     return text
 
 
-def _bad(entry: Entry, what: str) -> BadInput:
+def _bad(entry: CommandEntry, what: str) -> BadInput:
     return BadInput(f"corral {entry.name}: {what}", f"corral {entry.name} --help")
 
 
-def help_of(entry: Entry) -> str:
+def help_of(entry: CommandEntry) -> str:
     """Return the help page of a command."""
     options = options_of(entry)
     positional = [option for option in options if not option.flag.startswith("-")]

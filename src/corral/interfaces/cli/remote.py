@@ -27,7 +27,7 @@ class Unanswered(Exception):
     """The server took the request and did not answer: it may or may not have been done."""
 
 
-class _Refusal(Struct):
+class _RemoteRefusal(Struct):
     code: str
     message: str
     hint: str
@@ -36,7 +36,7 @@ class _Refusal(Struct):
 class _Envelope(Struct):
     ok: bool
     data: Raw = Raw(b"null")
-    error: _Refusal | None = None
+    error: _RemoteRefusal | None = None
 
 
 def ask(folder: str, command: Command, actor: str, key: str) -> Raw | None:

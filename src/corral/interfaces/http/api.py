@@ -38,7 +38,7 @@ from corral.interfaces.http.exchange import (
 from corral.interfaces.http.feed import Feed
 from corral.interfaces.http.guard import LOGIN, Guard
 from corral.interfaces.http.history import History
-from corral.interfaces.http.live import Live, LiveData, LiveQuery
+from corral.interfaces.http.live import LiveData, LiveQuery, LiveStreams
 from corral.interfaces.http.routes import Route, Router
 from corral.interfaces.http.stream import EventsQuery, Streams
 from corral.roles.secrets import Secrets
@@ -79,7 +79,7 @@ class Api:
         self.assets = assets.Assets()
         self.history = History(feed)
         self.secrets = Secrets(config, os.environ)
-        self.live = Live(feed, self.streams, repository.folder, self.secrets.hide)
+        self.live = LiveStreams(feed, self.streams, repository.folder, self.secrets.hide)
         self.mayors = mayor.Mayors(self)
         self.looking = asyncio.Lock()  # one at a time starts git to look at something
         self.answered: dict[int, int] = {}  # by HTTP status

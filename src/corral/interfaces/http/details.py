@@ -18,7 +18,7 @@ from corral.core.show.rows import SessionRow
 from corral.core.show.tables import session_row
 from corral.interfaces.http.dashboard import BoardQuery, moment
 from corral.interfaces.http.exchange import Call, Reply, asked, ok
-from corral.interfaces.http.pages import Output, OutputQuery, session_of
+from corral.interfaces.http.pages import OutputPage, OutputQuery, session_of
 from corral.interfaces.http.routes import Route
 from corral.roles.records import earlier, pages
 from corral.roles.records.diff import Changes
@@ -64,17 +64,17 @@ async def output(api: "Api", call: Call) -> Reply:
     return ok(await asyncio.to_thread(_output, api, room, query))
 
 
-def _output(api: "Api", room: Room, query: OutputQuery) -> Output:
+def _output(api: "Api", room: Room, query: OutputQuery) -> OutputPage:
     before, after = pages.place(query.before), pages.place(query.after)
     if before is None and after is None:
         folder = room.launch()
         lines = processes.tail(folder, query.lines) if folder else []
-        return Output(lines=[api.secrets.hide(line) for line in lines])
+        return OutputPage(lines=[api.secrets.hide(line) for line in lines])
     if before is not None:
         page = pages.before(room, before, query.bytes)
     else:
         page = pages.after(room, after, query.bytes)
-    return Output([], api.secrets.hide(page.text), page.begin, page.end, page.restarted)
+    return OutputPage([], api.secrets.hide(page.text), page.begin, page.end, page.restarted)
 
 
 async def facts(api: "Api", call: Call) -> Reply:
@@ -147,7 +147,7 @@ ROUTES = (
         f"{_SESSION}/output",
         "the last lines that a session printed, or a page of it all",
         output,
-        Output,
+        OutputPage,
         query=OutputQuery,
     ),
     _view(f"{_SESSION}/facts", "what its engine said and called", facts, Facts, query=FactsQuery),
@@ -173,7 +173,7 @@ ROUTES = (
         "/api/convoys/{convoy}/report",
         "what a convoy has come to so far",
         report,
-        outlook.Report,
+        outlook.RunReport,
         query=BoardQuery,
         people_only=True,
     ),

@@ -36,13 +36,13 @@ class Item(NamedTuple):
     frame: bytes
 
 
-class _About(msgspec.Struct):
+class _EventSubjects(msgspec.Struct):
     task: str = ""
     convoy: str = ""
     session: str = ""
 
 
-_about = msgspec.json.Decoder(_About).decode
+_about = msgspec.json.Decoder(_EventSubjects).decode
 
 
 class Feed:

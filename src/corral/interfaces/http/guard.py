@@ -28,7 +28,7 @@ _WRONG = "the token is missing or wrong"
 _HINT = "send 'Authorization: Bearer …' with the content of .git/corral/token, or: corral link"
 
 
-class Rates(Struct, frozen=True):
+class RequestRates(Struct, frozen=True):
     """Requests a second, and how many at once: of one session, and failed ones of everybody."""
 
     session: tuple[float, int] = (50.0, 200)
@@ -65,7 +65,7 @@ class Guard:
         self._hosts = frozenset(host.lower() for host in hosts)
         self._origins = frozenset(f"{scheme}://{host}" for host in self._hosts)
         self._secure = b"; Secure" if scheme == "https" else b""
-        self._rates = Rates()
+        self._rates = RequestRates()
         self._failures = Bucket(*self._rates.failures)
         self._sessions: dict[str, Bucket] = {}
 

@@ -27,7 +27,7 @@ from msgspec import Meta, Struct
 from corral.core.access import Principal
 from corral.core.ids import SessionId
 from corral.core.show.rows import Board
-from corral.core.show.tables import Change, Tables, board_of, difference, tables_of
+from corral.core.show.tables import BoardChange, Tables, board_of, difference, tables_of
 from corral.interfaces.http.exchange import Call, Send, asked
 from corral.interfaces.http.feed import Feed
 from corral.interfaces.http.outputs import Outputs
@@ -66,7 +66,7 @@ class LiveData(Struct, frozen=True):
     """What each kind of event on this stream has as its data."""
 
     state: Board
-    change: Change
+    change: BoardChange
     log: dict[str, Any]
     output: OutputPart
     tails: dict[str, list[str]]
@@ -77,11 +77,11 @@ class _Step(NamedTuple):
     """What differs between two boards, and the bytes that say so."""
 
     before: int
-    change: Change
+    change: BoardChange
     frame: bytes
 
 
-class Live:
+class LiveStreams:
     def __init__(
         self, feed: Feed, streams: Streams, folder: str, hide: Callable[[str], str]
     ) -> None:
@@ -259,7 +259,7 @@ class _Watching(Channel):
     BEAT = b"event: beat\ndata: {}\n\n"
 
     def __init__(
-        self, live: Live, feed: Feed, query: LiveQuery, known: int, session: SessionId | None
+        self, live: LiveStreams, feed: Feed, query: LiveQuery, known: int, session: SessionId | None
     ) -> None:
         super().__init__()
         self._live = live
@@ -321,7 +321,7 @@ class _Watching(Channel):
         return _frame(b"output", part)
 
 
-def _merged(changes: list[Change]) -> Change:
+def _merged(changes: list[BoardChange]) -> BoardChange:
     """Return one change that does what several in a row do."""
     rows: dict[str, dict[str, Any]] = {}
     gone: dict[str, dict[str, None]] = {}
@@ -334,7 +334,7 @@ def _merged(changes: list[Change]) -> Change:
             for one in lost:
                 rows.get(table, {}).pop(one, None)
                 gone.setdefault(table, {})[one] = None
-    return Change(
+    return BoardChange(
         changes[-1].seq,
         {table: list(found.values()) for table, found in rows.items() if found},
         {table: list(lost) for table, lost in gone.items() if lost},

@@ -26,7 +26,7 @@ from corral.core.log.requests import refuse_again
 from corral.core.log.state import State
 from corral.core.mayor import events as m
 from corral.core.mayor import rules as mayor_rules
-from corral.core.mayor.state import Mayor
+from corral.core.mayor.state import MayorConversation
 from corral.core.plan.apply import keyed
 from corral.core.plan.edges import Edge
 from corral.core.plan.order import Critical
@@ -148,7 +148,7 @@ async def conversation(api: "Api", call: Call) -> Reply:
     return ok(await asyncio.to_thread(_conversation, api, state, mayor))
 
 
-def _conversation(api: "Api", state: State, mayor: Mayor) -> Conversation:
+def _conversation(api: "Api", state: State, mayor: MayorConversation) -> Conversation:
     goal = event_of(decode(_stored(api, mayor.goal_seq).line))
     return Conversation(
         id=mayor.id,
@@ -185,7 +185,7 @@ def _spoken(stored: Stored) -> Spoken:
     )
 
 
-def _proposal(api: "Api", state: State, mayor: Mayor) -> Proposal:
+def _proposal(api: "Api", state: State, mayor: MayorConversation) -> Proposal:
     stored = _stored(api, mayor.proposed_seq)
     record = decode(stored.line)
     event = event_of(record)
@@ -272,7 +272,7 @@ async def _asked(call: Call, kind: type[Any]) -> tuple[Any, str]:
     return found, by_key(request_key(call), found)
 
 
-def _now(mayor: Mayor) -> MayorNow:
+def _now(mayor: MayorConversation) -> MayorNow:
     return MayorNow(mayor.id, mayor.state, mayor.turn, mayor.pending, mayor.convoy)
 
 
@@ -338,7 +338,7 @@ class Mayors:
             env=os.environ | {"CORRAL_REQUEST": key},
         )
 
-    async def _changed(self, before: Mayor | None) -> None:
+    async def _changed(self, before: MayorConversation | None) -> None:
         while mayor_rules.newest(self._api.feed.state) == before:
             await self._api.feed.tick.wait()
 

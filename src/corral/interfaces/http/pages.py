@@ -75,7 +75,7 @@ class ConvoyPage(Struct, frozen=True):
     tasks: list[views.TaskLine]
 
 
-class Output(Struct, frozen=True):
+class OutputPage(Struct, frozen=True):
     """The last lines; or a page of the text, with the places where it begins and ends."""
 
     lines: list[str]
@@ -85,7 +85,7 @@ class Output(Struct, frozen=True):
     restarted: bool = False  # something between the place that was asked for and this is gone
 
 
-class Job(Struct, frozen=True):
+class BackgroundJob(Struct, frozen=True):
     """A background job: when it last recorded that it ran, and what that came to."""
 
     name: str
@@ -101,7 +101,7 @@ class Running(Struct, frozen=True):
 
 class Jobs(Struct, frozen=True):
     roles: list[Running]
-    chores: list[Job]
+    chores: list[BackgroundJob]
 
 
 class WhoAmI(Struct, frozen=True):
@@ -281,7 +281,7 @@ async def messages(api: "Api", call: Call) -> Reply:
 async def jobs(api: "Api", call: Call) -> Reply:
     roles = [Running(role, taken(api.repository.folder, role)) for role in ROLES]
     found = api.feed.state.chores.values()
-    return ok(Jobs(roles, [Job(c.name, c.ran_at, c.found, c.done) for c in found]))
+    return ok(Jobs(roles, [BackgroundJob(c.name, c.ran_at, c.found, c.done) for c in found]))
 
 
 async def whoami(api: "Api", call: Call) -> Reply:

@@ -15,7 +15,7 @@ from socket import socket
 import uvicorn
 
 from corral.core.config import Config
-from corral.core.config import Server as Settings
+from corral.core.config import ServerSettings as Settings
 from corral.core.errors import CorralError
 from corral.interfaces.http.api import Api, Application
 from corral.interfaces.http.exchange import Receive, Scope, Send

@@ -13,7 +13,7 @@ from functools import cached_property
 from os.path import isdir, islink, join
 
 from corral.core import chores
-from corral.core.chores import Found, Saved
+from corral.core.chores import ChoreOutcome, Saved
 from corral.core.config import Config
 from corral.core.errors import CorralError, Refused
 from corral.core.ids import SessionId
@@ -27,7 +27,7 @@ from corral.world import processes
 from corral.world.checks import Pool, Runs
 from corral.world.clock import Clock
 from corral.world.git import Git
-from corral.world.processes import Reason
+from corral.world.processes import EndReason
 from corral.world.repository import Repository
 from corral.world.trees import Trees
 
@@ -37,7 +37,7 @@ NAMES = (
     *("claims", "leases", "messages", "sessions", "alerts"),
 )
 TRACES = "traces"  # only if they are configured
-Chore = Callable[[], Found]
+Chore = Callable[[], ChoreOutcome]
 
 
 class Chores:
@@ -89,34 +89,34 @@ class Chores:
         trees = self._config.trees
         return Trees(self._repository, place=trees.folder or None, pool=trees.pool, now=self._clock)
 
-    def _claims(self) -> Found:
+    def _claims(self) -> ChoreOutcome:
         guarded = self.guarded(self._store.state())
         return self._all_of(
             lambda state, now: chores.lapsed_claims(state, guarded, self.grace_s, now)
         )
 
-    def _leases(self) -> Found:
+    def _leases(self) -> ChoreOutcome:
         return self._all_of(chores.lapsed_leases)
 
-    def _messages(self) -> Found:
+    def _messages(self) -> ChoreOutcome:
         return self._all_of(messages.expire)
 
-    def _sessions(self) -> Found:
+    def _sessions(self) -> ChoreOutcome:
         """Find live sessions that nothing runs and nobody watches; the next witness adopts them."""
         live = chores.live(self._store.state())
         if not live or self.watched:
-            return Found()
+            return ChoreOutcome()
         lost = [session for session in sorted(live) if self._is_lost(SessionId(session))]
         lost = [session for session in lost if session in chores.live(self._store.state())]
         text = "no process, no exit and no witness: `corral witness run` takes it up"
-        return Found(len(lost), worries=dict.fromkeys(lost, text))
+        return ChoreOutcome(len(lost), worries=dict.fromkeys(lost, text))
 
-    def _alerts(self) -> Found:
+    def _alerts(self) -> ChoreOutcome:
         """Count what `settle` is about to clear."""
         number = len(chores.outdated(self._store.state()))
-        return Found(number, number)
+        return ChoreOutcome(number, number)
 
-    def _processes(self) -> Found:
+    def _processes(self) -> ChoreOutcome:
         seen = processes.strays(self._repository.git_dir, live=())
         live = chores.live(self._store.state())
         strays = [
@@ -129,13 +129,13 @@ class Chores:
         if left:
             names = ", ".join(sorted({stray.session for stray in strays}))
             worries["processes"] = f"{left} of {len(strays)} could not be ended ({names[:200]})"
-        return Found(len(strays), len(strays) - left, worries)
+        return ChoreOutcome(len(strays), len(strays) - left, worries)
 
-    def _trees(self) -> Found:
+    def _trees(self) -> ChoreOutcome:
         trees = {tree.name: tree for tree in self._door.list()}
         busy = {stray.session for stray in processes.strays(self._repository.git_dir, live=())}
         if not chores.orphans(self._store.state(), trees, self._clock(), watched=False):
-            return Found()
+            return ChoreOutcome()
         with self._in_place_of_a_witness() as alone:
             state = self._store.state()
             orphans = chores.orphans(state, trees, self._clock(), watched=not alone)
@@ -147,7 +147,7 @@ class Chores:
                     self._door.release(trees[name], f"{name} is over")
                 except (CorralError, OSError) as error:
                     worries[name] = f"its tree stays, nothing was touched: {_said(error)}"
-        return Found(len(orphans), len(orphans) - len(worries), worries)
+        return ChoreOutcome(len(orphans), len(orphans) - len(worries), worries)
 
     @contextmanager
     def _in_place_of_a_witness(self) -> Iterator[bool]:
@@ -162,7 +162,7 @@ class Chores:
         finally:
             os.close(lock)
 
-    def _rooms(self) -> Found:
+    def _rooms(self) -> ChoreOutcome:
         home = join(self._repository.folder, "sessions")
         names = os.listdir(home) if isdir(home) and not islink(home) else []
         rooms = {name: _changed_at(join(home, name)) for name in names}
@@ -176,9 +176,9 @@ class Chores:
                 _delete(join(home, name))
             except OSError as error:
                 worries[name] = f"its room cannot be deleted: {_said(error)}"
-        return Found(len(old), len(old) - len(worries), worries)
+        return ChoreOutcome(len(old), len(old) - len(worries), worries)
 
-    def _kept(self) -> Found:
+    def _kept(self) -> ChoreOutcome:
         listed = self._door.keep.list_kept()
         saved = [Saved(kept.ref, kept.record.task, kept.at) for kept in listed]
         days = self._config.trees.keep_days
@@ -186,33 +186,33 @@ class Chores:
         git = Git(self._repository.git_dir, self._repository.worktree)
         for ref in old:
             git.delete(ref)
-        return Found(len(old), len(old))
+        return ChoreOutcome(len(old), len(old))
 
-    def _checks(self) -> Found:
+    def _checks(self) -> ChoreOutcome:
         """Remove check trees that are no longer used, and old runs; end what runs left behind."""
         if not isdir(join(self._repository.folder, "check-trees")):
-            return Found()
+            return ChoreOutcome()
         pool = Pool(self._repository, place=self._config.trees.folder or None)
         runs = Runs(pool, now=self._clock)
         stay = runs.end_strays()
         unused = self._clock() - self._config.trees.keep_days * chores.DAY
         gone = len(pool.remove_unused(unused)) + runs.prune()
         text = f"{stay} processes of runs that are over could not be ended"
-        return Found(gone + stay, gone, {"checks": text} if stay else {})
+        return ChoreOutcome(gone + stay, gone, {"checks": text} if stay else {})
 
-    def _trash(self) -> Found:
+    def _trash(self) -> ChoreOutcome:
         before = _count(self._door.place)
         left = self._door.sweep()
         gone = max(0, before - _count(self._door.place))
         text = f"{left} folders in {self._door.place} cannot be deleted"
-        return Found(gone + left, gone, {"trash": text} if left else {})
+        return ChoreOutcome(gone + left, gone, {"trash": text} if left else {})
 
-    def _all_of(self, decide: Decide) -> Found:
+    def _all_of(self, decide: Decide) -> ChoreOutcome:
         """Append what is decided, all of it; without a write if there is nothing."""
         if not decide(self._store.state(), self._clock()):
-            return Found()
+            return ChoreOutcome()
         number = self._store.transaction(Request(DEACON, decide, lambda state, stored: len(stored)))
-        return Found(number, number)
+        return ChoreOutcome(number, number)
 
     def _runs(self, session: SessionId) -> bool:
         folder = Room(self._repository.folder, session).launch()
@@ -225,7 +225,7 @@ class Chores:
         ended = processes.outcome(folder)
         return (
             ended is not None
-            and ended.reason is Reason.LOST
+            and ended.reason is EndReason.LOST
             and processes.read_exit(folder) is None
         )
 

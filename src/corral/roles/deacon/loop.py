@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping
 
 from corral.core import chores
-from corral.core.chores import Found
+from corral.core.chores import ChoreOutcome
 from corral.core.config import Config
 from corral.core.errors import CorralError
 from corral.core.text import printable
@@ -34,7 +34,7 @@ class Deacon:
         self._chores = Chores(store, repository, config, clock)
         self._swept_at = 0
 
-    def once(self) -> dict[str, Found]:
+    def once(self) -> dict[str, ChoreOutcome]:
         """Go over all chores once; return what each came to."""
         lock = locks.only_one(self._repository.folder, DEACON)
         try:
@@ -54,7 +54,7 @@ class Deacon:
         finally:
             os.close(lock)
 
-    def _round(self, at: int) -> dict[str, Found]:
+    def _round(self, at: int) -> dict[str, ChoreOutcome]:
         due = self._chores.quick()
         if chores.sweep_at(self._store.state(), self._swept_at) <= at:
             self._swept_at = at
@@ -63,7 +63,7 @@ class Deacon:
         self._record(results)
         return results
 
-    def _record(self, results: Mapping[str, Found]) -> None:
+    def _record(self, results: Mapping[str, ChoreOutcome]) -> None:
         if chores.settle(self._store.state(), results, self._clock()):
             self._store.transaction(
                 Request(
@@ -80,10 +80,10 @@ class Deacon:
         return min(max(_REST_S, (next_at - at) / 1000), _LONGEST_S)
 
 
-def _tried(chore: Chore) -> Found:
+def _tried(chore: Chore) -> ChoreOutcome:
     try:
         return chore()
     except CorralError as error:
-        return Found(error=error.message)
+        return ChoreOutcome(error=error.message)
     except Exception as error:  # a border: one chore must not keep the others from being done
-        return Found(error=printable(f"{type(error).__name__}: {error}"))
+        return ChoreOutcome(error=printable(f"{type(error).__name__}: {error}"))

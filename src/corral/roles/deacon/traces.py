@@ -12,7 +12,7 @@ from time import monotonic
 import msgspec
 from msgspec import Struct
 
-from corral.core.chores import Found
+from corral.core.chores import ChoreOutcome
 from corral.core.errors import Failed
 from corral.core.ids import TaskId
 from corral.core.log import events as e
@@ -25,7 +25,7 @@ _AT_ONCE = 200  # tasks whose traces are sent together
 _REST_S = 60.0  # a collector that does not answer is left alone for so long
 
 
-class _About(Struct):
+class _TraceSubject(Struct):
     task: TaskId
 
 
@@ -38,7 +38,7 @@ class Tracing:
         self._looked = 0  # nothing has ended up to here that was not sent
         self._resting_until = 0.0
 
-    def send(self) -> Found:
+    def send(self) -> ChoreOutcome:
         """Send the traces of all tasks that have ended since the last time."""
         if monotonic() < self._resting_until:
             raise Failed(f"{self._endpoint} did not take the traces; it is asked again soon")
@@ -49,7 +49,7 @@ class Tracing:
             except Failed:
                 self._resting_until = monotonic() + _REST_S
                 raise
-        return Found(sent, sent)
+        return ChoreOutcome(sent, sent)
 
     def _ended(self) -> list[tuple[int, TaskId]]:
         """Return the next events that end a task, each with its task."""
@@ -59,7 +59,9 @@ class Tracing:
         for stored in self._store.read(self._looked):
             record = decode(stored.line)
             if record.type in ENDS:
-                found.append((stored.seq, msgspec.json.decode(record.data, type=_About).task))
+                found.append(
+                    (stored.seq, msgspec.json.decode(record.data, type=_TraceSubject).task)
+                )
                 if len(found) == _AT_ONCE:
                     break
             elif not found:

@@ -23,9 +23,9 @@ from corral.core.log.codec import decode, event_of
 from corral.core.log.state import State, Task
 from corral.core.mayor import events as m
 from corral.core.mayor import rules as mayor_rules
-from corral.core.mayor.state import Mayor, MayorState
+from corral.core.mayor.state import MayorConversation, MayorState
 from corral.core.plan import prompt as prompts
-from corral.core.plan.amend import Before, Reply, understood
+from corral.core.plan.amend import Before, MayorReply, understood
 from corral.core.plan.check import Surroundings
 from corral.core.plan.schema import Plan
 from corral.core.session.profiles import account_of, budgets_of, limits_of
@@ -33,7 +33,7 @@ from corral.core.text import BRIEF, LINE, cut
 from corral.roles import signals
 from corral.roles.locks import only_one, taken
 from corral.roles.log import Log
-from corral.roles.mayor.engine_run import Ended, Runner
+from corral.roles.mayor.engine_run import EngineRunEnd, EngineRunner
 from corral.roles.records.rooms import Room
 from corral.roles.secrets import Secrets
 from corral.store.port import Store
@@ -78,13 +78,13 @@ class Talk:
         self._key = key
         self._around = around
         self._say = say
-        self._runner = Runner(repository, config)
+        self._runner = EngineRunner(repository, config)
         trees = config.trees
         self._trees = Trees(repository, place=trees.folder or None, pool=trees.pool)
         self._view = View(repository.git_dir)
         self._accounts = limits_of(config).accounts
 
-    def start(self, goal: str, engine: str, replan: str) -> Mayor:
+    def start(self, goal: str, engine: str, replan: str) -> MayorConversation:
         """Begin a conversation and see it through; the same goal again goes on with it."""
         name = engine or self._chosen()
         self._runner.check(name)
@@ -97,12 +97,12 @@ class Talk:
                 )
             return self._settle()
 
-    def go_on(self) -> Mayor:
+    def go_on(self) -> MayorConversation:
         """See the newest conversation through, wherever it is."""
         with self._alone():
             return self._settle()
 
-    def ask(self, text: str) -> Mayor:
+    def ask(self, text: str) -> MayorConversation:
         """Put a person's question."""
         with self._alone():
             mayor = self._settle()
@@ -110,7 +110,7 @@ class Talk:
             message = prompts.question(text, plan, self._standing(mayor))
             return self._put(mayor, "question", message, key=self._key)
 
-    def tell_failure(self, task: Task) -> Mayor:
+    def tell_failure(self, task: Task) -> MayorConversation:
         """Ask what to do about a task that has failed for good."""
         with self._alone():
             mayor = self._settle()
@@ -121,7 +121,7 @@ class Talk:
             message = prompts.failure(task.key or task.id, self._happened(task), plan, lines)
             return self._put(mayor, "failure", message, task.id)
 
-    def stop(self, mayor: Mayor, reason: str) -> None:
+    def stop(self, mayor: MayorConversation, reason: str) -> None:
         """End a conversation and its engine; whoever waits for the answer tidies up, else we."""
         self._log.record(lambda state, _: mayor_rules.stop(state, mayor.id, reason), self._key)
         if mayor.state is MayorState.ASKING:
@@ -133,7 +133,7 @@ class Talk:
                 self._run(mayor)
             self._put_back(mayor)
 
-    def approve(self, mayor: Mayor) -> None:
+    def approve(self, mayor: MayorConversation) -> None:
         proposal = self._event(mayor.proposed_seq)
         if not isinstance(proposal, m.PlanProposed):
             raise Refused(f"no plan of {mayor.id} waits for approval", "corral mayor status")
@@ -144,28 +144,28 @@ class Talk:
             )
         )
 
-    def reject(self, mayor: Mayor, reason: str) -> None:
+    def reject(self, mayor: MayorConversation, reason: str) -> None:
         self._log.record(lambda state, _: mayor_rules.reject(state, mayor.id, reason), self._key)
 
-    def look(self) -> Mayor:
+    def look(self) -> MayorConversation:
         return mayor_rules.current(self._log.look())
 
-    def goal(self, mayor: Mayor) -> str:
+    def goal(self, mayor: MayorConversation) -> str:
         return str(getattr(self._event(mayor.goal_seq), "goal", ""))
 
-    def proposal(self, mayor: Mayor) -> m.PlanProposed | None:
+    def proposal(self, mayor: MayorConversation) -> m.PlanProposed | None:
         """Return the newest plan that was proposed."""
         found = self._event(mayor.proposed_seq)
         return found if isinstance(found, m.PlanProposed) else None
 
-    def said(self, mayor: Mayor) -> Iterator[m.MayorAsked | m.MayorAnswered]:
+    def said(self, mayor: MayorConversation) -> Iterator[m.MayorAsked | m.MayorAnswered]:
         """Yield what was said, as far back as is remembered."""
         for seq in mayor.said:
             event = self._event(seq)
             if isinstance(event, m.MayorAsked | m.MayorAnswered):
                 yield event
 
-    def before(self, mayor: Mayor) -> Before:
+    def before(self, mayor: MayorConversation) -> Before:
         """Return the plan that an answer builds on: what is proposed, else what was approved."""
         found = self._event(mayor.proposed_seq if mayor.pending else mayor.approved_seq)
         if not isinstance(found, m.PlanProposed):
@@ -176,8 +176,13 @@ class Talk:
         return Before(plan, mayor.convoy)
 
     def _put(
-        self, mayor: Mayor, cause: str, message: str, task: TaskId = _NONE, key: str = ""
-    ) -> Mayor:
+        self,
+        mayor: MayorConversation,
+        cause: str,
+        message: str,
+        task: TaskId = _NONE,
+        key: str = "",
+    ) -> MayorConversation:
         if mayor.over:
             raise Refused(
                 f"{mayor.id} is over: {mayor.reason or mayor.state}",
@@ -196,7 +201,7 @@ class Talk:
         finally:
             os.close(lock)
 
-    def _settle(self) -> Mayor:
+    def _settle(self) -> MayorConversation:
         """Do what the conversation waits for, until it waits for a person or is over."""
         while True:
             mayor = self.look()
@@ -208,7 +213,7 @@ class Talk:
                 self._put_back(mayor)
                 return mayor
 
-    def _pose_next(self, mayor: Mayor) -> None:
+    def _pose_next(self, mayor: MayorConversation) -> None:
         """Put the question that is due: the goal, what was wrong, or the same once more."""
         if not mayor.turn:
             self._pose(mayor, "goal", self.goal(mayor))
@@ -222,7 +227,12 @@ class Talk:
             self._pose(mayor, "again", str(getattr(asked, "message", "")))
 
     def _pose(
-        self, mayor: Mayor, cause: str, message: str, task: TaskId = _NONE, key: str = ""
+        self,
+        mayor: MayorConversation,
+        cause: str,
+        message: str,
+        task: TaskId = _NONE,
+        key: str = "",
     ) -> None:
         state = self._log.look()
         profile = governor.stand_in(state, mayor.engine, self._accounts, now())
@@ -250,7 +260,7 @@ class Talk:
         )
         self._log.record(lambda now_state, _: mayor_rules.ask(now_state, mayor.id, asked), key)
 
-    def _run(self, mayor: Mayor) -> None:
+    def _run(self, mayor: MayorConversation) -> None:
         """See the newest run of the engine through, and record what came of it."""
         if not self._runner.begun(mayor):
             asked = self._event(mayor.asked_seq)
@@ -264,7 +274,7 @@ class Talk:
             raise KeyboardInterrupt
         self._record(mayor, ended, tree)
 
-    def _record(self, mayor: Mayor, ended: Ended, tree: Tree | None) -> None:
+    def _record(self, mayor: MayorConversation, ended: EngineRunEnd, tree: Tree | None) -> None:
         stream, bill = ended.stream, ended.stream.bill
         wrote = self._wrote(mayor, tree) if tree else ()
         limit = stream.finished if stream.finished and stream.finished.trouble else stream.limited
@@ -312,12 +322,14 @@ class Talk:
 
         self._log.record(decide)
 
-    def _reply(self, state: State, mayor: Mayor, before: Before, text: str) -> Reply:
+    def _reply(
+        self, state: State, mayor: MayorConversation, before: Before, text: str
+    ) -> MayorReply:
         around = replace(self._around, tasks=frozenset(state.tasks))
         must = mayor.cause == "goal"
         return understood(text, state, before, around, must=must)
 
-    def _over(self, mayor: Mayor) -> Callable[[Bill], str]:
+    def _over(self, mayor: MayorConversation) -> Callable[[Bill], str]:
         budgets = budgets_of(self._config)
         if not budgets.any(mayor.profile):
             return lambda _: ""
@@ -354,7 +366,7 @@ class Talk:
             "describe one in .corral/config.toml, as [engine.default] or with --engine PROFILE",
         )
 
-    def _all(self, mayor: Mayor, message: str, commit: str) -> str:
+    def _all(self, mayor: MayorConversation, message: str, commit: str) -> str:
         """Return all that an engine is told that does not remember the conversation."""
         listed = self._view.run("ls-tree", "-r", "-z", "--name-only", commit)
         offered = {
@@ -381,7 +393,7 @@ class Talk:
             return beginning
         return prompts.go_on(beginning, said[-_EXCHANGES:], message)
 
-    def _standing(self, mayor: Mayor) -> list[str]:
+    def _standing(self, mayor: MayorConversation) -> list[str]:
         state = self._log.look()
         tasks = [task for task in state.tasks.values() if task.convoy == mayor.convoy]
         return mayor_rules.standing(tasks) if mayor.convoy else []
@@ -400,10 +412,10 @@ class Talk:
             lines.append(returned.detail)
         return "\n".join(cut(line, LINE) for line in lines if line)
 
-    def _found(self, mayor: Mayor) -> Tree | None:
+    def _found(self, mayor: MayorConversation) -> Tree | None:
         return next((tree for tree in self._trees.list() if tree.name == mayor.id), None)
 
-    def _tree(self, mayor: Mayor) -> Tree:
+    def _tree(self, mayor: MayorConversation) -> Tree:
         """Return a clean tree at what the plan is about: the convoy's trunk, or the checkout."""
         state = self._log.look()
         trunk = state.trunks.get(mayor.convoy)
@@ -424,7 +436,7 @@ class Talk:
             raise NotFound("there is no commit yet that a plan could be about", "git commit")
         return found
 
-    def _wrote(self, mayor: Mayor, tree: Tree) -> tuple[str, ...]:
+    def _wrote(self, mayor: MayorConversation, tree: Tree) -> tuple[str, ...]:
         """Return what a run has changed although it must not: it is kept, and thrown away."""
         facts = self._trees.facts(tree)
         found = tuple(dict.fromkeys((*facts.dirty, *facts.changed)))
@@ -433,7 +445,7 @@ class Talk:
             self._put_back(mayor)
         return tuple(cut(path, LINE) for path in found)
 
-    def _put_back(self, mayor: Mayor) -> None:
+    def _put_back(self, mayor: MayorConversation) -> None:
         tree = self._found(mayor)
         if tree is not None:
             self._trees.remove(tree, f"{mayor.id} may only look")
@@ -448,7 +460,7 @@ class Talk:
         return event_of(decode(stored.line))
 
 
-def _branch(mayor: Mayor) -> str:
+def _branch(mayor: MayorConversation) -> str:
     return f"corral/{mayor.id}"
 
 

@@ -20,7 +20,7 @@ from corral.core.engine.watchdog import Seen
 from corral.core.errors import BadInput
 from corral.core.ids import ConvoyId, SessionId, TaskId, Token
 from corral.core.log.state import Session, Task, TaskState
-from corral.core.mayor.state import Mayor
+from corral.core.mayor.state import MayorConversation
 from corral.core.plan.schema import MOST_BYTES
 from corral.core.session.verdict import Verdict
 from corral.roles.mayor.answer import Words
@@ -31,8 +31,8 @@ from corral.roles.witness.launch import PASSED_ON, last_words, mail_of
 from corral.world import processes
 from corral.world.clock import now
 from corral.world.engines.files import lay
-from corral.world.engines.recipe import Job, Permission, environment
-from corral.world.processes import Exit, Launch, Reason
+from corral.world.engines.recipe import EngineJob, Permission, environment
+from corral.world.processes import EndReason, Exit, Launch
 from corral.world.repository import Repository
 from corral.world.trees import Tree
 from corral.world.watch import Watch
@@ -43,7 +43,7 @@ _WITHDRAWN = "whoever asked was killed before it was started"
 _STREAMED = ("gemini",)  # say what they say in pieces that belong together
 
 
-class Ended(Struct, frozen=True):
+class EngineRunEnd(Struct, frozen=True):
     """How a run ended. `trouble` is empty if there is an answer."""
 
     stream: Stream
@@ -51,7 +51,7 @@ class Ended(Struct, frozen=True):
     trouble: str = ""
 
 
-class Runner:
+class EngineRunner:
     def __init__(self, repository: Repository, config: Config) -> None:
         self._repository = repository
         self._config = config
@@ -69,17 +69,17 @@ class Runner:
             )
         self.engaging.check(name, _task())
 
-    def folder(self, mayor: Mayor) -> str:
+    def folder(self, mayor: MayorConversation) -> str:
         return join(self._room(mayor).path, f"run-{mayor.turn}")
 
-    def begun(self, mayor: Mayor) -> bool:
+    def begun(self, mayor: MayorConversation) -> bool:
         """Say whether the newest run was started; one that was half started never will be."""
         folder = self.folder(mayor)
         if isdir(folder) and not launched(folder):
             processes.withdraw(folder, _WITHDRAWN)
         return isdir(folder)
 
-    def start(self, mayor: Mayor, tree: Tree, prompt: str) -> None:
+    def start(self, mayor: MayorConversation, tree: Tree, prompt: str) -> None:
         room = self._room(mayor)
         os.makedirs(room.path, mode=0o700, exist_ok=True)
         job = self._job(mayor, tree.path)
@@ -107,7 +107,9 @@ class Runner:
             ),
         )
 
-    def finish(self, mayor: Mayor, tree: str, over: Callable[[Bill], str]) -> Ended | None:
+    def finish(
+        self, mayor: MayorConversation, tree: str, over: Callable[[Bill], str]
+    ) -> EngineRunEnd | None:
         """Watch a run to its end. None: we were asked to stop; the run goes on.
 
         `over` says which budget is used up, given what the run has cost.
@@ -136,7 +138,7 @@ class Runner:
             reading.close()
         return self._ended(mayor, stream, words.answer(), exit_, stopped)
 
-    def stop(self, mayor: Mayor) -> None:
+    def stop(self, mayor: MayorConversation) -> None:
         """End the newest run, if it goes on, and wait for that."""
         folder = self.folder(mayor)
         if not mayor.turn or not self.begun(mayor) or processes.outcome(folder) is not None:
@@ -147,7 +149,9 @@ class Runner:
             while processes.outcome(folder) is None:
                 watch.wait(_LOOK_S)
 
-    def _step_in(self, mayor: Mayor, reading: Reading, over: Callable[[Bill], str]) -> str:
+    def _step_in(
+        self, mayor: MayorConversation, reading: Reading, over: Callable[[Bill], str]
+    ) -> str:
         """Say for which trouble a run has to be ended now."""
         stream = reading.stream
         if stream.asked is not None and self._config.watch.answer_s:
@@ -171,35 +175,37 @@ class Runner:
             return str(limit.trouble)
         return str(found.verdict)
 
-    def _ended(self, mayor: Mayor, stream: Stream, text: str, exit_: Exit, stopped: str) -> Ended:
+    def _ended(
+        self, mayor: MayorConversation, stream: Stream, text: str, exit_: Exit, stopped: str
+    ) -> EngineRunEnd:
         if stopped and stopped != _LINGERS:
-            return Ended(stream, text, stopped)
+            return EngineRunEnd(stream, text, stopped)
         end = stream.finished
         if end is not None and end.trouble is not None:
-            return Ended(stream, end.text, str(end.trouble))
+            return EngineRunEnd(stream, end.text, str(end.trouble))
         if end is not None and stopped:
-            return Ended(stream, text or end.text)
-        if exit_.reason in (Reason.STOPPED, Reason.LOST) or exit_.detail == _WITHDRAWN:
-            return Ended(stream, text, "interrupted")
-        if exit_.reason is not Reason.EXITED:
-            return Ended(stream, exit_.detail or text, str(exit_.reason))
+            return EngineRunEnd(stream, text or end.text)
+        if exit_.reason in (EndReason.STOPPED, EndReason.LOST) or exit_.detail == _WITHDRAWN:
+            return EngineRunEnd(stream, text, "interrupted")
+        if exit_.reason is not EndReason.EXITED:
+            return EngineRunEnd(stream, exit_.detail or text, str(exit_.reason))
         by_code = end is None and self.engaging.ends_by_code(mayor.profile)
         if (by_code and exit_.code != 0) or (end is None and not by_code):
             said = last_words(self.folder(mayor)) or f"exit code {exit_.code}"
-            return Ended(stream, said, "crashed")
-        return Ended(stream, text or (end.text if end else ""))
+            return EngineRunEnd(stream, said, "crashed")
+        return EngineRunEnd(stream, text or (end.text if end else ""))
 
     def _streams(self, name: str) -> bool:
         profile = self.engaging.profile(name)
         return profile.type in _STREAMED or profile.transport == "acp"
 
-    def _job(self, mayor: Mayor, tree: str) -> Job:
+    def _job(self, mayor: MayorConversation, tree: str) -> EngineJob:
         session = self._session(mayor)
         prompt = self._room(mayor).prompt(mayor.turn)
         job = self.engaging.job(session, _task(), tree, prompt)
         return replace(job, permission=Permission.READ, longest=MOST_BYTES)
 
-    def _session(self, mayor: Mayor) -> Session:
+    def _session(self, mayor: MayorConversation) -> Session:
         """Return the run as if it were a session's launch: that is what engines are started by."""
         return Session(
             id=SessionId(mayor.id),
@@ -217,7 +223,7 @@ class Runner:
             talk=mayor.talk,
         )
 
-    def _environment(self, mayor: Mayor) -> dict[str, str]:
+    def _environment(self, mayor: MayorConversation) -> dict[str, str]:
         passed = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
         who = {"NAME": f"corral {mayor.id}", "EMAIL": mail_of(SessionId(mayor.id))}
         roles = ("AUTHOR", "COMMITTER")
@@ -225,7 +231,7 @@ class Runner:
         run = {"CORRAL_SESSION": mayor.id, "CORRAL_RUN": self._repository.git_dir}
         return {**passed, **identity, **run}
 
-    def _room(self, mayor: Mayor) -> Room:
+    def _room(self, mayor: MayorConversation) -> Room:
         return Room(self._repository.folder, SessionId(mayor.id))
 
 

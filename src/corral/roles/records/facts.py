@@ -13,7 +13,7 @@ from os.path import join
 from corral.core.engine.facts import Fact
 from corral.core.engine.stream import Stream, take
 from corral.roles.records.follow import Following
-from corral.world.engines.recipe import Reader
+from corral.world.engines.recipe import OutputReader
 from corral.world.engines.recipe import Stream as Source
 from corral.world.processes.output import ERRORS, NEWEST
 
@@ -29,7 +29,7 @@ class Reading:
     def __init__(
         self,
         folder: str,
-        reader: Reader,
+        reader: OutputReader,
         stream: Stream,
         now: int,
         heard: Heard | None = None,
@@ -37,9 +37,9 @@ class Reading:
         self.folder = folder
         self._reader = reader
         self._heard = heard
-        self._lines: dict[Source, _Lines] = {
-            "out": _Lines(folder, NEWEST),
-            "err": _Lines(folder, ERRORS),
+        self._lines: dict[Source, _GrowingLines] = {
+            "out": _GrowingLines(folder, NEWEST),
+            "err": _GrowingLines(folder, ERRORS),
         }
         self.stream = stream  # as it is before anything was read
         self.more = True  # there may be more to read at once
@@ -119,7 +119,7 @@ class Reading:
             self.asked_at = now
 
 
-class _Lines:
+class _GrowingLines:
     """Whole lines of one file that grows and rotates."""
 
     def __init__(self, folder: str, name: str) -> None:

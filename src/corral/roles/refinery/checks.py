@@ -15,23 +15,23 @@ from corral.core.ids import ConvoyId, TaskId
 from corral.core.log.state import State
 from corral.core.queue import rules as queue_rules
 from corral.core.queue.rules import CANCELLED, GREEN, LOST, RED, REGENERATE, TIMED_OUT
-from corral.core.queue.state import Check
+from corral.core.queue.state import CheckRun
 from corral.roles.log import Log
 from corral.roles.refinery.generated_files import Regenerating
 from corral.world import checks
-from corral.world.checks import Outcome, Pool, Result, Runs
+from corral.world.checks import Pool, RunOutcome, RunResult, Runs
 from corral.world.clock import Clock
 from corral.world.repository import Repository
 from corral.world.watch import Watch
 
 CANNOT_CHECK = "cannot_check"
 _RESULTS = {
-    Result.GREEN: GREEN,
-    Result.RED: RED,
-    Result.TIMED_OUT: TIMED_OUT,
-    Result.STOPPED: CANCELLED,
-    Result.LOST: LOST,
-    Result.COULD_NOT_START: LOST,
+    RunResult.GREEN: GREEN,
+    RunResult.RED: RED,
+    RunResult.TIMED_OUT: TIMED_OUT,
+    RunResult.STOPPED: CANCELLED,
+    RunResult.LOST: LOST,
+    RunResult.COULD_NOT_START: LOST,
 }
 _SAID_LINES = 12
 _GIVE_UP_S = 10.0  # beyond the grace of a run, within that of whoever stops us
@@ -82,7 +82,7 @@ class Checking:
                 self._collect(check)
         return busy
 
-    def cancel(self, check: Check, why: str) -> None:
+    def cancel(self, check: CheckRun, why: str) -> None:
         """Give a run up: first in the log, then in the machine, at once."""
         self._end(check, CANCELLED, detail=why)
         if not check.external:
@@ -127,7 +127,7 @@ class Checking:
         folder = self._runs.folder(run)
         return checks.tail(folder, lines) if os.path.isdir(folder) else []
 
-    def _start(self, state: State, check: Check) -> bool:
+    def _start(self, state: State, check: CheckRun) -> bool:
         if check.kind == REGENERATE:
             commands = self._regenerating.commands(state, check)
         else:
@@ -151,12 +151,12 @@ class Checking:
             self._log.over(CANNOT_CHECK, check.convoy)
         return True
 
-    def _could_not(self, check: Check, error: Exception) -> None:
+    def _could_not(self, check: CheckRun, error: Exception) -> None:
         said = error.message if isinstance(error, CorralError) else str(error)
         self._end(check, LOST, detail=f"it could not be started: {said}")
         self._log.alert(CANNOT_CHECK, check.convoy, f"the checks cannot be run: {said}")
 
-    def _collect(self, check: Check) -> None:
+    def _collect(self, check: CheckRun) -> None:
         folder = self._runs.folder(check.run)
         self._watch.add_complete(folder)
         ended = checks.outcome(folder)
@@ -180,20 +180,20 @@ class Checking:
             took_ms=int(ended.wall_s * 1000),
         )
 
-    def _take(self, check: Check) -> str:
+    def _take(self, check: CheckRun) -> str:
         """Take over the files that a run has made, while its tree is as it left it."""
         run = checks.read_run(self._runs.folder(check.run))
         if run is None:
             return "what it was asked to do is gone"
         return self._regenerating.take(self._log.look(), check, run.tree)
 
-    def _wait_for_report(self, check: Check) -> None:
+    def _wait_for_report(self, check: CheckRun) -> None:
         if self._clock() > check.due_at:
             said = f"nobody reported on it within {check.deadline_s} s"
             self._end(check, TIMED_OUT, detail=said)
 
     def _end(
-        self, check: Check, result: str, *, command: str = "", detail: str = "", took_ms: int = 0
+        self, check: CheckRun, result: str, *, command: str = "", detail: str = "", took_ms: int = 0
     ) -> None:
         self._log.record(
             lambda state, _: queue_rules.end_check(
@@ -202,10 +202,10 @@ class Checking:
         )
 
 
-def _told(ended: Outcome) -> str:
+def _told(ended: RunOutcome) -> str:
     how = {
-        Result.RED: f"signal {ended.signal}" if ended.signal else f"exit code {ended.code}",
-        Result.TIMED_OUT: f"it took longer than {ended.wall_s:.0f} s",
+        RunResult.RED: f"signal {ended.signal}" if ended.signal else f"exit code {ended.code}",
+        RunResult.TIMED_OUT: f"it took longer than {ended.wall_s:.0f} s",
     }.get(ended.result, ended.detail or ended.result)
     if ended.disk_full:
         how = f"{how}; the disk is full"

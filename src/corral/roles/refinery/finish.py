@@ -15,7 +15,7 @@ from corral.core.ids import ConvoyId
 from corral.core.log.state import State
 from corral.core.queue import rules as queue_rules
 from corral.core.queue.fold import trunk_of
-from corral.core.queue.state import Check
+from corral.core.queue.state import CheckRun
 from corral.core.redaction import redacted
 from corral.roles.log import Log
 from corral.roles.refinery.stacks import Stacks
@@ -129,7 +129,7 @@ class Finishing:
         )
 
 
-def _last(state: State, convoy: ConvoyId, base: str, trunk: str) -> Check | None:
+def _last(state: State, convoy: ConvoyId, base: str, trunk: str) -> CheckRun | None:
     """Return the newest run of this trunk merged into this base."""
     wanted = (convoy, queue_rules.FINISH, base, trunk)
     return next(

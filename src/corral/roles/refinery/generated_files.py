@@ -8,12 +8,12 @@ the merge is clean from then on. The result is checked and landed like anything 
 from collections.abc import Sequence
 from os.path import join, realpath
 
-from corral.core.config import Regenerate
+from corral.core.config import RegenerateSettings
 from corral.core.errors import CorralError
 from corral.core.log.state import State
 from corral.core.queue.fold import trunk_of
 from corral.core.queue.rules import CANCELLED, LOST, REGENERATE
-from corral.core.queue.state import Check
+from corral.core.queue.state import CheckRun
 from corral.roles.refinery.stacks import COMMITTER, Misfit, Stack, Stacks
 from corral.world.git.merge import Merged
 from corral.world.git.messages import Text, commit_object
@@ -24,7 +24,7 @@ _MOST_BYTES = 64 << 20
 
 
 class Regenerating:
-    def __init__(self, stacks: Stacks, rules: Sequence[Regenerate]) -> None:
+    def __init__(self, stacks: Stacks, rules: Sequence[RegenerateSettings]) -> None:
         self._stacks = stacks
         self._rules = rules
 
@@ -53,12 +53,12 @@ class Regenerating:
             tuple(dict.fromkeys(c for c, matched in found if matched)) if made >= {*paths} else ()
         )
 
-    def commands(self, state: State, check: Check) -> tuple[str, ...]:
+    def commands(self, state: State, check: CheckRun) -> tuple[str, ...]:
         """Return the commands of a run that was announced, if what it was for is still so."""
         misfit = self._misfit(state, check)
         return self.commands_for(misfit.merged) if misfit else ()
 
-    def take(self, state: State, check: Check, folder: str) -> str:
+    def take(self, state: State, check: CheckRun, folder: str) -> str:
         """Remember the files that a run has made in a folder; say what is wrong with them."""
         misfit = self._misfit(state, check)
         if misfit is None:
@@ -77,14 +77,14 @@ class Regenerating:
         left = [riddle.path for riddle in riddles(merged) if riddle.path not in learnt]
         return f"{left[0]!r} still has conflict markers" if left else ""
 
-    def _misfit(self, state: State, check: Check) -> Misfit | None:
+    def _misfit(self, state: State, check: CheckRun) -> Misfit | None:
         change = state.changes.get(check.members[0])
         if change is None or trunk_of(state, check.convoy).tip != check.tip:
             return None
         return next(iter(self._stacks.conflicts_with(state, check.tip, [change])), None)
 
 
-def last_run(state: State, stack: Stack) -> Check | None:
+def last_run(state: State, stack: Stack) -> CheckRun | None:
     """Return the run that has tried this, or tries it now; one that came to nothing is no try."""
     return next(
         (

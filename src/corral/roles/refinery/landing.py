@@ -4,7 +4,7 @@ from corral.core.errors import Refused
 from corral.core.ids import ConvoyId
 from corral.core.queue import rules as queue_rules
 from corral.core.queue.fold import trunk_of
-from corral.core.queue.state import Check, Landing
+from corral.core.queue.state import AnnouncedLanding, CheckRun
 from corral.roles.log import Log
 from corral.roles.refinery.stacks import Stacks
 from corral.world.git.landing import Overtaken, land
@@ -50,7 +50,7 @@ class Landings:
             lambda state, _: queue_rules.end_landing(state, convoy, landing.run, problem)
         )
 
-    def _move(self, convoy: ConvoyId, landing: Landing) -> str:
+    def _move(self, convoy: ConvoyId, landing: AnnouncedLanding) -> str:
         ref = f"refs/heads/convoy/{convoy}/trunk"
         tasks = " ".join(landing.tasks)
         try:
@@ -71,7 +71,7 @@ class Landings:
             )
         return ""
 
-    def _refuse(self, check: Check, wrong: list[str]) -> None:
+    def _refuse(self, check: CheckRun, wrong: list[str]) -> None:
         """Never land what breaks an invariant: stop this convoy, and tell a person."""
         said = f"{check.run} was green, but {'; '.join(wrong)}"
         self._log.alert(NOT_LANDED, check.convoy, said)

@@ -21,12 +21,12 @@ from corral.core.log.state import State
 from corral.core.queue import rules as queue_rules
 from corral.core.queue.fold import trunk_of
 from corral.core.queue.from_state import outdated, queue_of
-from corral.core.queue.planner.model import Cancel, Land, Policy, Rerun, SendBack, Start
+from corral.core.queue.planner.model import Cancel, Land, QueuePolicy, Rerun, SendBack, Start
 from corral.core.queue.planner.parts import Kind
 from corral.core.queue.planner.plan import plan, wake_at
 from corral.core.queue.planner.timing import check_slots, deadline_s
 from corral.core.queue.rules import FINISH, GREEN, REFINERY, REGENERATE
-from corral.core.queue.state import Change, Check
+from corral.core.queue.state import Change, CheckRun
 from corral.roles import signals
 from corral.roles.locks import only_one
 from corral.roles.log import Log
@@ -93,7 +93,7 @@ class Refinery:
         )
         # An agent's time costs more than a check's: nobody is blamed for a single red run.
         mode: Literal["serial", "lanes"] = "serial" if config.refinery.mode == "serial" else "lanes"
-        self._policy = Policy(mode=mode, flake_odds=0.0)
+        self._policy = QueuePolicy(mode=mode, flake_odds=0.0)
 
     def run(self, *, once: bool = False) -> None:
         """Land work until asked to stop; with `once`, until nothing can be done."""
@@ -410,7 +410,7 @@ def _busy(state: State) -> bool:
     return any(check.live for check in state.checks.values())
 
 
-def _makes(check: Check) -> bool:
+def _makes(check: CheckRun) -> bool:
     return check.live and check.kind == REGENERATE
 
 
@@ -430,7 +430,7 @@ def _stacked(state: State, convoy: ConvoyId, tip: str) -> set[TaskId]:
     }
 
 
-def _held(state: State, check: Check) -> bool:
+def _held(state: State, check: CheckRun) -> bool:
     landing = trunk_of(state, check.convoy).landing
     lands = landing is not None and landing.run == check.run
     waits = check.result == GREEN and all(task in state.changes for task in check.members)

@@ -10,19 +10,19 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from corral.core.config import Refinery as Settings
+from corral.core.config import RefinerySettings as Settings
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.log.state import State
 from corral.core.queue.fold import trunk_of
-from corral.core.queue.state import Change, Check
+from corral.core.queue.state import Change, CheckRun
 from corral.world.git.candidates import Candidate, Candidates, Member, Stamp, Strategy
-from corral.world.git.candidates import Change as Work
+from corral.world.git.candidates import CandidateChange as Work
 from corral.world.git.candidates import Conflict as Clash
 from corral.world.git.invariants import assert_landing
 from corral.world.git.merge import Merged, Merger, Sides
 from corral.world.git.messages import Identity
 from corral.world.git.objects import Objects
-from corral.world.git.radar import Live, against, sweep
+from corral.world.git.radar import LiveBranch, against, sweep
 from corral.world.git.resolutions import Resolutions
 from corral.world.git.view import View
 
@@ -94,7 +94,7 @@ class Stacks:
         commits = (*below.values(), *(member.commit for member in made.members))
         return Stack(tip, commits, made.tree, made.commit)
 
-    def wrong(self, state: State, check: Check) -> list[str]:
+    def wrong(self, state: State, check: CheckRun) -> list[str]:
         """Say what speaks against landing what a run has checked; nothing, if all is well."""
         changes = [state.changes[task] for task in check.members]
         members = tuple(
@@ -173,7 +173,7 @@ class Stacks:
         """Merge each change into the trunk by itself; without commits, where that says as much."""
         strategy = self.strategy(state, changes[0].convoy)
         if strategy is not Strategy.REBASE:
-            live = [Live(change.task, change.commit, change.fork) for change in changes]
+            live = [LiveBranch(change.task, change.commit, change.fork) for change in changes]
             tried = against(self._merger, tip, live)
             return [one if one.clean else self.resolutions.apply(one) for one in tried]
         works = [_work(state, change) for change in changes]
@@ -185,7 +185,7 @@ class Stacks:
         commits = {change.commit: change.task for change in changes}
         pairs = [frozenset((one, other)) for one in commits for other in commits if one < other]
         if any(pair not in self._pairs for pair in pairs):
-            live = [Live(change.task, change.commit, change.fork) for change in changes]
+            live = [LiveBranch(change.task, change.commit, change.fork) for change in changes]
             found = {
                 frozenset((clash.one.commit, clash.other.commit))
                 for clash in sweep(self._merger, live)

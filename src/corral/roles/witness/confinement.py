@@ -7,7 +7,7 @@ A tree that shares the repository's objects has to add to them, and so could har
 import os
 from os.path import dirname, expanduser, join
 
-from corral.core.config import Confine
+from corral.core.config import ConfineSettings
 from corral.core.errors import Failed
 from corral.roles.records.rooms import Room
 from corral.roles.witness import reports
@@ -21,7 +21,7 @@ _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/de
 class Confinement:
     """Says what can be written to; None where nothing is confined."""
 
-    def __init__(self, config: Confine, repository: Repository) -> None:
+    def __init__(self, config: ConfineSettings, repository: Repository) -> None:
         self._config = config
         self._repository = repository
 

@@ -132,8 +132,8 @@ def _fit(stream: Stream) -> Callable[[Message], bool] | None:
     return (lambda message: True) if stream.ready else None
 
 
-def _letter(message: Message) -> inbox.Message:
-    return inbox.Message(
+def _letter(message: Message) -> inbox.InboxMessage:
+    return inbox.InboxMessage(
         name=message.id,
         text=message.text,
         answers=message.answers,

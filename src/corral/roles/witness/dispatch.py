@@ -14,7 +14,7 @@ from corral.roles.records.rooms import launched
 from corral.roles.witness.lifecycle import Steps
 from corral.roles.witness.pulse import PulseTaker
 from corral.world import processes
-from corral.world.processes import Exit, Reason
+from corral.world.processes import EndReason, Exit
 from corral.world.trees import Trees
 from corral.world.watch import Watch
 
@@ -96,7 +96,7 @@ class Attention:
 
     def _before_it_runs(self, session: Session, task: Task, later: Later) -> None:
         if session.stop or task.claim is None or task.claim.token != session.token:
-            stopped = Exit(Reason.STOPPED, 0)
+            stopped = Exit(EndReason.STOPPED, 0)
             if not session.stop:
                 self._pulse.stop(session, None, Verdict.STOPPED, f"{task.id} is {task.state} now")
                 return

@@ -6,7 +6,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 from msgspec.structs import replace
 
-from corral.core.config import Config, Engine
+from corral.core.config import Config, EngineSettings
 from corral.core.engine.facts import Spent
 from corral.core.engine.watchdog import Bounds, model_allowed
 from corral.core.errors import NotFound
@@ -19,9 +19,9 @@ from corral.world.engines.agents import terminal
 from corral.world.engines.agents.described import recipe_of
 from corral.world.engines.agents.self_reporting import FactsReader
 from corral.world.engines.locate import need_transport
-from corral.world.engines.recipe import Job, Mcp, Permission, Prepared, Reader, Recipe
+from corral.world.engines.recipe import EngineJob, Mcp, OutputReader, Permission, Prepared, Recipe
 from corral.world.engines.relay import reader as relayed
-from corral.world.engines.runners.orders import AcpOrder, Policy, TmuxOrder, runner_argv
+from corral.world.engines.runners.orders import AcpOrder, PermissionPolicy, TmuxOrder, runner_argv
 
 _GLOB = frozenset("*?[")
 _PERMISSION = {"read": Permission.READ, "all": Permission.ALL}
@@ -34,7 +34,7 @@ class Engaging:
         self._config = config
         self._folder = folder
 
-    def profile(self, name: str) -> Engine:
+    def profile(self, name: str) -> EngineSettings:
         found = self._config.engine.get(name)
         if found is None:
             raise NotFound(f"there is no engine {name!r} in .corral/config.toml")
@@ -51,7 +51,7 @@ class Engaging:
         own = task is not None and bool(task.run) and profile.type != "command"
         return None if own else recipe_of(profile)
 
-    def reader(self, name: str, job: Job) -> Reader:
+    def reader(self, name: str, job: EngineJob) -> OutputReader:
         profile = self.profile(name)
         if profile.transport != "cli":
             return FactsReader(job)
@@ -112,7 +112,7 @@ class Engaging:
         server = serving.published(self._folder) if recipe is not None and recipe.mcp else None
         return Mcp(url=f"{server.url}/mcp", token="CORRAL_KEY") if server else None
 
-    def job(self, session: Session, task: Task, tree: str, prompt: str) -> Job:
+    def job(self, session: Session, task: Task, tree: str, prompt: str) -> EngineJob:
         """Return the job of a session's newest launch; the same whenever it is asked."""
         profile = self.profile(session.profile)
         recipe = self.recipe(session.profile, task)
@@ -126,7 +126,7 @@ class Engaging:
         spent = session.talk
         before = Spent(spent.fresh, spent.cached, spent.output, spent.usd) if resume else None
         named = f"{self._folder} {session.id} {session.launches}"
-        return Job(
+        return EngineJob(
             session=session.id,
             program=program,
             tree=tree,
@@ -148,7 +148,7 @@ class Engaging:
             files=(*task.inputs, *(p for p in task.paths if not _GLOB & set(p))),
         )
 
-    def prepared(self, session: Session, task: Task, job: Job) -> Prepared:
+    def prepared(self, session: Session, task: Task, job: EngineJob) -> Prepared:
         """Return what to run: the recipe's own command, or a runner that drives the agent."""
         profile = self.profile(session.profile)
         recipe = self.recipe(session.profile, task)
@@ -160,7 +160,7 @@ class Engaging:
         if profile.transport == "tmux":
             order, base = terminal.prepare(profile.type, job, recipe.prepare, room=room)
         else:
-            policy = Policy.ASK if profile.permission == "ask" else None
+            policy = PermissionPolicy.ASK if profile.permission == "ask" else None
             order, base = acp_agents.prepare(
                 profile.type, job, recipe.prepare, room=room, policy=policy
             )

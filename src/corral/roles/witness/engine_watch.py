@@ -14,7 +14,7 @@ from corral.core.engine.bill import Bill
 from corral.core.engine.facts import PASSING
 from corral.core.engine.money import Sums
 from corral.core.engine.stream import Stream
-from corral.core.engine.watchdog import Loop, Seen, Step
+from corral.core.engine.watchdog import Loop, Seen, WatchdogStep
 from corral.core.ids import SessionId
 from corral.core.log.state import Session, State, Task
 from corral.core.session import rules as session_rules
@@ -62,7 +62,7 @@ class Watcher:
     def follows(self, session: Session, task: Task) -> bool:
         return self._engaging.recipe(session.profile, task) is not None
 
-    def look(self, session: Session, task: Task, folder: str) -> Step | None:
+    def look(self, session: Session, task: Task, folder: str) -> WatchdogStep | None:
         """Take in what has come; return the step that ends the session, if one is needed."""
         now = self._clock()
         reading = self._reading(session, task, folder)
@@ -306,7 +306,7 @@ class Watcher:
         if not answer:
             self._log.alert("asked", session.id, f"it asks: {asked}")
 
-    def _loop(self, session: Session, stream: Stream) -> Step | None:
+    def _loop(self, session: Session, stream: Stream) -> WatchdogStep | None:
         bounds = self._engaging.bounds(session.profile)
         if not watchdog.suspicious(stream, bounds):
             self._loops.pop(session.id, None)
@@ -323,7 +323,7 @@ class Watcher:
         last = stream.calls[-1]
         text = _line(f"{last.tool} {last.what}: {stream.repeats} times in a row, nothing changed")
         if found.stop:
-            return Step(Verdict.LOOPING, text)
+            return WatchdogStep(Verdict.LOOPING, text)
         self._log.alert("looping", session.id, text)
         self._react(session, "looping", "alerted", text)
         return None

@@ -15,12 +15,12 @@ from corral.core.log.state import Session, Task
 from corral.core.session.brief import changes_nothing
 from corral.core.session.verdict import (
     RESULT,
-    Check,
-    Ended,
+    AcceptanceRun,
+    BranchWork,
     Judgement,
     LastWord,
+    ProgramEnd,
     Verdict,
-    Work,
     judge_checks,
     judge_end,
     judge_idle,
@@ -33,7 +33,7 @@ from corral.roles.witness import leaks, reports
 from corral.roles.witness.launch import Launcher, last_words
 from corral.world.git.tree import read_plain
 from corral.world.git.view import View
-from corral.world.processes import Exit, Reason
+from corral.world.processes import EndReason, Exit
 from corral.world.trees import Tree, TreeFacts, Trees
 
 LEAKED = "leaked"
@@ -67,20 +67,20 @@ class Judge:
     ) -> Judgement | None:
         """Judge the way in which the program ended; None if that decides nothing."""
         stop = Verdict(session.stop) if session.stop not in ("", RESULT) else None
-        if exit_.reason is Reason.TIMED_OUT:
+        if exit_.reason is EndReason.TIMED_OUT:
             stop = Verdict.TIMED_OUT
-        elif session.stop == RESULT and exit_.reason is Reason.STOPPED:
+        elif session.stop == RESULT and exit_.reason is EndReason.STOPPED:
             return None  # it handed in its result, and was ended for that
         words = last_words(self._launcher.room(session.id).launch())
-        if exit_.reason is Reason.LOST and stop is None and not (word and word.said):
+        if exit_.reason is EndReason.LOST and stop is None and not (word and word.said):
             said = f"; its last words: {words}" if words else ""
             return Judgement(Verdict.CRASHED, f"nobody saw how it ended, it was killed{said}")
         found = judge_end(
-            Ended(
+            ProgramEnd(
                 code=exit_.code,
                 signal=exit_.signal,
                 stop=stop,
-                never_ran=exit_.detail if exit_.reason is Reason.COULD_NOT_START else "",
+                never_ran=exit_.detail if exit_.reason is EndReason.COULD_NOT_START else "",
                 last_words=words,
                 word=word,
             )
@@ -150,7 +150,7 @@ class Judge:
         left = self._launcher.mender.markers(facts.branch_commit, returned)
         return Judgement(Verdict.DIRTY, f"conflict markers in {', '.join(left)}") if left else None
 
-    def _work(self, session: Session, facts: TreeFacts, elsewhere: str) -> Work:
+    def _work(self, session: Session, facts: TreeFacts, elsewhere: str) -> BranchWork:
         if find_alert(self._log.look(), MOVED, session.id):
             elsewhere = "it moved the convoy's trunk"
         elif elsewhere:
@@ -161,7 +161,7 @@ class Judge:
             elsewhere = "its branch is gone"
         elif not facts.follows_base:
             elsewhere = "its branch does not follow the commit that it started from"
-        return Work(
+        return BranchWork(
             exists=facts.exists,
             on_branch=not elsewhere,
             elsewhere=elsewhere,
@@ -180,15 +180,15 @@ class Judge:
         marked = [entry for entry in listed if entry[:1].islower() or entry[:1] == b"S"]
         return tuple(os.fsdecode(entry[2:]) for entry in marked[:10])
 
-    def _checks(self, session: Session, task: Task, tree: Tree) -> tuple[Check, ...]:
+    def _checks(self, session: Session, task: Task, tree: Tree) -> tuple[AcceptanceRun, ...]:
         """Run the acceptance commands where the work is; stop at the first that fails."""
-        done: list[Check] = []
+        done: list[AcceptanceRun] = []
         for command in task.accept:
             argv = ["/bin/sh", "-c", command]
             ended, said = self._launcher.to_end(
                 session, "check", argv, tree, session.wall_s or _CHECK_S, confined=True
             )
-            done.append(Check(command, ended.code, tail=said))
+            done.append(AcceptanceRun(command, ended.code, tail=said))
             if ended.code != 0:
                 break
         return tuple(done)

@@ -7,7 +7,7 @@ from os.path import isfile, join
 from msgspec.structs import replace
 
 from corral.core.access import session_key
-from corral.core.config import Config, Engine
+from corral.core.config import Config, EngineSettings
 from corral.core.engine import money
 from corral.core.engine.fold import AFRESH, MESSAGE
 from corral.core.engine.money import Sums
@@ -67,7 +67,7 @@ class Launcher:
         profile = self._config.engine.get(name)
         if profile is None and (name != "default" or not task.run):
             raise NotFound(f"there is no engine {name!r} in .corral/config.toml")
-        argv = task.run or (profile or Engine(type="shell")).command
+        argv = task.run or (profile or EngineSettings(type="shell")).command
         if not argv:
             raise NotFound(f"the engine {name!r} has no command")
         return [*argv, *(profile.args if profile and not task.run else ())]

@@ -34,8 +34,8 @@ from corral.roles.witness.judge import Judge
 from corral.roles.witness.launch import Launcher
 from corral.roles.witness.returned_work import Mender
 from corral.world.clock import Clock
-from corral.world.git.conflicts import State as Conflict
-from corral.world.processes import Exit, Reason
+from corral.world.git.conflicts import ConflictState as Conflict
+from corral.world.processes import EndReason, Exit
 from corral.world.repository import Repository
 from corral.world.trees import Tree, Trees
 
@@ -104,13 +104,13 @@ class Steps:
         """End a session that never ran."""
         judgement = Judgement(Verdict.COULD_NOT_START, reason)
         with self._turns[session.task]:
-            self._end(session, judgement, Exit(Reason.COULD_NOT_START, 0))
+            self._end(session, judgement, Exit(EndReason.COULD_NOT_START, 0))
             self.give_back(session.id, "it could not start")
 
     def judge(self, session: Session, task: Task, exit_: Exit) -> None:
         """Find out what the session came to, record it, and give its tree back."""
         self.launcher.end_helpers(session.id)
-        if exit_.reason is Reason.LOST or exit_.left:
+        if exit_.reason is EndReason.LOST or exit_.left:
             self.launcher.end_strays(session.id)
         commit = ""
         word = self._last_word(session, task)
@@ -211,7 +211,7 @@ class Steps:
         if known is None:
             self._log.alert(NOT_JUDGED, session.id, f"{text}; it is tried again")
         elif self._clock() - known.raised_at > _GIVE_UP_MS:
-            self._end(session, Judgement(Verdict.CRASHED, text), Exit(Reason.LOST, 0))
+            self._end(session, Judgement(Verdict.CRASHED, text), Exit(EndReason.LOST, 0))
             self.give_back(session.id, "it could not be judged")
 
     def give_back(self, session: SessionId, reason: str) -> None:
@@ -287,7 +287,7 @@ class Steps:
             )
             if ended.code != 0:
                 how = f"exit code {ended.code}"
-                if ended.reason is Reason.TIMED_OUT:
+                if ended.reason is EndReason.TIMED_OUT:
                     how = f"it took longer than {self._config.trees.setup_s} s"
                 words = f"; its last words: {said}" if said else ""
                 raise Failed(f"the set-up command {' '.join(argv)!r} failed: {how}{words}")

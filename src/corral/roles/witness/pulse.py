@@ -3,7 +3,7 @@
 import os
 from os.path import join
 
-from corral.core.config import Watch
+from corral.core.config import WatchSettings
 from corral.core.errors import Refused
 from corral.core.ids import SessionId
 from corral.core.log.state import Session, Task
@@ -14,7 +14,7 @@ from corral.roles.log import Log
 from corral.roles.witness import reports
 from corral.roles.witness.engine_watch import Watcher
 from corral.roles.witness.launch import last_words
-from corral.roles.witness.reports import Result, changed_at
+from corral.roles.witness.reports import ReportedResult, changed_at
 from corral.world import processes
 from corral.world.clock import Clock
 
@@ -24,7 +24,7 @@ _MARGIN_MS = 30_000  # for a shim to keep to the wall clock by itself
 
 class PulseTaker:
     def __init__(
-        self, log: Log, watch: Watch, git_dir: str, clock: Clock, watcher: Watcher
+        self, log: Log, watch: WatchSettings, git_dir: str, clock: Clock, watcher: Watcher
     ) -> None:
         self._log = log
         self._watcher = watcher
@@ -119,12 +119,12 @@ class PulseTaker:
         if changed_at(path, now) < changed_at(join(folder, "process.json"), now):
             return False  # it was there before the session was
         found, problem = reports.result(tree)
-        if found is Result.GOOD:
+        if found is ReportedResult.GOOD:
             self.stop(session, folder, RESULT, "it handed in results.json")
-        elif found is Result.BAD:
+        elif found is ReportedResult.BAD:
             self._log.alert(
                 "bad_result", session.id, f"results.json was not taken in, because {problem}"
             )
         else:
             self._log.over("bad_result", session.id)
-        return found is Result.GOOD
+        return found is ReportedResult.GOOD

@@ -22,10 +22,10 @@ from corral.core.errors import CorralError
 from corral.core.ids import ConvoyId
 from corral.core.log.state import Session, State, Task, TaskState
 from corral.core.queue import overlaps
-from corral.core.queue.overlaps import Found
+from corral.core.queue.overlaps import FoundOverlap
 from corral.roles.log import Log
 from corral.roles.witness.lifecycle import described
-from corral.roles.witness.radar_sweep import Sweeper, Work
+from corral.roles.witness.radar_sweep import Sweeper, TaskWork
 from corral.world.clock import Clock
 from corral.world.git.merge import Merger
 from corral.world.git.tree import read_branch
@@ -133,7 +133,7 @@ class Radar:
             self._busy = False
             self._watch.ring()
 
-    def _tell(self, state: State, found: Sequence[Found]) -> None:
+    def _tell(self, state: State, found: Sequence[FoundOverlap]) -> None:
         now = self._clock()
         new = [one.name for one in found if one.name not in state.overlaps]
         quiet = frozenset(name for name in new if now < self._silent_until(name))
@@ -147,16 +147,16 @@ class Radar:
         times, last = self._told.get(name, (0, 0))
         return last + min(_AGAIN_MOST_S, _AGAIN_S * 2**times) * 1000 if times else 0
 
-    def _works(self, state: State) -> list[Work]:
+    def _works(self, state: State) -> list[TaskWork]:
         """Return what is being worked on or waits to land, and what rests for another attempt."""
         trees = {tree.name: tree for tree in self._trees.list() if tree.kind == "worktree"}
         found = (self._work(state, task, trees) for task in state.tasks.values())
         return [work for work in found if work is not None]
 
-    def _work(self, state: State, task: Task, trees: dict[str, Tree]) -> Work | None:
+    def _work(self, state: State, task: Task, trees: dict[str, Tree]) -> TaskWork | None:
         change = state.changes.get(task.id)
         if change is not None:
-            return Work(task.id, task.convoy, change.commit, change.fork, at_work=True)
+            return TaskWork(task.id, task.convoy, change.commit, change.fork, at_work=True)
         session = state.sessions.get(task.session)
         if session is None or task.state not in _OPEN:
             return None
@@ -167,7 +167,7 @@ class Radar:
         if commit is None:
             return None
         tree = trees.get(session.id) if session.live else None
-        return Work(
+        return TaskWork(
             task.id, task.convoy, commit, _fork(state, session), not resting, session.id, tree
         )
 

@@ -11,11 +11,11 @@ from msgspec import Struct
 from corral.core.ids import ConvoyId, SessionId, TaskId
 from corral.core.log.state import State
 from corral.core.queue.fold import trunk_of
-from corral.core.queue.overlaps import Found
+from corral.core.queue.overlaps import FoundOverlap
 from corral.roles.witness import reports
 from corral.world.git.merge import Merger, Sides
 from corral.world.git.paths import Changed, changed_paths
-from corral.world.git.radar import Live, near, trial
+from corral.world.git.radar import LiveBranch, near, trial
 from corral.world.git.refs import GitFailed
 from corral.world.trees import Tree
 from corral.world.trees.unsaved import Unsaved, snapshot, unsaved
@@ -24,7 +24,7 @@ _QUIET_S = 60  # a tree of which nothing is heard is looked at so often at least
 _REMEMBERED = 20_000
 
 
-class Work(Struct, frozen=True):
+class TaskWork(Struct, frozen=True):
     """What a task has so far: on its branch, and in the tree of its session if that runs."""
 
     task: TaskId
@@ -61,7 +61,9 @@ class Sweeper:
         times = [look.at + int(look.pause_s * 1000) for look in self._looks.values()]
         return min(times, default=None)
 
-    def sweep(self, works: Sequence[Work], state: State, heard: set[str], now: int) -> list[Found]:
+    def sweep(
+        self, works: Sequence[TaskWork], state: State, heard: set[str], now: int
+    ) -> list[FoundOverlap]:
         """Return all that conflicts: each with its trunk, and two of a convoy with each other."""
         self.forget(_REMEMBERED)
         self._look(works, heard, now)
@@ -76,12 +78,12 @@ class Sweeper:
         }
         self._merge([*with_trunk.values(), *with_others.values()])
         landed = {work.task: self._merges[sides] for work, sides in with_trunk.items()}
-        found = [Found(task, TaskId(""), paths) for task, paths in landed.items() if paths]
+        found = [FoundOverlap(task, TaskId(""), paths) for task, paths in landed.items() if paths]
         for (one, other), sides in with_others.items():
             # What one of them has with the trunk, the other brings along if it is newer.
             told = {*landed.get(one.task, ()), *landed.get(other.task, ())}
             paths = tuple(path for path in self._merges[sides] if path not in told)
-            found += [Found(one.task, other.task, paths)] if paths else []
+            found += [FoundOverlap(one.task, other.task, paths)] if paths else []
         return found
 
     def forget(self, most: int = 0) -> None:
@@ -90,7 +92,7 @@ class Sweeper:
             if len(known) > most:
                 known.clear()
 
-    def _look(self, works: Sequence[Work], heard: set[str], now: int) -> None:
+    def _look(self, works: Sequence[TaskWork], heard: set[str], now: int) -> None:
         """Ask git what is not committed in the trees whose turn it is."""
         live = {work.session for work in works if work.tree is not None}
         for session in [session for session in self._looks if session not in live]:
@@ -122,12 +124,14 @@ class Sweeper:
         if good:
             self._changes |= zip(good, changed_paths(self.merger.view, good), strict=True)
 
-    def _near(self, works: Sequence[Work]) -> list[tuple[Work, Work]]:
-        lives = [Live(work.task, work.commit, work.fork) for work in works]
+    def _near(self, works: Sequence[TaskWork]) -> list[tuple[TaskWork, TaskWork]]:
+        lives = [LiveBranch(work.task, work.commit, work.fork) for work in works]
         pairs = near(self.merger, lives, [self._changed(work) for work in works])
         return [(works[a], works[b]) for a, b in pairs if works[a].at_work or works[b].at_work]
 
-    def _with_trunks(self, works: Sequence[Work], tips: dict[ConvoyId, str]) -> dict[Work, Sides]:
+    def _with_trunks(
+        self, works: Sequence[TaskWork], tips: dict[ConvoyId, str]
+    ) -> dict[TaskWork, Sides]:
         """Return how to merge what comes near to what landed since, with that.
 
         What waits to land is the refinery's: it sends back at once what does not fit.
@@ -139,17 +143,17 @@ class Sweeper:
         for work in live:
             tip = tips[work.convoy]
             landed = self._changes[work.fork, tip]
-            both = [Live(work.task, work.commit, work.fork), Live("", tip, work.fork)]
+            both = [LiveBranch(work.task, work.commit, work.fork), LiveBranch("", tip, work.fork)]
             if landed and near(self.merger, both, [self._changed(work), landed]):
                 found[work] = Sides(tip, self._commit(work), (work.fork,))
         return found
 
-    def _changed(self, work: Work) -> Changed:
+    def _changed(self, work: TaskWork) -> Changed:
         committed = self._changes[work.fork, work.commit] or Changed({})
         look = self._looks.get(work.session) if work.tree else None
         return look.files.on_top_of(committed) if look and look.files.paths else committed
 
-    def _commit(self, work: Work) -> str:
+    def _commit(self, work: TaskWork) -> str:
         """Return a commit of all that a task has, made for this if not all is committed."""
         look = self._looks.get(work.session) if work.tree else None
         if work.tree is None or look is None or not look.files.paths:
@@ -171,7 +175,7 @@ class Sweeper:
             self._merges[sides] = () if result.clean else result.named or ("?",)
 
 
-def _of(work: Work, heard: set[str]) -> bool:
+def _of(work: TaskWork, heard: set[str]) -> bool:
     """Say whether something was heard of a session: its tree, its branch or its output."""
     room = f"/sessions/{work.session}/"
     return work.tree is not None and any(

@@ -20,7 +20,7 @@ _LARGEST = 1 << 20
 _LAST = 4096
 
 
-class Result(Enum):
+class ReportedResult(Enum):
     NONE = "none"
     GOOD = "good"
     BAD = "bad"
@@ -43,24 +43,24 @@ def note(tree: str) -> Note | None:
     return read_note(_printable(lines[-1])) if lines else None
 
 
-def result(tree: str) -> tuple[Result, str]:
+def result(tree: str) -> tuple[ReportedResult, str]:
     """Say whether a result was handed in, and what is wrong with it."""
     if not os.path.lexists(join(tree, RESULTS)):
-        return Result.NONE, ""
+        return ReportedResult.NONE, ""
     content = read_plain(join(tree, RESULTS), _LARGEST + 1)
     if content is None:
-        return Result.BAD, "it is not a plain file"
+        return ReportedResult.BAD, "it is not a plain file"
     if not content:
-        return Result.NONE, ""  # yet to be written
+        return ReportedResult.NONE, ""  # yet to be written
     if len(content) > _LARGEST:
-        return Result.BAD, f"it is larger than {_LARGEST} bytes"
+        return ReportedResult.BAD, f"it is larger than {_LARGEST} bytes"
     try:
         found = json.loads(content)
     except (ValueError, RecursionError) as error:
-        return Result.BAD, f"it is not JSON: {_printable(str(error))[:200]}"
+        return ReportedResult.BAD, f"it is not JSON: {_printable(str(error))[:200]}"
     if not isinstance(found, dict):
-        return Result.BAD, f"it is a JSON {type(found).__name__}, not an object"
-    return Result.GOOD, ""
+        return ReportedResult.BAD, f"it is a JSON {type(found).__name__}, not an object"
+    return ReportedResult.GOOD, ""
 
 
 def changed_at(path: str, now: int) -> int:

@@ -13,8 +13,8 @@ from corral.core.queue.state import Returned
 from corral.core.session.returned import Other, told
 from corral.roles.refinery.stacks import COMMITTER
 from corral.world import checks
-from corral.world.git.candidates import Candidate, Candidates, Change, Stamp, Strategy
-from corral.world.git.conflicts import State as Conflict
+from corral.world.git.candidates import Candidate, CandidateChange, Candidates, Stamp, Strategy
+from corral.world.git.conflicts import ConflictState as Conflict
 from corral.world.git.conflicts import conflict_state, other_side
 from corral.world.git.merge import Merger
 from corral.world.git.resolutions import Resolutions
@@ -56,7 +56,7 @@ class Mender:
         with Merger(self._view) as merger:
             made = Candidates(merger, resolve=Resolutions(merger).apply).make(
                 base,
-                [Change(session.task, returned.commit, returned.fork or base)],
+                [CandidateChange(session.task, returned.commit, returned.fork or base)],
                 Strategy.SQUASH,
                 Stamp("", COMMITTER, session.started_at // 1000),
             )

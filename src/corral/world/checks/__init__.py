@@ -15,17 +15,17 @@ The paths that the pool is told to keep (caches) are the exception.
 """
 
 from corral.world.checks.keys import key
-from corral.world.checks.model import CommandResult, Outcome, Result, Run
+from corral.world.checks.model import ChecksRun, CommandResult, RunOutcome, RunResult
 from corral.world.checks.outcomes import is_overdue, outcome, read_run, tail
 from corral.world.checks.pool import Pool
 from corral.world.checks.runs import Runs, stop
 
 __all__ = [
+    "ChecksRun",
     "CommandResult",
-    "Outcome",
     "Pool",
-    "Result",
-    "Run",
+    "RunOutcome",
+    "RunResult",
     "Runs",
     "is_overdue",
     "key",

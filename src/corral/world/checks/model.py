@@ -5,7 +5,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 
-class Run(Struct, frozen=True):
+class ChecksRun(Struct, frozen=True):
     """One run of the checks on one commit, as it was asked for."""
 
     id: str
@@ -21,7 +21,7 @@ class Run(Struct, frozen=True):
     asked_at: int
 
 
-class Result(StrEnum):
+class RunResult(StrEnum):
     GREEN = "green"
     RED = "red"
     TIMED_OUT = "timed_out"
@@ -45,14 +45,14 @@ class CommandResult(Struct, frozen=True):
         return self.code == 0
 
 
-class Outcome(Struct, frozen=True):
+class RunOutcome(Struct, frozen=True):
     """How a run ended. Nothing of it is alive, except for the `left` and, if lost, for strays.
 
     `command` is the one that failed, or that ran when the run was cut short. A red one with
     `disk_full` says more about the machine than about the commit.
     """
 
-    result: Result
+    result: RunResult
     at: int = 0
     command: str = ""
     code: int | None = None
@@ -68,4 +68,4 @@ class Outcome(Struct, frozen=True):
 
     @property
     def green(self) -> bool:
-        return self.result is Result.GREEN
+        return self.result is RunResult.GREEN

@@ -7,34 +7,34 @@ from os.path import exists, join
 import msgspec
 
 from corral.world import clock, processes
-from corral.world.checks.model import CommandResult, Outcome, Result, Run
+from corral.world.checks.model import ChecksRun, CommandResult, RunOutcome, RunResult
 from corral.world.git.tree import read_plain
-from corral.world.processes import Exit, Reason, records
+from corral.world.processes import EndReason, Exit, records
 
 ASKED, RESULTS = "run.json", "results"
 LAST_LINES = 40
 _LATE_MS = 15_000  # beyond deadline and grace
 
 _ENDED = {
-    Reason.STOPPED: Result.STOPPED,
-    Reason.TIMED_OUT: Result.TIMED_OUT,
-    Reason.LOST: Result.LOST,
-    Reason.COULD_NOT_START: Result.COULD_NOT_START,
+    EndReason.STOPPED: RunResult.STOPPED,
+    EndReason.TIMED_OUT: RunResult.TIMED_OUT,
+    EndReason.LOST: RunResult.LOST,
+    EndReason.COULD_NOT_START: RunResult.COULD_NOT_START,
 }
 
 
-def read_run(folder: str) -> Run | None:
+def read_run(folder: str) -> ChecksRun | None:
     """Return what was asked for; None if the folder is not one of a run."""
     content = read_plain(join(folder, ASKED))
     if content is None:
         return None
     try:
-        return msgspec.json.decode(content, type=Run)
+        return msgspec.json.decode(content, type=ChecksRun)
     except msgspec.DecodeError:
         return None  # a check has written there
 
 
-def outcome(folder: str) -> Outcome | None:
+def outcome(folder: str) -> RunOutcome | None:
     """Return how a run ended; None while it goes on or is being started."""
     run = read_run(folder)
     launched = exists(join(folder, records.PROCESS))
@@ -45,7 +45,7 @@ def outcome(folder: str) -> Outcome | None:
     if ended is None:
         return None
     if run is None:
-        return Outcome(Result.LOST, ended.at, detail="what it was asked to do is gone")
+        return RunOutcome(RunResult.LOST, ended.at, detail="what it was asked to do is gone")
     return _told(run, ended, _lines(folder))
 
 
@@ -64,17 +64,17 @@ def is_overdue(folder: str) -> bool:
     return clock.now() > due + _LATE_MS
 
 
-def _told(run: Run, ended: Exit, lines: list[CommandResult]) -> Outcome:
+def _told(run: ChecksRun, ended: Exit, lines: list[CommandResult]) -> RunOutcome:
     done = tuple(line for line in lines if line.code is not None or line.signal is not None)
     failed = next((line for line in done if not line.passed), None)
     running = lines[-1] if lines and lines[-1] not in done else None
     wall_s = _wall_s(run.folder, ended)
     result, detail = _judged(run, ended, failed, done)
-    if result is Result.STOPPED and wall_s >= run.deadline_s:
-        result = Result.TIMED_OUT  # by us, in place of its shim
+    if result is RunResult.STOPPED and wall_s >= run.deadline_s:
+        result = RunResult.TIMED_OUT  # by us, in place of its shim
     last = failed or running
-    green = result is Result.GREEN
-    return Outcome(
+    green = result is RunResult.GREEN
+    return RunOutcome(
         result,
         ended.at,
         command=run.commands[last.number - 1] if last and not green else "",
@@ -92,18 +92,18 @@ def _told(run: Run, ended: Exit, lines: list[CommandResult]) -> Outcome:
 
 
 def _judged(
-    run: Run, ended: Exit, failed: CommandResult | None, done: tuple[CommandResult, ...]
-) -> tuple[Result, str]:
-    if ended.reason is not Reason.EXITED:
+    run: ChecksRun, ended: Exit, failed: CommandResult | None, done: tuple[CommandResult, ...]
+) -> tuple[RunResult, str]:
+    if ended.reason is not EndReason.EXITED:
         return _ENDED[ended.reason], ended.detail
     if failed is not None:
-        return Result.RED, ""
+        return RunResult.RED, ""
     if ended.code == 0 and len(done) == len(run.commands):
-        return Result.GREEN, ""
+        return RunResult.GREEN, ""
     how = f"signal {ended.signal}" if ended.signal else f"exit code {ended.code}"
     if ended.signal or done:
-        return Result.LOST, f"its runner ended with {how}, so the end of a command is not known"
-    return Result.COULD_NOT_START, f"its runner ended with {how}"
+        return RunResult.LOST, f"its runner ended with {how}, so the end of a command is not known"
+    return RunResult.COULD_NOT_START, f"its runner ended with {how}"
 
 
 def _lines(folder: str) -> list[CommandResult]:

@@ -19,7 +19,7 @@ from corral.world import processes
 from corral.world.checks.tree import LAST_RUN, LOCK, CheckTree
 from corral.world.git.tree import read_plain
 from corral.world.git.view import View
-from corral.world.processes import Reason
+from corral.world.processes import EndReason
 from corral.world.repository import Repository
 from corral.world.trees.door import place_of
 
@@ -133,7 +133,7 @@ class Pool:
         ended = processes.outcome(folder)
         if ended is None:
             raise Refused(f"the run {last} goes on in the check slot {slot}", code="slot_busy")
-        if (ended.reason is Reason.LOST or ended.left) and end_strays(self.marker, last):
+        if (ended.reason is EndReason.LOST or ended.left) and end_strays(self.marker, last):
             raise Refused(
                 f"processes of the run {last} cannot be ended; its slot stays in use",
                 code="slot_busy",

@@ -11,11 +11,11 @@ import msgspec
 from corral.core.errors import BadInput, Refused
 from corral.world import clock, processes
 from corral.world.checks import runner
-from corral.world.checks.model import Outcome, Run
+from corral.world.checks.model import ChecksRun, RunOutcome
 from corral.world.checks.outcomes import ASKED, outcome, read_run
 from corral.world.checks.pool import Pool, end_strays, mark
 from corral.world.git.view import put
-from corral.world.processes import RUN_VARIABLE, SESSION_VARIABLE, Launch, Reason
+from corral.world.processes import RUN_VARIABLE, SESSION_VARIABLE, EndReason, Launch
 from corral.world.trees import trash
 
 GRACE_S = 2.0
@@ -49,7 +49,7 @@ class Runs:
         ports: Sequence[int] = (),
         grace_s: float = GRACE_S,
         output_bytes: int = OUTPUT_BYTES,
-    ) -> Run:
+    ) -> ChecksRun:
         """Check a commit out and start the commands on it; they go on without us.
 
         Refused while another run goes on in the slot: stop that one, and wait for its outcome.
@@ -61,7 +61,7 @@ class Runs:
             if os.path.lexists(folder):
                 raise Refused(f"there is a run {run_id} already; nothing was started")
             found = tree.check_out(commit)
-            run = Run(
+            run = ChecksRun(
                 id=run_id,
                 slot=slot,
                 commit=found,
@@ -90,12 +90,12 @@ class Runs:
             processes.start(join(self._pool.git_dir, "corral", "run"), launch)
         return run
 
-    def all(self) -> list[Run]:
+    def all(self) -> list[ChecksRun]:
         """Return every run that has a folder, the oldest first: those that go on and others."""
         found = [run for folder in self._folders() if (run := read_run(folder)) is not None]
         return sorted(found, key=lambda run: (run.asked_at, run.id))
 
-    def adopt(self) -> dict[str, Outcome | None]:
+    def adopt(self) -> dict[str, RunOutcome | None]:
         """Take over what a refinery that is gone had started; None for those that go on.
 
         Only for who alone starts runs here: one that was not quite started never will be.
@@ -138,7 +138,7 @@ class Runs:
         return ended.green or age > failures_days * _DAY
 
     def _environment(
-        self, run: Run, env: Mapping[str, str], ports: Sequence[int]
+        self, run: ChecksRun, env: Mapping[str, str], ports: Sequence[int]
     ) -> dict[str, str]:
         """Return all variables of a run: nothing of git's and no token is inherited."""
         return {
@@ -165,6 +165,6 @@ def stop(folder: str) -> bool:
     if processes.withdraw(folder, "stopped before it was started") or processes.ask_stop(folder):
         return True
     run, ended = read_run(folder), processes.outcome(folder)
-    if run is not None and ended is not None and ended.reason is Reason.LOST:
+    if run is not None and ended is not None and ended.reason is EndReason.LOST:
         end_strays(run.marker, run.id)
     return False

@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Mapping
 from os.path import dirname, isfile, join, realpath
 
-from corral.core.config import Engine
+from corral.core.config import EngineSettings
 from corral.core.errors import NotFound
 from corral.world.engines.agents import acp as acp_agents
 from corral.world.engines.recipe import Recipe
@@ -33,7 +33,7 @@ def program(
     return (_native(recipe, found) or found, *command[1:])
 
 
-def need_transport(profile: Engine, environ: Mapping[str, str]) -> None:
+def need_transport(profile: EngineSettings, environ: Mapping[str, str]) -> None:
     """Look for what another transport than the command line needs."""
     path = environ.get("PATH", os.defpath)
     if profile.transport == "tmux" and shutil.which("tmux", path=path) is None:

@@ -14,7 +14,7 @@ from threading import Event
 from msgspec import Struct
 from msgspec.structs import replace
 
-from corral.core.config import Engine
+from corral.core.config import EngineSettings
 from corral.core.engine.facts import Fact, Finished, Trouble
 from corral.core.errors import NotFound
 from corral.core.redaction import redacted
@@ -22,7 +22,7 @@ from corral.world.engines.agents.command import COMMAND
 from corral.world.engines.agents.described import recipe_of
 from corral.world.engines.files import lay
 from corral.world.engines.locate import need_transport, program
-from corral.world.engines.recipe import Job, Permission, Recipe, environment, private_home
+from corral.world.engines.recipe import EngineJob, Permission, Recipe, environment, private_home
 from corral.world.engines.relay import reader as relayed
 from corral.world.engines.relay.reader import MARK
 
@@ -61,7 +61,7 @@ class Asking(Struct, frozen=True, kw_only=True):
 
 
 def probe(
-    profile: Engine,
+    profile: EngineSettings,
     environ: Mapping[str, str] = os.environ,
     *,
     ask: Asking | None = None,
@@ -112,12 +112,12 @@ def _started(there: Probe, recipe: Recipe, run: "_Run") -> Probe:
     return replace(there, starts=True, version=version.group())
 
 
-def _job(place: str, argv: tuple[str, ...], profile: Engine, ask: Asking) -> Job:
+def _job(place: str, argv: tuple[str, ...], profile: EngineSettings, ask: Asking) -> EngineJob:
     tree, prompt = f"{place}/tree", f"{place}/prompt"
     os.mkdir(tree)
     with open(prompt, "w", encoding="utf-8") as file:
         file.write("Answer with the one word OK. Use no tools.\n")
-    return Job(
+    return EngineJob(
         session="probe",
         program=argv,
         tree=tree,
@@ -133,14 +133,14 @@ def _job(place: str, argv: tuple[str, ...], profile: Engine, ask: Asking) -> Job
     )
 
 
-def _version(recipe: Recipe, job: Job, environ: Mapping[str, str], stop: Event) -> "_Run":
+def _version(recipe: Recipe, job: EngineJob, environ: Mapping[str, str], stop: Event) -> "_Run":
     lay(recipe.prepare(job), job.home)
     env = {"PATH": environ.get("PATH", os.defpath), **private_home(job)}
     return _run([*job.program, *recipe.version], job.tree, env, limit_s=_START_S, stop=stop)
 
 
 def _asked(
-    recipe: Recipe, job: Job, environ: Mapping[str, str], stop: Event
+    recipe: Recipe, job: EngineJob, environ: Mapping[str, str], stop: Event
 ) -> tuple[Finished | None, "_Run"]:
     prepared = relayed.prepared(recipe, job)
     env = {"PATH": environ.get("PATH", os.defpath), **environment(prepared, environ)}

@@ -41,7 +41,7 @@ class Mcp(Struct, frozen=True, kw_only=True):
     token: str = ""  # the name of the variable that holds the token to show
 
 
-class Job(Struct, frozen=True, kw_only=True):
+class EngineJob(Struct, frozen=True, kw_only=True):
     """One run of an engine on a brief."""
 
     session: str
@@ -86,7 +86,7 @@ class Prepared(Struct, frozen=True, kw_only=True):
     stdin: str | None = None
 
 
-class Reader(Protocol):
+class OutputReader(Protocol):
     def feed(self, line: bytes, stream: Stream) -> list[Fact]:
         """Return what one line says; lines that say nothing are no error."""
 
@@ -94,19 +94,19 @@ class Reader(Protocol):
         """Return what is known only after the end: from files, or because no last word came."""
 
 
-def nowhere(job: Job) -> str:
+def nowhere(job: EngineJob) -> str:
     return ""
 
 
-def given_url(job: Job) -> str:
+def given_url(job: EngineJob) -> str:
     return job.base_url
 
 
 class Recipe(Struct, frozen=True, kw_only=True):
     type: str
     program: str
-    prepare: Callable[[Job], Prepared]
-    reader: Callable[[Job], Reader]
+    prepare: Callable[[EngineJob], Prepared]
+    reader: Callable[[EngineJob], OutputReader]
     install: str  # what to do when it is not there
     key: str = ""  # the variable in which the engine expects its key
     version: tuple[str, ...] = ("--version",)
@@ -121,7 +121,7 @@ class Recipe(Struct, frozen=True, kw_only=True):
     tokens: bool = True
     counts: bool = False  # tells after each turn, and exactly, what was used
     # Where its model is, if its requests can go through the relay; empty: they cannot.
-    upstream: Callable[[Job], str] = nowhere
+    upstream: Callable[[EngineJob], str] = nowhere
     cost: bool = False
     read_only: bool = True
     first_output_s: int = 120  # on a busy machine
@@ -133,7 +133,7 @@ def environment(prepared: Prepared, ours: Mapping[str, str]) -> dict[str, str]:
     return {**prepared.env, **found}
 
 
-def keys_for(job: Job, theirs: str) -> dict[str, str]:
+def keys_for(job: EngineJob, theirs: str) -> dict[str, str]:
     """Return which variables of the engine get our key, and the token of our tools."""
     keys = {theirs: job.key} if job.key else {}
     if job.mcp and job.mcp.token:
@@ -141,7 +141,7 @@ def keys_for(job: Job, theirs: str) -> dict[str, str]:
     return keys
 
 
-def private_home(job: Job) -> dict[str, str]:
+def private_home(job: EngineJob) -> dict[str, str]:
     """Return the variables that keep an engine away from the user's own folders."""
     return {
         "HOME": job.home,

@@ -39,7 +39,7 @@ class Strategy(StrEnum):
     REBASE = "rebase"
 
 
-class Change(Struct, frozen=True):
+class CandidateChange(Struct, frozen=True):
     """What one task wants to land: a branch's commit and the commit where it forked off."""
 
     task: str
@@ -64,7 +64,7 @@ class Member(Struct, frozen=True):
     None were made if everything in it was there already.
     """
 
-    change: Change
+    change: CandidateChange
     commit: str
     tree: str
     made: tuple[str, ...]
@@ -81,14 +81,14 @@ class Candidate(Struct, frozen=True):
 class Conflict(Struct, frozen=True):
     """A change that does not fit on a tip and the changes below it; `picked` is what failed."""
 
-    change: Change
+    change: CandidateChange
     tip: str
-    below: tuple[Change, ...]
+    below: tuple[CandidateChange, ...]
     picked: str
     merged: Merged
 
 
-class Step(Struct, frozen=True):
+class CandidateStep(Struct, frozen=True):
     """One commit to be made: the branch's commit that it stands for, and its tree."""
 
     source: str
@@ -103,11 +103,11 @@ class Broken(Struct, frozen=True):
 class Piece(Struct, frozen=True):
     """A change with the commits that are its own."""
 
-    change: Change
+    change: CandidateChange
     own: Range
 
 
-Plan = tuple[Step, ...] | Broken
+Plan = tuple[CandidateStep, ...] | Broken
 
 
 class Candidates:
@@ -120,7 +120,7 @@ class Candidates:
         self._plans: dict[tuple[object, ...], Plan] = {}
 
     def make(
-        self, tip: str, changes: Sequence[Change], strategy: Strategy, stamp: Stamp
+        self, tip: str, changes: Sequence[CandidateChange], strategy: Strategy, stamp: Stamp
     ) -> Candidate | Conflict:
         """Stack changes on a tip, the first one lowest.
 
@@ -132,7 +132,7 @@ class Candidates:
         return made
 
     def make_each(
-        self, tip: str, changes: Sequence[Change], strategy: Strategy, stamp: Stamp
+        self, tip: str, changes: Sequence[CandidateChange], strategy: Strategy, stamp: Stamp
     ) -> list[Candidate | Conflict]:
         """Put each change on the tip by itself, with one process for the merges of all."""
         pieces = self._pieces(tip, changes, stacked=False)
@@ -142,7 +142,9 @@ class Candidates:
         self._merger.objects.write_commits([one for _, commits in made for one in commits])
         return [candidate for candidate, _ in made]
 
-    def _pieces(self, tip: str, changes: Sequence[Change], *, stacked: bool) -> list[Piece]:
+    def _pieces(
+        self, tip: str, changes: Sequence[CandidateChange], *, stacked: bool
+    ) -> list[Piece]:
         branches = [_branch(change) for change in changes]
         own = own_commits(self._merger.objects, tip, branches, stacked=stacked)
         return [Piece(change, range_) for change, range_ in zip(changes, own, strict=True)]
@@ -152,7 +154,7 @@ class Candidates:
     ) -> tuple[Candidate | Conflict, list[bytes]]:
         """Return what comes of it, and the commits that are still to be written."""
         tree = self._merger.objects.commit(tip).tree
-        plans: list[tuple[Step, ...]] = []
+        plans: list[tuple[CandidateStep, ...]] = []
         for number, piece in enumerate(pieces):
             plan = self._plan(tip, tree, pieces[: number + 1], strategy)
             if isinstance(plan, Broken):
@@ -196,15 +198,17 @@ class Candidates:
         for (key, piece), merged in zip(asked.items(), found, strict=True):
             self._remember(key, self._joined(piece.change, merged))
 
-    def _joined(self, change: Change, merged: Merged) -> Plan:
+    def _joined(self, change: CandidateChange, merged: Merged) -> Plan:
         merged = merged if merged.clean else self._resolve(merged)
         return (
-            (Step(change.commit, merged.tree),) if merged.clean else Broken(change.commit, merged)
+            (CandidateStep(change.commit, merged.tree),)
+            if merged.clean
+            else Broken(change.commit, merged)
         )
 
     def _replay(self, tree: str, own: Range) -> Plan:
         """Replay commits as `git rebase` does: what becomes empty is dropped."""
-        steps: list[Step] = []
+        steps: list[CandidateStep] = []
         for commit in own.commits:
             base = commit.parents[0] if commit.parents else None
             before = self._merger.objects.commit(base).tree if base else None
@@ -217,14 +221,14 @@ class Candidates:
                     return Broken(commit.oid, merged)
                 after = merged.tree
             if after != tree or commit.tree == before:
-                steps.append(Step(commit.oid, after))
+                steps.append(CandidateStep(commit.oid, after))
             tree = after
         return tuple(steps)
 
     def _compose(
         self,
         tip: str,
-        planned: Sequence[tuple[Piece, tuple[Step, ...]]],
+        planned: Sequence[tuple[Piece, tuple[CandidateStep, ...]]],
         strategy: Strategy,
         stamp: Stamp,
     ) -> tuple[Candidate, list[bytes]]:
@@ -250,7 +254,7 @@ class Candidates:
     def _text(
         self,
         piece: Piece,
-        step: Step,
+        step: CandidateStep,
         strategy: Strategy,
         trailers: Sequence[Trailer],
         committer: bytes,
@@ -294,7 +298,7 @@ def _as_it_is(merged: Merged) -> Merged:
     return merged
 
 
-def _branch(change: Change) -> Branch:
+def _branch(change: CandidateChange) -> Branch:
     return Branch(change.commit, change.fork)
 
 
@@ -308,6 +312,6 @@ def _sides(tip: str, tree: str, stack: Sequence[Piece]) -> Sides:
     return Sides(tip, last.commit, (last.fork, *(change.commit for change in below)), tree)
 
 
-def _trailers(change: Change, run: str, *, tested: str) -> list[Trailer]:
+def _trailers(change: CandidateChange, run: str, *, tested: str) -> list[Trailer]:
     ours = [("Task", change.task), ("Refinery-Run", run), ("Refinery-Tested", tested)]
     return [*change.trailers, *ours]

@@ -14,7 +14,7 @@ from corral.world.git.view import Desk, View
 Style = Literal["merge", "diff3", "zdiff3"]
 
 
-class State(Struct, frozen=True):
+class ConflictState(Struct, frozen=True):
     """How a working tree looks in a conflict: its branch at `tip`, files of `tree`, an index."""
 
     tip: str
@@ -30,7 +30,7 @@ class Diff(Struct, frozen=True):
 
 def conflict_state(
     merger: Merger, tip: str, commit: str, fork: str, *, name: str, style: Style = "zdiff3"
-) -> State:
+) -> ConflictState:
     """Merge a branch into a tip for a working tree that shall show the conflict.
 
     In the markers our side is `HEAD` and the branch `worktree/<name>`. There is no MERGE_HEAD: what
@@ -38,10 +38,10 @@ def conflict_state(
     """
     plain = re.sub(r"[^A-Za-z0-9_-]", "_", name).strip("-") or "branch"
     merged = merger.shown(Sides(tip, commit, (fork,)), plain, style)
-    return State(tip, merged.tree, merged.conflicts, merged)
+    return ConflictState(tip, merged.tree, merged.conflicts, merged)
 
 
-def enter(desk: Desk, state: State) -> None:
+def enter(desk: Desk, state: ConflictState) -> None:
     """Give the files and the index of a desk that state; all that was there must be kept before."""
     desk.run("read-tree", "--reset", "-u", state.tree)
     nothing = "0" * len(state.tree)

@@ -7,7 +7,7 @@ others is undone, and all of its tests are green.
 from collections.abc import Mapping
 from os.path import dirname
 
-from corral.world.git.candidates import Candidate, Change, Member, Strategy
+from corral.world.git.candidates import Candidate, CandidateChange, Member, Strategy
 from corral.world.git.merge import Merger, Sides
 from corral.world.git.paths import Changed, changed_paths
 
@@ -29,7 +29,7 @@ def assert_landing(
             was = queued[:12] if queued else "not there"
             wrong.append(f"{task} would land {commit[:12]}, but what was queued is {was}")
     before = candidate.tip
-    below: list[Change] = []
+    below: list[CandidateChange] = []
     for member in candidate.members:
         wrong += _content(merger, before, below, member, candidate.strategy)
         below.append(member.change)
@@ -48,7 +48,7 @@ def _history(merger: Merger, old: str, candidate: Candidate) -> list[str]:
 
 
 def _content(
-    merger: Merger, before: str, below: list[Change], member: Member, strategy: Strategy
+    merger: Merger, before: str, below: list[CandidateChange], member: Member, strategy: Strategy
 ) -> list[str]:
     """Compare what a member did to the stack with what its branch did since its base."""
     change = member.change

@@ -34,7 +34,7 @@ class Stage(Struct, frozen=True):
     path: str
 
 
-class Message(Struct, frozen=True):
+class MergeMessage(Struct, frozen=True):
     """What git says about some paths; `kind` is stable, like `CONFLICT (contents)`."""
 
     paths: tuple[str, ...]
@@ -52,7 +52,7 @@ class Merged(Struct, frozen=True):
     tree: str
     clean: bool = True
     conflicts: tuple[Stage, ...] = ()
-    messages: tuple[Message, ...] = ()
+    messages: tuple[MergeMessage, ...] = ()
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -227,7 +227,7 @@ def _rest(tree: str, words: Iterator[bytes], *, clean: bool) -> Merged:
     while (count := next(words, b"")).isdigit():
         paths = tuple(os.fsdecode(next(words)) for _ in range(int(count)))
         kind, text = next(words).decode(), next(words).decode("utf-8", "replace")
-        messages.append(Message(paths, kind, text.rstrip("\n")))
+        messages.append(MergeMessage(paths, kind, text.rstrip("\n")))
     return Merged(tree, clean, tuple(stages), tuple(messages))
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from corral.core.errors import BadInput
-from corral.world.git.objects import Found
+from corral.world.git.objects import CommitObject
 
 Trailer = tuple[str, str]
 
@@ -48,14 +48,16 @@ def commit_object(tree: str, parents: Iterable[str], text: Text, committer: byte
     return b"\n".join(lines) + b"\n\n" + text.message
 
 
-def replayed(commit: Found, trailers: Sequence[Trailer]) -> Text:
+def replayed(commit: CommitObject, trailers: Sequence[Trailer]) -> Text:
     """Return a commit's own author and message, with trailers added."""
     author, message, encoding = _in_utf8(commit)
     message = message if message.strip() else b"(no message)\n"
     return Text(author, with_trailers(message, trailers), encoding)
 
 
-def squashed(title: str, body: str, commits: Sequence[Found], trailers: Sequence[Trailer]) -> Text:
+def squashed(
+    title: str, body: str, commits: Sequence[CommitObject], trailers: Sequence[Trailer]
+) -> Text:
     """Make one text of a branch's commits, oldest first.
 
     The author is who made most of them (of equals, who came first), with the date of the last of
@@ -170,7 +172,7 @@ def _person(author: bytes) -> tuple[bytes, bytes]:
     return (found[1], found[2]) if found else (author, author)
 
 
-def _in_utf8(commit: Found) -> tuple[bytes, bytes, bytes]:
+def _in_utf8(commit: CommitObject) -> tuple[bytes, bytes, bytes]:
     """Return author, message and what is left to say about their encoding.
 
     What only the refinery may say is taken out: a branch may have it by picking what has landed.
@@ -179,7 +181,7 @@ def _in_utf8(commit: Found) -> tuple[bytes, bytes, bytes]:
     return author, _OURS.sub(b"", message), encoding
 
 
-def _recoded(commit: Found) -> tuple[bytes, bytes, bytes]:
+def _recoded(commit: CommitObject) -> tuple[bytes, bytes, bytes]:
     if not commit.encoding:
         return commit.author, commit.message, b""
     try:

@@ -25,7 +25,7 @@ _COMMIT = 1  # in a pack
 _SHA1_LINE = len("tree ") + 40
 
 
-class Found(Struct, frozen=True):
+class CommitObject(Struct, frozen=True):
     """A commit, as its object says it. Names and messages are bytes in the commit's encoding."""
 
     oid: str
@@ -36,7 +36,7 @@ class Found(Struct, frozen=True):
     encoding: bytes = b""
 
 
-class Entry(Struct, frozen=True):
+class TreeEntry(Struct, frozen=True):
     """One line of a tree object."""
 
     mode: bytes
@@ -49,7 +49,7 @@ class Objects:
         self.view = view
         self._reader: subprocess.Popen[bytes] | None = None
         self._writer: subprocess.Popen[bytes] | None = None
-        self._found: dict[str, Found] = {}
+        self._found: dict[str, CommitObject] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -82,7 +82,7 @@ class Objects:
         """Return what each name means, None if nothing."""
         return [found and found[1] for found in self.read(names)]
 
-    def commits(self, oids: Sequence[str]) -> list[Found]:
+    def commits(self, oids: Sequence[str]) -> list[CommitObject]:
         """Return commits by their ids; they are remembered."""
         wanted = [oid for oid in dict.fromkeys(oids) if oid not in self._found]
         if len(self._found) + len(wanted) > _REMEMBERED:
@@ -94,10 +94,10 @@ class Objects:
             self._found[asked] = _as_commit(asked, answer[2])
         return [self._found[oid] for oid in oids]
 
-    def commit(self, oid: str) -> Found:
+    def commit(self, oid: str) -> CommitObject:
         return self.commits([oid])[0]
 
-    def trees(self, oids: Sequence[str]) -> list[list[Entry]]:
+    def trees(self, oids: Sequence[str]) -> list[list[TreeEntry]]:
         """Return what trees hold, each one level deep."""
         found = []
         for oid, answer in zip(oids, self.read(oids), strict=True):
@@ -207,7 +207,7 @@ def _stdout(process: subprocess.Popen[bytes]) -> IO[bytes]:
     return process.stdout
 
 
-def _as_commit(oid: str, content: bytes) -> Found:
+def _as_commit(oid: str, content: bytes) -> CommitObject:
     head, _, message = content.partition(b"\n\n")
     tree, author, encoding = "", b"", b""
     parents = []
@@ -221,14 +221,14 @@ def _as_commit(oid: str, content: bytes) -> Found:
             author = value
         elif key == b"encoding" and not encoding:
             encoding = value
-    return Found(oid, tree, tuple(parents), author, message, encoding)
+    return CommitObject(oid, tree, tuple(parents), author, message, encoding)
 
 
-def _entries(content: bytes, size: int) -> Iterator[Entry]:
+def _entries(content: bytes, size: int) -> Iterator[TreeEntry]:
     at = 0
     while at < len(content):
         space = content.index(b" ", at)
         end = content.index(b"\0", space)
         oid = content[end + 1 : end + 1 + size].hex()
-        yield Entry(content[at:space], content[space + 1 : end], oid)
+        yield TreeEntry(content[at:space], content[space + 1 : end], oid)
         at = end + 1 + size

@@ -11,7 +11,7 @@ from corral.world.git.view import View
 NOTHING = ("000000", "")
 
 
-class Entry(Struct, frozen=True):
+class PathChange(Struct, frozen=True):
     """What a path was and is: mode and object, `NOTHING` where it was or is not."""
 
     old: tuple[str, str]
@@ -21,7 +21,7 @@ class Entry(Struct, frozen=True):
 class Changed(Struct, frozen=True):
     """Paths with what became of them; a rename is one that went and one that came."""
 
-    entries: dict[str, Entry]
+    entries: dict[str, PathChange]
 
     @property
     def all(self) -> frozenset[str]:
@@ -76,7 +76,7 @@ def _read(said: bytes, pairs: Sequence[tuple[str, str]]) -> list[Changed]:
             middle = said.index(b"\0", at)
             end = said.index(b"\0", middle + 1)
             modes = said[at + 1 : middle].decode().split(" ")
-            entries[os.fsdecode(said[middle + 1 : end])] = Entry(
+            entries[os.fsdecode(said[middle + 1 : end])] = PathChange(
                 _side(modes[0], modes[2]), _side(modes[1], modes[3])
             )
             at = end + 1

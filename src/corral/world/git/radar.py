@@ -15,7 +15,7 @@ from corral.world.git.merge import Merged, Merger, Sides
 from corral.world.git.paths import Changed, changed_paths
 
 
-class Live(Struct, frozen=True):
+class LiveBranch(Struct, frozen=True):
     """A branch that is being worked on: its newest commit, or a snapshot, and its fork point."""
 
     name: str
@@ -26,8 +26,8 @@ class Live(Struct, frozen=True):
 class Clash(Struct, frozen=True):
     """Two branches that do not merge, and why."""
 
-    one: Live
-    other: Live
+    one: LiveBranch
+    other: LiveBranch
     merged: Merged
 
 
@@ -36,12 +36,12 @@ def trial(merger: Merger, pairs: Sequence[Sides]) -> list[Merged]:
     return merger.join_many(pairs) if pairs else []
 
 
-def against(merger: Merger, tip: str, branches: Sequence[Live]) -> list[Merged]:
+def against(merger: Merger, tip: str, branches: Sequence[LiveBranch]) -> list[Merged]:
     """Merge each branch into a tip, as if it were to land now."""
     return trial(merger, [Sides(tip, one.commit, (one.fork,)) for one in branches])
 
 
-def sweep(merger: Merger, branches: Sequence[Live]) -> list[Clash]:
+def sweep(merger: Merger, branches: Sequence[LiveBranch]) -> list[Clash]:
     """Find all pairs of branches that conflict.
 
     Of a pair that forked off at different commits, the later one brings along what landed between.
@@ -57,7 +57,7 @@ def sweep(merger: Merger, branches: Sequence[Live]) -> list[Clash]:
 
 
 def near(
-    merger: Merger, branches: Sequence[Live], changes: Sequence[Changed]
+    merger: Merger, branches: Sequence[LiveBranch], changes: Sequence[Changed]
 ) -> list[tuple[int, int]]:
     """Return the pairs of branches, by number, that could conflict at all."""
     pairs: set[tuple[int, int]] = set()
@@ -79,7 +79,7 @@ def near(
 
 def _left(
     merger: Merger,
-    branches: Sequence[Live],
+    branches: Sequence[LiveBranch],
     changes: Sequence[Changed],
     adders: dict[str, set[int]],
 ) -> dict[str, set[int]]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from corral.world.git.objects import Found, Objects
+from corral.world.git.objects import CommitObject, Objects
 
 _WALKED = 1000
 
@@ -12,8 +12,8 @@ _WALKED = 1000
 class Range(Struct, frozen=True):
     """Commits in the order in which `git rebase` would replay them, and merges between them."""
 
-    commits: tuple[Found, ...] = ()
-    merges: tuple[Found, ...] = ()
+    commits: tuple[CommitObject, ...] = ()
+    merges: tuple[CommitObject, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.commits or self.merges)
@@ -56,9 +56,9 @@ def own_commits(
     return found
 
 
-def _line(objects: Objects, branch: Branch) -> list[Found] | None:
+def _line(objects: Objects, branch: Branch) -> list[CommitObject] | None:
     """Walk back to the fork point; None if there is a merge on the way, or no way."""
-    line: list[Found] = []
+    line: list[CommitObject] = []
     oid = branch.commit
     while oid != branch.fork:
         commit = objects.commit(oid)
@@ -69,7 +69,9 @@ def _line(objects: Objects, branch: Branch) -> list[Found] | None:
     return line[::-1]
 
 
-def _apart(lines: Sequence[list[Found] | None], branches: Sequence[Branch], new: set[str]) -> bool:
+def _apart(
+    lines: Sequence[list[CommitObject] | None], branches: Sequence[Branch], new: set[str]
+) -> bool:
     """Say whether no branch can contain a part of another one."""
     if len(lines) == 1:
         return True

@@ -10,7 +10,7 @@ from corral.world.git.view import Desk, View
 GITLINK = b"160000"
 
 
-class Entry(Struct, frozen=True):
+class IndexEntry(Struct, frozen=True):
     mode: bytes
     blob: bytes
     path: bytes
@@ -18,27 +18,27 @@ class Entry(Struct, frozen=True):
     flagged: bool = False  # the index was told not to look at the file
 
 
-def of_index(desk: Desk, index: str | None = None) -> list[Entry]:
+def of_index(desk: Desk, index: str | None = None) -> list[IndexEntry]:
     found = []
     for line in desk.run("ls-files", "--stage", "-v", "-z", index=index).split(b"\0"):
         if line:
             about, _, path = line.partition(b"\t")
             tag, mode, blob, stage = about.split(b" ")
-            found.append(Entry(mode, blob, path, int(stage), tag.islower() or tag == b"S"))
+            found.append(IndexEntry(mode, blob, path, int(stage), tag.islower() or tag == b"S"))
     return found
 
 
-def of_tree(view: View | Desk, tree: str) -> list[Entry]:
+def of_tree(view: View | Desk, tree: str) -> list[IndexEntry]:
     found = []
     for line in view.run("ls-tree", "-r", "-z", tree).split(b"\0"):
         if line:
             about, _, path = line.partition(b"\t")
             mode, _, blob = about.split(b" ")
-            found.append(Entry(mode, blob, path))
+            found.append(IndexEntry(mode, blob, path))
     return found
 
 
-def put(desk: Desk, index: str, entries: Iterable[Entry]) -> None:
+def put(desk: Desk, index: str, entries: Iterable[IndexEntry]) -> None:
     """Add entries to an index without looking at any file."""
     lines = b"".join(
         b"%s %s %d\t%s\0" % (entry.mode, entry.blob, entry.stage, entry.path) for entry in entries

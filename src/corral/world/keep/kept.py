@@ -12,7 +12,7 @@ from msgspec import Struct
 PLACE = "refs/corral/keep/"
 
 
-class Record(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class KeptRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The line of JSON in a kept commit's message."""
 
     session: str
@@ -42,7 +42,7 @@ class Kept(Struct, frozen=True):
 
     ref: str
     commit: str
-    record: Record
+    record: KeptRecord
 
     @property
     def session(self) -> str:
@@ -64,10 +64,10 @@ class Shown(Struct, frozen=True):
     unmerged: tuple[str, ...]
 
 
-def read_record(message: bytes) -> Record | None:
+def read_record(message: bytes) -> KeptRecord | None:
     """Return what a kept commit's message says; None if it is not one of ours."""
     last = message.strip().rpartition(b"\n")[2]
     try:
-        return msgspec.json.decode(last, type=Record)
+        return msgspec.json.decode(last, type=KeptRecord)
     except msgspec.MsgspecError:
         return None

@@ -14,7 +14,7 @@ from corral.world.git.tree import Tree, mentioned, read_branch, read_head, read_
 from corral.world.git.view import Desk, View
 from corral.world.keep import entries, snapshot
 from corral.world.keep import restore as restoring
-from corral.world.keep.kept import PLACE, Kept, Record, Shown, read_record
+from corral.world.keep.kept import PLACE, Kept, KeptRecord, Shown, read_record
 from corral.world.keep.snapshot import Snapshot
 from corral.world.keep.verify import verify
 
@@ -61,7 +61,7 @@ class Keep:
             others = self._unreachable(tree, desk, head)
             if taken is None and not others:
                 return None
-            record = Record(
+            record = KeptRecord(
                 session=tree.name,
                 task=task or tree.branch.rpartition("/")[2],
                 branch=tree.branch,
@@ -120,7 +120,7 @@ class Keep:
         refs = said.decode("utf-8", "replace").splitlines()
         if any(ref != f"refs/heads/{branch}" and not ref.startswith(_PASSING) for ref in refs):
             return None
-        record = Record(
+        record = KeptRecord(
             session=session,
             task=branch.rpartition("/")[2],
             branch=branch,
@@ -199,7 +199,7 @@ class Keep:
         inner = {parent for _, *parents in found for parent in parents}
         return [commit for commit, *_ in found if commit not in inner]
 
-    def _store(self, tree: Tree, record: Record, taken: Snapshot | None, desk: Desk) -> Kept:
+    def _store(self, tree: Tree, record: KeptRecord, taken: Snapshot | None, desk: Desk) -> Kept:
         files = f"{record.head}^{{tree}}" if record.head else self._empty()
         if taken is not None:
             files = taken.files
@@ -228,7 +228,7 @@ class Keep:
             with open(f"{pack}-{name}.pack", "rb") as file:
                 self._raw.run("index-pack", "--stdin", "--strict", stdin=file)
 
-    def _name(self, record: Record, commit: str) -> Kept:
+    def _name(self, record: KeptRecord, commit: str) -> Kept:
         """Give a commit the next free name of its session, and read it back."""
         if not record.session or "/" in record.session:
             raise BadInput(f"{record.session!r} cannot be the name of a session")
@@ -254,7 +254,7 @@ class Keep:
         )
         return entries.names(said)
 
-    def _unmerged(self, record: Record) -> tuple[str, ...]:
+    def _unmerged(self, record: KeptRecord) -> tuple[str, ...]:
         if not record.unmerged:
             return ()
         listed = entries.of_tree(self._raw, record.unmerged)
@@ -264,7 +264,7 @@ class Keep:
         return self._raw.run("hash-object", "-w", "-t", "tree", "--stdin").decode().strip()
 
 
-def _commit(desk: Desk, tree: str, record: Record, parents: list[str]) -> str:
+def _commit(desk: Desk, tree: str, record: KeptRecord, parents: list[str]) -> str:
     options = [word for parent in parents for word in ("-p", parent)]
     said = desk.run("commit-tree", tree, *options, "-F", "-", stdin=record.message())
     return said.decode().strip()

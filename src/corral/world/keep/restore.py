@@ -8,7 +8,7 @@ from corral.core.errors import BadInput, Refused
 from corral.world.git.view import Desk, View
 from corral.world.git.worktrees import add, forget, locked
 from corral.world.keep import entries
-from corral.world.keep.entries import Entry
+from corral.world.keep.entries import IndexEntry
 from corral.world.keep.kept import Kept
 
 
@@ -42,7 +42,7 @@ def _put_index(plain: View, kept: Kept, own: str, path: str) -> None:
         desk.run("read-tree", record.index or record.head or kept.commit)
         if record.unmerged:
             unmerged = [
-                Entry(entry.mode, entry.blob, entry.path[2:], int(entry.path[:1]))
+                IndexEntry(entry.mode, entry.blob, entry.path[2:], int(entry.path[:1]))
                 for entry in entries.of_tree(plain, record.unmerged)
             ]
             entries.put(desk, "index", unmerged)

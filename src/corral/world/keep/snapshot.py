@@ -15,7 +15,7 @@ from corral.world.git.refs import GitFailed
 from corral.world.git.tree import Tree
 from corral.world.git.view import Desk, View
 from corral.world.keep import entries
-from corral.world.keep.entries import GITLINK, Entry
+from corral.world.keep.entries import GITLINK, IndexEntry
 
 # Git would ask a submodule for its state by running git inside of it.
 STATUS = ("status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=dirty")
@@ -47,7 +47,7 @@ def take(tree: Tree, desk: Desk, plain: View, head: str | None) -> Snapshot | No
     return Snapshot(index, _files(tree, desk, found), unmerged, ignored)
 
 
-def _without_files(desk: Desk, found: list[Entry], head: str | None) -> Snapshot | None:
+def _without_files(desk: Desk, found: list[IndexEntry], head: str | None) -> Snapshot | None:
     """The folder is gone; what was staged is still in the index."""
     index, unmerged = _index(desk, found)
     if not found or (head and not unmerged and index == _tree_of(desk, head)):
@@ -59,7 +59,7 @@ def _tree_of(desk: Desk, commit: str) -> str:
     return desk.run("rev-parse", "--verify", f"{commit}^{{tree}}").decode().strip()
 
 
-def _look(desk: Desk, found: list[Entry]) -> None:
+def _look(desk: Desk, found: list[IndexEntry]) -> None:
     """Make our copy of the index look at files that it was told not to look at."""
     hidden = b"".join(entry.path + b"\0" for entry in found if entry.flagged)
     if hidden:
@@ -67,11 +67,11 @@ def _look(desk: Desk, found: list[Entry]) -> None:
             desk.run("update-index", option, "-z", "--stdin", stdin=hidden)
 
 
-def _index(desk: Desk, found: list[Entry]) -> tuple[str, str]:
+def _index(desk: Desk, found: list[IndexEntry]) -> tuple[str, str]:
     """Write what is staged, and what is unmerged if anything is."""
     merged = [entry for entry in found if not entry.stage]
     unmerged = [
-        Entry(entry.mode, entry.blob, b"%d/%s" % (entry.stage, entry.path))
+        IndexEntry(entry.mode, entry.blob, b"%d/%s" % (entry.stage, entry.path))
         for entry in found
         if entry.stage
     ]
@@ -79,10 +79,10 @@ def _index(desk: Desk, found: list[Entry]) -> tuple[str, str]:
     return staged, _written(desk, "unmerged", unmerged) if unmerged else ""
 
 
-def _files(tree: Tree, desk: Desk, found: list[Entry]) -> str:
+def _files(tree: Tree, desk: Desk, found: list[IndexEntry]) -> str:
     """Write every file that is tracked or not ignored, as it lies on the disk."""
     # Without what the index remembers about files, each is read again.
-    known = {entry.path: Entry(entry.mode, entry.blob, entry.path) for entry in found}
+    known = {entry.path: IndexEntry(entry.mode, entry.blob, entry.path) for entry in found}
     links = [entry for entry in known.values() if entry.mode == GITLINK]
     entries.put(desk, "files", (entry for entry in known.values() if entry.mode != GITLINK))
     try:
@@ -97,7 +97,7 @@ def _files(tree: Tree, desk: Desk, found: list[Entry]) -> str:
     return _written(desk, "files", links)
 
 
-def _written(desk: Desk, index: str, more: list[Entry]) -> str:
+def _written(desk: Desk, index: str, more: list[IndexEntry]) -> str:
     if more:
         entries.put(desk, index, more)
     return desk.run("write-tree", index=index).decode().strip()

@@ -106,12 +106,14 @@ class Keeper:
                 files.frombytes(data[: len(data) - len(data) % files.itemsize])
         if len(files) == 2:
             folder, wall_s, grace_s, output_bytes, split = message.split(b"\0")
-            bounds = shim.Bounds(float(wall_s), float(grace_s), int(output_bytes), split == b"1")
+            bounds = shim.ShimBounds(
+                float(wall_s), float(grace_s), int(output_bytes), split == b"1"
+            )
             self._fork(os.fsdecode(folder), bounds, files[0], files[1])
         for fd in files:
             os.close(fd)
 
-    def _fork(self, folder: str, bounds: shim.Bounds, request: int, reply: int) -> None:
+    def _fork(self, folder: str, bounds: shim.ShimBounds, request: int, reply: int) -> None:
         try:
             pid = os.fork()
         except OSError as error:

@@ -41,7 +41,7 @@ class Started(Struct, frozen=True):
     program_pid: int
 
 
-class Reason(StrEnum):
+class EndReason(StrEnum):
     EXITED = "exited"
     STOPPED = "stopped"
     TIMED_OUT = "timed_out"
@@ -52,7 +52,7 @@ class Reason(StrEnum):
 class Exit(Struct, frozen=True):
     """How a session ended. Nothing that it started is alive, except for the `left`."""
 
-    reason: Reason
+    reason: EndReason
     at: int
     code: int | None = None
     signal: int | None = None

@@ -20,7 +20,7 @@ _F_SETPIPE_SZ = 1031
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
-class Output:
+class OutputFiles:
     def __init__(self, folder: str, limit: int, name: str = NEWEST) -> None:
         self._path = f"{folder}/{name}"
         self._limit = max(limit, HEAD_BYTES)

@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple, NoReturn
 
 from corral.world.processes import landlock, records, system, table
-from corral.world.processes.output import Output
+from corral.world.processes.output import OutputFiles
 
 CANNOT = 127
 
@@ -30,7 +30,7 @@ class Begun(NamedTuple):
     """A pipe that ends without a word when the program runs."""
 
 
-def begin(folder: str, request: int, reply: int, outputs: tuple[Output, ...]) -> Begun:
+def begin(folder: str, request: int, reply: int, outputs: tuple[OutputFiles, ...]) -> Begun:
     """Fork the process that records itself and becomes the program, or answers why not.
 
     The first of the outputs is for stdout, the last for stderr; there may be one for both.
@@ -47,7 +47,7 @@ def begin(folder: str, request: int, reply: int, outputs: tuple[Output, ...]) ->
     return Begun(pid, verdict)
 
 
-def _prepare(folder: str, request: int, outputs: tuple[Output, ...], shim: int) -> str:
+def _prepare(folder: str, request: int, outputs: tuple[OutputFiles, ...], shim: int) -> str:
     system.die_with_parent(signal.SIGKILL)
     if os.getppid() != shim:
         os._exit(CANNOT)
@@ -68,7 +68,7 @@ def _prepare(folder: str, request: int, outputs: tuple[Output, ...], shim: int) 
     return refusal
 
 
-def _become(folder: str, launch: dict[str, Any], outputs: tuple[Output, ...]) -> NoReturn:
+def _become(folder: str, launch: dict[str, Any], outputs: tuple[OutputFiles, ...]) -> NoReturn:
     about = folder
     try:
         for output in outputs:

@@ -9,7 +9,7 @@ import signal
 import msgspec
 
 from corral.world.processes import records, table
-from corral.world.processes.model import Exit, Reason
+from corral.world.processes.model import EndReason, Exit
 from corral.world.processes.output import ERRORS, NEWEST
 
 _TAIL_BYTES = 1 << 18
@@ -52,10 +52,10 @@ def outcome(folder: str) -> Exit | None:
         return end
     record = records.read(folder, records.PROCESS)
     if record is None:
-        return Exit(Reason.LOST, 0, detail="it was never started")
+        return Exit(EndReason.LOST, 0, detail="it was never started")
     if _is_sweeping(record):
         return None
-    return Exit(Reason.LOST, 0, detail="its shim and its keeper are gone")
+    return Exit(EndReason.LOST, 0, detail="its shim and its keeper are gone")
 
 
 def last_lines(folder: str, lines: int) -> list[str]:

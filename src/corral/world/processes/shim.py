@@ -17,7 +17,7 @@ import time
 from typing import Any, NamedTuple
 
 from corral.world.processes import program, records, system, termination
-from corral.world.processes.output import ERRORS, NEWEST, Output
+from corral.world.processes.output import ERRORS, NEWEST, OutputFiles
 
 # Said first, so that whoever asked knows that this launch is decided here, even if we die over it.
 TAKEN = b" "
@@ -28,23 +28,23 @@ _KILL_RARELY_S = 0.5
 _GIVE_UP_AFTER_S = 5.0
 
 
-class Bounds(NamedTuple):
+class ShimBounds(NamedTuple):
     wall_s: float
     grace_s: float
     output_bytes: int
     split: bool
 
 
-def run(folder: str, bounds: Bounds, request: int, reply: int, signals: "Signals") -> int:
+def run(folder: str, bounds: ShimBounds, request: int, reply: int, signals: "Signals") -> int:
     """Carry out a launch from beginning to end; the result is 0 if its end was recorded."""
     system.adopt_orphans()
     system.take_name(b"corral-shim")
     signals.renew()
     _say(reply, TAKEN)
     try:
-        outputs: tuple[Output, ...] = (Output(folder, bounds.output_bytes, NEWEST),)
+        outputs: tuple[OutputFiles, ...] = (OutputFiles(folder, bounds.output_bytes, NEWEST),)
         if bounds.split:
-            outputs = (outputs[0], Output(folder, bounds.output_bytes, ERRORS))
+            outputs = (outputs[0], OutputFiles(folder, bounds.output_bytes, ERRORS))
     except OSError as error:
         program.answer(reply, {"error": f"{folder}: {os.strerror(error.errno or 0)}"})
         return 0
@@ -57,7 +57,7 @@ def run(folder: str, bounds: Bounds, request: int, reply: int, signals: "Signals
         return 0
     _say(reply, b'{"pid": %d, "program_pid": %d}' % (os.getpid(), begun.pid))
     os.close(reply)
-    end = Session(begun.pid, bounds, outputs, signals).watch()
+    end = ShimSession(begun.pid, bounds, outputs, signals).watch()
     records.write_durably(folder, records.EXIT, end)
     return 0
 
@@ -115,9 +115,9 @@ class Signals:
         self.stop = True
 
 
-class Session:
+class ShimSession:
     def __init__(
-        self, pid: int, bounds: Bounds, outputs: tuple[Output, ...], signals: Signals
+        self, pid: int, bounds: ShimBounds, outputs: tuple[OutputFiles, ...], signals: Signals
     ) -> None:
         self._program = pid
         self._grace_s = bounds.grace_s

@@ -18,7 +18,7 @@ from corral.world.processes.table import Process, Sent, below, children_of, each
 _ROUNDS = 50
 
 
-class Ended(NamedTuple):
+class EndedProcesses(NamedTuple):
     signalled: set[tuple[int, int]]
     untouchable: int
     """How many are still there that belong to somebody else, so that no signal reaches them."""
@@ -33,7 +33,9 @@ def terminate(root: int) -> set[tuple[int, int]]:
     return {process.key for process in found}
 
 
-def kill(root: int | None, spare: Collection[int] = (), also: Iterable[Process] = ()) -> Ended:
+def kill(
+    root: int | None, spare: Collection[int] = (), also: Iterable[Process] = ()
+) -> EndedProcesses:
     """Freeze, then kill some processes and all descendants of the root but those under `spare`."""
     frozen: dict[tuple[int, int], Process] = {}
     untouchable: set[tuple[int, int]] = set()
@@ -60,4 +62,4 @@ def kill(root: int | None, spare: Collection[int] = (), also: Iterable[Process] 
             break
     for process in frozen.values():
         send(process, signal.SIGKILL)
-    return Ended(set(frozen), len(untouchable))
+    return EndedProcesses(set(frozen), len(untouchable))

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from corral.core.errors import BadInput, NotFound, Refused
 from corral.world import clock
 from corral.world.git import worktrees
-from corral.world.git.conflicts import State, enter
+from corral.world.git.conflicts import ConflictState, enter
 from corral.world.git.refs import GitFailed
 from corral.world.git.tree import Kind, Tree, read_branch
 from corral.world.git.view import Desk, View
@@ -28,7 +28,7 @@ from corral.world.repository import Repository
 from corral.world.trees import clones, files, seeds, trash
 from corral.world.trees.facts import TreeFacts, facts
 from corral.world.trees.names import check_branch, check_name
-from corral.world.trees.slots import Slot, Slots
+from corral.world.trees.slots import Slot, TreeSlots
 
 
 class Trees:
@@ -50,7 +50,7 @@ class Trees:
         self._plain = View(self._git_dir)
         self._raw = View(self._git_dir, raw=True)
         self.keep = Keep(self._git_dir, plain=self._plain, raw=self._raw, now=now)
-        self._slots = Slots(self._git_dir, self.place)
+        self._slots = TreeSlots(self._git_dir, self.place)
 
     def make(
         self,
@@ -143,7 +143,7 @@ class Trees:
         self.keep.hold(tree.name, tree.branch, old, reason)
         self._plain.move(ref, tree.base, old)
 
-    def show_conflict(self, tree: Tree, state: State) -> Kept | None:
+    def show_conflict(self, tree: Tree, state: ConflictState) -> Kept | None:
         """Keep what is in a tree, then let its session see a conflict in it.
 
         Its branch is at the tip, its files have conflict markers, its index has the stages. Nothing

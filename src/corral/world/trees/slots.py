@@ -26,7 +26,7 @@ class Slot(Struct, frozen=True):
     tree: Tree
 
 
-class Slots:
+class TreeSlots:
     def __init__(self, git_dir: str, place: str) -> None:
         self._folder = join(git_dir, "corral", "trees")
         self._place = place

@@ -13,7 +13,7 @@ from os.path import join
 
 from msgspec import Struct
 
-from corral.world.git.paths import NOTHING, Changed, Entry
+from corral.world.git.paths import NOTHING, Changed, PathChange
 from corral.world.git.refs import GitFailed
 from corral.world.git.tree import Tree
 from corral.world.git.view import View
@@ -38,7 +38,7 @@ class Unsaved(Struct, frozen=True):
         for path in self.paths:
             old = entries[path].old if path in entries else _SOMETHING
             new = NOTHING if path in self.gone else _SOMETHING
-            entries[path] = Entry(NOTHING if path in self.added else old, new)
+            entries[path] = PathChange(NOTHING if path in self.added else old, new)
         return Changed(entries)
 
 

@@ -9,16 +9,16 @@ from msgspec.structs import replace
 from corral.core.queue.planner.model import (
     Action,
     Cancel,
-    Entry,
+    CheckOutcome,
     Hunt,
     Kind,
     Land,
     Learned,
-    Outcome,
-    Policy,
+    PlannedRun,
     Queue,
+    QueueEntry,
+    QueuePolicy,
     Rerun,
-    Run,
     SendBack,
     Start,
 )
@@ -40,13 +40,18 @@ class Truth(Struct):
 
 class Yard:
     def __init__(
-        self, policy: Policy, truth: Truth, *, slots: int = 2, chance: random.Random | None = None
+        self,
+        policy: QueuePolicy,
+        truth: Truth,
+        *,
+        slots: int = 2,
+        chance: random.Random | None = None,
     ) -> None:
         self.policy, self.truth, self.slots = policy, truth, slots
         self.chance = chance or random.Random(0)
-        self.entries: dict[str, Entry] = {}
+        self.entries: dict[str, QueueEntry] = {}
         self.conflicts: frozenset[frozenset[str]] = frozenset()
-        self.runs: dict[str, Run] = {}
+        self.runs: dict[str, PlannedRun] = {}
         self.learned = Learned()
         self.tips = ["t0"]
         self.now = 0
@@ -64,10 +69,10 @@ class Yard:
         return self.tips[-1]
 
     @property
-    def going(self) -> list[Run]:
+    def going(self) -> list[PlannedRun]:
         return [run for run in self.runs.values() if not run.green]
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: QueueEntry) -> None:
         self.entries[entry.task] = entry
 
     def leave(self, task: str) -> None:
@@ -102,21 +107,21 @@ class Yard:
             assert len(self.going) <= self.slots
         raise AssertionError("the plan does not settle")
 
-    def end(self, run: Run, outcome: Outcome | None = None) -> None:
+    def end(self, run: PlannedRun, outcome: CheckOutcome | None = None) -> None:
         """Let a run end, as the truth says if not told otherwise."""
         self.now += MINUTE
         assert run.tip in self.tips
         below = {*self.landed_before(run.tip), *run.members}
         lied = self.chance.random() < self.truth.lies
         green = self.truth.good(below) and not lied
-        found = outcome or (Outcome.GREEN if green else Outcome.RED)
+        found = outcome or (CheckOutcome.GREEN if green else CheckOutcome.RED)
         del self.runs[run.id]
         self.learned = self.learned.after_run(run, found, seconds=60.0, ended_at=self.now)
         self.idle_runs += 1
-        if found is Outcome.GREEN and run.kind in (Kind.LAND, Kind.PROBE):
+        if found is CheckOutcome.GREEN and run.kind in (Kind.LAND, Kind.PROBE):
             self.green.add((run.tip, run.members))
             self.runs[run.id] = replace(run, green=True)
-        elif found is Outcome.RED and len(run.members) == 1:
+        elif found is CheckOutcome.RED and len(run.members) == 1:
             self.red_alone.add((run.members[0], run.id))
 
     def landed_before(self, tip: str) -> list[str]:
@@ -163,7 +168,7 @@ class Yard:
     def _start(self, action: Start | Rerun | Hunt, kind: Kind) -> None:
         self.starts.append(action)
         name = f"r{next(self._ids)}"
-        self.runs[name] = Run(name, action.members, self.tip, kind, self.now)
+        self.runs[name] = PlannedRun(name, action.members, self.tip, kind, self.now)
 
     def _send_back(self, action: SendBack) -> None:
         if action.why == "red":
@@ -173,7 +178,7 @@ class Yard:
         self.sent_back.append(action)
         self.idle_runs = 0
 
-    def _land(self, run: Run) -> None:
+    def _land(self, run: PlannedRun) -> None:
         assert run.tip == self.tip, "landed on a target that has moved"
         assert (run.tip, run.members) in self.green, "landed what was not green"
         entries = [self.entries.pop(task) for task in run.members]

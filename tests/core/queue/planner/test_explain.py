@@ -5,15 +5,23 @@ from msgspec.structs import replace
 
 from corral.core.queue.planner.explain import why
 from corral.core.queue.planner.learning import Learned
-from corral.core.queue.planner.model import Base, Entry, Failure, Kind, Proof, Queue, Run
+from corral.core.queue.planner.model import (
+    Base,
+    Failure,
+    GreenProof,
+    Kind,
+    PlannedRun,
+    Queue,
+    QueueEntry,
+)
 
 
-def entry(task: str, *needs: str) -> Entry:
-    return Entry(task=task, commit="c", order=1, queued_at=0, needs=frozenset(needs))
+def entry(task: str, *needs: str) -> QueueEntry:
+    return QueueEntry(task=task, commit="c", order=1, queued_at=0, needs=frozenset(needs))
 
 
 QUEUE = Queue((entry("A"), entry("B"), entry("C")), tip="0123456789abcdef")
-LANDING = Run("r7", ("A", "B"), QUEUE.tip, Kind.LAND, 0)
+LANDING = PlannedRun("r7", ("A", "B"), QUEUE.tip, Kind.LAND, 0)
 RED = Learned(failed=(Failure(("A", "C"), "r3"),))
 BROKEN = Learned(base=Base(QUEUE.tip, False, 0, 1))
 
@@ -34,7 +42,7 @@ BROKEN = Learned(base=Base(QUEUE.tip, False, 0, 1))
             "B waits for run r7, which checks it on 0123456789 with A; if green, it lands",
         ),
         (
-            replace(QUEUE, runs=(LANDING,), learned=Learned(proofs={"C": Proof("r1", 0)})),
+            replace(QUEUE, runs=(LANDING,), learned=Learned(proofs={"C": GreenProof("r1", 0)})),
             "C",
             "C is proved and waits for a slot, or for run r7 on 0123456789 with A and B",
         ),

@@ -7,25 +7,32 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corral.core.queue.planner.learning import Learned, Level
-from corral.core.queue.planner.parts import Entry, Failure, Kind, Outcome, Proof, Run
+from corral.core.queue.planner.parts import (
+    CheckOutcome,
+    Failure,
+    GreenProof,
+    Kind,
+    PlannedRun,
+    QueueEntry,
+)
 from corral.core.queue.planner.rates import OWN, UNCHECKED, Rates
 from corral.core.queue.planner.timing import check_slots, deadline_s
 
 
-def entry(task: str, order: int = 1, since: int = 0, paths: str = "a") -> Entry:
-    return Entry(
+def entry(task: str, order: int = 1, since: int = 0, paths: str = "a") -> QueueEntry:
+    return QueueEntry(
         task=task, commit="c", order=order, queued_at=0, since=since, paths=frozenset(paths)
     )
 
 
-def run(*members: str, kind: Kind = Kind.LAND, name: str = "r1", tip: str = "t0") -> Run:
-    return Run(name, members, tip, kind, 0)
+def run(*members: str, kind: Kind = Kind.LAND, name: str = "r1", tip: str = "t0") -> PlannedRun:
+    return PlannedRun(name, members, tip, kind, 0)
 
 
 def red(*sets: tuple[str, ...]) -> Learned:
     found = Learned()
     for place, members in enumerate(sets):
-        found = found.after_run(run(*members, name=f"r{place}"), Outcome.RED)
+        found = found.after_run(run(*members, name=f"r{place}"), CheckOutcome.RED)
     return found
 
 
@@ -36,7 +43,7 @@ def members_of(learned: Learned) -> list[tuple[str, ...]]:
 def test_a_failed_set_shrinks_by_what_lands_or_is_green_and_ends_with_its_culprit() -> None:
     learned = red(("A", "B", "C", "D"))
     assert learned.focus == ("A", "B", "C", "D")
-    learned = learned.after_run(run("A", kind=Kind.PROBE), Outcome.GREEN, seconds=60)
+    learned = learned.after_run(run("A", kind=Kind.PROBE), CheckOutcome.GREEN, seconds=60)
     assert members_of(learned) == [("B", "C", "D")]
     learned = learned.after_landed([entry("B")], "t1")
     assert members_of(learned) == [("C", "D")]
@@ -64,23 +71,23 @@ def test_hunts_narrow_a_failure_from_its_bottom() -> None:
 
 
 def test_a_red_hunt_of_one_alone_counts_against_it_and_a_green_one_clears_it() -> None:
-    learned = red(("A", "B")).after_run(run("A", kind=Kind.HUNT, name="h1"), Outcome.RED)
+    learned = red(("A", "B")).after_run(run("A", kind=Kind.HUNT, name="h1"), CheckOutcome.RED)
     assert learned.reds == {"A": ("h1",)}
-    assert learned.after_run(run("A", kind=Kind.HUNT, name="h2"), Outcome.GREEN).reds == {}
+    assert learned.after_run(run("A", kind=Kind.HUNT, name="h2"), CheckOutcome.GREEN).reds == {}
     assert learned.proofs == {}
 
 
 def test_green_runs_prove_their_members_on_the_target_that_they_stood_on() -> None:
     learned = Learned().after_landed([entry("X"), entry("Y")], "t2")
     learned = learned.after_landed([entry("Z")], "t3")
-    learned = learned.after_run(run("A", "B", tip="t2"), Outcome.GREEN, seconds=60)
-    assert learned.proofs == {"A": Proof("r1", 2), "B": Proof("r1", 2)}
+    learned = learned.after_run(run("A", "B", tip="t2"), CheckOutcome.GREEN, seconds=60)
+    assert learned.proofs == {"A": GreenProof("r1", 2), "B": GreenProof("r1", 2)}
     assert learned.meets(entry("A")) == ("Z",)
     assert learned.meets(entry("C")) == ("X", "Y", "Z")
     assert learned.meets(entry("C", since=1)) == ("Y", "Z")
     assert learned.meets(entry("C", paths="b")) == ()
     assert learned.meets(entry("C", paths="")) == ("X", "Y", "Z")
-    assert learned.after_landed([entry("A")], "t4").proofs == {"B": Proof("r1", 2)}
+    assert learned.after_landed([entry("A")], "t4").proofs == {"B": GreenProof("r1", 2)}
 
 
 def test_a_change_that_leaves_takes_its_failed_sets_with_it() -> None:
@@ -113,8 +120,10 @@ def test_rates_stay_rates(judged: list[tuple[int, int, bool]]) -> None:
 def test_flakes_are_counted_when_what_was_red_is_green() -> None:
     steady, flaky = Learned(), red(("A",))
     for place in range(20):
-        steady = steady.after_run(run("A"), Outcome.GREEN, seconds=60)
-        flaky = flaky.after_run(run("A"), Outcome.FLAKY if place % 2 else Outcome.GREEN, seconds=60)
+        steady = steady.after_run(run("A"), CheckOutcome.GREEN, seconds=60)
+        flaky = flaky.after_run(
+            run("A"), CheckOutcome.FLAKY if place % 2 else CheckOutcome.GREEN, seconds=60
+        )
     assert steady.rates.flake < 0.02
     assert flaky.rates.flake > 0.15
 
@@ -123,7 +132,7 @@ def test_the_deadline_follows_green_runs_within_bounds() -> None:
     def after(seconds: list[float]) -> float:
         learned = Learned()
         for one in seconds:
-            learned = learned.after_run(run("A"), Outcome.GREEN, seconds=one)
+            learned = learned.after_run(run("A"), CheckOutcome.GREEN, seconds=one)
         return deadline_s(learned)
 
     assert after([]) == after([100.0] * 4) == 3600
@@ -155,5 +164,7 @@ def test_slots_are_added_one_by_one_while_runs_do_not_slow_each_other(
 def test_the_mean_time_is_kept_for_each_number_of_runs_at_once() -> None:
     learned = Learned()
     for seconds, beside in ((10.0, 1), (20.0, 1), (50.0, 2)):
-        learned = learned.after_run(run("A"), Outcome.GREEN, seconds=seconds, concurrency=beside)
+        learned = learned.after_run(
+            run("A"), CheckOutcome.GREEN, seconds=seconds, concurrency=beside
+        )
     assert learned.levels == {1: Level(2, 15.0), 2: Level(1, 50.0)}

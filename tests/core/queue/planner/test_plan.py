@@ -11,33 +11,33 @@ from hypothesis import strategies as st
 
 from corral.core.queue.planner.model import (
     Cancel,
-    Entry,
+    CheckOutcome,
     Hunt,
     Kind,
     Land,
-    Outcome,
-    Policy,
+    PlannedRun,
     Queue,
+    QueueEntry,
+    QueuePolicy,
     Rerun,
-    Run,
     SendBack,
     Start,
 )
 from corral.core.queue.planner.plan import plan, wake_at
 from tests.core.queue.planner.simulated_world import MINUTE, Truth, Yard
 
-LANES = Policy(refresh=False)
-HUNTS = Policy(refresh=False, hunt_cost=0.25)
-POLICIES = {"lanes": LANES, "hunts": HUNTS, "serial": Policy(mode="serial")}
+LANES = QueuePolicy(refresh=False)
+HUNTS = QueuePolicy(refresh=False, hunt_cost=0.25)
+POLICIES = {"lanes": LANES, "hunts": HUNTS, "serial": QueuePolicy(mode="serial")}
 
 
-def entry(task: str, order: int, at: int = 0, **more: Any) -> Entry:
-    return Entry(task=task, commit=f"c-{task}", order=order, queued_at=at, **more)
+def entry(task: str, order: int, at: int = 0, **more: Any) -> QueueEntry:
+    return QueueEntry(task=task, commit=f"c-{task}", order=order, queued_at=at, **more)
 
 
 def yard(
     tasks: int,
-    policy: Policy = LANES,
+    policy: QueuePolicy = LANES,
     truth: Truth | None = None,
     *,
     slots: int = 1,
@@ -50,7 +50,7 @@ def yard(
     return found
 
 
-def drawn(seed: int, policy: Policy) -> Yard:
+def drawn(seed: int, policy: QueuePolicy) -> Yard:
     """Draw a world: needs, paths, priorities, conflicts, faults, clashes and lies."""
     chance = random.Random(seed)
     names = [f"A-{number}" for number in range(chance.randint(1, 14))]
@@ -122,7 +122,7 @@ def test_whatever_happens_only_green_stacks_land_and_all_are_settled(name: str, 
 @pytest.mark.parametrize("policy", [LANES, HUNTS], ids=["lanes", "hunts"])
 @pytest.mark.parametrize("culprit", [0, 3, 7, 15])
 def test_one_bad_change_of_sixteen_is_found_in_about_log2_runs(
-    policy: Policy, culprit: int
+    policy: QueuePolicy, culprit: int
 ) -> None:
     world = yard(16, policy, Truth(bad=frozenset({f"A-{culprit}"})))
     runs = 0
@@ -147,7 +147,7 @@ def test_after_a_red_anchor_the_next_is_at_most_half_of_it_and_nothing_is_added(
         world.add(entry(f"A-{number}", number))
     size = 8
     while size > 1:
-        world.end(world.going[0], Outcome.RED)
+        world.end(world.going[0], CheckOutcome.RED)
         world.settle()
         (smaller,) = world.going
         assert set(smaller.members) < set(anchor.members)
@@ -176,11 +176,11 @@ def test_a_change_that_was_red_alone_is_tried_again_if_flakes_are_likely() -> No
     world.learned = type(world.learned)(rates=flaky)
     world.settle()
     first = world.going[0]
-    world.end(first, Outcome.RED)
+    world.end(first, CheckOutcome.RED)
     again = [one for one in world.plan() if isinstance(one, Rerun)]
     assert again == [Rerun(("A-0",), Kind.PROBE, first.id)]
     world.settle()
-    world.end(world.going[0], Outcome.GREEN)
+    world.end(world.going[0], CheckOutcome.GREEN)
     world.settle()
     assert world.landed == ["A-0"]
     assert world.sent_back == []
@@ -191,44 +191,44 @@ def test_a_change_that_is_red_twice_is_sent_back_even_if_flakes_are_likely() -> 
     world.learned = type(world.learned)(rates=world.learned.rates.ran(12.0))
     world.settle()
     for _ in range(2):
-        world.end(world.going[0], Outcome.RED)
+        world.end(world.going[0], CheckOutcome.RED)
         world.settle()
     assert [(one.task, one.why) for one in world.sent_back] == [("A-0", "red")]
 
 
 def test_when_everyone_is_red_the_target_itself_is_checked_and_nobody_else_is_blamed() -> None:
-    world = yard(9, Policy(mode="serial"), prechecked=False)
+    world = yard(9, QueuePolicy(mode="serial"), prechecked=False)
     world.settle()
     while not any(run.kind is Kind.BASE for run in world.going):
-        world.end(world.going[0], Outcome.RED)
+        world.end(world.going[0], CheckOutcome.RED)
         world.settle()
     assert len(world.sent_back) == world.policy.base_after
     for _ in range(2):
         (base,) = world.going
         assert base.members == ()
-        world.end(base, Outcome.RED)
+        world.end(base, CheckOutcome.RED)
         world.settle()
     assert world.going == []
     due = wake_at(world.queue(), world.policy)
     assert due == world.now + world.policy.base_again_s * 1000
     world.now = due
     world.settle()
-    world.end(world.going[0], Outcome.GREEN)
+    world.end(world.going[0], CheckOutcome.GREEN)
     world.settle()
     assert len(world.sent_back) == world.policy.base_after + 1
     assert world.going, "the queue goes on"
 
 
 def test_a_landing_run_on_an_older_target_is_cancelled_and_a_nested_one_moves_along() -> None:
-    anchor = Run("r1", ("A-1",), "t0", Kind.LAND, 0)
-    nested = Run("r2", ("A-1", "A-2"), "t0", Kind.LAND, 0)
-    other = Run("r3", ("A-3",), "t0", Kind.LAND, 0, green=True)
-    probe = Run("r4", ("A-2",), "t0", Kind.PROBE, 0)
-    assert nested.after_landing(anchor, "t1") == Run("r2", ("A-2",), "t1", Kind.LAND, 0)
+    anchor = PlannedRun("r1", ("A-1",), "t0", Kind.LAND, 0)
+    nested = PlannedRun("r2", ("A-1", "A-2"), "t0", Kind.LAND, 0)
+    other = PlannedRun("r3", ("A-3",), "t0", Kind.LAND, 0, green=True)
+    probe = PlannedRun("r4", ("A-2",), "t0", Kind.PROBE, 0)
+    assert nested.after_landing(anchor, "t1") == PlannedRun("r2", ("A-2",), "t1", Kind.LAND, 0)
     assert other.after_landing(anchor, "t1") is other
     assert probe.after_landing(anchor, "t1") is probe
     entries = (entry("A-2", 2), entry("A-3", 3))
-    stale = Run("r5", ("A-3",), "t0", Kind.LAND, 0)
+    stale = PlannedRun("r5", ("A-3",), "t0", Kind.LAND, 0)
     queue = Queue(entries, tip="t1", runs=(other, probe, stale))
     actions = plan(queue, 0, MINUTE, LANES)
     assert Cancel("r5", "stale") in actions
@@ -237,15 +237,15 @@ def test_a_landing_run_on_an_older_target_is_cancelled_and_a_nested_one_moves_al
 
 def test_a_green_probe_lands_only_while_no_landing_run_goes_on() -> None:
     entries = (entry("A-1", 1), entry("A-2", 2))
-    probe = Run("r1", ("A-1",), "t0", Kind.PROBE, 0, green=True)
-    landing = Run("r2", ("A-2",), "t0", Kind.LAND, 0)
+    probe = PlannedRun("r1", ("A-1",), "t0", Kind.PROBE, 0, green=True)
+    landing = PlannedRun("r2", ("A-2",), "t0", Kind.LAND, 0)
     assert plan(Queue(entries, "t0", (probe,)), 1, 0, LANES) == [Land("r1")]
     busy = plan(Queue(entries, "t0", (probe, landing)), 0, 0, LANES)
     assert busy == []
 
 
 def test_a_hunt_is_never_landed() -> None:
-    hunt = Run("r1", ("A-1",), "t0", Kind.HUNT, 0, green=True)
+    hunt = PlannedRun("r1", ("A-1",), "t0", Kind.HUNT, 0, green=True)
     actions = plan(Queue((entry("A-1", 1),), "t0", (hunt,)), 1, 0, HUNTS)
     assert actions == [Start(("A-1",), Kind.LAND)]
 
@@ -265,7 +265,7 @@ def test_one_that_leaves_disappears_from_all_plans_and_its_runs_are_cancelled() 
 def test_urgent_work_goes_into_the_next_anchor_and_probes_are_left_alone() -> None:
     world = yard(6, slots=1)
     world.slots = 3
-    probe = Run("r9", ("A-5",), "t0", Kind.PROBE, 0)
+    probe = PlannedRun("r9", ("A-5",), "t0", Kind.PROBE, 0)
     world.runs["r9"] = probe
     world.add(entry("A-9", 99, priority=2))
     actions = world.plan()
@@ -278,7 +278,7 @@ def test_urgent_work_goes_into_the_next_anchor_and_probes_are_left_alone() -> No
 def test_urgent_work_is_not_added_to_a_suspect_stack_but_goes_before_it() -> None:
     world = yard(4)
     world.settle()
-    world.end(world.going[0], Outcome.RED)
+    world.end(world.going[0], CheckOutcome.RED)
     world.add(entry("A-9", 99, priority=2))
     world.settle()
     assert world.going[0].members == ("A-9",)
@@ -288,7 +288,7 @@ def test_a_suspect_that_many_overtake_gets_its_turn() -> None:
     world = Yard(LANES, Truth(), slots=1)
     world.add(entry("A-0", 1, prechecked=False))
     world.learned = world.learned.after_run(
-        Run("r0", ("A-0", "A-x"), "t0", Kind.PROBE, 0), Outcome.RED
+        PlannedRun("r0", ("A-0", "A-x"), "t0", Kind.PROBE, 0), CheckOutcome.RED
     )
     world.learned = world.learned.after_landed([entry("A-x", 0)], "t0")
     for number in range(1, 400):
@@ -303,7 +303,7 @@ def test_a_suspect_that_many_overtake_gets_its_turn() -> None:
 
 
 def test_serial_checks_one_at_a_time_in_order_of_priority_and_arrival() -> None:
-    world = yard(3, Policy(mode="serial"), slots=4)
+    world = yard(3, QueuePolicy(mode="serial"), slots=4)
     world.add(entry("A-9", 99, priority=1))
     world.settle()
     while world.going:
@@ -315,7 +315,7 @@ def test_serial_checks_one_at_a_time_in_order_of_priority_and_arrival() -> None:
 
 
 def test_changes_that_probably_went_stale_are_sent_back_before_they_take_a_slot() -> None:
-    world = yard(1, Policy(refresh=True))
+    world = yard(1, QueuePolicy(refresh=True))
     rates = world.learned.rates
     for _ in range(40):
         rates = rates.judged(0, 8, red=True).judged(0, 0, red=False)
@@ -324,7 +324,7 @@ def test_changes_that_probably_went_stale_are_sent_back_before_they_take_a_slot(
     world.learned = world.learned.after_landed(landed, "t0")
     stale = [one for one in world.plan() if isinstance(one, SendBack)]
     assert [(one.task, one.why) for one in stale] == [("A-0", "stale")]
-    world.policy = Policy(refresh=False)
+    world.policy = QueuePolicy(refresh=False)
     assert world.plan() == [Start(("A-0",), Kind.LAND)]
 
 
@@ -333,7 +333,7 @@ def test_a_hunt_repeats_the_check_of_the_red_run_while_others_land() -> None:
     world.settle()
     red = world.going[0]
     world.slots = 2
-    world.end(red, Outcome.RED)
+    world.end(red, CheckOutcome.RED)
     world.add(entry("A-20", 20))
     actions = world.plan()
     hunts = [one for one in actions if isinstance(one, Hunt)]

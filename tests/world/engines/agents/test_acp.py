@@ -13,7 +13,7 @@ from corral.core.engine.facts import Answered, Asked, Began, Denied, Spent, Told
 from corral.world.engines import registry
 from corral.world.engines.agents import acp as acp_agents
 from corral.world.engines.files import lay
-from corral.world.engines.recipe import Job, Prepared, environment
+from corral.world.engines.recipe import EngineJob, Prepared, environment
 from corral.world.engines.runners import inbox
 from corral.world.engines.runners.orders import AcpOrder, Order
 from tests.patience import PATIENCE_S
@@ -52,7 +52,7 @@ class Ranch:
         subprocess.run(["git", "init", "-q"], cwd=self.tree, check=True)
         self.scenario = f"{type}-{top.name}"
         self.standin = standin
-        self.job = Job(
+        self.job = EngineJob(
             session="AF-1.1",
             program=(str(place / PROGRAMS.get(type, type)),),
             tree=str(self.tree),
@@ -64,7 +64,9 @@ class Ranch:
         )
 
     def order(self, **changes: object) -> tuple[AcpOrder, Prepared]:
-        job = Job(**{name: getattr(self.job, name) for name in Job.__struct_fields__} | changes)
+        job = EngineJob(
+            **{name: getattr(self.job, name) for name in EngineJob.__struct_fields__} | changes
+        )
         agent = acp_agents.find(self.type)
         order, prepared = acp_agents.prepare(
             self.type,

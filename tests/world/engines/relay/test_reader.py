@@ -7,14 +7,14 @@ import msgspec
 import pytest
 
 from corral.core.engine.facts import Began, Fact, Finished, Limited, Said, Spent, Trouble, Turn
-from corral.world.engines.recipe import Job, Reader
+from corral.world.engines.recipe import EngineJob, OutputReader
 from corral.world.engines.registry import ENGINES, find
 from corral.world.engines.relay import reader as relayed
 from corral.world.engines.relay.reader import MARK, PLACE
 
 BEFORE = Spent(1000, 200, 50)
 AGENTS = tuple(name for name in ENGINES if name != "command")
-JOB = Job(
+JOB = EngineJob(
     session="AF-1.1",
     program=("/bin/agent",),
     tree="/tree",
@@ -28,17 +28,17 @@ HOUR = Limited(Trouble.RATE, retry_s=3600, text="HTTP 429")
 HEARD = Turn(model=False, heard=True)
 
 
-def reader(engine: str, **changes: Any) -> Reader:
+def reader(engine: str, **changes: Any) -> OutputReader:
     return relayed.reader(find(engine), msgspec.structs.replace(JOB, **changes))
 
 
-def passing(reader: Reader, *facts: Fact) -> list[Fact]:
+def passing(reader: OutputReader, *facts: Fact) -> list[Fact]:
     """Have the relay tell something."""
     lines = (MARK + msgspec.json.encode(fact) for fact in facts)
     return [fact for line in lines for fact in reader.feed(line, "out")]
 
 
-def said(reader: Reader, **event: Any) -> list[Fact]:
+def said(reader: OutputReader, **event: Any) -> list[Fact]:
     return reader.feed(json.dumps(event).encode(), "out")
 
 
@@ -102,7 +102,7 @@ def test_one_that_breaks_off_has_a_reason_if_the_relay_knows_one() -> None:
     assert gemini.finish() == []
 
 
-def total(reader: Reader, sent: int, cached: int, output: int) -> list[Fact]:
+def total(reader: OutputReader, sent: int, cached: int, output: int) -> list[Fact]:
     usage = {"input_tokens": sent, "cached_input_tokens": cached, "output_tokens": output}
     return [f for f in said(reader, type="turn.completed", usage=usage) if isinstance(f, Spent)]
 

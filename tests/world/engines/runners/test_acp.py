@@ -25,8 +25,8 @@ from corral.core.engine.facts import (
 )
 from corral.world import processes
 from corral.world.engines.runners import inbox
-from corral.world.engines.runners.inbox import Inbox, Proof
-from corral.world.engines.runners.orders import AcpOrder, McpServer, Policy, runner_argv
+from corral.world.engines.runners.inbox import DeliveryProof, Inbox
+from corral.world.engines.runners.orders import AcpOrder, McpServer, PermissionPolicy, runner_argv
 from tests.world.engines.runners.started import Running, running, scripted, until
 from tests.world.processes.sessions import Sessions
 
@@ -37,7 +37,7 @@ def run(tmp_path: Path, first: str, script: str = "", **more: Any) -> tuple[int,
 
 
 def test_a_turn_as_facts(tmp_path: Path) -> None:
-    code, runner = run(tmp_path, "work", policy=Policy.ALLOW)
+    code, runner = run(tmp_path, "work", policy=PermissionPolicy.ALLOW)
     path = str(tmp_path / "tree" / "a.py")
     expected: list[Fact] = [
         Began(session="ses-1", version="scripted 1.0"),
@@ -55,15 +55,15 @@ def test_a_turn_as_facts(tmp_path: Path) -> None:
 
 
 def test_permissions_by_policy(tmp_path: Path) -> None:
-    code, runner = run(tmp_path, "work", policy=Policy.ALLOW_EDITS)
+    code, runner = run(tmp_path, "work", policy=PermissionPolicy.ALLOW_EDITS)
     assert runner.saw(Denied)() == [Denied(tool="execute", what="git commit -m x")]
     assert [answer.ok for answer in runner.saw(Answered)()] == [True, False]
-    code, runner = run(tmp_path, "work", policy=Policy.ALLOW_EDITS, allow=("git",))
+    code, runner = run(tmp_path, "work", policy=PermissionPolicy.ALLOW_EDITS, allow=("git",))
     assert [answer.ok for answer in runner.saw(Answered)()] == [True, True]
-    code, runner = run(tmp_path, "work", policy=Policy.DENY)
+    code, runner = run(tmp_path, "work", policy=PermissionPolicy.DENY)
     assert [answer.ok for answer in runner.saw(Answered)()] == [False, False]
     assert code == 0
-    code, runner = run(tmp_path, "outside", policy=Policy.ALLOW_EDITS)
+    code, runner = run(tmp_path, "outside", policy=PermissionPolicy.ALLOW_EDITS)
     chosen = [
         line.partition("optionId': '")[2].partition("'")[0] for line in runner.text().splitlines()
     ]
@@ -71,7 +71,7 @@ def test_permissions_by_policy(tmp_path: Path) -> None:
 
 
 def test_a_person_answers_or_nobody_does(tmp_path: Path) -> None:
-    order = scripted(tmp_path, policy=Policy.ASK, answer_s=30)
+    order = scripted(tmp_path, policy=PermissionPolicy.ASK, answer_s=30)
     with running(order, "work", tmp_path / "tree") as runner:
         (asked,) = until(runner.saw(Asked))
         assert asked == Asked(
@@ -79,11 +79,11 @@ def test_a_person_answers_or_nobody_does(tmp_path: Path) -> None:
         )
         number = inbox.send(str(tmp_path), "allow once")
         until(lambda: len(runner.saw(Asked)()) == 2)
-        assert inbox.receipt(str(tmp_path), number) is Proof.RECORD
+        assert inbox.receipt(str(tmp_path), number) is DeliveryProof.RECORD
         inbox.send(str(tmp_path), "no", answers="c2")
         assert runner.end() == 0
     assert [answer.ok for answer in runner.saw(Answered)()] == [True, False]
-    _, runner = run(tmp_path, "work", policy=Policy.ASK, answer_s=0.2)
+    _, runner = run(tmp_path, "work", policy=PermissionPolicy.ASK, answer_s=0.2)
     assert len(runner.saw(Denied)()) == 2
 
 
@@ -119,7 +119,7 @@ def test_a_text_in_doubt_is_said_again_only_if_the_agent_never_had_it(tmp_path: 
     code, runner = run(tmp_path, "", resume="ses-1")
     # What the agent replays is no news.
     assert (code, runner.text()) == (0, "what was not")
-    assert [inbox.receipt(room, name) for name in ("001", "002")] == [Proof.RECORD] * 2
+    assert [inbox.receipt(room, name) for name in ("001", "002")] == [DeliveryProof.RECORD] * 2
 
 
 def test_resuming(tmp_path: Path) -> None:
@@ -153,9 +153,9 @@ def test_nonsense_does_not_end_a_session(tmp_path: Path) -> None:
 
 
 def test_a_flood_of_questions_is_answered(tmp_path: Path) -> None:
-    _, runner = run(tmp_path, "flood", policy=Policy.DENY)
+    _, runner = run(tmp_path, "flood", policy=PermissionPolicy.DENY)
     assert runner.text() == "300 answers: {'no'}"
-    _, runner = run(tmp_path, "flood", policy=Policy.ASK, answer_s=1)
+    _, runner = run(tmp_path, "flood", policy=PermissionPolicy.ASK, answer_s=1)
     assert runner.text() == "300 answers: {'no'}"
     assert len(runner.saw(Asked)()) == 32
 

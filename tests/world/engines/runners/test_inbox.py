@@ -5,7 +5,7 @@ import pytest
 
 from corral.core.errors import BadInput
 from corral.world.engines.runners import inbox
-from corral.world.engines.runners.inbox import Inbox, Message, Proof
+from corral.world.engines.runners.inbox import DeliveryProof, Inbox, InboxMessage
 
 
 def test_texts_are_taken_in_order_and_once(tmp_path: Path) -> None:
@@ -17,8 +17,8 @@ def test_texts_are_taken_in_order_and_once(tmp_path: Path) -> None:
     assert second is not None
     assert (first.text, first.by, second.text, reader.take()) == ("one", "ada", "two", None)
     assert inbox.receipt(room, "001") is None
-    reader.done(first, Proof.RECORD)
-    assert inbox.receipt(room, "001") is Proof.RECORD
+    reader.done(first, DeliveryProof.RECORD)
+    assert inbox.receipt(room, "001") is DeliveryProof.RECORD
 
 
 def test_a_number_is_never_used_again(tmp_path: Path) -> None:
@@ -29,7 +29,7 @@ def test_a_number_is_never_used_again(tmp_path: Path) -> None:
         message = reader.take()
         assert message is not None
         if expected != "002":
-            reader.done(message, Proof.NONE)
+            reader.done(message, DeliveryProof.NONE)
 
 
 def test_what_was_taken_by_a_killed_runner_is_in_doubt_until_it_is_done(tmp_path: Path) -> None:
@@ -40,7 +40,7 @@ def test_what_was_taken_by_a_killed_runner_is_in_doubt_until_it_is_done(tmp_path
     delivered = killed.take()
     assert delivered is not None
     assert killed.take() is not None
-    killed.done(delivered, Proof.RECORD)
+    killed.done(delivered, DeliveryProof.RECORD)
     # Killed within `done`: both files are there.
     (tmp_path / "inbox/taken/001.json").write_bytes((tmp_path / "inbox/done/001.json").read_bytes())
 
@@ -60,7 +60,7 @@ def test_many_writers_get_numbers_of_their_own(tmp_path: Path) -> None:
     assert sorted(numbers) == [f"{n:03d}" for n in range(1, 81)]
     taken = []
     while (message := reader.take()) is not None:
-        reader.done(message, Proof.RECORD)
+        reader.done(message, DeliveryProof.RECORD)
         taken.append(message.text)
     assert sorted(taken) == sorted(f"text {n}" for n in range(80))
 
@@ -93,9 +93,9 @@ def test_a_message_of_the_log_is_put_once_and_can_be_taken_back_until_it_is_take
     tmp_path: Path,
 ) -> None:
     room = str(tmp_path)
-    letter = Message("m-7", "Blue", told="[m-7 from ana]\n  Blue")
+    letter = InboxMessage("m-7", "Blue", told="[m-7 from ana]\n  Blue")
     reader = Inbox(room, "acp")
-    inbox.put(room, Message("m-12", "later"))
+    inbox.put(room, InboxMessage("m-12", "later"))
     inbox.put(room, letter)
     inbox.withdraw(room, "m-7")
     assert not inbox.taken(room, "m-7")
@@ -108,7 +108,7 @@ def test_a_message_of_the_log_is_put_once_and_can_be_taken_back_until_it_is_take
         inbox.withdraw(room, "m-7")
         assert reader.take() is None, when
         assert inbox.taken(room, "m-7") is (when == "taken")
-        reader.done(letter, Proof.RECORD) if when == "taken" else None
+        reader.done(letter, DeliveryProof.RECORD) if when == "taken" else None
 
 
 def test_who_knocks_is_told_when_it_is_time_unless_it_goes_away(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from corral.core.engine.facts import Began, Finished, Told, Trouble
 from corral.world import processes
 from corral.world.engines.runners import inbox
-from corral.world.engines.runners.inbox import Inbox, Proof
+from corral.world.engines.runners.inbox import DeliveryProof, Inbox
 from corral.world.engines.runners.orders import TmuxOrder, runner_argv
 from corral.world.engines.runners.tmux import server
 from corral.world.engines.runners.tmux.claude import Transcript
@@ -51,7 +51,7 @@ def test_text_goes_in_once_and_the_exit_code_comes_out(tmp_path: Path) -> None:
         texts = ["two\nlines", "with \x1b[201~ \x03 an escape; and 'quotes' $(id) #{pid} ✓"]
         numbers = [inbox.send(str(room), text) for text in texts]
         until(lambda: inbox.receipt(str(room), numbers[-1]))
-        assert inbox.receipt(str(room), numbers[0]) is Proof.SCREEN
+        assert inbox.receipt(str(room), numbers[0]) is DeliveryProof.SCREEN
         shown = "\n".join(server.capture(str(room), 50, joined=True))
         assert f"ready alone {room / 'tree'} ['x;', '$HOME']" in shown
         assert "> hello" in shown
@@ -72,7 +72,7 @@ def test_a_text_that_shows_nowhere_is_said_to_be_unproved(tmp_path: Path) -> Non
         until(runner.saw(Told))
         number = inbox.send(str(tmp_path), "mute")
         until(lambda: inbox.receipt(str(tmp_path), number))
-        assert inbox.receipt(str(tmp_path), number) is Proof.NONE
+        assert inbox.receipt(str(tmp_path), number) is DeliveryProof.NONE
         assert runner.saw(Told)()[-1] == Told(text="mute", proof="none")
         assert runner.stop() == 143
 

@@ -7,7 +7,7 @@ from corral.world.engines import registry
 from corral.world.engines.agents import terminal
 from corral.world.engines.files import lay
 from corral.world.engines.runners import inbox
-from corral.world.engines.runners.inbox import Proof
+from corral.world.engines.runners.inbox import DeliveryProof
 from corral.world.engines.runners.tmux import server
 from tests.standin.server import StandIn
 from tests.world.engines.agents.test_acp import TURN_S, Ranch, standin
@@ -28,7 +28,7 @@ def test_claude_on_a_terminal(tmp_path: Path, programs: Path, standin: StandIn) 
         until((ranch.tree / "a.py").exists, TURN_S)
         number = inbox.send(str(tmp_path), "Now say this:\nSAY <<<fine weather>>>")
         until(lambda: inbox.receipt(str(tmp_path), number), TURN_S)
-        assert inbox.receipt(str(tmp_path), number) is Proof.RECORD
+        assert inbox.receipt(str(tmp_path), number) is DeliveryProof.RECORD
         until(lambda: "fine weather" in "\n".join(server.capture(str(tmp_path), 60)), TURN_S)
         inbox.send(str(tmp_path), "/exit")
         assert runner.end() == 0, runner.lines

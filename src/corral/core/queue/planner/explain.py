@@ -1,7 +1,7 @@
 """Why a change has not landed yet, in words, from the same values that `plan` decides by."""
 
 from corral.core.queue.planner.learning import Learned
-from corral.core.queue.planner.model import Entry, Kind, Queue, Run
+from corral.core.queue.planner.model import Kind, PlannedRun, Queue, QueueEntry
 
 
 def why(queue: Queue, task: str) -> str:
@@ -19,7 +19,7 @@ def why(queue: Queue, task: str) -> str:
     return f"{task} {_outside(queue, entry)}"
 
 
-def _in_run(run: Run, task: str) -> str:
+def _in_run(run: PlannedRun, task: str) -> str:
     below = run.members[: run.members.index(task)]
     state = f"{_short(run.tip)}" + (f" with {_names(below)}" if below else "")
     match run.kind:
@@ -31,7 +31,7 @@ def _in_run(run: Run, task: str) -> str:
             return f"is a suspect: run {run.id} repeats the check that failed, on {state}"
 
 
-def _outside(queue: Queue, entry: Entry) -> str:
+def _outside(queue: Queue, entry: QueueEntry) -> str:
     learned, task = queue.learned, entry.task
     waiting = {one.task for one in queue.entries}
     base = learned.base
@@ -55,7 +55,7 @@ def _outside(queue: Queue, entry: Entry) -> str:
     return _in_line(landing, entry, learned)
 
 
-def _in_line(landing: list[Run], entry: Entry, learned: Learned) -> str:
+def _in_line(landing: list[PlannedRun], entry: QueueEntry, learned: Learned) -> str:
     needs = f"; it goes with or after {_names(sorted(entry.needs))}" if entry.needs else ""
     if landing:
         last = max(landing, key=lambda run: len(run.members))

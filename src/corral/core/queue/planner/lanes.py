@@ -7,7 +7,16 @@ failed set, two changes that conflict, or a change without what it needs.
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from corral.core.queue.planner.model import Failure, Hunt, Kind, Policy, Queue, Rerun, Run, Start
+from corral.core.queue.planner.model import (
+    Failure,
+    Hunt,
+    Kind,
+    PlannedRun,
+    Queue,
+    QueuePolicy,
+    Rerun,
+    Start,
+)
 from corral.core.queue.planner.odds import Odds
 
 _TRUSTED = 0.5  # a chain that passes less often than this is not built on
@@ -19,8 +28,8 @@ class Lanes:
         self,
         queue: Queue,
         odds: Odds,
-        going: Sequence[Run],
-        policy: Policy,
+        going: Sequence[PlannedRun],
+        policy: QueuePolicy,
         doubted: Mapping[str, str],
     ) -> None:
         self._queue = queue

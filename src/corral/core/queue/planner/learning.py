@@ -10,7 +10,16 @@ from collections.abc import Sequence
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from corral.core.queue.planner.parts import Base, Entry, Failure, Kind, Landing, Outcome, Proof, Run
+from corral.core.queue.planner.parts import (
+    Base,
+    CheckOutcome,
+    Failure,
+    GreenProof,
+    Kind,
+    PlannedLanding,
+    PlannedRun,
+    QueueEntry,
+)
 from corral.core.queue.planner.rates import AGAIN, OWN, UNCHECKED, Rates
 
 _LANDINGS = 500  # older ones are forgotten: few changes are that stale
@@ -26,10 +35,10 @@ class Level(Struct, frozen=True):
 
 class Learned(Struct, frozen=True):
     landed: int = 0
-    landings: tuple[Landing, ...] = ()
+    landings: tuple[PlannedLanding, ...] = ()
     failed: tuple[Failure, ...] = ()
     focus: tuple[str, ...] = ()
-    proofs: dict[str, Proof] = field(default_factory=dict)
+    proofs: dict[str, GreenProof] = field(default_factory=dict)
     reds: dict[str, tuple[str, ...]] = field(default_factory=dict)  # red alone on the target
     red_in_a_row: int = 0  # changes that were red alone since anything was green
     base: Base | None = None
@@ -39,8 +48,8 @@ class Learned(Struct, frozen=True):
 
     def after_run(
         self,
-        run: Run,
-        outcome: Outcome,
+        run: PlannedRun,
+        outcome: CheckOutcome,
         *,
         seconds: float = 0.0,
         concurrency: int = 1,
@@ -48,17 +57,17 @@ class Learned(Struct, frozen=True):
     ) -> "Learned":
         """Return what is known after a run ended; `concurrency` counts it and those beside it."""
         match outcome:
-            case Outcome.CANCELLED:
+            case CheckOutcome.CANCELLED:
                 return self
             case _ if run.kind is Kind.HUNT:
-                return self._after_hunt(run, green=outcome is not Outcome.RED)
-            case Outcome.RED:
+                return self._after_hunt(run, green=outcome is not CheckOutcome.RED)
+            case CheckOutcome.RED:
                 return self._after_red(run, ended_at)
-            case Outcome.GREEN | Outcome.FLAKY:
-                flakes = 1.0 if outcome is Outcome.FLAKY else 0.0
+            case CheckOutcome.GREEN | CheckOutcome.FLAKY:
+                flakes = 1.0 if outcome is CheckOutcome.FLAKY else 0.0
                 return self._after_green(run, flakes, seconds, concurrency, ended_at)
 
-    def after_landed(self, entries: Sequence[Entry], tip: str) -> "Learned":
+    def after_landed(self, entries: Sequence[QueueEntry], tip: str) -> "Learned":
         """Return what is known after a stack landed, in this order; `tip` is the new target."""
         rates = self.rates
         landings = list(self.landings)
@@ -69,7 +78,7 @@ class Learned(Struct, frozen=True):
             last = tip if place == len(entries) else ""
             number = self.landed + place
             paths = tuple(sorted(entry.paths))
-            landings.append(Landing(number, entry.task, entry.order, paths, last))
+            landings.append(PlannedLanding(number, entry.task, entry.order, paths, last))
         gone = {entry.task for entry in entries}
         return replace(
             self._without(gone),
@@ -81,7 +90,7 @@ class Learned(Struct, frozen=True):
             rates=rates,
         )
 
-    def after_sent_back(self, entry: Entry, why: str) -> "Learned":
+    def after_sent_back(self, entry: QueueEntry, why: str) -> "Learned":
         """Return what is known after a change went back to its agent; "red" blames it."""
         rates = self.rates
         if why == "red":
@@ -102,7 +111,7 @@ class Learned(Struct, frozen=True):
             focus=tuple(one for one in self.focus if one != task),
         )
 
-    def meets(self, entry: Entry) -> tuple[str, ...]:
+    def meets(self, entry: QueueEntry) -> tuple[str, ...]:
         """Return the tasks that landed since its fork point, or its last proof, and overlap it."""
         proof = self.proofs.get(entry.task)
         return self._met(entry, max(entry.since, proof.number) if proof else entry.since)
@@ -114,7 +123,7 @@ class Learned(Struct, frozen=True):
                 return landing.number
         return self.landed - len(self.landings)
 
-    def _met(self, entry: Entry, since: int) -> tuple[str, ...]:
+    def _met(self, entry: QueueEntry, since: int) -> tuple[str, ...]:
         fresh = self.landed - since
         paths = entry.paths
         return tuple(
@@ -123,7 +132,7 @@ class Learned(Struct, frozen=True):
             if not paths or not one.paths or not paths.isdisjoint(one.paths)
         )
 
-    def _after_red(self, run: Run, ended_at: int) -> "Learned":
+    def _after_red(self, run: PlannedRun, ended_at: int) -> "Learned":
         rates = self.rates.ran(0.0)
         if run.kind is Kind.BASE:
             reds = self.base.reds if self.base is not None and self.base.tip == run.tip else 0
@@ -137,7 +146,7 @@ class Learned(Struct, frozen=True):
             focus = run.members
         return replace(self, failed=failed, focus=focus, rates=rates)
 
-    def _after_hunt(self, run: Run, *, green: bool) -> "Learned":
+    def _after_hunt(self, run: PlannedRun, *, green: bool) -> "Learned":
         parts = [one.hunted(run.members, green=green) for one in self.failed]
         failed = _explained([one for one in parts if one is not None])
         rates = self.rates.ran(float(parts.count(None)))
@@ -147,20 +156,20 @@ class Learned(Struct, frozen=True):
         reds = {task: runs for task, runs in self.reds.items() if (task,) != run.members}
         return replace(self, failed=failed, rates=rates, reds=reds, red_in_a_row=0)
 
-    def _red_alone(self, run: Run) -> "Learned":
+    def _red_alone(self, run: PlannedRun) -> "Learned":
         (task,) = run.members
         streak = self.red_in_a_row + (task not in self.reds)
         reds = {**self.reds, task: (*self.reds.get(task, ()), run.id)}
         return replace(self, reds=reds, red_in_a_row=streak)
 
     def _after_green(
-        self, run: Run, flakes: float, seconds: float, concurrency: int, ended_at: int
+        self, run: PlannedRun, flakes: float, seconds: float, concurrency: int, ended_at: int
     ) -> "Learned":
         members = set(run.members)
         flakes += sum(1.0 for one in self.failed if members.issuperset(one.members))
         base = Base(run.tip, True, ended_at) if run.kind is Kind.BASE else self.base
         number = self.number_of(run.tip)
-        proofs = {**self.proofs, **{task: Proof(run.id, number) for task in run.members}}
+        proofs = {**self.proofs, **{task: GreenProof(run.id, number) for task in run.members}}
         level = self.levels.get(concurrency, Level())
         runs = level.runs + 1
         # The newest twenty or so weigh most: checks get slower as a project grows.
@@ -186,7 +195,7 @@ class Learned(Struct, frozen=True):
         )
 
 
-def kind_of(entry: Entry) -> int:
+def kind_of(entry: QueueEntry) -> int:
     return OWN if entry.prechecked else UNCHECKED
 
 

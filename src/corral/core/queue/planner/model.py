@@ -5,25 +5,34 @@ from typing import Literal
 from msgspec import Struct
 
 from corral.core.queue.planner.learning import Learned
-from corral.core.queue.planner.parts import Base, Entry, Failure, Kind, Landing, Outcome, Proof, Run
+from corral.core.queue.planner.parts import (
+    Base,
+    CheckOutcome,
+    Failure,
+    GreenProof,
+    Kind,
+    PlannedLanding,
+    PlannedRun,
+    QueueEntry,
+)
 
 __all__ = [
     "Action",
     "Base",
     "Cancel",
-    "Entry",
+    "CheckOutcome",
     "Failure",
+    "GreenProof",
     "Hunt",
     "Kind",
     "Land",
-    "Landing",
     "Learned",
-    "Outcome",
-    "Policy",
-    "Proof",
+    "PlannedLanding",
+    "PlannedRun",
     "Queue",
+    "QueueEntry",
+    "QueuePolicy",
     "Rerun",
-    "Run",
     "SendBack",
     "Start",
 ]
@@ -36,14 +45,14 @@ class Queue(Struct, frozen=True):
     first, and sends it back. `conflicts` are pairs of entries that conflict with each other.
     """
 
-    entries: tuple[Entry, ...]
+    entries: tuple[QueueEntry, ...]
     tip: str
-    runs: tuple[Run, ...] = ()
+    runs: tuple[PlannedRun, ...] = ()
     learned: Learned = Learned()
     conflicts: frozenset[frozenset[str]] = frozenset()
 
 
-class Policy(Struct, frozen=True):
+class QueuePolicy(Struct, frozen=True):
     mode: Literal["serial", "lanes"] = "lanes"
     max_batch: int = 64
     reruns: int = 1  # how often a change that was red alone is tried again, if it may be a flake

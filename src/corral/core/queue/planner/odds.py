@@ -12,7 +12,7 @@ which the set could have been red, a flaky check among them.
 from collections.abc import Iterator
 
 from corral.core.queue.planner.model import Queue
-from corral.core.queue.planner.parts import Entry
+from corral.core.queue.planner.parts import QueueEntry
 from corral.core.queue.planner.rates import PROVEN
 
 _AGEING = 0.05  # the weight that a change gains while one run of the checks would take
@@ -21,7 +21,9 @@ _AGEING = 0.05  # the weight that a change gains while one run of the checks wou
 class Odds:
     """The entries by number, with their weight, their chance to pass, and whom they meet."""
 
-    def __init__(self, queue: Queue, entries: tuple[Entry, ...], now: int, mean_s: float) -> None:
+    def __init__(
+        self, queue: Queue, entries: tuple[QueueEntry, ...], now: int, mean_s: float
+    ) -> None:
         learned = queue.learned
         self.entries = entries
         self.number = {entry.task: i for i, entry in enumerate(entries)}
@@ -125,7 +127,7 @@ class Odds:
                     found[self.number[task]] |= 1 << last
         return found
 
-    def _mask_of_needs(self, entry: Entry) -> int:
+    def _mask_of_needs(self, entry: QueueEntry) -> int:
         if not entry.needs:
             return 0
         found = self.known(tuple(entry.needs))
@@ -196,7 +198,7 @@ class Odds:
         return found
 
 
-def _weight(entry: Entry, now: int, mean_s: float) -> float:
+def _weight(entry: QueueEntry, now: int, mean_s: float) -> float:
     """Return what landing a change is worth: more while it waits, more if it is urgent."""
     waited = max(0, now - entry.queued_at) / 1000 / mean_s
     return (1 + _AGEING * waited) * 2.0 ** max(-3, min(entry.priority, 4))

@@ -16,14 +16,14 @@ class Kind(StrEnum):
     BASE = "base"  # no change at all: is the target itself still green?
 
 
-class Outcome(StrEnum):
+class CheckOutcome(StrEnum):
     GREEN = "green"
     RED = "red"
     FLAKY = "flaky"  # green, after a check was repeated by whoever ran it
     CANCELLED = "cancelled"
 
 
-class Entry(Struct, frozen=True):
+class QueueEntry(Struct, frozen=True):
     """One change that waits to land."""
 
     task: str
@@ -38,7 +38,7 @@ class Entry(Struct, frozen=True):
     prechecked: bool = True  # its own acceptance passed
 
 
-class Run(Struct, frozen=True):
+class PlannedRun(Struct, frozen=True):
     """A check run: it goes on, or was green and may still be landed."""
 
     id: str
@@ -48,7 +48,7 @@ class Run(Struct, frozen=True):
     started_at: int
     green: bool = False
 
-    def after_landing(self, landed: "Run", tip: str) -> "Run":
+    def after_landing(self, landed: "PlannedRun", tip: str) -> "PlannedRun":
         """Return the same run as seen from the new tip of the target, if it was built on it.
 
         Otherwise it stays as it is, and `plan` finds that it no longer fits.
@@ -60,7 +60,7 @@ class Run(Struct, frozen=True):
         return replace(self, members=self.members[count:], tip=tip)
 
 
-class Landing(Struct, frozen=True):
+class PlannedLanding(Struct, frozen=True):
     """One change that landed; `tip` is empty for all but the last one of a stack."""
 
     number: int
@@ -107,7 +107,7 @@ class Failure(Struct, frozen=True):
         return Failure(rest, self.run, clear) if len(rest) > clear else None
 
 
-class Proof(Struct, frozen=True):
+class GreenProof(Struct, frozen=True):
     """A change was green in this run, on the target as it was after so many landings."""
 
     run: str

@@ -28,19 +28,19 @@ from corral.core.queue.planner.model import (
     Cancel,
     Kind,
     Land,
-    Policy,
+    PlannedRun,
     Queue,
-    Run,
+    QueuePolicy,
     SendBack,
     Start,
 )
 from corral.core.queue.planner.odds import Odds
-from corral.core.queue.planner.parts import Entry
+from corral.core.queue.planner.parts import QueueEntry
 from corral.core.queue.planner.rates import AGAIN
 from corral.core.queue.planner.timing import mean_s
 
 
-def plan(queue: Queue, free_slots: int, now: int, policy: Policy) -> list[Action]:
+def plan(queue: Queue, free_slots: int, now: int, policy: QueuePolicy) -> list[Action]:
     """Return what to do now, in this order. After a `Land` the queue has to be planned again."""
     blamed, doubted, base = _judged(queue, policy)
     gone = {one.task for one in blamed}
@@ -70,13 +70,13 @@ def plan(queue: Queue, free_slots: int, now: int, policy: Policy) -> list[Action
 
 def _filled(
     queue: Queue,
-    entries: tuple[Entry, ...],
-    going: list[Run],
+    entries: tuple[QueueEntry, ...],
+    going: list[PlannedRun],
     doubted: dict[str, str],
     *,
     free: int,
     now: int,
-    policy: Policy,
+    policy: QueuePolicy,
 ) -> list[Action]:
     """Return what to do with free slots: send back what went stale, and start runs."""
     stale = _stale(queue, policy, {*doubted, *(task for run in queue.runs for task in run.members)})
@@ -91,13 +91,13 @@ def _filled(
     return actions
 
 
-def wake_at(queue: Queue, policy: Policy) -> int | None:
+def wake_at(queue: Queue, policy: QueuePolicy) -> int | None:
     """Return when to plan again though nothing happens; None if only an event can help."""
     _, _, base = _judged(queue, policy)
     return _base_due_at(queue, policy) if base and _base_is_red(queue) else None
 
 
-def _judged(queue: Queue, policy: Policy) -> tuple[list[SendBack], dict[str, str], bool]:
+def _judged(queue: Queue, policy: QueuePolicy) -> tuple[list[SendBack], dict[str, str], bool]:
     """Return whom to send back, who needs another run (and of which), and if the base is due."""
     learned = queue.learned
     blamed: list[SendBack] = []
@@ -132,7 +132,7 @@ def _base_is_red(queue: Queue) -> bool:
     return base is not None and not base.green and base.tip == queue.tip
 
 
-def _base_due_at(queue: Queue, policy: Policy) -> int:
+def _base_due_at(queue: Queue, policy: QueuePolicy) -> int:
     """Return when the target may be checked by itself: once red, at once; then after a while."""
     base = queue.learned.base
     if base is None or base.tip != queue.tip or base.reds < 2:
@@ -140,7 +140,7 @@ def _base_due_at(queue: Queue, policy: Policy) -> int:
     return base.ended_at + policy.base_again_s * 1000
 
 
-def _stale(queue: Queue, policy: Policy, busy: set[str]) -> list[SendBack]:
+def _stale(queue: Queue, policy: QueuePolicy, busy: set[str]) -> list[SendBack]:
     """Return the changes that what landed has probably broken, and that no run is trying.
 
     A change is asked once for each fork point: it comes back with a newer one.
@@ -161,7 +161,7 @@ def _stale(queue: Queue, policy: Policy, busy: set[str]) -> list[SendBack]:
     return found
 
 
-def _cancelled(queue: Queue, entries: Iterable[Entry]) -> Iterable[Cancel]:
+def _cancelled(queue: Queue, entries: Iterable[QueueEntry]) -> Iterable[Cancel]:
     waiting = {entry.task for entry in entries}
     reds = queue.learned.reds
     failed = [
@@ -193,12 +193,14 @@ def _hunted(queue: Queue, part: tuple[str, ...]) -> bool:
     )
 
 
-def _landable(queue: Queue, entries: Iterable[Entry], runs: Iterable[Run]) -> Run | None:
+def _landable(
+    queue: Queue, entries: Iterable[QueueEntry], runs: Iterable[PlannedRun]
+) -> PlannedRun | None:
     """Return the green run that lands most; a probe only while no landing run goes on."""
     waiting = {entry.task for entry in entries}
     busy = any(run.kind is Kind.LAND and not run.green for run in runs)
     needs = {entry.task: entry.needs for entry in entries}
-    best: Run | None = None
+    best: PlannedRun | None = None
     for run in runs:
         fits = (
             run.green and run.tip == queue.tip and run.members and waiting.issuperset(run.members)

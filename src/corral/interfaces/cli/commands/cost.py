@@ -1,7 +1,7 @@
 """`corral cost`: tokens and money, by task, convoy, engine, model and day."""
 
 from corral.core.engine import money
-from corral.core.engine.money import Line
+from corral.core.engine.money import CostLine
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import paint, table
 from corral.interfaces.cli.parser import Options
@@ -15,14 +15,14 @@ def cost(context: Context, options: Options) -> None:
     context.answer(found, lambda: _shown(found))
 
 
-def _shown(found: money.Report) -> str:
+def _shown(found: money.CostReport) -> str:
     if not found.total.sessions:
         return "nothing was spent yet, as far as engines tell"
     lines = [paint(f"{usd(found.total)} in {found.total.sessions} sessions", "bold")]
     if found.usd_per_landed is not None:
         lines.append(f"${found.usd_per_landed:.4f} for each of {found.landed} landed changes")
     for part in _PARTS:
-        rows: list[Line] = getattr(found, part)
+        rows: list[CostLine] = getattr(found, part)
         shown = [
             (line.name, usd(line), f"{line.fresh:,}", f"{line.cached:,}", f"{line.output:,}")
             for line in rows[-_ROWS:]
@@ -33,7 +33,7 @@ def _shown(found: money.Report) -> str:
     return "\n".join(lines)
 
 
-def usd(line: Line) -> str:
+def usd(line: CostLine) -> str:
     """Return a cost in words; what is not known is never shown as nothing."""
     if line.cost_usd is not None:
         return f"${line.cost_usd:.4f}"

@@ -2,7 +2,7 @@
 
 import gc
 
-from corral.core.chores import Found
+from corral.core.chores import ChoreOutcome
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import moment, paint, span, table
 from corral.interfaces.cli.parser import Options
@@ -37,7 +37,7 @@ def run(context: Context, options: Options) -> int:
     return 1 if failed else 0
 
 
-def _results(results: dict[str, Found], now: int) -> str:
+def _results(results: dict[str, ChoreOutcome], now: int) -> str:
     rows = [
         (name, moment(now), str(result.found), str(result.done), _note(result))
         for name, result in results.items()
@@ -45,7 +45,7 @@ def _results(results: dict[str, Found], now: int) -> str:
     return table(rows, ("chore", "last run", "found", "done", "note"))
 
 
-def _note(result: Found) -> str:
+def _note(result: ChoreOutcome) -> str:
     if result.error:
         return paint(f"failed: {result.error}", "red")
     return "; ".join(f"{subject}: {text}" for subject, text in result.worries.items())

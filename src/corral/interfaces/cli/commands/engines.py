@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from typing import Any
 
-from corral.core.config import Engine
+from corral.core.config import EngineSettings
 from corral.core.errors import NotFound
 from corral.core.text import printable
 from corral.interfaces.cli.context import Context
@@ -19,7 +19,7 @@ _AT_ONCE = 4
 def listed(context: Context, options: Options) -> None:
     """Show every engine that Corral knows, and the profiles of this repository."""
     profiles = context.config.engine
-    known = {name: Engine(type=name) for name in ENGINES if ENGINES[name].program}
+    known = {name: EngineSettings(type=name) for name in ENGINES if ENGINES[name].program}
     asked = {f"({name})": engine for name, engine in known.items()} | dict(profiles)
     found = _probed(asked, ask=False)
     context.answer(
@@ -46,8 +46,8 @@ def check(context: Context, options: Options) -> int:
     return 0 if all(_fine(one) for one in found.values()) else 1
 
 
-def _probed(profiles: dict[str, Engine], *, ask: bool) -> dict[str, Probe]:
-    def one(profile: Engine) -> Probe:
+def _probed(profiles: dict[str, EngineSettings], *, ask: bool) -> dict[str, Probe]:
+    def one(profile: EngineSettings) -> Probe:
         if profile.type in ("shell", "command") and not profile.command:
             return Probe(type=profile.type, installed=True, advice="tasks name their own program")
         key = profile.env[0] if profile.env else ""
@@ -69,7 +69,7 @@ def _fine(found: Probe) -> bool:
     return not bad and not found.lacking
 
 
-def _row(name: str, profile: Engine, found: Probe) -> dict[str, Any]:
+def _row(name: str, profile: EngineSettings, found: Probe) -> dict[str, Any]:
     row = {field: getattr(found, field) for field in found.__struct_fields__}
     return {"profile": "" if name.startswith("(") else name, "model": profile.model, **row}
 

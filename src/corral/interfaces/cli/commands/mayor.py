@@ -11,8 +11,8 @@ from corral.core.errors import BadInput, Refused
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.mayor import events as m
 from corral.core.mayor import rules as mayor_rules
-from corral.core.mayor.state import Mayor, MayorState
-from corral.core.plan.report import Report, of_plan
+from corral.core.mayor.state import MayorConversation, MayorState
+from corral.core.plan.report import PlanReport, of_plan
 from corral.core.plan.schema import Plan
 from corral.core.text import BRIEF, prose, shown
 from corral.interfaces.cli import output
@@ -140,7 +140,7 @@ def planned(context: Context, goal: str, options: Options) -> ConvoyId:
     return talk.look().convoy
 
 
-def drawn(talk: Talk, mayor: Mayor) -> str:
+def drawn(talk: Talk, mayor: MayorConversation) -> str:
     """Return the plan that waits for approval, and what it cancels."""
     report = _report(talk.proposal(mayor))
     proposal = talk.proposal(mayor)
@@ -148,11 +148,11 @@ def drawn(talk: Talk, mayor: Mayor) -> str:
     return (plans.drawn(report) if report else "") + cancel
 
 
-def _report(proposal: m.PlanProposed | None) -> Report | None:
+def _report(proposal: m.PlanProposed | None) -> PlanReport | None:
     return of_plan(msgspec.json.decode(proposal.plan, type=Plan)) if proposal else None
 
 
-def _came_to(context: Context, talk: Talk, mayor: Mayor, *, yes: bool) -> None:
+def _came_to(context: Context, talk: Talk, mayor: MayorConversation, *, yes: bool) -> None:
     """Say what a conversation has come to, and put an approved plan on the board."""
     _must_have_plan(mayor)
     if mayor.state is MayorState.PROPOSED and (yes or _wanted(context, talk, mayor)):
@@ -161,14 +161,14 @@ def _came_to(context: Context, talk: Talk, mayor: Mayor, *, yes: bool) -> None:
     context.answer(_data(talk, mayor), lambda: _human(talk, mayor))
 
 
-def _wanted(context: Context, talk: Talk, mayor: Mayor) -> bool:
+def _wanted(context: Context, talk: Talk, mayor: MayorConversation) -> bool:
     if context.as_json or not sys.stdin.isatty():
         return False  # nobody can be asked: it waits
     output.say(drawn(talk, mayor))
     return plans.answered_yes("Put this on the board?")
 
 
-def _must_have_plan(mayor: Mayor) -> None:
+def _must_have_plan(mayor: MayorConversation) -> None:
     if mayor.state is MayorState.GAVE_UP:
         raise BadInput(
             f"{mayor.id} gave up, and nothing was created: {mayor.reason}",
@@ -186,7 +186,7 @@ def _goal(context: Context, text: str) -> str:
     return prose(goal.strip(), "the text", BRIEF)
 
 
-def _data(talk: Talk, mayor: Mayor) -> dict[str, Any]:
+def _data(talk: Talk, mayor: MayorConversation) -> dict[str, Any]:
     proposal = talk.proposal(mayor)
     bill = mayor.bill
     return {
@@ -207,12 +207,12 @@ def _data(talk: Talk, mayor: Mayor) -> dict[str, Any]:
     }
 
 
-def _answer(talk: Talk, mayor: Mayor) -> str:
+def _answer(talk: Talk, mayor: MayorConversation) -> str:
     last = [one for one in talk.said(mayor) if isinstance(one, m.MayorAnswered)]
     return last[-1].text if last else ""
 
 
-def _human(talk: Talk, mayor: Mayor) -> str:
+def _human(talk: Talk, mayor: MayorConversation) -> str:
     cost = "" if not mayor.bill.tokens else ", cost unknown"
     cost = f", ${mayor.bill.usd:.4f}" if mayor.bill.usd else cost
     lines = [

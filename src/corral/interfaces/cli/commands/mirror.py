@@ -2,7 +2,7 @@
 
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.parser import Options
-from corral.store.exchange import Exchange, Taken
+from corral.store.exchange import Exchange, ExchangeOutcome
 
 
 def push(context: Context, options: Options) -> None:
@@ -32,7 +32,7 @@ def _exchange(context: Context) -> Exchange:
     return Exchange(context.mirror, context.log)
 
 
-def _told(taken: Taken, source: str) -> str:
+def _told(taken: ExchangeOutcome, source: str) -> str:
     lines = [f"took in {taken.taken:,} events from {source}; the log has {taken.seq:,} now"]
     if taken.ahead:
         lines.append(f"events that are only here: {taken.ahead:,} (corral log push sends them)")

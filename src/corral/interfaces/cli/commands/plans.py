@@ -11,11 +11,11 @@ from corral.core.board.commands import ApplyPlan
 from corral.core.errors import BadInput, NotARepository
 from corral.core.log.codec import decode, event_of
 from corral.core.plan import draw
-from corral.core.plan.apply import Outcome, outcome
+from corral.core.plan.apply import PlanOutcome, outcome
 from corral.core.plan.check import Surroundings
 from corral.core.plan.problems import errors
 from corral.core.plan.read import read
-from corral.core.plan.report import Report, examine
+from corral.core.plan.report import PlanReport, examine
 from corral.core.plan.schema import MOST_BYTES, Plan, TaskPlan
 from corral.core.text import shown
 from corral.interfaces.cli.context import Context
@@ -57,7 +57,7 @@ def apply(context: Context, options: Options) -> None:
     context.answer(done, lambda: _applied(done))
 
 
-def sound(report: Report, name: str) -> Plan:
+def sound(report: PlanReport, name: str) -> Plan:
     """Return the plan, or refuse it with the first of its problems."""
     if report.sound and report.plan is not None:
         return report.plan
@@ -70,11 +70,11 @@ def sound(report: Report, name: str) -> Plan:
     )
 
 
-def _examined(context: Context, options: Options) -> Report:
+def _examined(context: Context, options: Options) -> PlanReport:
     return examined(context, options.file, options.format or "")
 
 
-def examined(context: Context, name: str, kind: str = "") -> Report:
+def examined(context: Context, name: str, kind: str = "") -> PlanReport:
     """Read a plan's file, and say all that there is to say about it."""
     return examine(read(_content(name), name, kind), surroundings(context))
 
@@ -107,7 +107,7 @@ def surroundings(context: Context) -> Surroundings:
     return Surroundings(engines=engines, roles=frozenset(roles.difference(_NO_ROLES)), tasks=tasks)
 
 
-def _data(report: Report) -> dict[str, Any]:
+def _data(report: PlanReport) -> dict[str, Any]:
     graph = report.graph
     return {
         "valid": report.sound,
@@ -120,7 +120,7 @@ def _data(report: Report) -> dict[str, Any]:
     }
 
 
-def _human(report: Report, name: str) -> str:
+def _human(report: PlanReport, name: str) -> str:
     bad = len(errors(report.problems))
     said = [_problem_line(str(problem), problem.warning) for problem in report.problems]
     if report.plan is None or report.graph is None:
@@ -144,7 +144,7 @@ def _problem_line(text: str, warning: bool) -> str:
     return f"{kind} {shown(text)}"
 
 
-def _summary(report: Report) -> str:
+def _summary(report: PlanReport) -> str:
     plan, longest = report.plan, report.critical
     if plan is None or longest is None:
         return ""
@@ -160,7 +160,7 @@ def _summary(report: Report) -> str:
     )
 
 
-def _tasks(plan: Plan, report: Report) -> str:
+def _tasks(plan: Plan, report: PlanReport) -> str:
     by_key = {task.key: task for task in plan.tasks}
     rows = [
         (str(number), key, by_key[key].engine or "default", _needs(report, key), _said(by_key[key]))
@@ -174,12 +174,12 @@ def _said(task: TaskPlan) -> str:
     return task.title.strip() + (f" ({task.minutes} min)" if task.minutes else "")
 
 
-def _needs(report: Report, key: str) -> str:
+def _needs(report: PlanReport, key: str) -> str:
     edges = report.graph.needs(key) if report.graph else []
     return ", ".join(f"{edge.need}{'*' * bool(edge.reason)}" for edge in edges)
 
 
-def drawn(report: Report) -> str:
+def drawn(report: PlanReport) -> str:
     if report.plan is None or report.graph is None:
         return ""
     titles = {task.key: task.title.strip() for task in report.plan.tasks}
@@ -210,7 +210,7 @@ def _count(number: int, word: str) -> str:
     return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
-def _applied(done: Outcome) -> str:
+def _applied(done: PlanOutcome) -> str:
     lines = []
     if done.created:
         lines.append(f"{done.convoy} was opened")

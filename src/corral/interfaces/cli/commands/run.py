@@ -19,12 +19,12 @@ from corral.core.ids import ConvoyId, TaskId
 from corral.core.log.codec import decode, event_of, mirrored
 from corral.core.log.state import TaskState
 from corral.core.mayor import rules as mayor_rules
-from corral.core.plan.apply import Outcome, find_convoy, keyed, outcome
+from corral.core.plan.apply import PlanOutcome, find_convoy, keyed, outcome
 from corral.core.plan.schema import Plan
 from corral.core.session.profiles import limits_of
 from corral.core.session.rules import WITNESS
 from corral.core.session.slots import CANNOT_OPEN
-from corral.core.show.outlook import Lot, Outlook, Report, Standing, outlook, report
+from corral.core.show.outlook import Lot, Outlook, RunReport, Standing, outlook, report
 from corral.core.text import printable
 from corral.interfaces.cli import output
 from corral.interfaces.cli.commands import plans
@@ -59,7 +59,7 @@ def run(context: Context, options: Options) -> int:
     folder = join(context.repository.folder, "runs")
     summary = options.summary or join(folder, f"{convoy}.json")
     screen = Progress(convoy) if _screened(context, options) else None
-    one = Run(context, convoy, before, screen)
+    one = ConvoyRun(context, convoy, before, screen)
     one.replanner = replanner(
         context, convoy, one.say, asked=options.replan or "", yes=not _asks(options)
     )
@@ -107,7 +107,7 @@ def apply(context: Context, name: str, kind: str = "", *, ask: bool = False) -> 
     _can_start(context, plan)
     if ask:
         plans.confirm(plans.drawn(examined), "Run this?", "corral run PLAN --yes")
-    done: Outcome = perform(
+    done: PlanOutcome = perform(
         context.writable,
         ApplyPlan(plan=plan),
         context.actor,
@@ -137,7 +137,7 @@ def _can_start(context: Context, plan: Plan) -> None:
         start_of(View(os.path.realpath(context.repository.git_dir)), plan.convoy.base)
 
 
-class Run:
+class ConvoyRun:
     """One run of a convoy; `beside` is asked at every look, and may do something to the roles."""
 
     def __init__(
@@ -162,7 +162,7 @@ class Run:
         self.replanner: Replanner | None = None
         self._said: deque[str] = deque()  # by the supervisor, in a thread of its own
 
-    def follow(self) -> Report:
+    def follow(self) -> RunReport:
         """Run all roles until the convoy is over, or until interrupted; return the report."""
         roles = Roles(self._context.repository, self._said.append)
         found: Outlook | None = None
@@ -231,7 +231,7 @@ class Run:
     def _outlook(self) -> Outlook:
         return outlook(self._store.state(), self._convoy, self._limits, self._context.now())
 
-    def _report(self, found: Outlook | None) -> Report:
+    def _report(self, found: Outlook | None) -> RunReport:
         last = found or replace(self._outlook(), standing=Standing.INTERRUPTED)
         self._show(last)
         return report(self._store.state(), self._convoy, last, self._context.now())
@@ -288,7 +288,7 @@ def _interruptible() -> Iterator[_Ear]:
             signal.signal(number, handler)
 
 
-def write(told: Report, summary: str, cases: str) -> None:
+def write(told: RunReport, summary: str, cases: str) -> None:
     """Write the report as JSON and as JUnit XML, each whole or not at all."""
     _write(summary, msgspec.json.format(msgspec.json.encode(told), indent=2))
     _write(cases, junit(told))
@@ -304,7 +304,7 @@ def _write(path: str, content: bytes) -> None:
 _STYLE = {Standing.LANDED: "green", Standing.FAILED: "red"}
 
 
-def _told(told: Report, summary: str) -> str:
+def _told(told: RunReport, summary: str) -> str:
     head = f"{told.convoy}: {told.landed} of {len(told.tasks)} landed"
     words = paint(str(told.standing).replace("_", " "), _STYLE.get(told.standing, "yellow"), "bold")
     lines = ["", f"{head}, {words}"]

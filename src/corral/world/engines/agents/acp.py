@@ -12,13 +12,13 @@ import msgspec
 from msgspec import Struct, field
 
 from corral.core.errors import NotFound
-from corral.world.engines.recipe import Job, Mcp, Permission, Prepared, dumped, versioned
-from corral.world.engines.runners.orders import AcpOrder, McpServer, Policy
+from corral.world.engines.recipe import EngineJob, Mcp, Permission, Prepared, dumped, versioned
+from corral.world.engines.runners.orders import AcpOrder, McpServer, PermissionPolicy
 
 _KEY = "CORRAL_ENGINE_KEY"  # as the recipe of codex has it
 
 
-def _no_variables(job: Job) -> dict[str, str]:
+def _no_variables(job: EngineJob) -> dict[str, str]:
     return {}
 
 
@@ -28,25 +28,25 @@ class AcpAgent(Struct, frozen=True, kw_only=True):
     args: tuple[str, ...] = ()
     adapter: str = ""  # the program, where the engine does not speak the protocol itself
     auth: str = ""  # how to log in before the first session, where it wants that
-    modes: dict[Policy, str] = field(default_factory=dict)  # that go with a policy
+    modes: dict[PermissionPolicy, str] = field(default_factory=dict)  # that go with a policy
     sandbox: bool = False  # what it may do is up to a sandbox of its own, unless we confine it
     model_flag: str = ""  # where the model has to be named on the command line
     mcp_programs: bool = True  # takes MCP servers that are programs, too
-    variables: Callable[[Job], dict[str, str]] = _no_variables
+    variables: Callable[[EngineJob], dict[str, str]] = _no_variables
     meta: dict[str, Any] = field(default_factory=dict)
 
 
-def _opencode(job: Job) -> dict[str, str]:
+def _opencode(job: EngineJob) -> dict[str, str]:
     # It asks for nothing that its configuration allows or denies; the policy is to decide.
     asked = ("edit", "bash", "webfetch", "external_directory")
     return {"OPENCODE_PERMISSION": dumped(dict.fromkeys(asked, "ask"))}
 
 
-def _claude(job: Job) -> dict[str, str]:
+def _claude(job: EngineJob) -> dict[str, str]:
     return {"CLAUDE_CODE_EXECUTABLE": job.program[0]}
 
 
-def _codex(job: Job) -> dict[str, str]:
+def _codex(job: EngineJob) -> dict[str, str]:
     config: dict[str, Any] = {
         "check_for_update_on_startup": False,
         "analytics": {"enabled": False},
@@ -105,10 +105,10 @@ AGENTS: dict[str, AcpAgent] = {
             adapter="codex-acp",
             sandbox=True,  # it asks little
             modes={
-                Policy.ALLOW: "agent-full-access",
-                Policy.ALLOW_EDITS: "agent",
-                Policy.ASK: "read-only",
-                Policy.DENY: "read-only",
+                PermissionPolicy.ALLOW: "agent-full-access",
+                PermissionPolicy.ALLOW_EDITS: "agent",
+                PermissionPolicy.ASK: "read-only",
+                PermissionPolicy.DENY: "read-only",
             },
             variables=_codex,
             install="npm install -g @agentclientprotocol/codex-acp",
@@ -129,11 +129,11 @@ def find(type: str) -> AcpAgent:
 
 def prepare(
     type: str,
-    job: Job,
-    recipe: Callable[[Job], Prepared],
+    job: EngineJob,
+    recipe: Callable[[EngineJob], Prepared],
     *,
     room: str,
-    policy: Policy | None = None,
+    policy: PermissionPolicy | None = None,
     adapter: str = "",
 ) -> tuple[AcpOrder, Prepared]:
     """Return the order for a job, and what has to be there before it is carried out.
@@ -153,7 +153,9 @@ def prepare(
         argv=(*argv, *job.args),
         resume=job.resume,
         auth=agent.auth,
-        mode=agent.modes.get(Policy.ALLOW if agent.sandbox and job.confined else policy, ""),
+        mode=agent.modes.get(
+            PermissionPolicy.ALLOW if agent.sandbox and job.confined else policy, ""
+        ),
         model="" if agent.model_flag or job.base_url else job.model,
         policy=policy,
         allow=job.allow if job.permission is Permission.EDIT else (),
@@ -169,9 +171,9 @@ def prepare(
 
 
 _POLICY = {
-    Permission.READ: Policy.DENY,
-    Permission.EDIT: Policy.ALLOW_EDITS,
-    Permission.ALL: Policy.ALLOW,
+    Permission.READ: PermissionPolicy.DENY,
+    Permission.EDIT: PermissionPolicy.ALLOW_EDITS,
+    Permission.ALL: PermissionPolicy.ALLOW,
 }
 
 

@@ -5,7 +5,7 @@ import re
 from corral.core.engine.facts import Began, Fact, Finished, Limited, Spent, Trouble, Used
 from corral.world.engines.agents.output import bounded, failed
 from corral.world.engines.recipe import (
-    Job,
+    EngineJob,
     Permission,
     Prepared,
     Recipe,
@@ -34,7 +34,7 @@ _SWITCHES = (
 )
 
 
-def prepare(job: Job) -> Prepared:
+def prepare(job: EngineJob) -> Prepared:
     model = job.model or _MODEL
     if job.base_url and "/" not in model:
         model = f"openai/{model}"
@@ -76,7 +76,7 @@ _SCALE = {"k": 1_000, "M": 1_000_000}
 class AiderReader:
     """Goes by lines that begin in a known way; figures above a thousand are rounded by aider."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: EngineJob) -> None:
         self.job = job
         self.error: list[str] = []
         self.advised = False

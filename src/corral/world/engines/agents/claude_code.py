@@ -17,7 +17,7 @@ from corral.core.engine.facts import (
 )
 from corral.world.engines.agents.output import JsonReader, bounded, failed, less, paths_of, what_of
 from corral.world.engines.recipe import (
-    Job,
+    EngineJob,
     Permission,
     Prepared,
     Recipe,
@@ -32,7 +32,7 @@ from corral.world.engines.troubles import trouble_of
 _LOOK = ("Read", "Grep", "Glob", "LS")
 
 
-def prepare(job: Job) -> Prepared:
+def prepare(job: EngineJob) -> Prepared:
     argv = [*job.program, "-p", "--output-format", "stream-json", "--verbose"]
     # Settings of the repository could run code of its own before anybody was asked.
     argv += ["--setting-sources", "user", "--strict-mcp-config"]
@@ -69,7 +69,7 @@ def prepare(job: Job) -> Prepared:
     )
 
 
-def _permission(job: Job) -> list[str]:
+def _permission(job: EngineJob) -> list[str]:
     own = [f"mcp__{job.mcp.name}"] if job.mcp else []
     match job.permission:
         case Permission.ALL:
@@ -81,7 +81,7 @@ def _permission(job: Job) -> list[str]:
             return ["--permission-mode", "dontAsk", "--allowedTools", ",".join([*_LOOK, *own])]
 
 
-def _server(job: Job) -> dict[str, Any]:
+def _server(job: EngineJob) -> dict[str, Any]:
     assert job.mcp is not None
     if not job.mcp.url:
         return {"command": job.mcp.command[0], "args": list(job.mcp.command[1:])}
@@ -90,7 +90,7 @@ def _server(job: Job) -> dict[str, Any]:
 
 
 class ClaudeReader(JsonReader):
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: EngineJob) -> None:
         super().__init__(job)
         self._counted: str | None = None  # the message whose tokens were counted last
 

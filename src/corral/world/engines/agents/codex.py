@@ -6,7 +6,7 @@ from corral.core.engine.facts import Answered, Began, Fact, Finished, Limited, S
 from corral.world.engines.agents.output import JsonReader, bounded, failed, less
 from corral.world.engines.recipe import (
     ENGINE_KEY,
-    Job,
+    EngineJob,
     Permission,
     Prepared,
     Recipe,
@@ -26,7 +26,7 @@ _SANDBOX = {
 }
 
 
-def prepare(job: Job) -> Prepared:
+def prepare(job: EngineJob) -> Prepared:
     permission = Permission.ALL if job.confined else job.permission
     argv = [*job.program, "exec", "--json", "--skip-git-repo-check", *_SANDBOX[permission]]
     argv += ["--disable", "plugins", "--disable", "apps"]
@@ -57,7 +57,7 @@ def prepare(job: Job) -> Prepared:
     )
 
 
-def _provider(job: Job) -> str:
+def _provider(job: EngineJob) -> str:
     return _table(
         name="corral",
         base_url=versioned(job.base_url),
@@ -69,7 +69,7 @@ def _provider(job: Job) -> str:
     )
 
 
-def _server(job: Job) -> str:
+def _server(job: EngineJob) -> str:
     assert job.mcp is not None
     # Without "required" the first request leaves before the tools are known.
     given: dict[str, Any] = {"required": True, "default_tools_approval_mode": "approve"}

@@ -12,10 +12,10 @@ import msgspec
 
 from corral.core.engine.facts import AnyFact, Fact, Finished, Said
 from corral.world.engines.agents.output import JsonReader, bounded
-from corral.world.engines.recipe import Job, Prepared, Recipe, Stream, keys_for
+from corral.world.engines.recipe import EngineJob, Prepared, Recipe, Stream, keys_for
 
 
-def prepare(job: Job) -> Prepared:
+def prepare(job: EngineJob) -> Prepared:
     known = {
         "prompt": job.prompt_file,
         "model": job.model,

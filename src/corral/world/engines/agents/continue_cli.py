@@ -14,7 +14,7 @@ from corral.core.engine.facts import Began, Fact, Finished, Said, Spent, Used
 from corral.world.engines.agents.output import JsonReader, bounded, failed, less, stored
 from corral.world.engines.recipe import (
     ENGINE_KEY,
-    Job,
+    EngineJob,
     Permission,
     Prepared,
     Recipe,
@@ -31,7 +31,7 @@ _ADDRESS = "CORRAL_MODEL_URL"
 _CHANGING = ("Bash", "Write", "Edit", "MultiEdit")
 
 
-def prepare(job: Job) -> Prepared:
+def prepare(job: EngineJob) -> Prepared:
     config = f"{job.home}/continue.yaml"
     argv = [*job.program, "--format", "json", "--config", config]
     if job.permission is Permission.READ:
@@ -61,7 +61,7 @@ def prepare(job: Job) -> Prepared:
     )
 
 
-def _upstream(job: Job) -> str:
+def _upstream(job: EngineJob) -> str:
     """Return where its model is; empty if only the engine knows."""
     if job.base_url:
         return job.base_url
@@ -69,11 +69,11 @@ def _upstream(job: Job) -> str:
     return _OPENAI if provider in ("", "openai") else ""
 
 
-def _folder(job: Job) -> str:
+def _folder(job: EngineJob) -> str:
     return f"{job.home}/.continue"
 
 
-def _config(job: Job) -> dict[str, Any]:
+def _config(job: EngineJob) -> dict[str, Any]:
     provider, _, name = (job.model or _MODEL).rpartition("/")
     model: dict[str, Any] = {
         "name": name,
@@ -97,7 +97,7 @@ def _config(job: Job) -> dict[str, Any]:
     return config
 
 
-def _server(job: Job) -> dict[str, Any]:
+def _server(job: EngineJob) -> dict[str, Any]:
     assert job.mcp is not None
     if not job.mcp.url:
         command = {"command": job.mcp.command[0], "args": list(job.mcp.command[1:])}
@@ -154,7 +154,7 @@ def _used(call: dict[str, Any]) -> Used:
     return Used(function.get("name", ""), given, (), call.get("id", ""))
 
 
-def _newest(job: Job) -> tuple[str, dict[str, Any]]:
+def _newest(job: EngineJob) -> tuple[str, dict[str, Any]]:
     """Return the name and the record of the last conversation."""
     folder = f"{_folder(job)}/sessions"
     try:

@@ -16,7 +16,7 @@ from corral.core.engine.facts import (
 )
 from corral.world.engines.agents.output import JsonReader, bounded, failed, less, stored, what_of
 from corral.world.engines.recipe import (
-    Job,
+    EngineJob,
     Permission,
     Prepared,
     Recipe,
@@ -32,7 +32,7 @@ from corral.world.engines.troubles import trouble_of
 _MODEL = "gpt-4o"
 
 
-def prepare(job: Job) -> Prepared:
+def prepare(job: EngineJob) -> Prepared:
     argv = [*job.program, "--no-ask-user", "--no-auto-update", "--disable-builtin-mcps"]
     argv += ["--no-color", "--output-format", "json", "--usage-output-file", _usage_file(job)]
     argv += [*_permission(job), "--disallow-temp-dir"]
@@ -57,11 +57,11 @@ def prepare(job: Job) -> Prepared:
     return Prepared(argv=[*argv, *job.args], env=env, keys=keys, stdin=job.prompt_file)
 
 
-def _usage_file(job: Job) -> str:
+def _usage_file(job: EngineJob) -> str:
     return f"{job.home}/copilot-usage.json"
 
 
-def _permission(job: Job) -> list[str]:
+def _permission(job: EngineJob) -> list[str]:
     own = [f"--allow-tool={job.mcp.name}"] if job.mcp else []
     match job.permission:
         case Permission.ALL:
@@ -73,7 +73,7 @@ def _permission(job: Job) -> list[str]:
             return ["--deny-tool=write", "--deny-tool=shell", *own]
 
 
-def _server(job: Job) -> dict[str, Any]:
+def _server(job: EngineJob) -> dict[str, Any]:
     assert job.mcp is not None
     if not job.mcp.url:
         command = {"command": job.mcp.command[0], "args": list(job.mcp.command[1:])}

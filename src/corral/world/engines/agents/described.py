@@ -12,13 +12,13 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from corral.core.config import Engine, Line
+from corral.core.config import EngineSettings, LineSettings
 from corral.core.engine.facts import AnyFact, Fact, Limited
 from corral.world.engines.agents.command import COMMAND
 from corral.world.engines.agents.output import JsonReader, bounded, failed
 from corral.world.engines.agents.self_reporting import TOLD
 from corral.world.engines.recipe import (
-    Job,
+    EngineJob,
     Prepared,
     Recipe,
     Stream,
@@ -32,7 +32,7 @@ from corral.world.engines.registry import ENGINES, find
 _SIGN = re.compile(r"\{(\w+)\}")
 
 
-def recipe_of(profile: Engine) -> Recipe:
+def recipe_of(profile: EngineSettings) -> Recipe:
     """Return how the engine of a profile is run and read."""
     if profile.type != "command":
         return find(profile.type)
@@ -55,7 +55,7 @@ def recipe_of(profile: Engine) -> Recipe:
     )
 
 
-def _prepare(profile: Engine, job: Job) -> Prepared:
+def _prepare(profile: EngineSettings, job: EngineJob) -> Prepared:
     known = {
         "prompt": job.prompt_file,
         "model": job.model,
@@ -85,7 +85,7 @@ def _prepare(profile: Engine, job: Job) -> Prepared:
     )
 
 
-def _servers(job: Job) -> str:
+def _servers(job: EngineJob) -> str:
     """Return our tools in the shape that most engines take; the key is named, not told."""
     if job.mcp is None:
         return ""
@@ -96,7 +96,7 @@ def _servers(job: Job) -> str:
 
 
 class _LineReader(JsonReader):
-    def __init__(self, lines: tuple[Line, ...], job: Job) -> None:
+    def __init__(self, lines: tuple[LineSettings, ...], job: EngineJob) -> None:
         super().__init__(job)
         self._lines = lines
 
@@ -104,7 +104,7 @@ class _LineReader(JsonReader):
         fitting = (line for line in self._lines if _fits(event, line.when))
         return [fact for line in fitting if (fact := self._fact(event, line)) is not None]
 
-    def _fact(self, event: dict[str, Any], line: Line) -> Fact | None:
+    def _fact(self, event: dict[str, Any], line: LineSettings) -> Fact | None:
         found = {name: _at(event, path) for name, path in line.take.items()}
         given = {name: value for name, value in found.items() if value is not None}
         if line.fact == "failed":

@@ -17,7 +17,7 @@ from corral.core.engine.facts import (
 )
 from corral.world.engines.agents.output import JsonReader, bounded, failed, paths_of, what_of
 from corral.world.engines.recipe import (
-    Job,
+    EngineJob,
     Permission,
     Prepared,
     Recipe,
@@ -41,7 +41,7 @@ priority = 200
 """
 
 
-def prepare(job: Job) -> Prepared:
+def prepare(job: EngineJob) -> Prepared:
     argv = [*job.program, "--skip-trust", "--approval-mode", _MODE[job.permission]]
     argv += ["--output-format", "stream-json", *(["--model", job.model] if job.model else [])]
     policy = f"{job.home}/gemini-policy.toml"
@@ -68,7 +68,7 @@ def prepare(job: Job) -> Prepared:
     )
 
 
-def _record(job: Job) -> dict[str, str]:
+def _record(job: EngineJob) -> dict[str, str]:
     """Give the record of a conversation to be resumed another name than a new one would have.
 
     That is made of the minute and the conversation. Over the Agent Client Protocol a conversation
@@ -81,7 +81,7 @@ def _record(job: Job) -> dict[str, str]:
     return {f"{records}/session-*-{start}.jsonl": f"session-0-{start}.jsonl"}
 
 
-def _settings(job: Job) -> dict[str, Any]:
+def _settings(job: EngineJob) -> dict[str, Any]:
     settings: dict[str, Any] = {
         "privacy": {"usageStatisticsEnabled": False},
         "telemetry": {"enabled": False},
@@ -100,7 +100,7 @@ def _settings(job: Job) -> dict[str, Any]:
     return settings
 
 
-def _server(job: Job) -> dict[str, Any]:
+def _server(job: EngineJob) -> dict[str, Any]:
     assert job.mcp is not None
     if not job.mcp.url:
         command = {"command": job.mcp.command[0], "args": list(job.mcp.command[1:])}

@@ -18,7 +18,7 @@ from corral.core.engine.facts import (
 from corral.world.engines.agents.output import JsonReader, bounded, failed, paths_of, what_of
 from corral.world.engines.recipe import (
     ENGINE_KEY,
-    Job,
+    EngineJob,
     Permission,
     Prepared,
     Recipe,
@@ -35,7 +35,7 @@ _LOGGED = re.compile(r'error\.error="(.*)"')
 _MODEL = "gpt-4o"
 
 
-def prepare(job: Job) -> Prepared:
+def prepare(job: EngineJob) -> Prepared:
     argv = [
         *job.program,
         "run",
@@ -67,7 +67,7 @@ def prepare(job: Job) -> Prepared:
     return Prepared(argv=argv, env=env, keys=keys, stdin=job.prompt_file)
 
 
-def _config(job: Job, model: str) -> dict[str, Any]:
+def _config(job: EngineJob, model: str) -> dict[str, Any]:
     config: dict[str, Any] = {
         "autoupdate": False,
         "share": "disabled",
@@ -93,7 +93,7 @@ def _config(job: Job, model: str) -> dict[str, Any]:
     return config
 
 
-def _permission(job: Job) -> dict[str, Any]:
+def _permission(job: EngineJob) -> dict[str, Any]:
     match job.permission:
         case Permission.ALL:
             return {"*": "allow"}
@@ -104,7 +104,7 @@ def _permission(job: Job) -> dict[str, Any]:
             return {"edit": "deny", "bash": "deny", "external_directory": "deny"}
 
 
-def _server(job: Job) -> dict[str, Any]:
+def _server(job: EngineJob) -> dict[str, Any]:
     assert job.mcp is not None
     if not job.mcp.url:
         return {"type": "local", "command": list(job.mcp.command)}

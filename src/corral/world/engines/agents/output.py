@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from corral.core.engine.facts import PASSING, Answered, Fact, Finished, Limited, Said, Spent, Used
 from corral.core.redaction import redacted
-from corral.world.engines.recipe import Job, Stream
+from corral.world.engines.recipe import EngineJob, Stream
 from corral.world.engines.troubles import reset_of, retry_of, status_in, trouble_of
 
 _TEXT = 8_000
@@ -25,7 +25,7 @@ _BAD = re.compile(
 class JsonReader:
     """Reads a stream of JSON objects; everything else is kept in case nothing better is said."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: EngineJob) -> None:
         self.job = job
         self.ended = False
         self.limited: Limited | None = None  # the last one, if nothing went well since

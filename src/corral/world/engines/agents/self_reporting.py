@@ -11,13 +11,13 @@ import msgspec
 from msgspec.structs import replace
 
 from corral.core.engine.facts import AnyFact, Began, Fact
-from corral.world.engines.recipe import Job, Prepared, Recipe, Stream, private_home
+from corral.world.engines.recipe import EngineJob, Prepared, Recipe, Stream, private_home
 
 _DECODER: msgspec.json.Decoder[AnyFact] = msgspec.json.Decoder(AnyFact)
 
 
 class FactsReader:
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: EngineJob) -> None:
         self.job = job
 
     def feed(self, line: bytes, stream: Stream) -> list[Fact]:
@@ -36,7 +36,7 @@ class FactsReader:
         return []
 
 
-def _prepare(job: Job) -> Prepared:
+def _prepare(job: EngineJob) -> Prepared:
     given = {
         "CORRAL_MODEL": job.model,
         "CORRAL_RESUME": job.resume,

@@ -5,21 +5,21 @@ from collections.abc import Callable
 import msgspec
 from msgspec import Struct
 
-from corral.world.engines.recipe import Job, Permission, Prepared
+from corral.world.engines.recipe import EngineJob, Permission, Prepared
 from corral.world.engines.runners.orders import TmuxOrder
 
 
-def _plain(job: Job) -> tuple[str, ...]:
+def _plain(job: EngineJob) -> tuple[str, ...]:
     return ()
 
 
 class TmuxAgent(Struct, frozen=True, kw_only=True):
-    args: Callable[[Job], tuple[str, ...]] = _plain
+    args: Callable[[EngineJob], tuple[str, ...]] = _plain
     record: str = ""
     clear: str = ""
 
 
-def _claude(job: Job) -> tuple[str, ...]:
+def _claude(job: EngineJob) -> tuple[str, ...]:
     modes = {
         Permission.READ: "plan",
         Permission.EDIT: "acceptEdits",
@@ -37,7 +37,7 @@ AGENTS: dict[str, TmuxAgent] = {
 
 
 def prepare(
-    type: str, job: Job, recipe: Callable[[Job], Prepared], *, room: str
+    type: str, job: EngineJob, recipe: Callable[[EngineJob], Prepared], *, room: str
 ) -> tuple[TmuxOrder, Prepared]:
     """Return the order for a job on a terminal, and what has to be there before: see `acp_agents`.
 

@@ -11,7 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from corral.core.engine.facts import AnyFact, Began, Fact, Finished, Limited, Spent, Trouble, Turn
-from corral.world.engines.recipe import Job, Prepared, Reader, Recipe, Stream
+from corral.world.engines.recipe import EngineJob, OutputReader, Prepared, Recipe, Stream
 
 PLACE = "http://relay.corral.invalid"  # stands for the relay's address, which it knows itself
 MARK = b"\x1e"  # begins each of its facts: no engine and no model begins a line so
@@ -23,7 +23,7 @@ _ITS_OWN = frozenset({Trouble.OVERFLOW, Trouble.REQUEST})
 _AT_HOME = frozenset({Trouble.SESSION, Trouble.BUDGET})
 
 
-def prepared(recipe: Recipe, job: Job) -> Prepared:
+def prepared(recipe: Recipe, job: EngineJob) -> Prepared:
     """Return what to run: the engine behind a relay, if it can be told where its model is."""
     origin = _origin(recipe.upstream(job))
     if not origin:
@@ -40,7 +40,7 @@ def argv_of(upstream: str, program: list[str]) -> list[str]:
     return [*python, upstream, *program]
 
 
-def reader(recipe: Recipe, job: Job) -> Reader:
+def reader(recipe: Recipe, job: EngineJob) -> OutputReader:
     """Return what reads the output of `prepared`."""
     inner = recipe.reader(job)
     return RelayedReader(recipe, job, inner) if _origin(recipe.upstream(job)) else inner
@@ -55,7 +55,7 @@ def _origin(url: str) -> str:
 
 
 class RelayedReader:
-    def __init__(self, recipe: Recipe, job: Job, inner: Reader) -> None:
+    def __init__(self, recipe: Recipe, job: EngineJob, inner: OutputReader) -> None:
         self._inner = inner
         self._counts = not recipe.counts
         self._model = job.model

@@ -31,7 +31,7 @@ _KNOCK, _NOTHING = "knock", "nothing"
 _PLACES = ("", _TAKEN, _DONE)
 
 
-class Proof(StrEnum):
+class DeliveryProof(StrEnum):
     """How it is known that a program has a text."""
 
     RECORD = "record"  # the program itself says so: its protocol, its transcript
@@ -39,14 +39,14 @@ class Proof(StrEnum):
     NONE = "none"  # it was handed over, and nothing shows that it arrived
 
 
-class Message(Struct, frozen=True, omit_defaults=True):
+class InboxMessage(Struct, frozen=True, omit_defaults=True):
     name: str
     text: str  # as it is meant
     answers: str = ""  # the question that this answers, by its `call`
     by: str = ""
     told: str = ""  # as it is said to an agent: with its number, and who sent it
     plain: bool = False  # to be typed as it is
-    proof: Proof | None = None
+    proof: DeliveryProof | None = None
 
     @property
     def said(self) -> str:
@@ -57,7 +57,7 @@ class Message(Struct, frozen=True, omit_defaults=True):
         return self.text if self.plain else self.said
 
 
-class Reader(Struct, frozen=True):
+class InboxReader(Struct, frozen=True):
     """Who reads an inbox."""
 
     kind: str
@@ -73,11 +73,11 @@ def send(room: str, text: str, *, answers: str = "", by: str = "") -> str:
     with _locked(folder):
         used = (name for place in _PLACES for name in _names(folder, place) if name.isdigit())
         name = f"{1 + max(map(int, used), default=0):03d}"
-        _write(join(folder, f"{name}.json"), Message(name, text, answers, by))
+        _write(join(folder, f"{name}.json"), InboxMessage(name, text, answers, by))
     return name
 
 
-def put(room: str, message: Message) -> None:
+def put(room: str, message: InboxMessage) -> None:
     """Leave a message of the log for the runner of this room; one that is there is left alone."""
     folder = _made(room)
     with _locked(folder):
@@ -111,7 +111,7 @@ def _sign(path: str) -> None:
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
 
 
-def receipt(room: str, name: str) -> Proof | None:
+def receipt(room: str, name: str) -> DeliveryProof | None:
     """Say how it is known that the program has a text; None while it has not."""
     message = _read(join(room, _FOLDER, _DONE, f"{name}.json"))
     return message.proof if message else None
@@ -121,7 +121,7 @@ def reader_of(room: str) -> str:
     """Return the kind of runner that reads this inbox (`acp`, `tmux`); empty if none does."""
     try:
         with open(join(room, _FOLDER, _OPEN), "rb") as file:
-            return msgspec.json.decode(file.read(), type=Reader).kind
+            return msgspec.json.decode(file.read(), type=InboxReader).kind
     except (FileNotFoundError, msgspec.DecodeError):
         return ""
 
@@ -136,9 +136,9 @@ class Inbox:
 
     def __init__(self, room: str, kind: str) -> None:
         self.folder = _made(room)
-        _write(join(self.folder, _OPEN), Reader(kind))
+        _write(join(self.folder, _OPEN), InboxReader(kind))
 
-    def doubtful(self) -> list[Message]:
+    def doubtful(self) -> list[InboxMessage]:
         """Return what a runner before this one took without saying that it was delivered."""
         delivered = set(_names(self.folder, _DONE))
         found = []
@@ -150,7 +150,7 @@ class Inbox:
                 found.append(message)
         return found
 
-    def take(self) -> Message | None:
+    def take(self) -> InboxMessage | None:
         """Take the oldest text; it stays on record as taken until `done`."""
         for name in sorted(_names(self.folder, ""), key=_order):
             path = join(self.folder, _TAKEN, f"{name}.json")
@@ -178,7 +178,7 @@ class Inbox:
             return True
         return False
 
-    def done(self, message: Message, proof: Proof) -> None:
+    def done(self, message: InboxMessage, proof: DeliveryProof) -> None:
         """Record that the program has it, and how that is known."""
         name = f"{message.name}.json"
         kept = msgspec.structs.replace(message, proof=proof)
@@ -220,10 +220,10 @@ def _write(path: str, content: Struct) -> None:
     os.rename(unfinished, path)
 
 
-def _read(path: str) -> Message | None:
+def _read(path: str) -> InboxMessage | None:
     try:
         with open(path, "rb") as file:
-            return msgspec.json.decode(file.read(2 * LONGEST), type=Message)
+            return msgspec.json.decode(file.read(2 * LONGEST), type=InboxMessage)
     except (FileNotFoundError, msgspec.DecodeError, UnicodeDecodeError):
         return None
 

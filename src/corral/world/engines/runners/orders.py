@@ -19,7 +19,7 @@ from corral.core.errors import BadInput
 VARIABLE = "CORRAL_RUNNER"
 
 
-class Policy(StrEnum):
+class PermissionPolicy(StrEnum):
     """How the agent's questions for permission are answered."""
 
     ALLOW = "allow"
@@ -54,7 +54,7 @@ class AcpOrder(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="acp")
     auth: str = ""  # the method to authenticate by, where the agent wants that first
     mode: str = ""
     model: str = ""
-    policy: Policy = Policy.ASK
+    policy: PermissionPolicy = PermissionPolicy.ASK
     allow: tuple[str, ...] = ()  # programs that may be run by themselves, with `allow-edits`
     mcp: tuple[McpServer, ...] = ()
     meta: dict[str, Any] = {}  # for the agent alone, when the conversation begins

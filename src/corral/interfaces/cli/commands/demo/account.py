@@ -22,7 +22,7 @@ _SAID: dict[str, str] = {
 }
 
 
-class Trouble(Struct):
+class DemoTrouble(Struct):
     """One thing that went wrong; `absorbed` is empty while the log does not say how."""
 
     kind: str  # a verdict, why work came back, or what happened to a role
@@ -33,16 +33,16 @@ class Trouble(Struct):
     task: TaskId | None = None
 
 
-class Account:
+class DemoAccount:
     """Reads the log from its beginning, event by event."""
 
     def __init__(self, records: Iterable[Record]) -> None:
-        self.troubles: list[Trouble] = []
+        self.troubles: list[DemoTrouble] = []
         self.landed: dict[TaskId, str] = {}
         self._tasks: dict[SessionId, TaskId] = {}
         self._live: set[SessionId] = set()
-        self._waiting: dict[TaskId, Trouble] = {}  # troubles whose next step is not known yet
-        self._ended: Trouble | None = None  # of a role
+        self._waiting: dict[TaskId, DemoTrouble] = {}  # troubles whose next step is not known yet
+        self._ended: DemoTrouble | None = None  # of a role
         for record in records:
             self._take(record)
         for trouble in self.troubles:
@@ -79,7 +79,7 @@ class Account:
             return
         how = " with its conversation" if action == RESUME else ""
         self._add(
-            Trouble(
+            DemoTrouble(
                 kind=cause,
                 subject=session,
                 happened=_short(text),
@@ -95,7 +95,7 @@ class Account:
         if ended.killed:
             processes = "1 process" if ended.killed == 1 else f"{ended.killed} processes"
             self._add(
-                Trouble(
+                DemoTrouble(
                     kind=LEFT,
                     subject=ended.session,
                     happened=f"it ended, and left {processes} running",
@@ -107,14 +107,14 @@ class Account:
         if ended.verdict != Verdict.PROVED:
             said = _SAID.get(ended.verdict, "")
             detail = f"{said}{_short(ended.detail)}"
-            found = Trouble(ended.verdict, ended.session, detail, "", "", task)
+            found = DemoTrouble(ended.verdict, ended.session, detail, "", "", task)
             self._waiting[task] = self._add(found)
 
     def _returned(self, returned: q.ChangeReturned) -> None:
         told = "with the trunk and both sides"
         if returned.why != "conflict":
             told = "with the trunk and what failed there"
-        found = Trouble(
+        found = DemoTrouble(
             kind=returned.why,
             subject=returned.task,
             happened=f"its work came back from the queue: {_short(returned.detail)}",
@@ -127,7 +127,9 @@ class Account:
 
     def _role_ended(self, text: str) -> None:
         here = f"{len(self._live)} sessions ran at that moment"
-        found = Trouble(ROLE_ENDED, WITNESS, f"{_short(text)}; {here}", "", "corral session list")
+        found = DemoTrouble(
+            ROLE_ENDED, WITNESS, f"{_short(text)}; {here}", "", "corral session list"
+        )
         self._ended = self._add(found)
 
     def _witness_is_back(self) -> None:
@@ -143,14 +145,14 @@ class Account:
         if (waiting := self._waiting.pop(task, None)) is not None:
             waiting.absorbed = f"{session} took over, {waiting.absorbed}".rstrip(", ")
 
-    def _closer(self, trouble: Trouble) -> str:
+    def _closer(self, trouble: DemoTrouble) -> str:
         """Return the command that shows more: only a task's last session is remembered."""
         last = next((s for s, task in reversed(self._tasks.items()) if task == trouble.task), None)
         if trouble.subject == last:
             return f"corral session show {last}"
         return f"corral log --task {trouble.task}"
 
-    def _add(self, trouble: Trouble) -> Trouble:
+    def _add(self, trouble: DemoTrouble) -> DemoTrouble:
         self.troubles.append(trouble)
         return trouble
 

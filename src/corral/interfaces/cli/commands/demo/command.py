@@ -18,14 +18,14 @@ from corral.core.errors import BadInput
 from corral.core.log.codec import decode
 from corral.core.session.rules import WITNESS
 from corral.core.session.verdict import Verdict
-from corral.core.show.outlook import Report, Standing
+from corral.core.show.outlook import RunReport, Standing
 from corral.interfaces.cli.commands.demo import clearing, setting
-from corral.interfaces.cli.commands.demo.account import LEFT, Account, Trouble
+from corral.interfaces.cli.commands.demo.account import LEFT, DemoAccount, DemoTrouble
 from corral.interfaces.cli.commands.demo.bugs import BUGS
 from corral.interfaces.cli.commands.demo.project import FILES
 from corral.interfaces.cli.commands.demo.tools import git
 from corral.interfaces.cli.commands.demo.window import window
-from corral.interfaces.cli.commands.run import ROLE_ENDED, Run, apply
+from corral.interfaces.cli.commands.run import ROLE_ENDED, ConvoyRun, apply
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import columns, fancy, paint, say, say_json
 from corral.interfaces.cli.parser import Options
@@ -83,9 +83,9 @@ def _must_be_there(engine: str) -> None:
         raise BadInput(f"{engine} needs a key in {recipe.key}", f"export {recipe.key}=…")
 
 
-class Outcome(Struct, frozen=True):
-    report: Report
-    troubles: list[Trouble]
+class DemoOutcome(Struct, frozen=True):
+    report: RunReport
+    troubles: list[DemoTrouble]
     unseen: list[str]  # what should have gone wrong, and did not
     tests: str  # what the tests on a fresh clone of the branch said; empty: nothing was wrong
     left: list[str]  # processes
@@ -97,7 +97,7 @@ class Outcome(Struct, frozen=True):
         return 1 if self.tests or self.left or self.unseen or self.report.exit_code else 0
 
 
-def _played(repo: str, plan: str, engine: str, *, quiet: bool, watched: bool) -> Outcome:
+def _played(repo: str, plan: str, engine: str, *, quiet: bool, watched: bool) -> DemoOutcome:
     context = Context(repo, ACTOR, as_json=False)
     with closing(context):
         convoy = apply(context, plan)
@@ -106,14 +106,16 @@ def _played(repo: str, plan: str, engine: str, *, quiet: bool, watched: bool) ->
         after = context.store.state().seq
         try:
             with _shown(context, quiet=quiet) if watched else nullcontext():
-                report = Run(context, convoy, after, screen, quiet=quiet, beside=kill.look).follow()
+                report = ConvoyRun(
+                    context, convoy, after, screen, quiet=quiet, beside=kill.look
+                ).follow()
         finally:
             left = clearing.end_all(repo)
-        account = Account(decode(stored.line) for stored in context.store.read(0))
+        account = DemoAccount(decode(stored.line) for stored in context.store.read(0))
     expected = EXPECTED if engine == setting.SCRIPTED else {ROLE_ENDED: EXPECTED[ROLE_ENDED]}
     unseen = [words for kind, words in expected.items() if kind not in account.kinds()]
     tests = _tested(repo) if report.standing is not Standing.INTERRUPTED else "not run"
-    return Outcome(report, account.troubles, unseen, tests, left)
+    return DemoOutcome(report, account.troubles, unseen, tests, left)
 
 
 @contextmanager
@@ -177,7 +179,7 @@ def _failure(folder: str, *, strict: bool) -> str:
     return "" if done.returncode == 0 else done.stderr.strip() or f"exit code {done.returncode}"
 
 
-def _data(outcome: Outcome) -> dict[str, Any]:
+def _data(outcome: DemoOutcome) -> dict[str, Any]:
     return {
         "exit_code": outcome.exit_code,
         "landed": outcome.report.landed,
@@ -203,7 +205,7 @@ def _say_first_words(engine: str) -> None:
     sys.stdout.flush()
 
 
-def _say_last_words(outcome: Outcome, kept: str) -> None:
+def _say_last_words(outcome: DemoOutcome, kept: str) -> None:
     report = outcome.report
     say("")
     if report.standing is Standing.INTERRUPTED:
@@ -227,7 +229,7 @@ def _say_last_words(outcome: Outcome, kept: str) -> None:
     _wrapped(f"The commands to look closer work {where}.")
 
 
-def _problems(outcome: Outcome) -> Iterator[str]:
+def _problems(outcome: DemoOutcome) -> Iterator[str]:
     report = outcome.report
     if report.exit_code:
         yield f"{report.landed} of {len(report.tasks)} landed: {report.standing}"
@@ -240,7 +242,7 @@ def _problems(outcome: Outcome) -> Iterator[str]:
     yield from (f"still alive: {one}" for one in outcome.left)
 
 
-def _say_trouble(trouble: Trouble, landed: dict[Any, str]) -> None:
+def _say_trouble(trouble: DemoTrouble, landed: dict[Any, str]) -> None:
     end = f"; {trouble.task} landed" if trouble.task in landed else ""
     if trouble.task is not None and trouble.task not in landed:
         end = f"; {trouble.task} did not land"

@@ -35,7 +35,7 @@ def _run(order: AcpOrder, inbox: Inbox, first: str, early: list[int]) -> int:
     import asyncio
 
     try:
-        from corral.world.engines.runners.acp.runner import Runner
+        from corral.world.engines.runners.acp.runner import AcpRunner
     except ModuleNotFoundError as error:
         if error.name not in ("acp", "pydantic"):
             raise
@@ -46,7 +46,7 @@ def _run(order: AcpOrder, inbox: Inbox, first: str, early: list[int]) -> int:
     logging.basicConfig(handlers=[_Remarks()], level=logging.WARNING)
 
     async def session() -> int:
-        return await Runner(order, inbox).run(first, early)
+        return await AcpRunner(order, inbox).run(first, early)
 
     return asyncio.run(session())
 

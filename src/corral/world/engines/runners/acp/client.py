@@ -14,10 +14,10 @@ from msgspec import Struct
 from pydantic import ValidationError
 
 from corral.core.engine.facts import Asked, Denied
-from corral.world.engines.runners.acp.updates import Call, Updates
+from corral.world.engines.runners.acp.updates import AcpCall, Updates
 from corral.world.engines.runners.emit import remark, shortened, tell
-from corral.world.engines.runners.inbox import Message
-from corral.world.engines.runners.orders import AcpOrder, Policy
+from corral.world.engines.runners.inbox import InboxMessage
+from corral.world.engines.runners.orders import AcpOrder, PermissionPolicy
 
 _HARMLESS = ("read", "search", "think")
 _OPEN_QUESTIONS = 32
@@ -31,7 +31,7 @@ class Question(Struct):
     options: list[schema.PermissionOption]
     answer: asyncio.Future[schema.PermissionOption | None]
 
-    def choice(self, message: Message) -> schema.PermissionOption | None:
+    def choice(self, message: InboxMessage) -> schema.PermissionOption | None:
         """Return the option that a text names: by its name, id, kind or number."""
         said = message.text.strip().casefold()
         for number, option in enumerate(self.options, 1):
@@ -61,7 +61,7 @@ class Client:
             raise RequestError.method_not_found(method)
         return None
 
-    def answer(self, message: Message) -> bool:
+    def answer(self, message: InboxMessage) -> bool:
         """Answer an open question with a text; False if it does not answer any."""
         for question in self.questions.values():
             if message.answers in ("", question.call) and not question.answer.done():
@@ -91,9 +91,11 @@ class Client:
         call = self._updates.call(asked.tool_call)
         self._updates.tell_call(name, call)
         policy = self._order.policy
-        if policy is Policy.ASK:
+        if policy is PermissionPolicy.ASK:
             chosen = await self._ask(name, call, asked.options)
-        elif policy is Policy.ALLOW or (policy is Policy.ALLOW_EDITS and self._is_allowed(call)):
+        elif policy is PermissionPolicy.ALLOW or (
+            policy is PermissionPolicy.ALLOW_EDITS and self._is_allowed(call)
+        ):
             chosen = _option(asked.options, "allow_once", "allow_always")
         else:
             chosen = _option(asked.options, "reject_once", "reject_always")
@@ -107,7 +109,7 @@ class Client:
         return schema.RequestPermissionResponse(outcome=outcome)
 
     async def _ask(
-        self, name: str, call: Call, options: list[schema.PermissionOption]
+        self, name: str, call: AcpCall, options: list[schema.PermissionOption]
     ) -> schema.PermissionOption | None:
         refusal = _option(options, "reject_once", "reject_always")
         if len(self.questions) >= _OPEN_QUESTIONS:
@@ -126,7 +128,7 @@ class Client:
         finally:
             self.questions.pop(name, None)
 
-    def _is_allowed(self, call: Call) -> bool:
+    def _is_allowed(self, call: AcpCall) -> bool:
         if call.tool in _HARMLESS:
             return True
         if call.tool == "execute":

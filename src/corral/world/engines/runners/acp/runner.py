@@ -24,7 +24,7 @@ from corral.world.engines.runners.acp.agent import Agent
 from corral.world.engines.runners.acp.client import Client
 from corral.world.engines.runners.acp.updates import Updates
 from corral.world.engines.runners.emit import remark, shortened, tell
-from corral.world.engines.runners.inbox import Inbox, Message, Proof
+from corral.world.engines.runners.inbox import DeliveryProof, Inbox, InboxMessage
 from corral.world.engines.runners.inbox_watch import Listener
 from corral.world.engines.runners.orders import AcpOrder, McpServer
 
@@ -44,7 +44,7 @@ class _Over(Exception):
         self.finished = finished
 
 
-class Runner:
+class AcpRunner:
     def __init__(self, order: AcpOrder, inbox: Inbox) -> None:
         self._order = order
         self._inbox = inbox
@@ -54,7 +54,7 @@ class Runner:
         self._stopping = asyncio.Event()
         self._mail = asyncio.Event()
         self._session = ""
-        self._waiting: list[Message] = []  # for the next turns
+        self._waiting: list[InboxMessage] = []  # for the next turns
 
     async def run(self, first: str, early: Sequence[int]) -> int:
         """Run the session to its end; return the exit code. `early`: signals before this."""
@@ -127,7 +127,7 @@ class Runner:
             for one in (task, stop):
                 one.cancel()
 
-    async def _open(self, agent: Agent, doubtful: list[Message]) -> None:
+    async def _open(self, agent: Agent, doubtful: list[InboxMessage]) -> None:
         """Agree on the protocol, and begin the conversation or go on with one."""
         ours = schema.InitializeRequest(
             protocol_version=acp.PROTOCOL_VERSION,
@@ -152,7 +152,7 @@ class Runner:
         tell(Began(session=self._session, model=self._order.model, version=version))
 
     async def _conversation(
-        self, agent: Agent, theirs: schema.InitializeResponse, doubtful: list[Message]
+        self, agent: Agent, theirs: schema.InitializeResponse, doubtful: list[InboxMessage]
     ) -> dict[str, Any]:
         servers = [_mcp(server) for server in self._order.mcp]
         where: dict[str, Any] = {"cwd": self._tree, "mcpServers": servers}
@@ -169,7 +169,7 @@ class Runner:
             said = "".join(self._updates.history or ())
             for message in doubtful:
                 if _same(message.said, said):
-                    self._inbox.done(message, Proof.RECORD)
+                    self._inbox.done(message, DeliveryProof.RECORD)
                 else:
                     self._waiting.append(message)
         self._updates.history = None
@@ -221,7 +221,7 @@ class Runner:
             over = await self._turn(agent, message.said, message)
         return over
 
-    async def _next(self, agent: Agent) -> Message | None:
+    async def _next(self, agent: Agent) -> InboxMessage | None:
         """Return the next text; wait for one as long as the order says."""
         told = False
         deadline = time.monotonic() + self._order.linger_s
@@ -247,7 +247,7 @@ class Runner:
                 raise ConnectionError
         return None
 
-    async def _turn(self, agent: Agent, text: str, message: Message | None) -> _Over:
+    async def _turn(self, agent: Agent, text: str, message: InboxMessage | None) -> _Over:
         """Say something to the agent, and see to it until it has nothing more to say."""
         self._updates.begin_turn()
         prompt = {"sessionId": self._session, "prompt": [{"type": "text", "text": text}]}
@@ -276,12 +276,12 @@ class Runner:
             task.cancel()
             self._client.withdraw()
 
-    def _delivered(self, message: Message | None) -> Message | None:
+    def _delivered(self, message: InboxMessage | None) -> InboxMessage | None:
         """Record that the agent has a text: it reacted to it. Return what is still to be proved."""
         if message is None or not self._updates.any:
             return message
-        self._inbox.done(message, Proof.RECORD)
-        tell(Told(text=shortened(message.text, _LONGEST_TEXT), proof=Proof.RECORD))
+        self._inbox.done(message, DeliveryProof.RECORD)
+        tell(Told(text=shortened(message.text, _LONGEST_TEXT), proof=DeliveryProof.RECORD))
         return None
 
     def _read_mail(self) -> None:
@@ -289,7 +289,7 @@ class Runner:
         self._mail.clear()
         while (message := self._inbox.take()) is not None:
             if self._client.answer(message):
-                self._inbox.done(message, Proof.RECORD)
+                self._inbox.done(message, DeliveryProof.RECORD)
             else:
                 self._waiting.append(message)
 

@@ -25,7 +25,7 @@ _PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE
 _PATHS = ("file_path", "filePath", "filepath", "path", "abs_path")
 
 
-class Call(Struct):
+class AcpCall(Struct):
     """A tool call, as far as it is known."""
 
     tool: str = ""
@@ -45,7 +45,7 @@ class Updates:
         self.history: list[str] | None = None  # what was said to the agent, while it is replayed
         self.any = False  # whether this turn had any update
         self._said = ""
-        self._calls: dict[str, Call] = {}
+        self._calls: dict[str, AcpCall] = {}
         self._window: Window | None = None
         self._cost = 0.0
         self._cost_told = 0.0
@@ -79,9 +79,9 @@ class Updates:
             if update.cost is not None and update.cost.currency.upper() == "USD":
                 self._cost = update.cost.amount
 
-    def call(self, update: schema.ToolCall | schema.ToolCallUpdate) -> Call:
+    def call(self, update: schema.ToolCall | schema.ToolCallUpdate) -> AcpCall:
         """Take in what is new about a tool call, and return all that is known of it."""
-        call = self._calls.setdefault(update.tool_call_id, Call())
+        call = self._calls.setdefault(update.tool_call_id, AcpCall())
         while len(self._calls) > _CALLS:
             self._calls.pop(next(iter(self._calls)))
         # A question about a call knows its kind less well than the call itself.
@@ -99,7 +99,7 @@ class Updates:
             tell(Answered(call=update.tool_call_id, ok=ok, text=shortened(_answer(update))))
         return call
 
-    def tell_call(self, name: str, call: Call) -> None:
+    def tell_call(self, name: str, call: AcpCall) -> None:
         """Tell of a tool call, once."""
         if not call.told:
             call.told = True

@@ -8,7 +8,7 @@ from corral.core.errors import BadInput, CorralError, NotFound
 from corral.world.engines.runners.emit import tell
 from corral.world.engines.runners.inbox import Inbox
 from corral.world.engines.runners.orders import TmuxOrder, received
-from corral.world.engines.runners.tmux.runner import NO_START, Runner
+from corral.world.engines.runners.tmux.runner import NO_START, TmuxRunner
 
 
 def main() -> int:
@@ -20,7 +20,7 @@ def main() -> int:
             raise NotFound(f"{order.argv[0]}: there is no such program")
         inbox = Inbox(order.room, "tmux")
         try:
-            return Runner(order, inbox).run(sys.stdin.read())
+            return TmuxRunner(order, inbox).run(sys.stdin.read())
         finally:
             inbox.close()
     except CorralError as error:

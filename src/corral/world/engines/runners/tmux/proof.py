@@ -5,7 +5,7 @@ from typing import Protocol
 _LONGEST_PART = 60
 
 
-class Record(Protocol):
+class ProgramRecord(Protocol):
     """A program's own record of what it was told."""
 
     def mark(self) -> None:

@@ -8,11 +8,11 @@ from collections.abc import Callable
 
 from corral.core.engine.facts import Began, Finished, Ready, Told, Trouble
 from corral.world.engines.runners.emit import remark, shortened, tell
-from corral.world.engines.runners.inbox import Inbox, Message, Proof
+from corral.world.engines.runners.inbox import DeliveryProof, Inbox, InboxMessage
 from corral.world.engines.runners.orders import TmuxOrder
 from corral.world.engines.runners.tmux import claude
-from corral.world.engines.runners.tmux.proof import Record, times_on_screen
-from corral.world.engines.runners.tmux.server import Server, Tmux
+from corral.world.engines.runners.tmux.proof import ProgramRecord, times_on_screen
+from corral.world.engines.runners.tmux.server import Tmux, TmuxServer
 from corral.world.watch import Watch
 
 NO_START, STOPPED = 2, 143
@@ -25,7 +25,7 @@ _LAST_LINES = 30
 _BUSY_S = 900.0  # a screen that moves for longer than a turn is one that always does
 
 
-def _record(whose: str) -> Record | None:
+def _record(whose: str) -> ProgramRecord | None:
     """Return a program's own record, where it has one that we can read."""
     home = os.environ.get("CLAUDE_CONFIG_DIR", "")
     if whose != "claude" or not home:
@@ -34,7 +34,7 @@ def _record(whose: str) -> Record | None:
     return claude.Transcript(home)
 
 
-class Runner:
+class TmuxRunner:
     def __init__(self, order: TmuxOrder, inbox: Inbox) -> None:
         self._order = order
         self._inbox = inbox
@@ -48,7 +48,7 @@ class Runner:
         signal.signal(signal.SIGTERM, self._on_stop)
         texts = self._undelivered()
         try:
-            server = Server(self._order, os.getcwd(), os.environ)
+            server = TmuxServer(self._order, os.getcwd(), os.environ)
         except Tmux as error:
             tell(Finished(trouble=Trouble.OTHER, text=str(error)))
             return NO_START
@@ -62,17 +62,17 @@ class Runner:
         tell(finished)
         return code
 
-    def _undelivered(self) -> list[Message]:
+    def _undelivered(self) -> list[InboxMessage]:
         """Return what a runner before us took, and the program's record does not have."""
         texts = []
         for message in self._inbox.doubtful():
             if self._record is not None and self._record.has(message.typed):
-                self._inbox.done(message, Proof.RECORD)
+                self._inbox.done(message, DeliveryProof.RECORD)
             else:
                 texts.append(message)
         return texts
 
-    def _talk(self, server: Server, first: str, texts: list[Message]) -> None:
+    def _talk(self, server: TmuxServer, first: str, texts: list[InboxMessage]) -> None:
         """Pass on text until the program ends, or we are stopped."""
         try:
             self._await_stillness(server, self._order.ready_s)
@@ -97,7 +97,7 @@ class Runner:
             # The program, or its server, went away in the middle; what was not done stays.
             remark(str(error))
 
-    def _hand_over(self, server: Server, text: str) -> Proof:
+    def _hand_over(self, server: TmuxServer, text: str) -> DeliveryProof:
         """Type a text, send it off, and find out whether it arrived."""
         before = times_on_screen(text, server.screen())
         if self._record is not None:
@@ -112,16 +112,16 @@ class Runner:
         server.press("Enter")
         if self._record is None:
             shown = shown or self._await(is_shown, self._order.proof_s)
-            proof = Proof.SCREEN if shown else Proof.NONE
+            proof = DeliveryProof.SCREEN if shown else DeliveryProof.NONE
         else:
             record = self._record
             # What makes the program end, like /exit, may never get into its record.
             self._await(lambda: record.has(text) or server.is_over(), self._order.proof_s)
-            proof = Proof.RECORD if record.has(text) else Proof.NONE
+            proof = DeliveryProof.RECORD if record.has(text) else DeliveryProof.NONE
         tell(Told(text=shortened(text, 200), proof=proof))
         return proof
 
-    def _await_stillness(self, server: Server, limit_s: float) -> None:
+    def _await_stillness(self, server: TmuxServer, limit_s: float) -> None:
         """Wait until the program has drawn its screen, and leaves it as it is."""
         seen: list[str] = []
         since = time.monotonic()
@@ -143,7 +143,7 @@ class Runner:
             time.sleep(pause_s)
         return true
 
-    def _await_end(self, server: Server) -> None:
+    def _await_end(self, server: TmuxServer) -> None:
         server.wait()
         self._watch.ring()
 

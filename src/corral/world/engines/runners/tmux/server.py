@@ -50,7 +50,7 @@ def capture(room: str, lines: int, *, joined: bool = False) -> list[str]:
     return found[-lines:] if lines > 0 else []
 
 
-class Server:
+class TmuxServer:
     def __init__(self, order: TmuxOrder, tree: str, env: Mapping[str, str]) -> None:
         self._room = order.room
         self._clear = order.clear
