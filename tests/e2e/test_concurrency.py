@@ -11,7 +11,7 @@ from corral.core.board.commands import AddTask
 from corral.store.port import Request
 from corral.store.sqlite import SqliteStore
 from tests.e2e.corral_command import Board
-from tests.e2e.herd import Herd
+from tests.e2e.worker_processes import WorkerProcesses
 
 
 def add_tasks(folder: Path, number: int) -> None:
@@ -44,14 +44,14 @@ def test_1920_appends_of_32_processes_at_once_are_all_there_once(board: Board) -
     add_tasks(board.folder, 32)
     before = len(board.events())
     acknowledged: dict[str, int] = {}
-    with Herd(board.folder) as herd:
+    with WorkerProcesses(board.folder) as workers:
         for number in range(1, 33):
-            herd.add("append", f"writer-{number}", f"AF-{number}", "1", "60")
-        herd.open_gate()
-        for _, line in herd.lines():
+            workers.add("append", f"writer-{number}", f"AF-{number}", "1", "60")
+        workers.open_gate()
+        for _, line in workers.lines():
             seq, text = line.split()
             acknowledged[text] = int(seq)
-        assert [process.wait() for process in herd.processes.values()] == [0] * 32
+        assert [process.wait() for process in workers.processes.values()] == [0] * 32
 
     assert len(acknowledged) == 1920
     assert comments(board) == acknowledged
@@ -77,16 +77,16 @@ def test_every_acknowledged_event_survives_killing_writers_throughout(
     lives: Counter[int] = Counter()
     killed: set[str] = set()
 
-    def start(herd: Herd, slot: int) -> None:
+    def start(workers: WorkerProcesses, slot: int) -> None:
         lives[slot] += 1
         name = f"{slot}.{lives[slot]}"
-        herd.add("append", name, f"AF-{slot}", str(done[slot] + 1), str(each))
+        workers.add("append", name, f"AF-{slot}", str(done[slot] + 1), str(each))
 
-    with Herd(board.folder) as herd:
+    with WorkerProcesses(board.folder) as workers:
         for slot in done:
-            start(herd, slot)
-        herd.open_gate()
-        for name, line in herd.lines():
+            start(workers, slot)
+        workers.open_gate()
+        for name, line in workers.lines():
             if line == "ready":
                 continue
             seq, text = line.split()
@@ -99,8 +99,8 @@ def test_every_acknowledged_event_survives_killing_writers_throughout(
                     continue
                 victim = dice.choice(unfinished)
                 killed.add(f"{victim}.{lives[victim]}")
-                herd.kill(f"{victim}.{lives[victim]}")
-                start(herd, victim)
+                workers.kill(f"{victim}.{lives[victim]}")
+                start(workers, victim)
 
     assert len(killed) >= kills // 2
     stored = comments(board)
@@ -119,11 +119,11 @@ def test_every_acknowledged_event_survives_killing_writers_throughout(
 
 def test_30_processes_claim_600_tasks_each_once_and_fairly(board: Board) -> None:
     add_tasks(board.folder, 600)
-    with Herd(board.folder) as herd:
+    with WorkerProcesses(board.folder) as workers:
         for number in range(1, 31):
-            herd.add("claim", f"claimer-{number}")
-        herd.open_gate()
-        acknowledged = Counter(name for name, line in herd.lines() if line != "nothing_ready")
+            workers.add("claim", f"claimer-{number}")
+        workers.open_gate()
+        acknowledged = Counter(name for name, line in workers.lines() if line != "nothing_ready")
 
     claims = [event for event in board.events() if event["type"] == "task.claimed"]
     assert len(claims) == 600

@@ -10,7 +10,7 @@ import pytest
 
 from corral.core.board.commands import COMMANDS
 from tests.e2e.corral_command import CORRAL, Board, unchanged
-from tests.e2e.herd import WORKER
+from tests.e2e.worker_processes import WORKER
 from tests.patience import PATIENCE_S
 
 # What each command that takes a token needs besides it. A new one has to be added here.

@@ -17,7 +17,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tests.engines.running import ENGINES, Yard, plan
+from tests.engines.running import ENGINES, EngineTree, plan
 from tests.standin.server import serving
 
 _SET_FLAGS, _UP, _BIND_MOUNT, _NO_SUCH_NAME = 0x8914, 0x1, 4096, 0x8183
@@ -37,16 +37,16 @@ def main(place: Path, programs: Path) -> None:
     with serving() as standin, ThreadPoolExecutor(4) as pool:
 
         def live(engine: str) -> dict[str, object]:
-            yard = Yard(place / engine, engine, standin.url(engine), programs)
+            project = EngineTree(place / engine, engine, standin.url(engine), programs)
             brief = plan(
                 {"op": "write", "path": "a.py", "content": "y = 2\n"},
                 {"op": "say", "text": "Done."},
             )
-            outcome = yard.run(yard.job(brief), limit_s=240)
+            outcome = project.run(project.job(brief), limit_s=240)
             return {
                 "code": outcome.code,
-                "wrote": (yard.tree / "a.py").exists(),
-                "beside": sorted(path.name for path in yard.place.iterdir()),
+                "wrote": (project.tree / "a.py").exists(),
+                "beside": sorted(path.name for path in project.place.iterdir()),
             }
 
         done = dict(zip(ENGINES, pool.map(live, ENGINES), strict=True))

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.engines.running import TOKEN, Yard
+from tests.engines.running import TOKEN, EngineTree
 from tests.engines.toolbox import Toolbox, toolbox
 from tests.standin.server import StandIn, serving
 
-MakeYard = Callable[[str, str], Yard]
+MakeYard = Callable[[str, str], EngineTree]
 
 
 @pytest.fixture(scope="module")
@@ -25,13 +25,13 @@ def tools() -> Iterator[Toolbox]:
 
 
 @pytest.fixture(scope="module")
-def make_yard(
+def make_refinery_repo(
     tmp_path_factory: pytest.TempPathFactory, standin: StandIn, programs: Path
 ) -> MakeYard:
     """Make a place for an engine and a scenario of that name."""
-    place = tmp_path_factory.mktemp("yards")
+    place = tmp_path_factory.mktemp("projects")
 
-    def make(engine: str, scenario: str) -> Yard:
-        return Yard(place / scenario, engine, standin.url(scenario), programs)
+    def make(engine: str, scenario: str) -> EngineTree:
+        return EngineTree(place / scenario, engine, standin.url(scenario), programs)
 
     return make

@@ -14,7 +14,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from tests.e2e.engines.ranch import Ranch, make_ranch
+from tests.e2e.engines.engine_repo import EngineRepo, make_engine_repo
 from tests.engines.running import KEY, MODELS, plan
 from tests.standin.faults import Fault
 from tests.standin.scenario import Record
@@ -90,20 +90,20 @@ class Matrix:
         self, place: Path, programs: Path, standin: StandIn, chains: Sequence[Chain]
     ) -> None:
         profiles = "".join(_profile(chain, standin.url) for chain in chains)
-        self.ranch: Ranch = make_ranch(place / "project", CONFIG + profiles)
-        self.ranch.env["PATH"] = f"{programs}:{self.ranch.env['PATH']}"
-        self.ranch.env["CORRAL_TEST_KEY"] = KEY
+        self.project: EngineRepo = make_engine_repo(place / "project", CONFIG + profiles)
+        self.project.env["PATH"] = f"{programs}:{self.project.env['PATH']}"
+        self.project.env["CORRAL_TEST_KEY"] = KEY
         self._standin = standin
         self._brief = place / "brief.md"
         self._brief.write_text(PLAN)
         self.chains = {self._add(chain): chain for chain in chains}
 
     def _add(self, chain: Chain) -> str:
-        task = self.ranch.add(
+        task = self.project.add(
             f"Write with {chain.name}",
             *("--engine", chain.name, "--brief-file", str(self._brief), "--accept", ACCEPT),
         )
-        rooms = self.ranch.folder / "sessions"
+        rooms = self.project.folder / "sessions"
         self._standin.scenario(chain.name).fail_in_stages(
             lambda: launches_of(rooms, task), list(chain.faults.values())
         )
@@ -113,7 +113,7 @@ class Matrix:
         """Run the witness until every chain has met all of its faults."""
         deadline = time.monotonic() + limit_s
         open_tasks = dict(self.chains)
-        with self.ranch.witness():
+        with self.project.witness():
             while open_tasks:
                 found = self.launches()
                 for task, chain in list(open_tasks.items()):
@@ -123,12 +123,12 @@ class Matrix:
                 left = {chain.name: found[task] for task, chain in open_tasks.items()}
                 assert time.monotonic() < deadline, _shown(left)
                 time.sleep(0.5)
-            self.ranch.until(lambda: all(one["verdict"] for one in self.ranch.sessions()))
+            self.project.until(lambda: all(one["verdict"] for one in self.project.sessions()))
 
     def _leave(self, task: str, last: Launch) -> None:
         """See to it that a task whose faults are over is not tried again."""
         if last.verdict not in ("proved", "refused"):
-            self.ranch.here("task", "cancel", task, code=0)
+            self.project.here("task", "cancel", task, code=0)
 
     def launches(self) -> dict[str, list[Launch]]:
         """Return what became of the launches of each task."""
@@ -153,7 +153,7 @@ class Matrix:
         return [r for r in self._standin.scenario(name).seen(bodies=True).requests if r.work]
 
     def events(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in self.ranch.here("log", "--json").out.splitlines()]
+        return [json.loads(line) for line in self.project.here("log", "--json").out.splitlines()]
 
 
 def _take(

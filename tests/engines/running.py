@@ -76,7 +76,7 @@ class Outcome(Struct):
         return Spent(fresh, cached, output, cost)
 
 
-class Yard:
+class EngineTree:
     """A repository, a private home and a brief for one engine."""
 
     def __init__(self, place: Path, engine: str, base_url: str, programs: Path) -> None:

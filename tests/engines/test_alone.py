@@ -23,7 +23,7 @@ def report(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> dict[str
         if os.environ.get("CORRAL_NEED_ENGINES") == "1":
             pytest.fail("a network of one's own needs root and unshare")
         pytest.skip("a network of one's own needs root and unshare")
-    place = tmp_path_factory.mktemp("alone") / "yards"
+    place = tmp_path_factory.mktemp("alone") / "projects"
     place.mkdir()
     home = place.parent / "user"
     home.mkdir()

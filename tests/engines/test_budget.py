@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.engines.running import MODELS, plan
-from tests.engines.test_witness import ranch_of
+from tests.engines.test_witness import project_of
 from tests.standin.server import StandIn
 from tests.standin.talk import Usage
 
@@ -21,47 +21,47 @@ MUCH = plan(
 def test_claude_code_stops_within_a_turn_of_its_budget_and_the_report_is_right(
     tmp_path: Path, programs: Path, standin: StandIn
 ) -> None:
-    ranch = ranch_of(tmp_path, programs, standin, {"thrifty": "claude-code"})
-    config = ranch.path / ".corral" / "config.toml"
+    project = project_of(tmp_path, programs, standin, {"thrifty": "claude-code"})
+    config = project.path / ".corral" / "config.toml"
     config.write_text(config.read_text() + "[budget]\ntask_usd = 0.1\n")
     brief = tmp_path / "brief.md"
     brief.write_text(MUCH)
-    task = ranch.add("Write much", "--engine", "thrifty", "--brief-file", str(brief))
-    ranch.once()
-    assert (ranch.verdict(task), ranch.task(task)["state"]) == ("over_budget", "failed")
+    task = project.add("Write much", "--engine", "thrifty", "--brief-file", str(brief))
+    project.once()
+    assert (project.verdict(task), project.task(task)["state"]) == ("over_budget", "failed")
     seen = standin.scenario("thrifty").seen()
     turns = [record for record in seen.requests if record.work]
-    total = ranch.spent()
+    total = project.spent()
     tokens = (total["fresh"], total["cached"], total["output"])
     assert tokens == (seen.usage.fresh, seen.usage.cached, seen.usage.output)
     assert total["cost_usd"] >= 0.1, json.dumps(total)
     assert total["cost_usd"] < 0.1 + 2 * total["cost_usd"] / len(turns), "one turn more at most"
     assert len(turns) < 10
-    assert ranch.leftovers() == []
+    assert project.leftovers() == []
 
 
 def test_those_that_tell_nothing_while_they_run_are_stopped_within_a_turn_of_their_budget(
     tmp_path: Path, programs: Path, standin: StandIn
 ) -> None:
     names = {f"late-{engine}": engine for engine in LATE}
-    ranch = ranch_of(tmp_path, programs, standin, names)
+    project = project_of(tmp_path, programs, standin, names)
     prices = {
         f'[budget.prices."{MODELS[engine]}"]\ninput = {INPUT}\noutput = {OUTPUT}\n'
         for engine in LATE
     }
-    config = ranch.path / ".corral" / "config.toml"
+    config = project.path / ".corral" / "config.toml"
     config.write_text(config.read_text() + "[budget]\ntask_usd = 0.1\n" + "".join(prices))
     brief = tmp_path / "brief.md"
     brief.write_text(MUCH)
     tasks = {}
     for name in names:
-        tasks[name] = ranch.add("Write much", "--engine", name, "--brief-file", str(brief))
-    ranch.patient(400, "witness", "run", "--once")
-    lines = {one["name"]: one for one in ranch.here("cost", "--json", code=0).data["tasks"]}
+        tasks[name] = project.add("Write much", "--engine", name, "--brief-file", str(brief))
+    project.patient(400, "witness", "run", "--once")
+    lines = {one["name"]: one for one in project.here("cost", "--json", code=0).data["tasks"]}
     for name, task in tasks.items():
-        assert ranch.verdict(task) == "over_budget", (name, ranch.detail(task))
+        assert project.verdict(task) == "over_budget", (name, project.detail(task))
         _check(lines[task], [one.usage for one in standin.scenario(name).seen().requests], name)
-    assert ranch.leftovers() == []
+    assert project.leftovers() == []
 
 
 def _check(line: dict[str, Any], used: list[Usage], name: str) -> None:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from corral.core.engine.facts import Answered, Fact, Finished, Limited, Trouble
 from tests.engines.conftest import MakeYard
-from tests.engines.running import Outcome, Yard, plan
+from tests.engines.running import EngineTree, Outcome, plan
 from tests.standin.faults import Fault
 from tests.standin.server import StandIn
 
@@ -44,28 +44,28 @@ ALL = (*SAID, *PASSING, *OTHERWISE)
 
 
 class Case(Struct):
-    yard: Yard
+    project: EngineTree
     outcome: Outcome
     requests: int
 
 
 @pytest.fixture(scope="module")
-def cases(make_yard: MakeYard, standin: StandIn) -> dict[tuple[str, str], Case]:
+def cases(make_refinery_repo: MakeYard, standin: StandIn) -> dict[tuple[str, str], Case]:
     def suffer(which: tuple[str, str]) -> Case:
         engine, fault = which
         name = f"{engine}-{fault}".replace(" ", "-").replace(",", "")
         scenario = standin.scenario(name)
         scenario.fail(replace(FAULTS[fault]))
-        yard = make_yard(engine, name)
+        project = make_refinery_repo(engine, name)
         brief = plan(
             {"op": "write", "path": "a.py", "content": "y = 2\n"}, {"op": "say", "text": "Done."}
         )
-        outcome = yard.run(
-            yard.job(brief, idle_s=5),
+        outcome = project.run(
+            project.job(brief, idle_s=5),
             limit_s=240,
             enough=in_trouble if which in SAID else lambda _: False,
         )
-        return Case(yard, outcome, len(scenario.seen().requests))
+        return Case(project, outcome, len(scenario.seen().requests))
 
     with ThreadPoolExecutor(3) as pool:
         return dict(zip(ALL, pool.map(suffer, ALL), strict=True))
@@ -89,7 +89,7 @@ def test_what_passes_does_no_harm(
     which: tuple[str, str], cases: dict[tuple[str, str], Case]
 ) -> None:
     case = cases[which]
-    assert (case.yard.tree / "a.py").read_text() == "y = 2\n"
+    assert (case.project.tree / "a.py").read_text() == "y = 2\n"
     assert case.outcome.finished == Finished(text=case.outcome.all(Finished)[0].text)
     assert bool(case.outcome.all(Limited)) == ("rate" in which[1])
 
@@ -102,15 +102,15 @@ def test_a_good_end_says_nothing_about_the_work(
     assert case.outcome.code == 0
     assert case.outcome.finished is not None
     assert case.outcome.finished.trouble is None
-    assert case.yard.git("status", "--short") == ""
+    assert case.project.git("status", "--short") == ""
     assert all(not answer.ok for answer in case.outcome.all(Answered))
 
 
 @pytest.mark.parametrize("engine", ["claude-code", "codex", "copilot", "gemini"])
-def test_a_conversation_that_is_gone(engine: str, make_yard: MakeYard) -> None:
-    yard = make_yard(engine, f"{engine}-gone")
-    job = yard.job(plan({"op": "say", "text": "Hello."}))
-    outcome = yard.run(replace(job, resume=job.new_id))
+def test_a_conversation_that_is_gone(engine: str, make_refinery_repo: MakeYard) -> None:
+    project = make_refinery_repo(engine, f"{engine}-gone")
+    job = project.job(plan({"op": "say", "text": "Hello."}))
+    outcome = project.run(replace(job, resume=job.new_id))
     assert outcome.code != 0
     assert outcome.finished is not None
     assert outcome.finished.trouble is Trouble.SESSION

@@ -184,17 +184,17 @@ def test_a_limit_lasts_as_long_as_the_other_side_says(engine: str, suffered: Suf
 def test_a_refused_key_is_a_persons_business(engine: str, suffered: Suffered) -> None:
     met = suffered.launches[f"broken-{engine}"]
     assert [one.fault for one in met] == list(BROKEN), "it was started again on that account"
-    alerts = suffered.matrix.ranch.here("alert", "list", "--json").data
+    alerts = suffered.matrix.project.here("alert", "list", "--json").data
     refused = {one["subject"] for one in alerts if one["kind"] == "account_refused"}
     assert f"broken-{engine}" in refused
 
 
 def test_nothing_is_left_of_it(suffered: Suffered) -> None:
-    ranch = suffered.matrix.ranch
-    assert ranch.leftovers() == []
-    assert [one["id"] for one in ranch.sessions() if not one["verdict"]] == []
-    assert ranch.here("lease", "list", "--json").data == []
-    assert KEY not in ranch.here("log", "--json").out
+    project = suffered.matrix.project
+    assert project.leftovers() == []
+    assert [one["id"] for one in project.sessions() if not one["verdict"]] == []
+    assert project.here("lease", "list", "--json").data == []
+    assert KEY not in project.here("log", "--json").out
 
 
 def test_the_table_of_the_manual_is_this_one() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.corral_command import make_repository
-from tests.e2e.mayor.hall import Hall, plan, task
+from tests.e2e.mayor.mayor_repo import MayorRepo, plan, task
 from tests.engines.running import KEY, MODELS
 from tests.standin.server import StandIn
 
@@ -33,33 +33,33 @@ def test_a_real_agent_is_corrected_and_goes_on_with_the_same_conversation(
 ) -> None:
     name = f"mayor-{engine}"
     make_repository(tmp_path / "project")
-    hall = Hall(tmp_path / "project")
-    hall.corral("init")
-    hall.configure(CONFIG.format(type=engine, model=MODELS[engine], url=standin.url(name)))
-    hall.env["PATH"] = f"{programs}:{hall.env['PATH']}"
-    hall.env["CORRAL_TEST_KEY"] = KEY
+    project = MayorRepo(tmp_path / "project")
+    project.corral("init")
+    project.configure(CONFIG.format(type=engine, model=MODELS[engine], url=standin.url(name)))
+    project.env["PATH"] = f"{programs}:{project.env['PATH']}"
+    project.env["CORRAL_TEST_KEY"] = KEY
     good = plan(task("a", brief="x" * 9_000), task("b", needs=["a"]))
     wrong = plan(task("a", needs=["zebra"]))
     steps: list[dict[str, Any]] = [{"op": "say", "texts": ["No plan.", wrong, good], "mark": MARK}]
-    before = hall.checkout()
-    hall.corral("mayor", "start", "--task", f"Do it. PLAN {json.dumps(steps)}", "--yes")
-    assert hall.titles() == {"Do a": "todo", "Do b": "todo"}
-    answered = [event["data"] for event in hall.of_type("mayor.answered")]
+    before = project.checkout()
+    project.corral("mayor", "start", "--task", f"Do it. PLAN {json.dumps(steps)}", "--yes")
+    assert project.titles() == {"Do a": "todo", "Do b": "todo"}
+    answered = [event["data"] for event in project.of_type("mayor.answered")]
     assert [bool(one.get("problems")) for one in answered] == [True, True, False]
     assert 'there is no task "zebra"' in answered[1]["problems"][0]
-    asked = [event["data"] for event in hall.of_type("mayor.asked")]
+    asked = [event["data"] for event in project.of_type("mayor.asked")]
     assert asked[0].get("resume", "") == ""
     assert asked[1]["resume"] == asked[2]["resume"] == answered[0]["thread"] != ""
-    assert hall.mayor()["tokens"] > 0
+    assert project.mayor()["tokens"] > 0
 
     change = plan(task("c"), cancel=["b"])
     write = {"op": "write", "path": "made.txt", "content": "no\n"}
     again = [write, {"op": "say", "text": str(change)}]
-    hall.corral("mayor", "ask", f"Again. PLAN {json.dumps(again)}", "--yes")
-    assert hall.titles() == {"Do a": "todo", "Do b": "cancelled", "Do c": "todo"}
-    last = hall.of_type("mayor.answered")[-1]["data"]
+    project.corral("mayor", "ask", f"Again. PLAN {json.dumps(again)}", "--yes")
+    assert project.titles() == {"Do a": "todo", "Do b": "cancelled", "Do c": "todo"}
+    last = project.of_type("mayor.answered")[-1]["data"]
     assert last.get("wrote", []) == [], "it may only look"
-    assert hall.of_type("mayor.asked")[-1]["data"]["resume"] == answered[0]["thread"]
-    assert hall.checkout() == before
-    assert KEY not in hall.here("log", "--json").out
-    hall.nothing_left()
+    assert project.of_type("mayor.asked")[-1]["data"]["resume"] == answered[0]["thread"]
+    assert project.checkout() == before
+    assert KEY not in project.here("log", "--json").out
+    project.nothing_left()

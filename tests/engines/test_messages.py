@@ -9,22 +9,24 @@ from typing import Any
 import pytest
 
 from corral.world.engines import conversations
-from tests.e2e.engines.ranch import Ranch
+from tests.e2e.engines.engine_repo import EngineRepo
 from tests.engines.running import plan
-from tests.engines.test_witness import ranch_of
+from tests.engines.test_witness import project_of
 from tests.standin.scenario import Scenario
 from tests.standin.server import StandIn
 
 WAYS = [("claude-code", "cli"), ("codex", "cli"), ("claude-code", "acp"), ("codex", "acp")]
 
 
-def prepared(place: Path, programs: Path, standin: StandIn, engine: str, transport: str) -> Ranch:
+def prepared(
+    place: Path, programs: Path, standin: StandIn, engine: str, transport: str
+) -> EngineRepo:
     name = f"letters-{engine}-{transport}"
-    ranch = ranch_of(place, programs, standin, {name: engine})
-    config = ranch.path / ".corral" / "config.toml"
+    project = project_of(place, programs, standin, {name: engine})
+    config = project.path / ".corral" / "config.toml"
     text = config.read_text()
     config.write_text(text.replace('type = "', f'transport = "{transport}"\ntype = "'))
-    return ranch
+    return project
 
 
 def told(scenario: Scenario, message: str) -> list[int]:
@@ -33,12 +35,12 @@ def told(scenario: Scenario, message: str) -> list[int]:
     return [json.dumps(one.body).count(f"[{message} from ") for one in asked]
 
 
-def working(ranch: Ranch, name: str, place: Path, delay_s: float) -> str:
+def working(project: EngineRepo, name: str, place: Path, delay_s: float) -> str:
     """Add a task whose model takes its time before it does anything."""
     brief = place / f"{name}.md"
     write = {"op": "write", "path": "a.py", "content": "y = 2\n", "delay": delay_s}
     brief.write_text(plan(write, {"op": "say", "text": "Done."}))
-    return ranch.add("Write it", "--engine", name, "--brief-file", str(brief))
+    return project.add("Write it", "--engine", name, "--brief-file", str(brief))
 
 
 def message(*steps: dict[str, Any]) -> str:
@@ -49,28 +51,28 @@ def message(*steps: dict[str, Any]) -> str:
 def test_a_message_in_the_middle_of_a_turn_is_the_next_turn_once(
     tmp_path: Path, programs: Path, standin: StandIn, engine: str, transport: str
 ) -> None:
-    ranch = prepared(tmp_path, programs, standin, engine, transport)
+    project = prepared(tmp_path, programs, standin, engine, transport)
     name = f"letters-{engine}-{transport}"
     scenario = standin.scenario(name)
     write = {"op": "write", "path": "told.py", "content": "z = 3\n", "delay": 2.0}
-    with ranch.witness() as first:
-        task = working(ranch, name, tmp_path, 8.0)
-        ranch.until(lambda: any(one.work for one in scenario.seen().requests))
+    with project.witness() as first:
+        task = working(project, name, tmp_path, 8.0)
+        project.until(lambda: any(one.work for one in scenario.seen().requests))
         text = message(write, {"op": "say", "text": "Noted."})
-        sent = ranch.data("message", "send", f"{task}.1", text)["id"]
-        ranch.until(lambda: ranch.of_type("message.taken"))
+        sent = project.data("message", "send", f"{task}.1", text)["id"]
+        project.until(lambda: project.of_type("message.taken"))
         first.kill()
         first.wait()
-    with ranch.witness():
-        assert ranch.until_ended(task) == "proved", ranch.detail(task)
-    assert ranch.git("show", f"{ranch.task(task)['commit']}:told.py") == "z = 3"
+    with project.witness():
+        assert project.until_ended(task) == "proved", project.detail(task)
+    assert project.git("show", f"{project.task(task)['commit']}:told.py") == "z = 3"
     counts = told(scenario, sent)
     assert counts[0] == 0, "it came in the middle of a turn"
     assert max(counts) == counts[-1] == 1, counts
-    (proof,) = ranch.of_type("message.delivered")
+    (proof,) = project.of_type("message.delivered")
     assert proof["data"]["proof"] == "record"
-    assert ranch.reactions() == ([("message", "resume")] if transport == "cli" else [])
-    assert ranch.leftovers() == []
+    assert project.reactions() == ([("message", "resume")] if transport == "cli" else [])
+    assert project.leftovers() == []
 
 
 @pytest.mark.parametrize("engine", ["claude-code", "codex"])
@@ -78,19 +80,19 @@ def test_an_agent_that_is_killed_with_a_message_in_its_record_is_not_told_again(
     tmp_path: Path, programs: Path, standin: StandIn, engine: str
 ) -> None:
     name = f"killed-letters-{engine}"
-    ranch = ranch_of(tmp_path, programs, standin, {name: engine})
+    project = project_of(tmp_path, programs, standin, {name: engine})
     scenario = standin.scenario(name)
     slow = {"op": "write", "path": "told.py", "content": "z = 3\n", "delay": 20.0}
-    with ranch.witness():
-        task = working(ranch, name, tmp_path, 6.0)
-        ranch.until(lambda: any(one.work for one in scenario.seen().requests))
-        sent = ranch.data("message", "send", f"{task}.1", message(slow))["id"]
-        home = str(ranch.room(f"{task}.1") / "home")
-        ranch.until(lambda: any(told(scenario, sent)))
-        ranch.until(lambda: conversations.has(home, f"[{sent} from "))
-        started = json.loads((ranch.room(f"{task}.1") / "run-2" / "process.json").read_text())
+    with project.witness():
+        task = working(project, name, tmp_path, 6.0)
+        project.until(lambda: any(one.work for one in scenario.seen().requests))
+        sent = project.data("message", "send", f"{task}.1", message(slow))["id"]
+        home = str(project.room(f"{task}.1") / "home")
+        project.until(lambda: any(told(scenario, sent)))
+        project.until(lambda: conversations.has(home, f"[{sent} from "))
+        started = json.loads((project.room(f"{task}.1") / "run-2" / "process.json").read_text())
         os.kill(int(started["program_pid"]), signal.SIGKILL)
-        assert ranch.until_ended(task) == "proved", ranch.detail(task)
-    assert ranch.reactions() == [("message", "resume"), ("crashed", "resume")]
+        assert project.until_ended(task) == "proved", project.detail(task)
+    assert project.reactions() == [("message", "resume"), ("crashed", "resume")]
     assert max(told(scenario, sent)) == 1
-    assert [e["data"]["proof"] for e in ranch.of_type("message.delivered")] == ["record"]
+    assert [e["data"]["proof"] for e in project.of_type("message.delivered")] == ["record"]

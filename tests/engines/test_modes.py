@@ -6,7 +6,7 @@ import pytest
 
 from corral.world.engines.recipe import Permission
 from tests.engines.conftest import MakeYard
-from tests.engines.running import ENGINES, Outcome, Yard, plan
+from tests.engines.running import ENGINES, EngineTree, Outcome, plan
 from tests.standin.faults import Fault
 from tests.standin.server import StandIn
 
@@ -19,10 +19,10 @@ WRITE = plan(
 
 
 @pytest.fixture(scope="module")
-def looked(make_yard: MakeYard) -> dict[str, tuple[Yard, Outcome]]:
-    def look(engine: str) -> tuple[Yard, Outcome]:
-        yard = make_yard(engine, f"{engine}-look")
-        return yard, yard.run(yard.job(WRITE, permission=Permission.READ), limit_s=240)
+def looked(make_refinery_repo: MakeYard) -> dict[str, tuple[EngineTree, Outcome]]:
+    def look(engine: str) -> tuple[EngineTree, Outcome]:
+        project = make_refinery_repo(engine, f"{engine}-look")
+        return project, project.run(project.job(WRITE, permission=Permission.READ), limit_s=240)
 
     with ThreadPoolExecutor(4) as pool:
         return dict(zip(ENGINES, pool.map(look, ENGINES), strict=True))
@@ -30,35 +30,37 @@ def looked(make_yard: MakeYard) -> dict[str, tuple[Yard, Outcome]]:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_who_may_only_look_changes_nothing(
-    engine: str, looked: dict[str, tuple[Yard, Outcome]]
+    engine: str, looked: dict[str, tuple[EngineTree, Outcome]]
 ) -> None:
-    yard, outcome = looked[engine]
+    project, outcome = looked[engine]
     assert outcome.code is not None, "it waits for somebody"
-    changed = yard.git("status", "--short") + yard.git("log", "--format=%s")
-    assert (changed == "The beginning\n") == yard.recipe.read_only
+    changed = project.git("status", "--short") + project.git("log", "--format=%s")
+    assert (changed == "The beginning\n") == project.recipe.read_only
 
 
-def written_down(yard: Yard) -> bool:
+def written_down(project: EngineTree) -> bool:
     """Whether the engine's own record has the first step: one of them writes a little behind."""
-    return any(b"y = 2" in path.read_bytes() for path in yard.home.rglob("*.jsonl"))
+    return any(b"y = 2" in path.read_bytes() for path in project.home.rglob("*.jsonl"))
 
 
 @pytest.mark.parametrize("engine", ["claude-code", "codex", "copilot"])
-def test_a_killed_conversation_goes_on(engine: str, make_yard: MakeYard, standin: StandIn) -> None:
-    yard = make_yard(engine, f"{engine}-killed")
+def test_a_killed_conversation_goes_on(
+    engine: str, make_refinery_repo: MakeYard, standin: StandIn
+) -> None:
+    project = make_refinery_repo(engine, f"{engine}-killed")
     scenario = standin.scenario(f"{engine}-killed")
     scenario.fail(Fault("hang", skip=1))
-    first = yard.run(
-        yard.job(plan({"op": "write", "path": "a.py", "content": "y = 2\n"})),
-        until=lambda: any(r.fault for r in scenario.seen().requests) and written_down(yard),
+    first = project.run(
+        project.job(plan({"op": "write", "path": "a.py", "content": "y = 2\n"})),
+        until=lambda: any(r.fault for r in scenario.seen().requests) and written_down(project),
     )
     assert first.code is None, "it was to be killed"
     assert first.session
     brief = plan(
         {"op": "write", "path": "c.py", "content": "z = 4\n"}, {"op": "say", "text": "On."}
     )
-    second = yard.run(yard.job(brief, resume=first.session))
+    second = project.run(project.job(brief, resume=first.session))
     assert second.session == first.session, second
-    assert (yard.tree / "c.py").exists()
+    assert (project.tree / "c.py").exists()
     last = scenario.seen(bodies=True).requests[-1]
     assert "y = 2" in str(last.body), "what it had done is forgotten"

@@ -14,8 +14,8 @@ from corral.world import keys
 from corral.world.engines.recipe import Mcp, Permission
 from corral.world.engines.registry import find
 from tests.e2e.corral_command import CORRAL
-from tests.e2e.engines.ranch import QUIET, Ranch, make_ranch
-from tests.engines.running import Outcome, Yard, plan
+from tests.e2e.engines.engine_repo import QUIET, EngineRepo, make_engine_repo
+from tests.engines.running import EngineTree, Outcome, plan
 from tests.engines.test_tools import up
 from tests.standin.server import StandIn
 
@@ -28,17 +28,17 @@ _SHOWN = r'"token": ?"(\d+)"'  # in the answer to a claim, or to a lease
 _COMMIT = r"(?<![0-9a-f])[0-9a-f]{40}(?![0-9a-f])"
 
 
-class Runner(Yard):
+class RelayedEngineTree(EngineTree):
     """An engine in a working tree that a person has made for it."""
 
-    def __init__(self, ranch: Ranch, name: str, standin: StandIn, programs: Path) -> None:
+    def __init__(self, project: EngineRepo, name: str, standin: StandIn, programs: Path) -> None:
         self.recipe = find(name)
-        self.place = ranch.path.parent / name
+        self.place = project.path.parent / name
         self.tree, self.home = self.place / "tree", self.place / "home"
         self._base_url = standin.url(f"relay-{name}")
-        self._path = f"{programs}:{ranch.env['PATH']}"
-        self._ranch = ranch
-        ranch.git("worktree", "add", "-q", "-b", f"by-{name}", str(self.tree), "main")
+        self._path = f"{programs}:{project.env['PATH']}"
+        self._ranch = project
+        project.git("worktree", "add", "-q", "-b", f"by-{name}", str(self.tree), "main")
 
     def start(self, brief: str) -> Outcome:
         return self.run(self.job(brief, permission=Permission.ALL, **self._tools()), limit_s=300)
@@ -103,13 +103,13 @@ def steps(name: str, own: str, baton: str, after: str, next_task: str) -> str:
 def test_four_agents_work_off_a_board_by_themselves_and_all_of_it_lands(
     tmp_path: Path, programs: Path, standin: StandIn
 ) -> None:
-    ranch = make_ranch(tmp_path / "project", QUIET)
+    project = make_engine_repo(tmp_path / "project", QUIET)
     names = list(RUNNERS)
-    own = {name: ranch.add(f"Write {name}.py", "--for", name) for name in names}
-    baton = ranch.add("Write baton.py", "--for", names[0])
-    with up(ranch):
+    own = {name: project.add(f"Write {name}.py", "--for", name) for name in names}
+    baton = project.add("Write baton.py", "--for", names[0])
+    with up(project):
         for name, after in zip(names, [*names[1:], ""], strict=True):
-            runner = Runner(ranch, name, standin, programs)
+            runner = RelayedEngineTree(project, name, standin, programs)
             brief = steps(name, own[name], baton, after, own.get(after, ""))
             outcome = runner.start(brief)
             assert outcome.code == 0, (name, outcome.facts[-5:])
@@ -118,26 +118,26 @@ def test_four_agents_work_off_a_board_by_themselves_and_all_of_it_lands(
                 tool for tool in TOOLS for fact in outcome.all(Used) if fact.tool.endswith(tool)
             }
             assert used == (TOOLS if after else TOOLS - {"hand_off"}), name
-        _check_log(ranch, own, baton)
-    ranch.patient(200, "refinery", "run", "--once")
-    landed = {event["data"]["task"] for event in ranch.of_type("task.landed")}
+        _check_log(project, own, baton)
+    project.patient(200, "refinery", "run", "--once")
+    landed = {event["data"]["task"] for event in project.of_type("task.landed")}
     assert landed == {*own.values(), baton}
-    files = ranch.git("ls-tree", "--name-only", "convoy/farm/trunk").split()
+    files = project.git("ls-tree", "--name-only", "convoy/project/trunk").split()
     assert {*(f"{name}.py" for name in names), "baton.py"} <= set(files)
 
 
-def _check_log(ranch: Ranch, own: dict[str, str], baton: str) -> None:
+def _check_log(project: EngineRepo, own: dict[str, str], baton: str) -> None:
     """Each did each of it, under its own name, and once."""
     names = list(own)
-    claims = [(e["data"]["task"], e["data"]["holder"]) for e in ranch.of_type("task.claimed")]
+    claims = [(e["data"]["task"], e["data"]["holder"]) for e in project.of_type("task.claimed")]
     assert claims == [pair for name in names for pair in ((own[name], name), (baton, name))]
     for kind in ("lease.acquired", "lease.released", "message.sent", "task.commented"):
-        assert [e["actor"] for e in ranch.of_type(kind)] == names, kind
-    handed = [(e["actor"], e["data"]["to"]) for e in ranch.of_type("task.handed_off")]
+        assert [e["actor"] for e in project.of_type(kind)] == names, kind
+    handed = [(e["actor"], e["data"]["to"]) for e in project.of_type("task.handed_off")]
     assert handed == list(pairwise(names))
-    submitted = [e["actor"] for e in ranch.of_type("task.submitted")]
+    submitted = [e["actor"] for e in project.of_type("task.submitted")]
     assert submitted == [*names, names[-1]]
-    read = [(e["actor"], e["data"]["reader"]) for e in ranch.of_type("message.delivered")]
+    read = [(e["actor"], e["data"]["reader"]) for e in project.of_type("message.delivered")]
     assert read == [(name, name) for name in names[1:]]
-    added = [e["actor"] for e in ranch.of_type("task.added") if "Follow-up" in e["data"]["title"]]
+    added = [e["actor"] for e in project.of_type("task.added") if "Follow-up" in e["data"]["title"]]
     assert added == names

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.e2e.engines.ranch import Ranch
+from tests.e2e.engines.engine_repo import EngineRepo
 from tests.engines.running import KEY, plan
-from tests.engines.test_witness import ranch_of
+from tests.engines.test_witness import project_of
 from tests.patience import PATIENCE_S
 from tests.standin.server import StandIn
 
@@ -14,11 +14,11 @@ USERS = ("claude-code", "codex", "gemini", "copilot")
 
 
 @contextmanager
-def up(ranch: Ranch) -> Iterator[None]:
+def up(project: EngineRepo) -> Iterator[None]:
     """Have the server run for a while, and nothing else."""
-    server = ranch.started("serve", "--port", "0")
+    server = project.started("serve", "--port", "0")
     try:
-        ranch.until((ranch.folder / "server.json").exists)
+        project.until((project.folder / "server.json").exists)
         yield
     finally:
         server.terminate()
@@ -29,7 +29,7 @@ def test_real_agents_report_send_and_reserve(
     tmp_path: Path, programs: Path, standin: StandIn
 ) -> None:
     names = {f"tools-{engine}": engine for engine in USERS}
-    ranch = ranch_of(tmp_path, programs, standin, names)
+    project = project_of(tmp_path, programs, standin, names)
     tasks = {}
     for name in names:
         brief = tmp_path / f"{name}.md"
@@ -42,24 +42,24 @@ def test_real_agents_report_send_and_reserve(
                 {"op": "say", "text": "Done."},
             )
         )
-        tasks[name] = ranch.add(
+        tasks[name] = project.add(
             f"Use the tools of corral, then write {name}.py",
             *("--engine", name, "--brief-file", str(brief), "--accept", f"test -f {name}.py"),
         )
-    with up(ranch):
-        ranch.patient(300, "witness", "run", "--once")
-    assert {name: ranch.verdict(task) for name, task in tasks.items()} == dict.fromkeys(
+    with up(project):
+        project.patient(300, "witness", "run", "--once")
+    assert {name: project.verdict(task) for name, task in tasks.items()} == dict.fromkeys(
         tasks, "proved"
-    ), {name: ranch.detail(task) for name, task in tasks.items()}
+    ), {name: project.detail(task) for name, task in tasks.items()}
     for name, task in tasks.items():
         session = f"{task}.1"
-        said = [e["data"]["text"] for e in ranch.of_type("session.progressed")]
+        said = [e["data"]["text"] for e in project.of_type("session.progressed")]
         assert f"{name} is at it" in said
-        sent = {e["data"]["sender"]: e["data"]["text"] for e in ranch.of_type("message.sent")}
+        sent = {e["data"]["sender"]: e["data"]["text"] for e in project.of_type("message.sent")}
         assert sent[session] == f"by {name}"
         leased = {
-            e["data"]["resource"]: e["data"]["holder"] for e in ranch.of_type("lease.acquired")
+            e["data"]["resource"]: e["data"]["holder"] for e in project.of_type("lease.acquired")
         }
         assert leased[f"service:{name}"] == session
-    assert KEY not in ranch.here("log", "--json").out
-    assert ranch.leftovers() == []
+    assert KEY not in project.here("log", "--json").out
+    assert project.leftovers() == []

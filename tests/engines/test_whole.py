@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 from corral.world.processes import landlock
-from tests.e2e.engines.ranch import Ranch
+from tests.e2e.engines.engine_repo import EngineRepo
 from tests.engines.running import ENGINES, KEY, plan
-from tests.engines.test_witness import ranch_of
+from tests.engines.test_witness import project_of
 from tests.standin.server import StandIn
 
 RUN_S = 420
@@ -35,9 +35,9 @@ def planned(place: Path, names: list[str]) -> Path:
     return file
 
 
-def run(ranch: Ranch, file: Path) -> dict[str, object]:
+def run(project: EngineRepo, file: Path) -> dict[str, object]:
     """Run a plan to its end; return the report."""
-    done = ranch.patient(RUN_S, "run", str(file), "--headless", "--json")
+    done = project.patient(RUN_S, "run", str(file), "--headless", "--json")
     assert done.code == 0, (done.out[-3000:], done.err[-2000:])
     report: dict[str, object] = json.loads(done.out.splitlines()[-1])["data"]
     return report
@@ -48,8 +48,8 @@ def test_all_engines_at_once_from_a_plan_to_the_branch(
 ) -> None:
     profiles = {f"mixed-{engine}": engine for engine in ENGINES}
     spoken = {f"spoken-{engine}": engine for engine in SPOKEN}
-    ranch = ranch_of(tmp_path, programs, standin, profiles | spoken)
-    config = ranch.path / ".corral" / "config.toml"
+    project = project_of(tmp_path, programs, standin, profiles | spoken)
+    config = project.path / ".corral" / "config.toml"
     text = config.read_text()
     for name in spoken:
         text = text.replace(f"[engine.{name}]\n", f'[engine.{name}]\ntransport = "acp"\n')
@@ -57,22 +57,22 @@ def test_all_engines_at_once_from_a_plan_to_the_branch(
         text += "[confine]\nenabled = true\n"
     config.write_text(text)
     names = [*profiles, *spoken]
-    report = run(ranch, planned(tmp_path, names))
+    report = run(project, planned(tmp_path, names))
     assert report["landed"] == len(names), report
     trunk = report["trunk"]
     for name in names:
-        assert ranch.git("show", f"{trunk}:{name}.py") == "y = 2"
-    assert KEY not in ranch.here("log", "--json").out
-    assert ranch.leftovers() == []
+        assert project.git("show", f"{trunk}:{name}.py") == "y = 2"
+    assert KEY not in project.here("log", "--json").out
+    assert project.leftovers() == []
 
 
 def test_twelve_sessions_of_two_engines_at_once(
     tmp_path: Path, programs: Path, standin: StandIn
 ) -> None:
     profiles = {"crowd-claude": "claude-code", "crowd-codex": "codex"}
-    ranch = ranch_of(tmp_path, programs, standin, profiles)
+    project = project_of(tmp_path, programs, standin, profiles)
     names = [f"{profile}_{n}" for profile in profiles for n in range(6)]
-    report = run(ranch, planned(tmp_path, names))
+    report = run(project, planned(tmp_path, names))
     assert report["landed"] == len(names), report
-    assert ranch.most_at_once() == len(names)
-    assert ranch.leftovers() == []
+    assert project.most_at_once() == len(names)
+    assert project.leftovers() == []

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.e2e.engines.ranch import QUIET, Ranch, make_ranch
+from tests.e2e.engines.engine_repo import QUIET, EngineRepo, make_engine_repo
 from tests.engines.running import ENGINES, KEY, MODELS, plan
 from tests.standin.server import StandIn
 
@@ -16,9 +16,9 @@ turn_s = {turn_s}
 """
 
 
-def ranch_of(
+def project_of(
     place: Path, programs: Path, standin: StandIn, scenarios: dict[str, str], turn_s: int = 60
-) -> Ranch:
+) -> EngineRepo:
     """Make a repository with a profile for each scenario: its name, and the type of its engine."""
     profiles = "".join(
         PROFILE.format(
@@ -26,17 +26,17 @@ def ranch_of(
         )
         for name, engine in scenarios.items()
     )
-    ranch = make_ranch(place / "project", QUIET + profiles)
-    ranch.env["PATH"] = f"{programs}:{ranch.env['PATH']}"
-    ranch.env["CORRAL_TEST_KEY"] = KEY
-    return ranch
+    project = make_engine_repo(place / "project", QUIET + profiles)
+    project.env["PATH"] = f"{programs}:{project.env['PATH']}"
+    project.env["CORRAL_TEST_KEY"] = KEY
+    return project
 
 
 def test_all_engines_in_one_convoy_are_proved(
     tmp_path: Path, programs: Path, standin: StandIn
 ) -> None:
     names = {f"mixed-{engine}": engine for engine in ENGINES}
-    ranch = ranch_of(tmp_path, programs, standin, names)
+    project = project_of(tmp_path, programs, standin, names)
     tasks = {}
     for name in names:
         brief = tmp_path / f"{name}.md"
@@ -46,15 +46,15 @@ def test_all_engines_in_one_convoy_are_proved(
                 {"op": "say", "text": "Done."},
             )
         )
-        tasks[name] = ranch.add(
+        tasks[name] = project.add(
             f"Write {name}.py",
             *("--engine", name, "--brief-file", str(brief), "--accept", f"test -f {name}.py"),
         )
-    ranch.patient(420, "witness", "run", "--once")
-    assert {name: ranch.verdict(task) for name, task in tasks.items()} == dict.fromkeys(
+    project.patient(420, "witness", "run", "--once")
+    assert {name: project.verdict(task) for name, task in tasks.items()} == dict.fromkeys(
         tasks, "proved"
-    ), {name: ranch.detail(task) for name, task in tasks.items()}
+    ), {name: project.detail(task) for name, task in tasks.items()}
     for name, task in tasks.items():
-        assert ranch.git("show", f"{ranch.task(task)['commit']}:{name}.py") == "y = 2"
-    assert KEY not in ranch.here("log", "--json").out
-    assert ranch.leftovers() == []
+        assert project.git("show", f"{project.task(task)['commit']}:{name}.py") == "y = 2"
+    assert KEY not in project.here("log", "--json").out
+    assert project.leftovers() == []

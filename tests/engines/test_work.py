@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from corral.core.engine.facts import Answered, Began, Denied, Said, Used
 from tests.engines.conftest import MakeYard
-from tests.engines.running import ENGINES, KEY, TOKEN, Outcome, Yard, http_tools, plan
+from tests.engines.running import ENGINES, KEY, TOKEN, EngineTree, Outcome, http_tools, plan
 from tests.engines.toolbox import Toolbox
 from tests.standin.scenario import Record
 from tests.standin.server import StandIn, key_mark
@@ -34,7 +34,7 @@ SECOND = plan({"op": "write", "path": "c.py", "content": "z = 4\n"}, {"op": "say
 
 
 class Story(Struct):
-    yard: Yard
+    project: EngineTree
     first: Outcome
     second: Outcome
     used: list[Usage]  # by the end of each turn, as the stand-in counts
@@ -42,21 +42,21 @@ class Story(Struct):
 
 
 @pytest.fixture(scope="module")
-def stories(make_yard: MakeYard, standin: StandIn, tools: Toolbox) -> dict[str, Story]:
+def stories(make_refinery_repo: MakeYard, standin: StandIn, tools: Toolbox) -> dict[str, Story]:
     def live(engine: str) -> Story:
-        yard = make_yard(engine, engine)
+        project = make_refinery_repo(engine, engine)
         scenario = standin.scenario(engine)
         mcp = http_tools(tools.url(engine)) if engine in CAN_USE_TOOLS else None
         brief = FIRST
         if mcp:
             call = '{"op": "call", "tool": "note", "args": {"text": "hello"}}, '
             brief = brief.replace("PLAN [", f"PLAN [{call}")
-        first = yard.run(yard.job(brief, mcp=mcp), limit_s=240)
+        first = project.run(project.job(brief, mcp=mcp), limit_s=240)
         used = scenario.seen().usage
-        job = yard.job(SECOND, resume=first.session, before=first.spent())
-        second = yard.run(job, limit_s=240)
+        job = project.job(SECOND, resume=first.session, before=first.spent())
+        second = project.run(job, limit_s=240)
         seen = scenario.seen(bodies=True)
-        return Story(yard, first, second, [used, seen.usage], seen.requests)
+        return Story(project, first, second, [used, seen.usage], seen.requests)
 
     with ThreadPoolExecutor(4) as pool:
         return dict(zip(ENGINES, pool.map(live, ENGINES), strict=True))
@@ -68,7 +68,7 @@ def story(request: pytest.FixtureRequest, stories: dict[str, Story]) -> Story:
 
 
 def test_it_does_what_the_brief_says_and_ends(story: Story) -> None:
-    tree = story.yard.tree
+    tree = story.project.tree
     assert (tree / "a.py").read_text() == "y = 2\n"
     assert (tree / "b.py").read_text() == "x = 3\n"
     assert story.first.code == 0
@@ -77,9 +77,9 @@ def test_it_does_what_the_brief_says_and_ends(story: Story) -> None:
 
 
 def test_it_leaves_nothing_else_in_the_tree(story: Story) -> None:
-    changed = set(story.yard.git("status", "--short").splitlines())
-    commits = story.yard.git("log", "--format=%an").splitlines()
-    if story.yard.recipe.commits:
+    changed = set(story.project.git("status", "--short").splitlines())
+    commits = story.project.git("log", "--format=%an").splitlines()
+    if story.project.recipe.commits:
         assert changed == set()
         assert commits == ["A Tester"] * 3
     else:
@@ -88,7 +88,7 @@ def test_it_leaves_nothing_else_in_the_tree(story: Story) -> None:
 
 
 def test_its_output_is_read(story: Story) -> None:
-    engine = story.yard.recipe.type
+    engine = story.project.recipe.type
     (began,) = story.first.all(Began)
     assert began.session
     used = story.first.all(Used)
@@ -109,7 +109,7 @@ def test_tokens_are_those_that_the_model_reported(story: Story) -> None:
         (story.first, story.second), story.used, (Usage(), story.used[0]), strict=True
     ):
         said = outcome.spent()
-        if story.yard.recipe.type in ROUNDED:
+        if story.project.recipe.type in ROUNDED:
             work = [r.usage for r in story.requests if r.work and r.usage.output == said.output]
             assert any(abs(said.fresh - one.fresh) <= 50 for one in work)
             continue
@@ -119,11 +119,11 @@ def test_tokens_are_those_that_the_model_reported(story: Story) -> None:
 
 def test_cost_is_said_where_the_engine_knows_it(story: Story) -> None:
     cost = story.first.spent().cost_usd
-    assert (cost is not None and cost > 0) if story.yard.recipe.cost else cost is None
+    assert (cost is not None and cost > 0) if story.project.recipe.cost else cost is None
 
 
 def test_it_goes_on_with_the_conversation(story: Story) -> None:
-    assert (story.yard.tree / "c.py").read_text() == "z = 4\n"
+    assert (story.project.tree / "c.py").read_text() == "z = 4\n"
     assert story.second.session == story.first.session
     last = [record for record in story.requests if record.work][-1]
     assert "All is done." in str(last.body), "what was said before is not part of it"
@@ -133,7 +133,7 @@ def test_it_goes_on_with_the_conversation(story: Story) -> None:
 @pytest.mark.parametrize("engine", RESTRICTED)
 def test_it_may_run_only_what_it_was_allowed(engine: str, stories: dict[str, Story]) -> None:
     story = stories[engine]
-    assert not (story.yard.place / "outside").exists()
+    assert not (story.project.place / "outside").exists()
     assert story.first.all(Denied)
 
 
@@ -154,7 +154,7 @@ def test_secrets_stay_in_the_environment(story: Story) -> None:
         if name in ("authorization", "x-api-key", "x-goog-api-key")
     }
     assert marks == {f"sha256:{key_mark(KEY)}"}, "the key of the profile was not used"
-    for folder in (story.yard.tree, story.yard.home):
+    for folder in (story.project.tree, story.project.home):
         for path in folder.rglob("*"):
             if path.is_file() and not path.is_symlink() and path.stat().st_size < 20_000_000:
                 content = path.read_bytes()
@@ -163,14 +163,16 @@ def test_secrets_stay_in_the_environment(story: Story) -> None:
 
 
 def test_files_of_ours_can_be_read_by_nobody_else(story: Story) -> None:
-    job = story.yard.job("Nothing.")
-    for name in story.yard.recipe.prepare(job).files:
+    job = story.project.job("Nothing.")
+    for name in story.project.recipe.prepare(job).files:
         assert stat.S_IMODE(Path(name).stat().st_mode) == 0o600, name
-    assert stat.S_IMODE(story.yard.home.stat().st_mode) == 0o700
+    assert stat.S_IMODE(story.project.home.stat().st_mode) == 0o700
 
 
 def test_nothing_is_secret_on_the_command_line(story: Story) -> None:
-    prepared = story.yard.recipe.prepare(story.yard.job("Nothing.", mcp=http_tools("http://x")))
+    prepared = story.project.recipe.prepare(
+        story.project.job("Nothing.", mcp=http_tools("http://x"))
+    )
     assert KEY not in str(prepared)
     assert TOKEN not in str(prepared)
     assert "CORRAL_TEST_KEY" in prepared.keys.values()

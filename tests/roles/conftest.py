@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from corral.roles import locks
-from tests.roles.deacon_repo import Yard
+from tests.roles.deacon_repo import DeaconRepo
 from tests.world.trees.tree_repo import repository
 
 
@@ -17,15 +17,15 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def yard(tmp_path: Path) -> Iterator[Yard]:
-    made = Yard(repository(tmp_path / "project"))
+def project(tmp_path: Path) -> Iterator[DeaconRepo]:
+    made = DeaconRepo(repository(tmp_path / "project"))
     yield made
     made.close()
 
 
 @pytest.fixture
-def witness(yard: Yard) -> Iterator[None]:
+def witness(project: DeaconRepo) -> Iterator[None]:
     """Have the lock of a witness taken."""
-    lock = locks.only_one(yard.repository.folder, "witness")
+    lock = locks.only_one(project.repository.folder, "witness")
     yield
     os.close(lock)

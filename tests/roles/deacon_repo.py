@@ -31,7 +31,7 @@ SLEEP = "import signal; print('up', flush=True); signal.pause()"
 PROGRAM = [sys.executable, "-I", "-S", "-c", SLEEP]
 
 
-class Yard:
+class DeaconRepo:
     """A repository with a board, whose time is ours, and a deacon."""
 
     def __init__(self, repo: Path) -> None:
@@ -123,7 +123,7 @@ class Yard:
         self.store.close()
 
 
-def marked(yard: Yard, **env: str) -> "subprocess.Popen[bytes]":
+def marked(project: DeaconRepo, **env: str) -> "subprocess.Popen[bytes]":
     """Start a process outside of any shim, with these marks, and wait until it is up."""
     process = subprocess.Popen(PROGRAM, env=env, stdout=subprocess.PIPE)
     assert process.stdout is not None
@@ -138,10 +138,10 @@ def end_all(*started: "subprocess.Popen[bytes]") -> None:
         process.wait()
 
 
-def until(yard: Yard, true: Callable[[State], bool], limit_s: float = PATIENCE_S) -> None:
+def until(project: DeaconRepo, true: Callable[[State], bool], limit_s: float = PATIENCE_S) -> None:
     """Wait for the log to say so."""
     deadline = time.monotonic() + limit_s
-    while not true(state := yard.state()):
+    while not true(state := project.state()):
         left = deadline - time.monotonic()
         assert left > 0, f"not within {limit_s} s"
-        yard.store.wait(state.seq, left)
+        project.store.wait(state.seq, left)

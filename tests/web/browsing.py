@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
 
 from tests.e2e.server.serving import Served
-from tests.e2e.witness.farm import Farm
+from tests.e2e.witness.witness_repo import WitnessRepo
 
 FLAGS = [
     "--no-sandbox",
@@ -43,7 +43,7 @@ def chromium() -> str:
     pytest.skip(message)
 
 
-class Ranch(Farm):
+class BrowsedRepo(WitnessRepo):
     """A repository whose tasks are shell scripts, and everything that `corral up` runs."""
 
     url = ""
@@ -59,7 +59,7 @@ class Ranch(Farm):
         config.write_text(f"{config.read_text()}\n[server]\nport = {_lasting_port()}\n")
 
     @contextmanager
-    def up(self) -> Iterator["Ranch"]:
+    def up(self) -> Iterator["BrowsedRepo"]:
         self.url = str(self.data("up", "-d")["url"])
         try:
             yield self
@@ -108,13 +108,13 @@ class Window:
         """Let the console say this: what the test does makes it so."""
         self._allowed.append(re.compile(pattern))
 
-    def log_in(self, ranch: Ranch) -> "Window":
-        self.page.goto(ranch.data("link")["url"])
+    def log_in(self, project: BrowsedRepo) -> "Window":
+        self.page.goto(project.data("link")["url"])
         return self
 
-    def look(self, ranch: Ranch, page: str = "board") -> Page:
+    def look(self, project: BrowsedRepo, page: str = "board") -> Page:
         """Go to a page and wait until it shows what the server has."""
-        self.page.goto(ranch.path_to(page))
+        self.page.goto(project.path_to(page))
         self.page.get_by_text(re.compile(r"Live · event \d+")).wait_for(state="attached")
         return self.page
 

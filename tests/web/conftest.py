@@ -6,8 +6,8 @@ import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
 from tests.e2e.corral_command import make_repository
-from tests.e2e.witness.farm import QUIET
-from tests.web.browsing import FLAGS, PATIENCE_MS, Ranch, Window, chromium, window
+from tests.e2e.witness.witness_repo import QUIET
+from tests.web.browsing import FLAGS, PATIENCE_MS, BrowsedRepo, Window, chromium, window
 
 expect.set_options(timeout=PATIENCE_MS)
 
@@ -22,18 +22,18 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def ranch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ranch]:
+def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowsedRepo]:
     """A repository with everything running, for the tests of one file.
 
-    What is in its convoy `farm` is given to sessions; what is in `shelf` stays where it is.
+    What is in its convoy `project` is given to sessions; what is in `shelf` stays where it is.
     """
     folder = tmp_path_factory.mktemp("web")
     make_repository(folder / "project")
-    made = Ranch(folder / "project")
+    made = BrowsedRepo(folder / "project")
     made.corral("init")
     made.configure(QUIET)
     made.keep_port()
-    made.here("convoy", "create", "Farm", code=0)
+    made.here("convoy", "create", "Project", code=0)
     made.here("convoy", "create", "Shelf", code=0)
     made.here("convoy", "pause", "--convoy", "shelf", code=0)
     with made.up():
@@ -41,7 +41,7 @@ def ranch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ranch]:
 
 
 @pytest.fixture
-def view(browser: Browser, ranch: Ranch) -> Iterator[Window]:
+def view(browser: Browser, project: BrowsedRepo) -> Iterator[Window]:
     """A browser that is logged in."""
     with window(browser, viewport={"width": 1440, "height": 900}) as opened:
-        yield opened.log_in(ranch)
+        yield opened.log_in(project)

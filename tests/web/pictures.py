@@ -25,17 +25,17 @@ def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     with (
         tempfile.TemporaryDirectory() as folder,
-        make_scene(Path(folder)).up() as ranch,
+        make_scene(Path(folder)).up() as project,
         sync_playwright() as playwright,
     ):
-        until_lively(ranch)
+        until_lively(project)
         browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
         for look, options in LOOKS.items():
             with window(browser, reduced_motion="reduce", **options) as opened:
-                page = opened.log_in(ranch).page
+                page = opened.log_in(project).page
                 paths = {name: "/" if name == "board" else f"/{name}" for name in PAGES} | MORE
                 for name, path in paths.items():
-                    page.goto(ranch.url + path)
+                    page.goto(project.url + path)
                     page.get_by_text(re.compile(r"Live · event \d+")).wait_for(state="attached")
                     page.wait_for_timeout(1500)  # what moves comes to rest
                     page.screenshot(path=FOLDER / f"{name}-{look}.png")

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from tests.e2e.corral_command import make_repository
-from tests.web.browsing import Ranch
+from tests.web.browsing import BrowsedRepo
 
 AGENT = Path(__file__).with_name("agent.py")
 FOREVER = 900
@@ -69,25 +69,25 @@ SLOW = "echo checking the links; until test -e {over}; do sleep 1; done"
 LANDED = 4
 
 
-def make_scene(folder: Path) -> Ranch:
+def make_scene(folder: Path) -> BrowsedRepo:
     """Make the repository; nothing runs yet."""
     make_repository(folder / "shop")
-    ranch = Ranch(folder / "shop")
-    ranch.corral("init")
-    ranch.configure(CONFIG)
-    roles = ranch.path / ".corral" / "roles"
+    project = BrowsedRepo(folder / "shop")
+    project.corral("init")
+    project.configure(CONFIG)
+    roles = project.path / ".corral" / "roles"
     roles.mkdir()
     for role in ("builder", "reviewer"):
         (roles / f"{role}.md").write_text(f"You are a {role}.\n")
     for title, prefix, tasks, check in (
         ("Checkout rewrite", "CR", CHECKOUT, "true"),
         ("Search", "SE", SEARCH, "true"),
-        ("Handbook", "HB", HANDBOOK, SLOW.format(over=ranch.over)),
+        ("Handbook", "HB", HANDBOOK, SLOW.format(over=project.over)),
     ):
         plan = folder / f"{prefix}.toml"
         plan.write_text(_plan(title, prefix, tasks, check))
-        ranch.corral("plan", "apply", str(plan))
-    return ranch
+        project.corral("plan", "apply", str(plan))
+    return project
 
 
 def _plan(title: str, prefix: str, tasks: list[Story], check: str) -> str:
@@ -108,16 +108,18 @@ def _plan(title: str, prefix: str, tasks: list[Story], check: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def until_lively(ranch: Ranch) -> None:
+def until_lively(project: BrowsedRepo) -> None:
     """Wait until there is something of everything; then have some things need a person."""
 
     def lively() -> bool:
-        columns = [task["column"] for task in ranch.here("status", "--json", code=0).data["tasks"]]
+        columns = [
+            task["column"] for task in project.here("status", "--json", code=0).data["tasks"]
+        ]
         wanted = {"doing": 8, "done": LANDED, "failed": 1, "blocked": 1, "review": 3}
         return all(columns.count(name) >= number for name, number in wanted.items())
 
-    ranch.until(lively)
-    ranch.here("alert", "raise", "CR-10", "failed twice in the same place", "--kind", "stuck")
-    ranch.here("alert", "raise", "log", "the disk is nearly full: 4% are left", "--kind", "disk")
+    project.until(lively)
+    project.here("alert", "raise", "CR-10", "failed twice in the same place", "--kind", "stuck")
+    project.here("alert", "raise", "log", "the disk is nearly full: 4% are left", "--kind", "disk")
     asked = ("Two currencies in one cart: refuse, or convert?", "--question", "--as", "CR-7.1")
-    ranch.here("message", "send", "people", *asked)
+    project.here("message", "send", "people", *asked)

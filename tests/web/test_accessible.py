@@ -7,17 +7,17 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.web.browsing import PAGES, Ranch, Window, window
+from tests.web.browsing import PAGES, BrowsedRepo, Window, window
 from tests.web.scene import make_scene, until_lively
 
 AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 
 
 @pytest.fixture(scope="module")
-def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ranch]:
-    with make_scene(tmp_path_factory.mktemp("scene")).up() as ranch:
-        until_lively(ranch)
-        yield ranch
+def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowsedRepo]:
+    with make_scene(tmp_path_factory.mktemp("scene")).up() as project:
+        until_lively(project)
+        yield project
 
 
 def violations(page: Page) -> list[tuple[str, str, list[str]]]:
@@ -34,7 +34,7 @@ def violations(page: Page) -> list[tuple[str, str, list[str]]]:
     ("scheme", "width"), [("light", 1440), ("dark", 1440), ("light", 375)], ids=str
 )
 def test_no_page_has_a_serious_violation(
-    scene: Ranch, browser: Browser, scheme: Any, width: int
+    scene: BrowsedRepo, browser: Browser, scheme: Any, width: int
 ) -> None:
     size: Any = {"width": width, "height": 900}
     with window(browser, viewport=size, color_scheme=scheme, reduced_motion="reduce") as opened:
@@ -50,7 +50,7 @@ def test_no_page_has_a_serious_violation(
         assert not any(bad.values()), {name: found for name, found in bad.items() if found}
 
 
-def overlays(opened: Window, scene: Ranch) -> Iterator[tuple[str, Page]]:
+def overlays(opened: Window, scene: BrowsedRepo) -> Iterator[tuple[str, Page]]:
     """Open what lies over pages, one after the other."""
     page = opened.page
     page.goto(f"{scene.url}/tasks/CR-9")

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.e2e.server.serving import wait_for
-from tests.web.browsing import Ranch, Window, window
+from tests.web.browsing import BrowsedRepo, Window, window
 
 # Notes when a card is first in a column; begun before the command that moves it there.
 WATCH = """([id, column]) => { window.seen = new Promise((done, fail) => {
@@ -29,32 +29,32 @@ def card(page: Page, task: str, column: str) -> Locator:
     return page.locator(f'[data-column="{column}"] [data-task="{task}"]')
 
 
-def last(ranch: Ranch, kind: str) -> dict[str, Any]:
+def last(project: BrowsedRepo, kind: str) -> dict[str, Any]:
     """Return the newest event of a type, once there is one by a person at the browser."""
-    found = wait_for(lambda: [e for e in ranch.of_type(kind) if e["actor"] == "person"], kind)
+    found = wait_for(lambda: [e for e in project.of_type(kind) if e["actor"] == "person"], kind)
     event: dict[str, Any] = found[-1]
     return event
 
 
 @pytest.fixture
-def board(ranch: Ranch, view: Window) -> Page:
-    return view.look(ranch, "board")
+def board(project: BrowsedRepo, view: Window) -> Page:
+    return view.look(project, "board")
 
 
-def test_it_changes_within_a_second_of_the_event(ranch: Ranch, board: Page) -> None:
-    task = ranch.shelve("Watch me")
+def test_it_changes_within_a_second_of_the_event(project: BrowsedRepo, board: Page) -> None:
+    task = project.shelve("Watch me")
     waits = []
     for command, column in (("block", "blocked"), ("unblock", "todo"), ("cancel", "cancelled")):
         if column == "cancelled":
             board.get_by_role("button", name=re.compile("^cancelled")).click()
         board.evaluate(WATCH, [task, column])
-        ranch.here("task", command, task, code=0)
-        at = next(e["at"] for e in reversed(ranch.events()) if e["type"].startswith("task."))
+        project.here("task", command, task, code=0)
+        at = next(e["at"] for e in reversed(project.events()) if e["type"].startswith("task."))
         waits.append(board.evaluate("window.seen") - at)
     assert min(waits) < 1000, waits  # the best: how busy the machine is says nothing about us
 
 
-def test_a_task_is_added_and_found(ranch: Ranch, view: Window, board: Page) -> None:
+def test_a_task_is_added_and_found(project: BrowsedRepo, view: Window, board: Page) -> None:
     view.allow("404")  # what it needs is not there at first
     board.keyboard.press("n")
     dialog = board.get_by_role("dialog")
@@ -62,13 +62,13 @@ def test_a_task_is_added_and_found(ranch: Ranch, view: Window, board: Page) -> N
     dialog.get_by_label(re.compile("^Brief")).fill("In *full*.")
     dialog.get_by_label("Convoy").select_option("shelf")
     dialog.get_by_label("Priority").fill("4")
-    dialog.get_by_label(re.compile("^Needs")).fill("F-999")
+    dialog.get_by_label(re.compile("^Needs")).fill("P-999")
     dialog.get_by_role("button", name="Add it").click()
-    expect(dialog.get_by_role("alert")).to_contain_text("F-999")
+    expect(dialog.get_by_role("alert")).to_contain_text("P-999")
     dialog.get_by_label(re.compile("^Needs")).fill("")
     dialog.get_by_label(re.compile("^Paths")).fill("src/a/**\nsrc/b/**")
     dialog.get_by_role("button", name="Add it").click()
-    event = last(ranch, "task.added")
+    event = last(project, "task.added")
     assert (event["data"]["title"], event["data"]["priority"]) == ("From the browser", 4)
     assert event["data"]["paths"] == ["src/a/**", "src/b/**"]
     drawer = board.get_by_role("complementary")
@@ -76,24 +76,26 @@ def test_a_task_is_added_and_found(ranch: Ranch, view: Window, board: Page) -> N
     drawer.get_by_label("Comment").fill("Good idea")
     board.keyboard.press("Enter")
     expect(drawer.locator(".comment")).to_contain_text("Good idea")
-    assert last(ranch, "task.commented")["data"]["text"] == "Good idea"
+    assert last(project, "task.commented")["data"]["text"] == "Good idea"
     board.keyboard.press("Escape")
     board.keyboard.press("Escape")
     expect(drawer).to_have_count(0)
     board.get_by_label("Filter tasks").fill("from browser")
     expect(board.locator("[data-task]")).to_have_count(1)
-    board.get_by_label("Convoy", exact=True).select_option("farm")
+    board.get_by_label("Convoy", exact=True).select_option("project")
     expect(board.locator("[data-task]")).to_have_count(0)
-    expect(board).to_have_url(re.compile(r"q=from\+browser.*convoy=farm|convoy=farm.*q=from"))
+    expect(board).to_have_url(re.compile(r"q=from\+browser.*convoy=project|convoy=project.*q=from"))
 
 
-def test_keys_move_tasks_and_set_priorities(ranch: Ranch, view: Window, board: Page) -> None:
-    task = ranch.shelve("With keys")
+def test_keys_move_tasks_and_set_priorities(
+    project: BrowsedRepo, view: Window, board: Page
+) -> None:
+    task = project.shelve("With keys")
     board.get_by_label("Filter tasks").fill("With keys")
     card(board, task, "todo").get_by_role("link", name="With keys").focus()
     board.keyboard.press("+")
     expect(card(board, task, "todo")).to_contain_text("P1")
-    assert last(ranch, "task.edited")["data"] == {"task": task, "priority": 1}
+    assert last(project, "task.edited")["data"] == {"task": task, "priority": 1}
     board.keyboard.press("b")
     board.get_by_role("dialog").get_by_role("textbox").fill("for a reason")
     board.keyboard.press("Enter")
@@ -101,7 +103,7 @@ def test_keys_move_tasks_and_set_priorities(ranch: Ranch, view: Window, board: P
     card(board, task, "blocked").get_by_role("link").focus()
     board.keyboard.press("u")
     expect(card(board, task, "todo")).to_be_visible()
-    assert last(ranch, "task.unblocked")["data"]["task"] == task
+    assert last(project, "task.unblocked")["data"]["task"] == task
     view.allow("409")
     card(board, task, "todo").get_by_role("link").focus()
     board.keyboard.press("r")
@@ -110,8 +112,8 @@ def test_keys_move_tasks_and_set_priorities(ranch: Ranch, view: Window, board: P
     expect(board.get_by_role("dialog")).to_contain_text("More urgent")
 
 
-def test_dragging_moves_tasks_and_sets_priorities(ranch: Ranch, board: Page) -> None:
-    first, second = ranch.shelve("Drag one", "--priority", "7"), ranch.shelve("Drag two")
+def test_dragging_moves_tasks_and_sets_priorities(project: BrowsedRepo, board: Page) -> None:
+    first, second = project.shelve("Drag one", "--priority", "7"), project.shelve("Drag two")
     board.get_by_label("Filter tasks").fill("Drag")
     card(board, second, "todo").drag_to(card(board, first, "todo"))
     expect(card(board, second, "todo")).to_contain_text("P8")
@@ -123,47 +125,49 @@ def test_dragging_moves_tasks_and_sets_priorities(ranch: Ranch, board: Page) -> 
     expect(card(board, first, "blocked")).to_be_visible()
     card(board, first, "blocked").drag_to(board.locator("[data-column=todo]"))
     expect(card(board, first, "todo")).to_be_visible()
-    assert last(ranch, "task.unblocked")["data"]["task"] == first
+    assert last(project, "task.unblocked")["data"]["task"] == first
 
 
-def test_a_session_at_work_is_on_its_card(ranch: Ranch, board: Page) -> None:
+def test_a_session_at_work_is_on_its_card(project: BrowsedRepo, board: Page) -> None:
     script = "printf '\\033[1mhalf way\\033[0m\\n' > progress.md; sleep 600"
-    task = ranch.script(script, "--convoy", "farm", title="Busy")
+    task = project.script(script, "--convoy", "project", title="Busy")
     board.get_by_label("Filter tasks").fill("Busy")
     expect(card(board, task, "doing")).to_contain_text("half way")
     card(board, task, "doing").get_by_role("link", name=f"{task}.1").click()
-    expect(board).to_have_url(f"{ranch.url}/sessions/{task}.1")
+    expect(board).to_have_url(f"{project.url}/sessions/{task}.1")
 
 
-def test_the_palette_goes_everywhere(ranch: Ranch, board: Page) -> None:
-    task = ranch.shelve("Needle in the haystack")
+def test_the_palette_goes_everywhere(project: BrowsedRepo, board: Page) -> None:
+    task = project.shelve("Needle in the haystack")
     expect(card(board, task, "todo")).to_be_visible()
     board.keyboard.press("Control+k")
     board.get_by_label("Go to, or do").fill("needle")
     board.keyboard.press("Enter")
     expect(board.get_by_role("complementary")).to_contain_text("Needle in the haystack")
-    expect(board).to_have_url(f"{ranch.url}/?task={task}")
+    expect(board).to_have_url(f"{project.url}/?task={task}")
     board.keyboard.press("Control+k")
     board.get_by_label("Go to, or do").fill("light and dark")
     board.keyboard.press("Enter")
     expect(board.locator("html")).to_have_attribute("data-theme", "light")
 
 
-def test_cut_and_restored_nothing_is_missed(ranch: Ranch, view: Window, browser: Browser) -> None:
+def test_cut_and_restored_nothing_is_missed(
+    project: BrowsedRepo, view: Window, browser: Browser
+) -> None:
     view.allow("ERR_|Failed to load resource")
-    page = view.look(ranch, "board")
+    page = view.look(project, "board")
     page.get_by_label("Filter tasks").fill("Missed")
-    before = ranch.shelve("Missed before")
+    before = project.shelve("Missed before")
     expect(card(page, before, "todo")).to_be_visible()
-    supervisor = json.loads((ranch.folder / "up.json").read_text())["pid"]
-    record = ranch.folder / "server.json"
+    supervisor = json.loads((project.folder / "up.json").read_text())["pid"]
+    record = project.folder / "server.json"
     old = record.read_text()
     os.kill(supervisor, signal.SIGSTOP)  # so that the server stays away for a while
     try:
         os.kill(json.loads(old)["pid"], signal.SIGKILL)
         expect(page.locator("[data-notice=cut]")).to_be_visible()
-        during = ranch.shelve("Missed during")
-        ranch.here("task", "block", before, "--reason", "while away", code=0)
+        during = project.shelve("Missed during")
+        project.here("task", "block", before, "--reason", "while away", code=0)
         expect(card(page, before, "todo")).to_be_visible()  # as it was, and it says so
     finally:
         os.kill(supervisor, signal.SIGCONT)
@@ -172,11 +176,11 @@ def test_cut_and_restored_nothing_is_missed(ranch: Ranch, view: Window, browser:
     expect(card(page, during, "todo")).to_be_visible()
     expect(card(page, before, "blocked")).to_contain_text("while away")
     with window(browser, viewport={"width": 1440, "height": 900}) as other:
-        fresh = other.log_in(ranch).look(ranch, "board")
+        fresh = other.log_in(project).look(project, "board")
         fresh.get_by_label("Filter tasks").fill("Missed")
         expect(card(fresh, during, "todo")).to_be_visible()
         shown = [re.sub(r"\d+[smh]", "", p.locator(".columns").inner_text()) for p in (page, fresh)]
         assert shown[0] == shown[1]
-        ranch.here("task", "cancel", during, code=0)
+        project.here("task", "cancel", during, code=0)
         for one in (page, fresh):
             expect(card(one, during, "todo")).to_have_count(0)

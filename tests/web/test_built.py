@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from corral.interfaces.http.assets import FOLDER
-from tests.web.browsing import Ranch, Window
+from tests.web.browsing import BrowsedRepo, Window
 
 WEB = Path(__file__).parents[2] / "web"
 FIRST_LOAD = 150_000
@@ -58,9 +58,9 @@ def test_nothing_in_it_names_another_host() -> None:
 
 
 def test_the_first_load_is_small(
-    ranch: Ranch, view: Window, capsys: pytest.CaptureFixture[str]
+    project: BrowsedRepo, view: Window, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    page = view.look(ranch, "board")
+    page = view.look(project, "board")
     expect(page.get_by_role("heading", level=1)).to_have_text("Board")
     sizes: dict[str, int] = page.evaluate(
         """() => Object.fromEntries(performance.getEntriesByType('resource')

@@ -4,7 +4,7 @@ import shlex
 
 from playwright.sync_api import Page, expect
 
-from tests.web.browsing import PAGES, Ranch, Window
+from tests.web.browsing import PAGES, BrowsedRepo, Window
 
 # Each would set `owned`, load something, or break out, if it were anything but text.
 HOSTILE = [
@@ -45,16 +45,16 @@ def check(page: Page, where: str) -> None:
     assert found == {"owned": None, "marks": 0, "links": [], "handlers": 0}, (where, found)
 
 
-def fill(ranch: Ranch) -> tuple[str, list[str]]:
+def fill(project: BrowsedRepo) -> tuple[str, list[str]]:
     """Put the strings everywhere; return a session whose output has them, and the tasks."""
-    said = ranch.path.parent / "said.txt"
+    said = project.path.parent / "said.txt"
     said.write_text("\n".join([*HOSTILE, *ESCAPES, '{"fact":"said","text":"<img src=x>"}\n']))
     output = f"cat {said}; "
     progress = f"printf '%s\\n' {shlex.quote(HOSTILE[1])} > progress.md; "
     file = "echo x > '<img src=x onerror=window.owned=1>'; git add -A; git commit -qm '<b>'; "
     run = f"{output}{progress}{file}sleep 600"
-    busy = ranch.script(run, "--convoy", "farm", title=HOSTILE[2])
-    served = ranch.served()
+    busy = project.script(run, "--convoy", "project", title=HOSTILE[2])
+    served = project.served()
 
     def post(command: str, **body: object) -> dict[str, str]:
         found: dict[str, str] = served.post(f"/api/{command}", body).data
@@ -74,13 +74,13 @@ def fill(ranch: Ranch) -> tuple[str, list[str]]:
     return f"{busy}.1", tasks
 
 
-def test_what_agents_write_is_text_on_every_page(ranch: Ranch, view: Window) -> None:
-    session, tasks = fill(ranch)
-    ranch.until(lambda: ranch.session(session)["progress"])
-    page = view.look(ranch, "board")
+def test_what_agents_write_is_text_on_every_page(project: BrowsedRepo, view: Window) -> None:
+    session, tasks = fill(project)
+    project.until(lambda: project.session(session)["progress"])
+    page = view.look(project, "board")
     expect(page.get_by_role("link", name=HOSTILE[0])).to_be_visible()
     for name in PAGES:
-        view.look(ranch, name)
+        view.look(project, name)
         page.wait_for_timeout(300)  # nothing to wait for: something that should not happen
         check(page, name)
     for path in (
@@ -89,10 +89,10 @@ def test_what_agents_write_is_text_on_every_page(ranch: Ranch, view: Window) -> 
         f"/?q={HOSTILE[1]}",
         *(f"/tasks/{t}" for t in tasks),
     ):
-        page.goto(ranch.url + path)
+        page.goto(project.url + path)
         page.wait_for_timeout(300)
         check(page, path)
-    page.goto(f"{ranch.url}/tasks/{tasks[0]}")
+    page.goto(f"{project.url}/tasks/{tasks[0]}")
     drawer = page.get_by_role("complementary")
     expect(drawer.locator(".brief")).to_have_text("\n".join(HOSTILE))
     page.keyboard.press("Control+k")

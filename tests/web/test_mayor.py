@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.mayor.hall import Hall, make_hall, plan, task
-from tests.web.browsing import Ranch, Window
+from tests.e2e.mayor.mayor_repo import MayorRepo, make_mayor_repo, plan, task
+from tests.web.browsing import BrowsedRepo, Window
 from tests.web.test_hostile import HOSTILE, check
 from tests.web.watching import Watch, last
 
@@ -16,35 +16,35 @@ MORE = plan(task("c", needs=["b"], accept=["test -e c.txt"]))
 ELSE = plan(task("x"), title="Else")
 
 
-class Town(Ranch, Hall):
+class BrowsedMayorRepo(BrowsedRepo, MayorRepo):
     """A repository with a scripted mayor, and everything running."""
 
 
 @pytest.fixture(scope="module")
-def ranch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
-    town = Town(make_hall(tmp_path_factory.mktemp("mayor") / "project").path)
+def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowsedMayorRepo]:
+    town = BrowsedMayorRepo(make_mayor_repo(tmp_path_factory.mktemp("mayor") / "project").path)
     town.here("convoy", "pause", code=0)  # what it plans is not done: that would take its answers
     with town.up():
         yield town
 
 
 @pytest.fixture
-def mayor(ranch: Town, view: Window) -> Page:
-    return view.look(ranch, "mayor")
+def mayor(project: BrowsedMayorRepo, view: Window) -> Page:
+    return view.look(project, "mayor")
 
 
-def test_from_a_goal_to_a_plan_on_the_board(ranch: Town, mayor: Page) -> None:
-    gate, watch = ranch.place / "gate", Watch(mayor, ranch)
-    file = ranch.place / "first"
+def test_from_a_goal_to_a_plan_on_the_board(project: BrowsedMayorRepo, mayor: Page) -> None:
+    gate, watch = project.place / "gate", Watch(mayor, project)
+    file = project.place / "first"
     file.write_text(f"Here it is. {HOSTILE[1]}\n\n```json\n{FIRST}\n```\n")
-    ranch.script(f'until test -e "{gate}"; do sleep 0.05; done; cat "{file}"')
-    ranch.answers(f"Because. {HOSTILE[0]}", MORE)
+    project.script(f'until test -e "{gate}"; do sleep 0.05; done; cat "{file}"')
+    project.answers(f"Because. {HOSTILE[0]}", MORE)
     mayor.get_by_label("The goal").fill(f"Make it good\n{HOSTILE[0]}")
     mayor.get_by_label("Engine that makes the plan").select_option("planner")
     watch.until(".thinking")
     mayor.get_by_role("button", name="Make a plan").click()
     watch.seen("mayor.asked")
-    assert last(ranch, "mayor.started")["goal"] == f"Make it good\n{HOSTILE[0]}"
+    assert last(project, "mayor.started")["goal"] == f"Make it good\n{HOSTILE[0]}"
     expect(mayor.get_by_role("log")).to_contain_text(HOSTILE[0])
     mayor.get_by_label("Say something").fill("Too early")
     expect(mayor.get_by_role("button", name="Send")).to_be_disabled()
@@ -69,12 +69,12 @@ def test_from_a_goal_to_a_plan_on_the_board(ranch: Town, mayor: Page) -> None:
     check(mayor, "mayor")
     watch.check()
 
-    proposed = ranch.of_type("plan.proposed")[-1]["seq"]
+    proposed = project.of_type("plan.proposed")[-1]["seq"]
     mayor.get_by_role("button", name="Approve").click()
-    assert last(ranch, "plan.approved")["proposal"] == proposed
+    assert last(project, "plan.approved")["proposal"] == proposed
     expect(mayor.get_by_text("its plan is on the board")).to_be_visible()
     expect(mayor.get_by_role("button", name="Approve")).to_have_count(0)
-    assert len(ranch.titles()) == 3
+    assert len(project.titles()) == 3
     mayor.get_by_role("link", name="to its convoy").click()
     expect(mayor.locator("[data-node]")).to_have_count(3)
 
@@ -99,28 +99,30 @@ def _say(mayor: Page, text: str) -> None:
     expect(box).to_have_value("")
 
 
-def test_a_plan_is_rejected_and_the_talk_stopped_on_a_phone(ranch: Town, mayor: Page) -> None:
+def test_a_plan_is_rejected_and_the_talk_stopped_on_a_phone(
+    project: BrowsedMayorRepo, mayor: Page
+) -> None:
     mayor.set_viewport_size({"width": 375, "height": 740})
-    ranch.answers(ELSE)
+    project.answers(ELSE)
     mayor.get_by_role("button", name="New goal").click()
     mayor.get_by_label("The goal").fill("Something else")
     mayor.get_by_label("Ask it again when a task fails").check()
     mayor.get_by_role("button", name="Make a plan").click()
-    assert last(ranch, "mayor.started", goal="Something else")["replan"] == "on_failure"
+    assert last(project, "mayor.started", goal="Something else")["replan"] == "on_failure"
     mayor.get_by_role("button", name="Plan").click()
     expect(mayor.locator("[data-node=x]")).to_be_visible()
     expect(mayor.get_by_label("Say something")).to_be_hidden()
     mayor.get_by_role("button", name="Reject …").click()
     mayor.get_by_label("Why, in one line").fill("too much")
     mayor.get_by_role("button", name="Reject it").click()
-    assert last(ranch, "plan.rejected")["reason"] == "too much"
+    assert last(project, "plan.rejected")["reason"] == "too much"
     expect(mayor.get_by_text("rejected", exact=True)).to_be_visible()
-    assert "Do x" not in ranch.titles()
+    assert "Do x" not in project.titles()
     assert not mayor.evaluate("document.documentElement.scrollWidth > innerWidth")
 
     mayor.get_by_role("button", name="Stop …").click()
     mayor.get_by_role("button", name="Stop it").click()
-    assert last(ranch, "mayor.ended")["how"] == "stopped"
+    assert last(project, "mayor.ended")["how"] == "stopped"
     expect(mayor.get_by_text("stopped", exact=True)).to_be_visible()
     mayor.get_by_label("Conversation", exact=True).select_option("mayor-1")
     mayor.get_by_role("button", name="Talk").click()

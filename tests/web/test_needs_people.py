@@ -5,7 +5,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect
 
-from tests.web.browsing import Ranch, Window, window
+from tests.web.browsing import BrowsedRepo, Window, window
 from tests.web.watching import Watch, last
 
 ASKS = (
@@ -15,104 +15,104 @@ ASKS = (
 )
 
 
-def test_alerts_are_seen_and_called_over(ranch: Ranch, view: Window) -> None:
-    page = view.look(ranch, "alerts")
+def test_alerts_are_seen_and_called_over(project: BrowsedRepo, view: Window) -> None:
+    page = view.look(project, "alerts")
     expect(page.get_by_text("Nothing needs you.")).to_be_visible()
-    watch = Watch(page, ranch)
+    watch = Watch(page, project)
     ids = []
     for number, name in enumerate(("disk", "clock", "power"), 1):
         watch.until(f"[data-alert]:nth-child({number})")
-        ids.append(_raise(ranch, name))
+        ids.append(_raise(project, name))
         watch.seen("alert.raised")
         expect(page.locator(f"[data-alert={ids[-1]}]")).to_contain_text(f"The {name} is bad")
     first, second, third = ids
     expect(page.locator(".nav [aria-current] .count")).to_have_text("3")
     page.get_by_role("button", name=f"acknowledge {first}").click()
-    last(ranch, "alert.acknowledged", alert=first)
+    last(project, "alert.acknowledged", alert=first)
     expect(page.locator(f"[data-alert={first}]")).to_contain_text("seen by person")
     page.get_by_label("Filter alerts").fill("clock")
     expect(page.locator("[data-alert]")).to_have_count(1)
     page.get_by_label("Filter alerts").fill("")
     page.get_by_role("button", name="Acknowledge all").click()
     expect(page.get_by_text("Seen, not over (3)")).to_be_visible()
-    seen = {event["data"]["alert"] for event in ranch.of_type("alert.acknowledged")}
+    seen = {event["data"]["alert"] for event in project.of_type("alert.acknowledged")}
     assert seen == {first, second, third}
     expect(page.locator(".nav [aria-current] .count")).to_have_count(0)
     page.get_by_role("button", name=f"clear {second}").click()
-    last(ranch, "alert.cleared", alert=second)
+    last(project, "alert.cleared", alert=second)
     expect(page.locator(f"[data-alert={second}]")).to_have_count(0)
     watch.check()
 
 
-def _raise(ranch: Ranch, name: str) -> str:
-    ranch.here("alert", "raise", name, f"The {name} is bad", code=0)
-    return str(ranch.of_type("alert.raised")[-1]["data"]["alert"])
+def _raise(project: BrowsedRepo, name: str) -> str:
+    project.here("alert", "raise", name, f"The {name} is bad", code=0)
+    return str(project.of_type("alert.raised")[-1]["data"]["alert"])
 
 
-def test_an_agent_that_asks_is_answered(ranch: Ranch, view: Window, tmp_path: Path) -> None:
-    page = view.look(ranch, "alerts")
+def test_an_agent_that_asks_is_answered(project: BrowsedRepo, view: Window, tmp_path: Path) -> None:
+    page = view.look(project, "alerts")
     gate = tmp_path / "gate"
-    task = ranch.script(ASKS.format(gate=gate), "--convoy", "farm")
+    task = project.script(ASKS.format(gate=gate), "--convoy", "project")
     try:
-        _answer(ranch, page, task)
+        _answer(project, page, task)
     finally:
         gate.touch()
 
 
-def _answer(ranch: Ranch, page: Page, task: str) -> None:
+def _answer(project: BrowsedRepo, page: Page, task: str) -> None:
     asked = page.locator(".alert", has_text="Which colour?")
     expect(asked).to_contain_text(f"{task}.1")
     asked.get_by_label("Answer").fill("Blue")
     asked.get_by_role("button", name="Send").click()
-    sent = last(ranch, "message.sent")
+    sent = last(project, "message.sent")
     assert (sent["to"], sent["text"]) == (f"session:{task}.1", "Blue")
     assert sent["reply_to"] == next(
-        e["data"]["message"] for e in ranch.of_type("message.sent") if e["data"].get("question")
+        e["data"]["message"] for e in project.of_type("message.sent") if e["data"].get("question")
     )
     expect(asked).to_have_count(0)
     told = page.locator(".alert", has_text="The build is slow")
     told.get_by_role("button", name=re.compile("^Seen")).click()
     expect(told).to_have_count(0)
-    assert "question" not in ranch.alerts()
+    assert "question" not in project.alerts()
 
 
-def test_health_says_what_runs_and_pauses_everything(ranch: Ranch, view: Window) -> None:
-    page = view.look(ranch, "health")
+def test_health_says_what_runs_and_pauses_everything(project: BrowsedRepo, view: Window) -> None:
+    page = view.look(project, "health")
     for role in ("server", "witness", "refinery", "deacon"):
         expect(page.locator("li", has_text=role).first).to_contain_text("runs")
-    watch = Watch(page, ranch)
+    watch = Watch(page, project)
     watch.until("[data-notice=paused]")
     page.get_by_role("button", name="Pause everything").click()
     watch.seen("work.paused")
-    assert "convoy" not in last(ranch, "work.paused"), "all of them"
-    task = ranch.script("sleep 600", "--convoy", "farm")
+    assert "convoy" not in last(project, "work.paused"), "all of them"
+    task = project.script("sleep 600", "--convoy", "project")
     page.get_by_role("button", name="Start sessions again").click()
-    last(ranch, "work.resumed")
+    last(project, "work.resumed")
     expect(page.locator("[data-notice=paused]")).to_have_count(0)
     meter = page.get_by_role("meter", name="sessions at once")
     expect(meter).to_have_attribute("aria-valuenow", re.compile("[1-9]"))
-    ranch.until(lambda: f"{task}.1" in [one["id"] for one in ranch.sessions()])
-    ranch.here("session", "stop", f"{task}.1", code=0)
+    project.until(lambda: f"{task}.1" in [one["id"] for one in project.sessions()])
+    project.here("session", "stop", f"{task}.1", code=0)
     expect(meter).to_have_attribute("aria-valuenow", "0")
     expect(page.locator("[data-job]").first).to_be_visible()
     watch.check()
 
 
 def test_a_convoy_is_drawn_and_two_browsers_see_the_same(
-    ranch: Ranch, view: Window, browser: Browser
+    project: BrowsedRepo, view: Window, browser: Browser
 ) -> None:
-    base = ranch.shelve("Lay the base")
-    wall = ranch.shelve("Build the wall", "--needs", base)
-    roof = ranch.shelve("Put up the roof", "--needs", wall)
+    base = project.shelve("Lay the base")
+    wall = project.shelve("Build the wall", "--needs", base)
+    roof = project.shelve("Put up the roof", "--needs", wall)
     with window(browser, viewport={"width": 375, "height": 740}) as other:
-        pages = [view.page, other.log_in(ranch).page]
+        pages = [view.page, other.log_in(project).page]
         for page in pages:
-            page.goto(f"{ranch.url}/convoy/shelf")
+            page.goto(f"{project.url}/convoy/shelf")
             expect(page.locator("[data-node]")).to_have_count(3)
             expect(page.locator("path.edge.critical")).to_have_count(2)
-        watch = Watch(pages[0], ranch)
+        watch = Watch(pages[0], project)
         watch.until(f"[data-node='{base}'].tone-amber")
-        ranch.here("task", "block", base, code=0)
+        project.here("task", "block", base, code=0)
         watch.seen("task.blocked")
         for page in pages:
             expect(page.locator(f"[data-node='{base}']")).to_contain_text("blocked")
@@ -124,11 +124,11 @@ def test_a_convoy_is_drawn_and_two_browsers_see_the_same(
     page.locator(f"a:has([data-node='{roof}'])").click()
     expect(page.get_by_role("complementary")).to_contain_text("Put up the roof")
     page.keyboard.press("Escape")
-    page.goto(f"{ranch.url}/convoy/farm")
+    page.goto(f"{project.url}/convoy/project")
     page.get_by_role("button", name="Pause").click()
-    assert last(ranch, "work.paused")["convoy"] == "farm"
+    assert last(project, "work.paused")["convoy"] == "project"
     page.get_by_role("button", name="Resume").click()
-    last(ranch, "work.resumed", convoy="farm")
+    last(project, "work.resumed", convoy="project")
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
     watch.check()
 

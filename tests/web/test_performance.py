@@ -16,7 +16,7 @@ import pytest
 from playwright.sync_api import Browser, CDPSession, Page, Route, expect
 
 from tests.e2e.corral_command import make_repository
-from tests.web.browsing import Ranch, Window, window
+from tests.web.browsing import BrowsedRepo, Window, window
 
 TASKS, SESSIONS = 1000, 50
 LONGEST_MS = 200
@@ -36,20 +36,20 @@ grace_s = 1
 
 
 @pytest.fixture(scope="module")
-def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ranch]:
+def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowsedRepo]:
     folder = tmp_path_factory.mktemp("crowd")
     make_repository(folder / "project")
-    ranch = Ranch(folder / "project")
-    ranch.corral("init")
-    ranch.configure(CONFIG)
+    project = BrowsedRepo(folder / "project")
+    project.corral("init")
+    project.configure(CONFIG)
     for half in (0, 1):  # a plan has 500 tasks at most
         plan = folder / f"plan{half}.toml"
         plan.write_text(_plan(half * TASKS // 2, TASKS // 2))
-        ranch.corral("plan", "apply", str(plan))
-    ranch.corral("convoy", "pause", "--convoy", "crowd-d")
-    with ranch.up():
-        ranch.until(lambda: len(ranch.sessions()) >= SESSIONS)
-        yield ranch
+        project.corral("plan", "apply", str(plan))
+    project.corral("convoy", "pause", "--convoy", "crowd-d")
+    with project.up():
+        project.until(lambda: len(project.sessions()) >= SESSIONS)
+        yield project
 
 
 def _plan(first: int, many: int) -> str:
@@ -66,10 +66,10 @@ def _plan(first: int, many: int) -> str:
     return "\n".join(lines)
 
 
-def report(ranch: Ranch, ended: threading.Event) -> None:
+def report(project: BrowsedRepo, ended: threading.Event) -> None:
     """Have the sessions say where they are, one after the other, until it is enough."""
-    names = [one["id"] for one in ranch.sessions() if not one["ended_at"]]
-    served = ranch.served()
+    names = [one["id"] for one in project.sessions() if not one["ended_at"]]
+    served = project.served()
     headers = {"Authorization": f"Bearer {served.token}", "Content-Type": "application/json"}
     with closing(http.client.HTTPConnection("127.0.0.1", served.port, timeout=60)) as line:
         for number in itertools.count():
@@ -113,13 +113,13 @@ def longest(browser: Browser, page: Page, seconds: int) -> float:
 
 
 @pytest.fixture
-def busy(crowd: Ranch, browser: Browser) -> Iterator[Window]:
+def busy(crowd: BrowsedRepo, browser: Browser) -> Iterator[Window]:
     with window(browser, viewport={"width": 1440, "height": 900}) as opened:
         yield opened.log_in(crowd)
 
 
 def test_it_stays_quick(
-    crowd: Ranch, busy: Window, browser: Browser, capsys: pytest.CaptureFixture[str]
+    crowd: BrowsedRepo, busy: Window, browser: Browser, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found, page = {}, busy.page
     for name in ("board", "sessions"):
@@ -141,7 +141,9 @@ def test_it_stays_quick(
     assert max(found.values()) < LONGEST_MS, found
 
 
-def test_its_memory_is_flat(crowd: Ranch, busy: Window, capsys: pytest.CaptureFixture[str]) -> None:
+def test_its_memory_is_flat(
+    crowd: BrowsedRepo, busy: Window, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Ten minutes of changes, as fast as the page takes them: each connection brings a minute."""
     board = crowd.served().get("/api/board").data
     minutes, allowed = 0, 0

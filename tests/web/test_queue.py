@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.corral_command import make_repository
-from tests.e2e.witness.farm import QUIET, WORK
-from tests.web.browsing import Ranch, Window
+from tests.e2e.witness.witness_repo import QUIET, WORK
+from tests.web.browsing import BrowsedRepo, Window
 from tests.web.watching import Watch, last
 
 CHECK = (
@@ -17,58 +17,60 @@ CHECK = (
 
 
 @pytest.fixture(scope="module")
-def ranch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ranch]:
+def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowsedRepo]:
     """A repository whose checks wait at a gate."""
     folder = tmp_path_factory.mktemp("queue")
     make_repository(folder / "project")
-    made = Ranch(folder / "project")
+    made = BrowsedRepo(folder / "project")
     made.corral("init")
     script = folder / "check.sh"
     script.write_text(CHECK.format(gate=folder / "gate"))
     made.configure(f'{QUIET}[refinery]\nchecks = ["sh {script}"]\n')
-    made.here("convoy", "create", "Farm", code=0)
+    made.here("convoy", "create", "Project", code=0)
     with made.up():
         yield made
 
 
 @pytest.fixture
-def queue(ranch: Ranch, view: Window) -> Page:
-    return view.look(ranch, "queue")
+def queue(project: BrowsedRepo, view: Window) -> Page:
+    return view.look(project, "queue")
 
 
-def test_work_is_followed_from_being_handed_in_to_the_verdict(ranch: Ranch, queue: Page) -> None:
-    watch = Watch(queue, ranch)
+def test_work_is_followed_from_being_handed_in_to_the_verdict(
+    project: BrowsedRepo, queue: Page
+) -> None:
+    watch = Watch(queue, project)
     expect(queue.get_by_text("Nothing waits.")).to_be_visible()
     for number in (1, 2, 3):
         watch.until(f"[data-queued='FAR-{number}']")
-        ranch.script(WORK, title=f"Change {number}")
+        project.script(WORK, title=f"Change {number}")
         watch.seen("change.queued")
     run = queue.locator("[data-check]").first
     expect(run.get_by_role("list", name="The predicted state")).to_contain_text("FAR-1")
     expect(queue.locator("[data-queued='FAR-1']")).to_contain_text("Change 1")
-    _priorities(ranch, queue)
+    _priorities(project, queue)
     _log_of_the_run(queue)
-    _pause(ranch, queue)
+    _pause(project, queue)
 
     queue.get_by_role("button", name="Take FAR-3 out of the queue").click()
     expect(queue.locator("[data-queued='FAR-3']")).to_have_count(0)
-    assert ranch.task("FAR-3")["state"] != "review"
+    assert project.task("FAR-3")["state"] != "review"
 
     watch.until("[role=table][aria-label=Verdicts] .tone-green")
-    (Path(ranch.path).parent / "gate").touch()
+    (Path(project.path).parent / "gate").touch()
     watch.seen("check.ended")
     expect(queue.get_by_text("Nothing waits.")).to_be_visible()
     expect(queue.get_by_role("table", name="Verdicts")).to_contain_text("FAR-1")
     watch.check()
 
 
-def _priorities(ranch: Ranch, queue: Page) -> None:
+def _priorities(project: BrowsedRepo, queue: Page) -> None:
     queue.get_by_role("button", name="Let FAR-2 go first").click()
-    assert last(ranch, "task.edited", task="FAR-2")["priority"] == 100
+    assert last(project, "task.edited", task="FAR-2")["priority"] == 100
     expect(queue.locator("[data-queued='FAR-2']")).to_contain_text("priority 100")
     expect(queue.get_by_role("button", name="Let FAR-2 go first")).to_be_disabled()
     queue.get_by_role("button", name="Let FAR-2 take its turn").click()
-    last(ranch, "task.edited", task="FAR-2", priority=0)
+    last(project, "task.edited", task="FAR-2", priority=0)
     expect(queue.locator("[data-queued='FAR-2']")).not_to_contain_text("priority")
 
 
@@ -82,10 +84,10 @@ def _log_of_the_run(queue: Page) -> None:
     assert queue.url.endswith("/queue")
 
 
-def _pause(ranch: Ranch, queue: Page) -> None:
+def _pause(project: BrowsedRepo, queue: Page) -> None:
     queue.get_by_role("button", name="Pause landing").click()
-    assert last(ranch, "queue.paused")["reason"] == "paused on the dashboard"
+    assert last(project, "queue.paused")["reason"] == "paused on the dashboard"
     expect(queue.locator("[data-notice=paused]")).to_contain_text("Nothing lands")
     queue.get_by_role("button", name="Land again").click()
-    last(ranch, "queue.resumed")
+    last(project, "queue.resumed")
     expect(queue.locator("[data-notice=paused]")).to_have_count(0)

@@ -10,8 +10,8 @@ from playwright.sync_api import Page, expect
 
 from tests.e2e.corral_command import CORRAL
 from tests.e2e.server.serving import wait_for
-from tests.e2e.witness.farm import WORK
-from tests.web.browsing import Ranch, Window
+from tests.e2e.witness.witness_repo import WORK
+from tests.web.browsing import BrowsedRepo, Window
 from tests.web.test_accessible import violations
 
 # It prints what it is told to, asks when it is told to, and ends when it may.
@@ -47,13 +47,13 @@ BELOW = "box => box.scrollHeight - box.scrollTop - box.clientHeight"
 class Actor:
     """A session that does what the test says."""
 
-    def __init__(self, ranch: Ranch, folder: Path) -> None:
+    def __init__(self, project: BrowsedRepo, folder: Path) -> None:
         self._files = {name: folder / name for name in ("go", "say", "ask")}
         quoted = {name: shlex.quote(str(path)) for name, path in self._files.items()}
         text = AGENT.format(**quoted, corral=CORRAL, work=WORK)
-        self.task = ranch.script(text, "--convoy", "farm", title=f"Act {folder.name}")
+        self.task = project.script(text, "--convoy", "project", title=f"Act {folder.name}")
         self.id = f"{self.task}.1"
-        ranch.until(lambda: ranch.task(self.task)["state"] == "doing")
+        project.until(lambda: project.task(self.task)["state"] == "doing")
 
     def say(self, text: str) -> None:
         path = self._files["say"]
@@ -70,26 +70,28 @@ class Actor:
 
 
 @pytest.fixture
-def actor(ranch: Ranch, tmp_path: Path) -> Actor:
-    return Actor(ranch, tmp_path)
+def actor(project: BrowsedRepo, tmp_path: Path) -> Actor:
+    return Actor(project, tmp_path)
 
 
-def by_person(ranch: Ranch, kind: str) -> dict[str, Any]:
-    found = wait_for(lambda: [e for e in ranch.of_type(kind) if e["actor"] == "person"], kind)
+def by_person(project: BrowsedRepo, kind: str) -> dict[str, Any]:
+    found = wait_for(lambda: [e for e in project.of_type(kind) if e["actor"] == "person"], kind)
     data: dict[str, Any] = found[-1]["data"]
     return data
 
 
-def test_a_tile_shows_what_its_session_is_at(ranch: Ranch, view: Window, actor: Actor) -> None:
-    page = view.look(ranch, "sessions")
+def test_a_tile_shows_what_its_session_is_at(
+    project: BrowsedRepo, view: Window, actor: Actor
+) -> None:
+    page = view.look(project, "sessions")
     tile = page.locator(f'[data-session="{actor.id}"]')
     expect(tile).to_have_attribute("data-state", "running")
     expect(tile).to_contain_text("Act ")
     expect(tile.locator(".tail .f1")).to_have_text("red")
     waits = []
     for number in range(3):
-        ranch.here("session", "report", actor.id, f"step {number}", code=0)
-        at = ranch.of_type("session.progressed")[-1]["at"]
+        project.here("session", "report", actor.id, f"step {number}", code=0)
+        at = project.of_type("session.progressed")[-1]["at"]
         selector = f'[data-session="{actor.id}"] .progress'
         waits.append(page.evaluate(SEEN, [selector, f"step {number}"]) - at)
     assert min(waits) < 1000, waits  # the best: how busy the machine is says nothing about us
@@ -105,26 +107,26 @@ def test_a_tile_shows_what_its_session_is_at(ranch: Ranch, view: Window, actor: 
     page.keyboard.press("Escape")
     page.keyboard.press("j")
     page.keyboard.press("Enter")
-    expect(page).to_have_url(f"{ranch.url}/sessions/{actor.id}")
+    expect(page).to_have_url(f"{project.url}/sessions/{actor.id}")
     page.keyboard.press("u")
     actor.go()
-    ranch.until_ended(actor.task)
+    project.until_ended(actor.task)
     expect(page.get_by_text("No session runs.")).to_be_visible()
     page.keyboard.press("e")
     expect(page).to_have_url(re.compile("which=ended"))
     expect(tile).to_have_attribute("data-state", "proved")
 
 
-def open_session(ranch: Ranch, view: Window, actor: Actor, tab: str = "") -> Page:
-    page = view.look(ranch, f"sessions/{actor.id}?tab={tab}")
+def open_session(project: BrowsedRepo, view: Window, actor: Actor, tab: str = "") -> Page:
+    page = view.look(project, f"sessions/{actor.id}?tab={tab}")
     expect(page.get_by_role("heading", level=1)).to_have_text(f"Session {actor.id}")
     return page
 
 
 def test_output_comes_as_it_is_printed_and_is_only_text(
-    ranch: Ranch, view: Window, actor: Actor
+    project: BrowsedRepo, view: Window, actor: Actor
 ) -> None:
-    page = open_session(ranch, view, actor)
+    page = open_session(project, view, actor)
     output = page.get_by_role("log", name="Output")
     expect(output.locator(".f1")).to_have_text("red")
     assert not violations(page)
@@ -149,11 +151,11 @@ def test_output_comes_as_it_is_printed_and_is_only_text(
 
 
 def test_output_is_followed_until_one_looks_back_and_can_be_read_to_its_beginning(
-    ranch: Ranch, view: Window, actor: Actor
+    project: BrowsedRepo, view: Window, actor: Actor
 ) -> None:
     actor.say("".join(f"line {number} {'.' * 80}\n" for number in range(4000)))  # 350 kB
     actor.say("the last one\n")
-    page = open_session(ranch, view, actor)
+    page = open_session(project, view, actor)
     output, follow = page.get_by_role("log"), page.get_by_role("button", name="Follow")
     expect(output.get_by_text("the last one")).to_be_in_viewport()
     expect(follow).to_have_attribute("aria-pressed", "true")
@@ -181,13 +183,15 @@ def test_output_is_followed_until_one_looks_back_and_can_be_read_to_its_beginnin
     assert [line.split()[1] for line in lines] == [str(number) for number in range(4000)]
 
 
-def test_a_session_is_spoken_to_and_answered(ranch: Ranch, view: Window, actor: Actor) -> None:
-    page = open_session(ranch, view, actor)
+def test_a_session_is_spoken_to_and_answered(
+    project: BrowsedRepo, view: Window, actor: Actor
+) -> None:
+    page = open_session(project, view, actor)
     page.keyboard.press("s")
     page.keyboard.type("Mind the gap")
     page.keyboard.press("Control+Enter")
     expect(page.get_by_text(f"Sent to {actor.id}")).to_be_visible()
-    sent = by_person(ranch, "message.sent")
+    sent = by_person(project, "message.sent")
     assert (sent["to"], sent["text"]) == (f"session:{actor.id}", "Mind the gap")
     expect(page.locator(".talk")).to_contain_text("Mind the gap")
     actor.ask()
@@ -196,17 +200,19 @@ def test_a_session_is_spoken_to_and_answered(ranch: Ranch, view: Window, actor: 
     page.get_by_label(f"Answer {actor.id}").fill("Blue")
     page.get_by_role("button", name="Answer", exact=True).click()
     expect(page.locator("[data-question]")).to_have_count(0)
-    sent = by_person(ranch, "message.sent")
+    sent = by_person(project, "message.sent")
     assert (sent["text"], sent["reply_to"]) == ("Blue", asked)
 
 
-def test_what_a_session_did_and_how_it_ended(ranch: Ranch, view: Window, actor: Actor) -> None:
-    page = open_session(ranch, view, actor, "brief")
+def test_what_a_session_did_and_how_it_ended(
+    project: BrowsedRepo, view: Window, actor: Actor
+) -> None:
+    page = open_session(project, view, actor, "brief")
     expect(page.get_by_role("region", name="Brief")).to_contain_text("Act ")
     page.get_by_role("tab", name="Calls").click()
     expect(page.get_by_text("This engine prints plain text.")).to_be_visible()
     actor.go()
-    ranch.until_ended(actor.task)
+    project.until_ended(actor.task)
     expect(page.get_by_text("Verdict: proved")).to_be_visible()
     expect(page.get_by_role("button", name="Stop")).to_have_count(0)
     page.get_by_role("tab", name="Diff").click()
@@ -218,15 +224,19 @@ def test_what_a_session_did_and_how_it_ended(ranch: Ranch, view: Window, actor: 
     expect(file.locator(".added")).to_have_count(0)
 
 
-def test_a_session_is_stopped_after_asking_twice(ranch: Ranch, view: Window, actor: Actor) -> None:
-    page = open_session(ranch, view, actor)
+def test_a_session_is_stopped_after_asking_twice(
+    project: BrowsedRepo, view: Window, actor: Actor
+) -> None:
+    page = open_session(project, view, actor)
     page.get_by_role("button", name="Stop").click()
     page.get_by_role("button", name="Let it run").click()
-    assert not [e for e in ranch.of_type("session.stop_asked") if e["data"]["session"] == actor.id]
+    assert not [
+        e for e in project.of_type("session.stop_asked") if e["data"]["session"] == actor.id
+    ]
     page.get_by_role("button", name="Stop").click()
     page.get_by_label("Reason").fill("it goes astray")
     page.get_by_role("button", name="Stop it").click()
-    asked = by_person(ranch, "session.stop_asked")
+    asked = by_person(project, "session.stop_asked")
     assert (asked["session"], asked["reason"]) == (actor.id, "it goes astray")
     expect(page.get_by_text("Verdict: stopped")).to_be_visible()
-    assert ranch.verdict(actor.task) == "stopped"
+    assert project.verdict(actor.task) == "stopped"

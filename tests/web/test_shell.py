@@ -4,20 +4,22 @@ import re
 
 from playwright.sync_api import Browser, expect
 
-from tests.web.browsing import PAGES, Ranch, Window, window
+from tests.web.browsing import PAGES, BrowsedRepo, Window, window
 
 
-def test_the_link_leads_in_and_leaves_no_token_behind(ranch: Ranch, browser: Browser) -> None:
+def test_the_link_leads_in_and_leaves_no_token_behind(
+    project: BrowsedRepo, browser: Browser
+) -> None:
     with window(browser) as opened:
         opened.allow("401")
         page = opened.page
-        page.goto(f"{ranch.url}/sessions/F-1.1")
+        page.goto(f"{project.url}/sessions/P-1.1")
         expect(page.get_by_role("heading")).to_have_text("Log in to Corral")
-        link = ranch.data("link")["url"]
+        link = project.data("link")["url"]
         page.goto(link)
-        expect(page).to_have_url(f"{ranch.url}/")
+        expect(page).to_have_url(f"{project.url}/")
         expect(page.get_by_role("heading", level=1)).to_have_text("Board")
-        token = ranch.served().token
+        token = project.served().token
         ticket = link.partition("ticket=")[2]
         for secret in (token, ticket, *(c.get("value", "-") for c in page.context.cookies())):
             assert secret not in page.content()
@@ -29,13 +31,13 @@ def test_the_link_leads_in_and_leaves_no_token_behind(ranch: Ranch, browser: Bro
         expect(page.get_by_role("heading")).to_contain_text("used, or is too old")
 
 
-def test_every_page_has_an_address_that_can_be_kept(ranch: Ranch, view: Window) -> None:
+def test_every_page_has_an_address_that_can_be_kept(project: BrowsedRepo, view: Window) -> None:
     page = view.page
     for name in PAGES:
-        view.look(ranch, name)
+        view.look(project, name)
         expect(page.locator(".nav [aria-current=page]")).to_have_text(re.compile(name, re.I))
         expect(page.get_by_role("heading", level=1)).to_have_text(re.compile(name, re.I))
-    view.look(ranch, "board")
+    view.look(project, "board")
     for key, name in (("s", "Sessions"), ("q", "Queue"), ("b", "Board")):
         page.keyboard.press("g")
         page.keyboard.press(key)

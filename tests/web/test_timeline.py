@@ -11,8 +11,8 @@ from corral.core.show.tables import board_of
 from corral.store.replay import extend
 from corral.store.sqlite import SqliteStore
 from tests.e2e.server.serving import wait_for
-from tests.e2e.witness.farm import WORK
-from tests.web.browsing import Ranch, Window
+from tests.e2e.witness.witness_repo import WORK
+from tests.web.browsing import BrowsedRepo, Window
 from tests.web.test_accessible import violations
 from tests.web.test_sessions import SEEN
 
@@ -23,12 +23,12 @@ SCRUB = """(slider, seq) => { slider.value = seq;
 
 
 @pytest.fixture
-def timeline(ranch: Ranch, view: Window) -> Page:
-    return view.look(ranch, "timeline")
+def timeline(project: BrowsedRepo, view: Window) -> Page:
+    return view.look(project, "timeline")
 
 
-def comment(ranch: Ranch, task: str, text: str, times: int = 1) -> None:
-    served = ranch.served()
+def comment(project: BrowsedRepo, task: str, text: str, times: int = 1) -> None:
+    served = project.served()
     for _ in range(times):
         assert served.post("/api/task/comment", {"task": task, "text": text}).status == 200
 
@@ -42,29 +42,29 @@ def shown(page: Page) -> list[dict[str, Any]]:
     return found
 
 
-def test_events_come_by_themselves_and_are_found(ranch: Ranch, timeline: Page) -> None:
+def test_events_come_by_themselves_and_are_found(project: BrowsedRepo, timeline: Page) -> None:
     page = timeline
-    task = ranch.shelve("Watch the log")
+    task = project.shelve("Watch the log")
     waits = []
     for number in range(3):
-        comment(ranch, task, f"remark {number}")
-        at = ranch.of_type("task.commented")[-1]["at"]
+        comment(project, task, f"remark {number}")
+        at = project.of_type("task.commented")[-1]["at"]
         waits.append(page.evaluate(SEEN, ["[data-event]", f"remark {number}"]) - at)
     assert min(waits) < 1000, waits
     newest = page.locator("[data-event]").first
-    seq = ranch.of_type("task.commented")[-1]["seq"]
+    seq = project.of_type("task.commented")[-1]["seq"]
     expect(page.locator(f'[data-event="{seq}"]')).to_contain_text("remark 2")
     page.get_by_label("Type").select_option("task.commented")
     expect(newest).to_have_attribute("data-event", str(seq))
     wait_for(lambda: {e["type"] for e in shown(page)} == {"task.commented"}, "only comments")
     page.get_by_label("Filter by text").fill("REMARK 1")
     expect(page.locator("[data-event]")).to_have_count(1)
-    comment(ranch, task, "and remark 1 again")  # what comes is filtered as well
+    comment(project, task, "and remark 1 again")  # what comes is filtered as well
     expect(page.locator("[data-event]")).to_have_count(2)
     page.get_by_label("Filter by text").fill("")
     page.get_by_label("Type").select_option("")
     page.get_by_label("Task", exact=True).fill(task)
-    expected = [e["seq"] for e in ranch.events() if e["data"].get("task") == task]
+    expected = [e["seq"] for e in project.events() if e["data"].get("task") == task]
     wait_for(lambda: sorted(e["seq"] for e in shown(page)) == expected, "only of the task")
     page.get_by_label("Actor").fill("nobody like that")
     expect(page.get_by_text("No event fits.")).to_be_visible()
@@ -75,9 +75,11 @@ def test_events_come_by_themselves_and_are_found(ranch: Ranch, timeline: Page) -
     )
 
 
-def test_older_events_are_loaded_only_when_one_goes_there(ranch: Ranch, timeline: Page) -> None:
+def test_older_events_are_loaded_only_when_one_goes_there(
+    project: BrowsedRepo, timeline: Page
+) -> None:
     page = timeline
-    comment(ranch, ranch.shelve("Much to say"), "again", 230)
+    comment(project, project.shelve("Much to say"), "again", 230)
     page.reload()
     expect(page.locator("[data-event]").first).to_be_visible()
     assert not page.locator('[data-event="1"]').count()
@@ -94,14 +96,14 @@ def test_older_events_are_loaded_only_when_one_goes_there(ranch: Ranch, timeline
     expect(page.get_by_text(", to the first event")).to_be_visible()
 
 
-def test_any_moment_is_that_of_a_replay(ranch: Ranch, view: Window) -> None:
-    first, second = ranch.shelve("One"), ranch.shelve("Two")
+def test_any_moment_is_that_of_a_replay(project: BrowsedRepo, view: Window) -> None:
+    first, second = project.shelve("One"), project.shelve("Two")
     for command in ("block", "unblock", "block"):
-        ranch.here("task", command, first, code=0)
-        ranch.here("task", command, second, code=0)
-    page = view.look(ranch, "timeline")
-    slider, store = page.get_by_label("Event", exact=True), SqliteStore(str(ranch.folder))
-    newest = ranch.events()[-1]["seq"]
+        project.here("task", command, first, code=0)
+        project.here("task", command, second, code=0)
+    page = view.look(project, "timeline")
+    slider, store = page.get_by_label("Event", exact=True), SqliteStore(str(project.folder))
+    newest = project.events()[-1]["seq"]
     try:
         for seq in (newest - 1, newest - 4, newest // 2, newest - 3, 3):
             slider.evaluate(SCRUB, seq)
@@ -112,14 +114,14 @@ def test_any_moment_is_that_of_a_replay(ranch: Ranch, view: Window) -> None:
             replayed = board_of(extend(State(), store.read(0, seq)))
             places = {t.id: t.column for t in replayed.tasks if t.column != "cancelled"}
             wait_for(lambda: page.evaluate(PLACES) == places, f"the board at {seq}: {places}")  # noqa: B023
-            told = ranch.served().get(f"/api/board?at={seq}").data
+            told = project.served().get(f"/api/board?at={seq}").data
             assert {t["id"]: t["column"] for t in told["tasks"]} == {
                 t.id: t.column for t in replayed.tasks
             }
             page.go_back()
     finally:
         store.close()
-    ranch.here("task", "unblock", first, code=0)  # meanwhile
+    project.here("task", "unblock", first, code=0)  # meanwhile
     page.get_by_role("link", name="Board", exact=True).click()
     page.get_by_role("button", name="Back to now").click()
     expect(page.locator(f'[data-column=todo] [data-task="{first}"]')).to_be_visible()
@@ -127,12 +129,12 @@ def test_any_moment_is_that_of_a_replay(ranch: Ranch, view: Window) -> None:
 
 
 def test_time_is_moved_with_keys_and_nothing_is_changed_in_the_past(
-    ranch: Ranch, timeline: Page
+    project: BrowsedRepo, timeline: Page
 ) -> None:
     page = timeline
-    task = ranch.shelve("Step by step")
-    seq = ranch.of_type("task.added")[-1]["seq"]
-    comment(ranch, task, "now", 3)
+    task = project.shelve("Step by step")
+    seq = project.of_type("task.added")[-1]["seq"]
+    comment(project, task, "now", 3)
     expect(page.locator(f'[data-event="{seq + 3}"]')).to_be_visible()
     page.get_by_role("button", name=f"Show everything at event {seq}").click()
     past = page.locator("[data-notice=past]")
@@ -151,10 +153,10 @@ def test_time_is_moved_with_keys_and_nothing_is_changed_in_the_past(
     expect(page.locator("[data-event]").first).not_to_have_attribute("data-event", str(seq))
 
 
-def test_lanes_show_sessions_by_their_verdict(ranch: Ranch, timeline: Page) -> None:
+def test_lanes_show_sessions_by_their_verdict(project: BrowsedRepo, timeline: Page) -> None:
     page = timeline
-    good = ranch.script(WORK, "--convoy", "farm")
-    bad = ranch.script("exit 3", "--convoy", "farm")
+    good = project.script(WORK, "--convoy", "project")
+    bad = project.script("exit 3", "--convoy", "project")
     page.get_by_role("button", name="Lanes").click()
     drawn = page.get_by_role("region", name="Lanes")
     expect(drawn.locator(f'[data-lane="{good}"] [data-bar="{good}.1"]')).to_have_class(
@@ -178,4 +180,4 @@ def test_lanes_show_sessions_by_their_verdict(ranch: Ranch, timeline: Page) -> N
     wait_for(lambda: bar.bounding_box() != before, "zoomed")
     bar.focus()
     page.keyboard.press("Enter")
-    expect(page).to_have_url(f"{ranch.url}/sessions/{bad}.1")
+    expect(page).to_have_url(f"{project.url}/sessions/{bad}.1")

@@ -6,7 +6,7 @@ import re
 from playwright.sync_api import Page, expect
 
 from tests.e2e.server.serving import wait_for
-from tests.web.browsing import PAGES, Ranch, Window
+from tests.web.browsing import PAGES, BrowsedRepo, Window
 from tests.web.test_accessible import violations
 from tests.web.test_timeline import SCRUB
 from tests.web.watching import last
@@ -20,13 +20,13 @@ LOOKS = """() => [...new Set([...document.querySelectorAll('#page *')].map(eleme
 }))]"""
 
 
-def fail_twice(ranch: Ranch) -> str:
-    task = ranch.script(FAILS, "--convoy", "farm", title="Fail twice")
+def fail_twice(project: BrowsedRepo) -> str:
+    task = project.script(FAILS, "--convoy", "project", title="Fail twice")
     for attempt in (1, 2):
-        ranch.until(lambda: ranch.task(task)["state"] == "failed", limit_s=60)
+        project.until(lambda: project.task(task)["state"] == "failed", limit_s=60)
         if attempt == 1:
-            ranch.here("task", "retry", task, code=0)
-            ranch.until(lambda: ranch.task(task)["attempts"] == 2, limit_s=60)
+            project.here("task", "retry", task, code=0)
+            project.until(lambda: project.task(task)["attempts"] == 2, limit_s=60)
     return task
 
 
@@ -36,9 +36,11 @@ def go_to(page: Page, name: str) -> None:
     expect(page.get_by_role("heading", level=1)).to_be_visible()
 
 
-def test_what_is_stuck_needs_a_person_until_somebody_decides(ranch: Ranch, view: Window) -> None:
-    task = fail_twice(ranch)
-    page = view.look(ranch, "board")
+def test_what_is_stuck_needs_a_person_until_somebody_decides(
+    project: BrowsedRepo, view: Window
+) -> None:
+    task = fail_twice(project)
+    page = view.look(project, "board")
     expect(page.locator(".glance")).to_contain_text("1 needs you")
     page.locator(".glance a").first.click()
     stuck = page.locator(f"[data-stuck={task}]")
@@ -48,19 +50,19 @@ def test_what_is_stuck_needs_a_person_until_somebody_decides(ranch: Ranch, view:
     stuck.get_by_role("button", name=f"Cancel {task}").click()
     page.get_by_label("Why?").fill("not worth it")
     page.get_by_role("button", name="Cancel the task").click()
-    last(ranch, "task.cancelled", task=task, reason="not worth it")
+    last(project, "task.cancelled", task=task, reason="not worth it")
     expect(stuck).to_have_count(0)
     expect(page.locator(".nav [aria-current] .count")).to_have_count(0)
 
 
-def test_every_session_of_a_task_has_a_page(ranch: Ranch, view: Window) -> None:
-    task = fail_twice(ranch)
-    page = view.look(ranch, f"tasks/{task}")
+def test_every_session_of_a_task_has_a_page(project: BrowsedRepo, view: Window) -> None:
+    task = fail_twice(project)
+    page = view.look(project, f"tasks/{task}")
     drawer = page.get_by_role("complementary", name=f"Task {task}")
     for number in (1, 2):
         expect(drawer.get_by_role("link", name=f"{task}.{number}")).to_be_visible()
     drawer.get_by_role("link", name=f"{task}.1").click()
-    expect(page).to_have_url(f"{ranch.url}/sessions/{task}.1")
+    expect(page).to_have_url(f"{project.url}/sessions/{task}.1")
     page.keyboard.press("Escape")
     expect(page.get_by_role("log", name="Output")).to_contain_text(f"{task}.1")
     expect(page.get_by_text("Verdict: crashed")).to_be_visible()
@@ -73,15 +75,15 @@ def test_every_session_of_a_task_has_a_page(ranch: Ranch, view: Window) -> None:
     about = page.get_by_role("complementary", name="About the session")
     about.get_by_role("link", name=f"{task}.2").click()
     expect(page.get_by_role("log", name="Output")).to_contain_text(f"{task}.2")
-    page.goto(f"{ranch.url}/sessions/{task}.3")
+    page.goto(f"{project.url}/sessions/{task}.3")
     expect(page.get_by_text(f"There is no session {task}.3.")).to_be_visible()
 
 
-def test_looking_back_says_what_is_shown_as_it_is_now(ranch: Ranch, view: Window) -> None:
-    task = fail_twice(ranch)
-    events = ranch.of_type("session.started")
+def test_looking_back_says_what_is_shown_as_it_is_now(project: BrowsedRepo, view: Window) -> None:
+    task = fail_twice(project)
+    events = project.of_type("session.started")
     began = next(e["seq"] for e in events if e["data"]["session"] == f"{task}.1")
-    page = view.look(ranch, "timeline")
+    page = view.look(project, "timeline")
     page.get_by_label("Event", exact=True).evaluate(SCRUB, began)
     past = page.locator("[data-notice=past]")
     expect(past).to_contain_text(f"after event {began},")
@@ -99,19 +101,19 @@ def test_looking_back_says_what_is_shown_as_it_is_now(ranch: Ranch, view: Window
     expect(page.get_by_role("alert")).to_contain_text("an earlier moment")
     page.keyboard.press("Escape")
     past.get_by_role("button", name="Back to now").click()
-    assert "Too late" not in json.dumps(ranch.of_type("task.added"))
+    assert "Too late" not in json.dumps(project.of_type("task.added"))
 
 
-def test_a_page_looks_the_same_wherever_one_comes_from(ranch: Ranch, view: Window) -> None:
-    fail_twice(ranch)
+def test_a_page_looks_the_same_wherever_one_comes_from(project: BrowsedRepo, view: Window) -> None:
+    fail_twice(project)
     page = view.page
     fresh = {}
     for name in PAGES:
-        view.look(ranch, name)
+        view.look(project, name)
         expect(page.get_by_role("heading", level=1)).to_be_visible()
         page.wait_for_timeout(500)  # what it asks for has come
         fresh[name] = set(page.evaluate(LOOKS))
-    view.look(ranch, "board")
+    view.look(project, "board")
     page.locator("[data-task] a.title").first.click()
     page.keyboard.press("Escape")
     for name in PAGES:  # by now every style of every page is there

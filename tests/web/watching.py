@@ -5,7 +5,7 @@ from typing import Any
 from playwright.sync_api import Page
 
 from tests.e2e.server.serving import wait_for
-from tests.web.browsing import PATIENCE_MS, Ranch
+from tests.web.browsing import PATIENCE_MS, BrowsedRepo
 
 # Kept in the page itself: it would be lost if the page were loaded again.
 WATCH = """([selector, patience]) => {
@@ -24,9 +24,9 @@ WATCH = """([selector, patience]) => {
 class Watch:
     """Measures how long after its event something is on the page, without any reload."""
 
-    def __init__(self, page: Page, ranch: Ranch) -> None:
+    def __init__(self, page: Page, project: BrowsedRepo) -> None:
         self._page = page
-        self._ranch = ranch
+        self._ranch = project
         self.waits: list[int] = []
 
     def until(self, selector: str) -> None:
@@ -43,11 +43,11 @@ class Watch:
         assert min(self.waits) < 1000, self.waits
 
 
-def last(ranch: Ranch, kind: str, **fields: Any) -> dict[str, Any]:
+def last(project: BrowsedRepo, kind: str, **fields: Any) -> dict[str, Any]:
     """Return what the newest event of a type says that the person at the browser has caused."""
 
     def found() -> dict[str, Any] | None:
-        mine = [event for event in ranch.of_type(kind) if event["actor"] == "person"]
+        mine = [event for event in project.of_type(kind) if event["actor"] == "person"]
         return mine[-1] if mine and fields.items() <= mine[-1]["data"].items() else None
 
     data: dict[str, Any] = wait_for(found, f"{kind} {fields}")["data"]

@@ -25,7 +25,7 @@ WITH_SPARE = Accounts(of=PROFILES.of, fallback={"default": "spare", "spare": "de
 PATIENCE = Patience(3, 30, 3600)
 
 
-class Fleet(Board):
+class AccountBoard(Board):
     """A board whose sessions share an account."""
 
     def __init__(self, tasks: int, accounts: Accounts = PROFILES, total: int = 50) -> None:
@@ -87,7 +87,7 @@ class Fleet(Board):
         self.end(session, Verdict.LIMITED)
 
 
-def simulate(fleet: Fleet, bears: int, work_s: int) -> tuple[list[int], int]:
+def simulate(fleet: AccountBoard, bears: int, work_s: int) -> tuple[list[int], int]:
     """Run a fleet second by second on an account that refuses whoever is one too many."""
     begun: dict[SessionId, int] = {}
     running: list[int] = []
@@ -112,7 +112,7 @@ def simulate(fleet: Fleet, bears: int, work_s: int) -> tuple[list[int], int]:
 @settings(max_examples=8, deadline=None)
 @given(bears=st.integers(1, 12), work_s=st.integers(5, 40))
 def test_a_fleet_settles_at_what_its_account_bears_and_all_is_done(bears: int, work_s: int) -> None:
-    fleet = Fleet(25)
+    fleet = AccountBoard(25)
     running, refused = simulate(fleet, bears, work_s)
     assert all(fleet.get(task).state is TaskState.REVIEW for task in fleet.names)
     assert all(fleet.get(task).failures == 0 for task in fleet.names)
@@ -123,11 +123,11 @@ def test_a_fleet_settles_at_what_its_account_bears_and_all_is_done(bears: int, w
 
 
 def test_nothing_is_limited_until_a_limit_is_met() -> None:
-    assert len(Fleet(30).fill()) == 30
+    assert len(AccountBoard(30).fill()) == 30
 
 
 def test_as_many_may_run_as_were_still_fine_and_one_more_for_each_round_that_goes_well() -> None:
-    fleet = Fleet(60, total=60)
+    fleet = AccountBoard(60, total=60)
     sessions = fleet.fill()
     for session in sessions[:55]:
         fleet.refuse(session, retry_s=1)
@@ -144,7 +144,7 @@ def test_as_many_may_run_as_were_still_fine_and_one_more_for_each_round_that_goe
 
 
 def test_nothing_starts_before_the_reset_and_then_not_all_at_once() -> None:
-    fleet = Fleet(10)
+    fleet = AccountBoard(10)
     sessions = fleet.fill()
     for session in sessions:
         fleet.refuse(session, retry_s=600)
@@ -159,7 +159,7 @@ def test_nothing_starts_before_the_reset_and_then_not_all_at_once() -> None:
 
 
 def test_those_who_never_ran_do_not_start_together_at_the_reset_either() -> None:
-    fleet = Fleet(40, total=20)
+    fleet = AccountBoard(40, total=20)
     sessions = fleet.fill()
     for session in sessions[:10]:
         fleet.refuse(session, retry_s=100)
@@ -181,7 +181,7 @@ def test_those_who_never_ran_do_not_start_together_at_the_reset_either() -> None
 
 
 def test_a_quota_that_is_used_up_says_nothing_about_how_many_are_too_many() -> None:
-    fleet = Fleet(10)
+    fleet = AccountBoard(10)
     for session in fleet.fill():
         fleet.meet(session, retry_s=3600, trouble="quota")
         fleet.end(session, Verdict.LIMITED)
@@ -190,7 +190,7 @@ def test_a_quota_that_is_used_up_says_nothing_about_how_many_are_too_many() -> N
 
 
 def test_a_limit_uses_up_no_attempt_but_not_without_end() -> None:
-    fleet = Fleet(1)
+    fleet = AccountBoard(1)
     ended = 0
     while fleet.get(fleet.names[0]).failures == 0:
         started = fleet.fill()
@@ -216,7 +216,7 @@ def test_times_that_an_engine_makes_up_are_bounded(reset_at: int, retry_s: float
 
 
 def test_an_engine_that_tries_again_every_second_fills_no_log() -> None:
-    fleet = Fleet(3)
+    fleet = AccountBoard(3)
     (session, *_) = fleet.fill()
     events = 0
     for _ in range(600):
@@ -226,7 +226,7 @@ def test_an_engine_that_tries_again_every_second_fills_no_log() -> None:
 
 
 def test_a_limit_that_is_over_is_forgotten_after_a_while() -> None:
-    fleet = Fleet(30)
+    fleet = AccountBoard(30)
     for session in fleet.fill():
         fleet.refuse(session, retry_s=1)
     fleet.wait(4 * 600 + 10)
@@ -234,7 +234,7 @@ def test_a_limit_that_is_over_is_forgotten_after_a_while() -> None:
 
 
 def test_another_profile_stands_in_and_circles_end() -> None:
-    fleet = Fleet(2, WITH_SPARE)
+    fleet = AccountBoard(2, WITH_SPARE)
     first, second = fleet.fill()
     fleet.refuse(first, retry_s=600)
     fleet.wait(300)
@@ -248,7 +248,7 @@ def test_another_profile_stands_in_and_circles_end() -> None:
 
 
 def test_an_account_that_was_refused_is_held_until_a_person_has_acted() -> None:
-    fleet = Fleet(1)
+    fleet = AccountBoard(1)
     fleet.do(c.RaiseAlert(subject="acc", kind=governor.REFUSED, text="401"), "witness")
     assert fleet.fill() == []
     said = explain(fleet.state, fleet.get(fleet.names[0]), fleet.now, fleet.limits)
@@ -260,7 +260,7 @@ def test_an_account_that_was_refused_is_held_until_a_person_has_acted() -> None:
 
 @pytest.mark.parametrize("wait", [10, 700])
 def test_why_says_until_when_and_how_many(wait: int) -> None:
-    fleet = Fleet(3)
+    fleet = AccountBoard(3)
     for session in fleet.fill()[:2]:
         fleet.refuse(session, retry_s=600)
     fleet.wait(wait)
@@ -272,7 +272,7 @@ def test_why_says_until_when_and_how_many(wait: int) -> None:
 
 
 def test_the_same_log_gives_the_same_account() -> None:
-    one, two = Fleet(12), Fleet(12)
+    one, two = AccountBoard(12), AccountBoard(12)
     for fleet in (one, two):
         simulate(fleet, 3, 7)
     assert one.state == two.state
@@ -280,7 +280,7 @@ def test_the_same_log_gives_the_same_account() -> None:
 
 
 def test_a_task_that_was_limited_goes_on_where_another_stands_in_and_else_waits() -> None:
-    fleet = Fleet(1, WITH_SPARE)
+    fleet = AccountBoard(1, WITH_SPARE)
     (task,) = fleet.names
     for retry_s in (600, 100):
         (session,) = fleet.fill()

@@ -18,7 +18,7 @@ from tests.core.memory_board import Board
 DOLLAR = Bill(fresh=100, output=10, nano_usd=NANO)
 
 
-class Till(Board):
+class MoneyBoard(Board):
     def __init__(self, tasks: int = 2) -> None:
         super().__init__()
         self.convoy()
@@ -59,11 +59,11 @@ class Till(Board):
 
 
 @pytest.fixture
-def till() -> Till:
-    return Till()
+def till() -> MoneyBoard:
+    return MoneyBoard()
 
 
-def test_totals_of_a_session_replace_each_other_and_sessions_add_up(till: Till) -> None:
+def test_totals_of_a_session_replace_each_other_and_sessions_add_up(till: MoneyBoard) -> None:
     one, two = till.names
     first = till.start(one)
     till.spend(first, DOLLAR)
@@ -82,7 +82,7 @@ def test_totals_of_a_session_replace_each_other_and_sessions_add_up(till: Till) 
     assert found.usd_per_landed is None
 
 
-def test_a_launch_that_starts_over_adds_to_what_the_session_spent_before(till: Till) -> None:
+def test_a_launch_that_starts_over_adds_to_what_the_session_spent_before(till: MoneyBoard) -> None:
     session = till.start(till.names[0])
     till.spend(session, DOLLAR)
     till.record(session_rules.react(till.state, session, "hung", "resume", "silent"))
@@ -92,14 +92,14 @@ def test_a_launch_that_starts_over_adds_to_what_the_session_spent_before(till: T
     assert money.report(till.state).total.known_usd == 2.0
 
 
-def test_less_than_is_known_is_not_believed(till: Till) -> None:
+def test_less_than_is_known_is_not_believed(till: MoneyBoard) -> None:
     session = till.start(till.names[0])
     till.spend(session, DOLLAR + DOLLAR)
     till.spend(session, DOLLAR)
     assert till.state.sessions[session].bill == DOLLAR + DOLLAR
 
 
-def test_days_are_counted_apart_and_old_ones_are_forgotten(till: Till) -> None:
+def test_days_are_counted_apart_and_old_ones_are_forgotten(till: MoneyBoard) -> None:
     session = till.start(till.names[0])
     for day in range(50):
         till.spend(session, Bill(fresh=100, nano_usd=NANO * (day + 1)) + Bill(output=day))
@@ -119,7 +119,7 @@ def test_days_are_counted_apart_and_old_ones_are_forgotten(till: Till) -> None:
         (Budgets(), ""),
     ],
 )
-def test_each_budget_holds_what_it_is_for(till: Till, budgets: Budgets, what: str) -> None:
+def test_each_budget_holds_what_it_is_for(till: MoneyBoard, budgets: Budgets, what: str) -> None:
     one, two = till.names
     session = till.start(one)
     till.spend(session, DOLLAR)
@@ -132,7 +132,7 @@ def test_each_budget_holds_what_it_is_for(till: Till, budgets: Budgets, what: st
     assert money.over(Sums(till.state, till.now), till.get(one), "default", budgets) is None
 
 
-def test_no_task_starts_without_money_and_a_new_day_brings_some(till: Till) -> None:
+def test_no_task_starts_without_money_and_a_new_day_brings_some(till: MoneyBoard) -> None:
     session = till.start(till.names[0])
     till.spend(session, DOLLAR)
     till.end(session, Verdict.OVER_BUDGET)
@@ -146,7 +146,7 @@ def test_no_task_starts_without_money_and_a_new_day_brings_some(till: Till) -> N
     assert offered() == [till.names[1]]
 
 
-def test_a_budget_that_is_not_the_tasks_own_uses_up_no_attempt(till: Till) -> None:
+def test_a_budget_that_is_not_the_tasks_own_uses_up_no_attempt(till: MoneyBoard) -> None:
     session = till.start(till.names[0])
     events = session_rules.end(
         till.state,

@@ -29,7 +29,7 @@ EXPECTED: dict[Verdict, type[e.Event]] = {
 }
 
 
-class Yard(Board):
+class SessionBoard(Board):
     def __init__(self) -> None:
         super().__init__()
         self.name = self.task()
@@ -66,22 +66,22 @@ class Yard(Board):
 
 @pytest.mark.parametrize("verdict", sorted(set(Verdict) - {Verdict.PROVED}))
 def test_each_verdict_leads_to_what_the_table_says(verdict: Verdict) -> None:
-    yard = Yard()
-    event = yard.end(yard.start(), verdict)
+    board = SessionBoard()
+    event = board.end(board.start(), verdict)
     assert event.type == EXPECTED.get(verdict, e.TaskDelayed).type
-    task = yard.get(yard.name)
+    task = board.get(board.name)
     uses_up = task.failures == 1 or task.state is TaskState.FAILED
     assert uses_up == after(verdict).counts
 
 
 @pytest.mark.parametrize("verdict", sorted(v for v in AFTER if AFTER[v].most))
 def test_what_uses_up_no_attempt_does_so_only_so_often(verdict: Verdict) -> None:
-    yard = Yard()
+    board = SessionBoard()
     for number in range(after(verdict).most + 1):
-        assert yard.get(yard.name).failures == 0, number
-        yard.wait(100_000)
-        yard.end(yard.start(), verdict)
-    assert yard.get(yard.name).failures == 1
+        assert board.get(board.name).failures == 0, number
+        board.wait(100_000)
+        board.end(board.start(), verdict)
+    assert board.get(board.name).failures == 1
 
 
 def test_who_needs_a_person_says_so_and_nothing_is_tried_again_for_ever() -> None:
@@ -106,88 +106,90 @@ def test_who_needs_a_person_says_so_and_nothing_is_tried_again_for_ever() -> Non
 def test_the_next_session_goes_on_with_the_conversation_where_that_makes_sense(
     verdict: Verdict, profile: str, resumed: str
 ) -> None:
-    yard = Yard()
-    session = yard.start()
-    yard.record(session_rules.engaged(yard.state, session, "th-1", "m", "1"))
-    assert session_rules.engaged(yard.state, session, "th-1", "m", "1") == []
-    yard.end(session, verdict)
-    yard.wait(100_000)
-    second = yard.state.sessions[yard.start(profile)]
+    board = SessionBoard()
+    session = board.start()
+    board.record(session_rules.engaged(board.state, session, "th-1", "m", "1"))
+    assert session_rules.engaged(board.state, session, "th-1", "m", "1") == []
+    board.end(session, verdict)
+    board.wait(100_000)
+    second = board.state.sessions[board.start(profile)]
     assert second.resume == resumed
     assert second.account == ("acc" if profile == "default" else "")
 
 
 def test_a_new_brief_is_not_kept_from_the_engine_by_going_on() -> None:
-    yard = Yard()
-    session = yard.start()
-    yard.record(session_rules.engaged(yard.state, session, "th-1", "m", "1"))
-    yard.end(session, Verdict.LIMITED)
-    yard.do(c.EditTask(task=yard.name, brief="Do something else."))
-    yard.wait(100_000)
-    assert yard.state.sessions[yard.start()].resume == ""
+    board = SessionBoard()
+    session = board.start()
+    board.record(session_rules.engaged(board.state, session, "th-1", "m", "1"))
+    board.end(session, Verdict.LIMITED)
+    board.do(c.EditTask(task=board.name, brief="Do something else."))
+    board.wait(100_000)
+    assert board.state.sessions[board.start()].resume == ""
 
 
 def test_a_conversations_figures_go_with_it_until_it_starts_over() -> None:
-    yard = Yard()
-    session = yard.start()
-    yard.record(session_rules.engaged(yard.state, session, "th-1", "m", "1"))
+    board = SessionBoard()
+    session = board.start()
+    board.record(session_rules.engaged(board.state, session, "th-1", "m", "1"))
     used = Bill(fresh=10, nano_usd=5)
-    yard.record(session_rules.spent(yard.state, session, used, 1, "m"))
-    yard.record(session_rules.react(yard.state, session, "hung", "resume", ""))
-    assert yard.state.sessions[session].talk == used
-    yard.record(session_rules.spent(yard.state, session, used + used, 2, "m"))
-    yard.end(session, Verdict.LIMITED)
-    yard.wait(100_000)
-    second = yard.start()
-    assert yard.state.sessions[second].talk == used + used
-    yard.record(session_rules.react(yard.state, second, "lost_thread", "afresh", ""))
-    found = yard.state.sessions[second]
+    board.record(session_rules.spent(board.state, session, used, 1, "m"))
+    board.record(session_rules.react(board.state, session, "hung", "resume", ""))
+    assert board.state.sessions[session].talk == used
+    board.record(session_rules.spent(board.state, session, used + used, 2, "m"))
+    board.end(session, Verdict.LIMITED)
+    board.wait(100_000)
+    second = board.start()
+    assert board.state.sessions[second].talk == used + used
+    board.record(session_rules.react(board.state, second, "lost_thread", "afresh", ""))
+    found = board.state.sessions[second]
     assert (found.talk, found.conversation, found.launches) == (Bill(), "", 1)
 
 
 def test_a_relaunch_clears_the_stop_that_led_to_it() -> None:
-    yard = Yard()
-    session = yard.start()
-    yard.record(session_rules.ask_stop(yard.state, session, Verdict.HUNG, "silent"))
-    yard.record(session_rules.asked(yard.state, session, "May I?", now=yard.now))
-    assert session_rules.asked(yard.state, session, "May I?", now=yard.now) == []
-    yard.record(session_rules.react(yard.state, session, "hung", "restart", "silent"))
-    found = yard.state.sessions[session]
+    board = SessionBoard()
+    session = board.start()
+    board.record(session_rules.ask_stop(board.state, session, Verdict.HUNG, "silent"))
+    board.record(session_rules.asked(board.state, session, "May I?", now=board.now))
+    assert session_rules.asked(board.state, session, "May I?", now=board.now) == []
+    board.record(session_rules.react(board.state, session, "hung", "restart", "silent"))
+    found = board.state.sessions[session]
     assert (found.stop, found.asked, found.fresh, found.launches) == ("", "", True, 2)
-    yard.record(session_rules.react(yard.state, session, "asked", "answered", "yes"))
-    assert yard.state.sessions[session].launches == 2
-    assert yard.state.sessions[session].reactions == ("hung: restart", "asked: answered")
+    board.record(session_rules.react(board.state, session, "asked", "answered", "yes"))
+    assert board.state.sessions[session].launches == 2
+    assert board.state.sessions[session].reactions == ("hung: restart", "asked: answered")
 
 
 def test_an_answer_by_policy_is_on_its_way_with_the_question_and_ends_with_its_session() -> None:
-    yard = Yard()
-    session = yard.start()
+    board = SessionBoard()
+    session = board.start()
 
     def ask(call: str) -> None:
-        state = yard.state
-        asked = session_rules.asked(state, session, "May I?", call=call, answer="yes", now=yard.now)
-        yard.record(asked)
+        state = board.state
+        asked = session_rules.asked(
+            state, session, "May I?", call=call, answer="yes", now=board.now
+        )
+        board.record(asked)
 
     for call in ("c-1", "c-1", "c-2"):  # the same words again are another question
         ask(call)
-    letters = [(m.sender, m.to, m.text, m.answers) for m in yard.state.messages.values()]
+    letters = [(m.sender, m.to, m.text, m.answers) for m in board.state.messages.values()]
     assert letters == [("policy", f"session:{session}", "yes", call) for call in ("c-1", "c-2")]
-    yard.record(session_rules.answered(yard.state, session))
-    assert yard.state.sessions[session].asked == ""
-    assert session_rules.answered(yard.state, session) == []
-    yard.record(messages.give_back(yard.state, yard.state.sessions[session]))
-    assert yard.state.messages == {}  # it is not told to the next session
+    board.record(session_rules.answered(board.state, session))
+    assert board.state.sessions[session].asked == ""
+    assert session_rules.answered(board.state, session) == []
+    board.record(messages.give_back(board.state, board.state.sessions[session]))
+    assert board.state.messages == {}  # it is not told to the next session
 
 
 def test_the_folder_of_a_conversation_is_kept_for_it_until_it_goes_on() -> None:
-    yard = Yard()
-    first = yard.start()
-    assert session_rules.interrupted(yard.state) == []
-    yard.record(session_rules.engaged(yard.state, first, "th-1", "m", "1"))
-    yard.end(first, Verdict.CRASHED)
-    assert session_rules.interrupted(yard.state) == [first]
-    yard.wait(100_000)
-    second = yard.start()
-    assert session_rules.interrupted(yard.state) == [first], "its tree is yet to be made there"
-    yard.end(second, Verdict.LOOPING)
-    assert session_rules.interrupted(yard.state) == []
+    board = SessionBoard()
+    first = board.start()
+    assert session_rules.interrupted(board.state) == []
+    board.record(session_rules.engaged(board.state, first, "th-1", "m", "1"))
+    board.end(first, Verdict.CRASHED)
+    assert session_rules.interrupted(board.state) == [first]
+    board.wait(100_000)
+    second = board.start()
+    assert session_rules.interrupted(board.state) == [first], "its tree is yet to be made there"
+    board.end(second, Verdict.LOOPING)
+    assert session_rules.interrupted(board.state) == []

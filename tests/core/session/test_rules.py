@@ -29,7 +29,7 @@ PROVED = Judgement(Verdict.PROVED)
 CRASHED = Judgement(Verdict.CRASHED, "signal 9")
 
 
-class Ranch(Board):
+class SessionBoard(Board):
     """A board whose sessions are started and ended as the witness does it."""
 
     def start(
@@ -77,9 +77,9 @@ class Ranch(Board):
 
 
 @pytest.fixture
-def board() -> Ranch:
+def board() -> SessionBoard:
     """A board with one task, and its first session."""
-    board = Ranch()
+    board = SessionBoard()
     board.task()
     board.start()
     board.wait(5)
@@ -91,7 +91,7 @@ def types(decision: Decision) -> list[str]:
 
 
 def test_a_start_claims_the_task_and_takes_a_slot_under_one_token() -> None:
-    board = Ranch()
+    board = SessionBoard()
     board.task()
     claimed, started = board.start(pool="big")
     assert claimed == e.TaskClaimed(
@@ -112,7 +112,7 @@ def test_a_start_claims_the_task_and_takes_a_slot_under_one_token() -> None:
 
 
 def test_a_start_on_a_lapsed_claim_takes_it_away_first() -> None:
-    board = Ranch()
+    board = SessionBoard()
     board.task()
     late = board.claim(TASK)
     board.wait(TTL_S)
@@ -130,7 +130,7 @@ def test_a_start_on_a_lapsed_claim_takes_it_away_first() -> None:
     ],
 )
 def test_without_a_slot_there_is_no_claim_either(
-    board: Ranch, limits: Limits, pool: str, code: str
+    board: SessionBoard, limits: Limits, pool: str, code: str
 ) -> None:
     other = board.task()
     with pytest.raises(Refused) as caught:
@@ -151,7 +151,7 @@ def test_without_a_slot_there_is_no_claim_either(
     ],
 )
 def test_a_task_that_cannot_be_claimed_cannot_be_started(state: TaskState, code: str) -> None:
-    board = Ranch()
+    board = SessionBoard()
     board.bring(board.task(), state)
     with pytest.raises(Refused) as caught:
         board.start()
@@ -160,14 +160,16 @@ def test_a_task_that_cannot_be_claimed_cannot_be_started(state: TaskState, code:
 
 
 def test_needs_hold_for_sessions_too() -> None:
-    board = Ranch()
+    board = SessionBoard()
     waits = board.task(board.task())
     with pytest.raises(Refused) as caught:
         board.start(waits)
     assert caught.value.code == "needs_not_landed"
 
 
-def test_a_slot_is_free_when_the_session_has_ended_not_when_it_was_asked_to(board: Ranch) -> None:
+def test_a_slot_is_free_when_the_session_has_ended_not_when_it_was_asked_to(
+    board: SessionBoard,
+) -> None:
     other = board.task()
     board.ask_stop()
     with pytest.raises(Refused, match="waits for a slot"):
@@ -177,7 +179,9 @@ def test_a_slot_is_free_when_the_session_has_ended_not_when_it_was_asked_to(boar
 
 
 @pytest.mark.parametrize("how", ["given up", "lapsed"])
-def test_a_task_is_not_started_while_its_last_session_still_runs(board: Ranch, how: str) -> None:
+def test_a_task_is_not_started_while_its_last_session_still_runs(
+    board: SessionBoard, how: str
+) -> None:
     if how == "given up":
         board.do(c.HandOffTask(task=TASK, token=Token("3")), FIRST)
     board.wait(TTL_S)
@@ -189,7 +193,7 @@ def test_a_task_is_not_started_while_its_last_session_still_runs(board: Ranch, h
     assert types(board.end())[:1] == ["session.ended"]
 
 
-def test_only_what_is_proved_is_handed_in(board: Ranch) -> None:
+def test_only_what_is_proved_is_handed_in(board: SessionBoard) -> None:
     assert board.end() == [
         e.SessionEnded(session=FIRST, verdict="proved", commit=COMMIT, code=0),
         e.TaskSubmitted(task=TASK, token=Token("3"), commit=COMMIT),
@@ -203,7 +207,7 @@ ORDINARY = {v for v in Verdict if after(v).counts and after(v).again is Again.RE
 
 
 @pytest.mark.parametrize("verdict", sorted(ORDINARY))
-def test_every_other_verdict_lets_the_task_rest(board: Ranch, verdict: Verdict) -> None:
+def test_every_other_verdict_lets_the_task_rest(board: SessionBoard, verdict: Verdict) -> None:
     ended, delayed = board.end(Judgement(verdict, "why"))
     rest = PATIENCE.rest_s(1, FIRST)
     assert isinstance(ended, e.SessionEnded)
@@ -214,7 +218,7 @@ def test_every_other_verdict_lets_the_task_rest(board: Ranch, verdict: Verdict) 
     assert (board.get(TASK).state, board.get(TASK).failures) == (TaskState.TODO, 1)
 
 
-def test_a_task_that_rests_is_not_offered_until_its_time(board: Ranch) -> None:
+def test_a_task_that_rests_is_not_offered_until_its_time(board: SessionBoard) -> None:
     board.end(CRASHED)
     rest = board.get(TASK).not_before_at - board.now
     for actor in ("ana", "witness"):
@@ -231,7 +235,9 @@ def test_a_task_that_rests_is_not_offered_until_its_time(board: Ranch) -> None:
     assert types(board.start()) == ["task.claimed", "session.started"]
 
 
-def test_attempts_are_limited_and_the_last_one_gives_the_task_to_a_person(board: Ranch) -> None:
+def test_attempts_are_limited_and_the_last_one_gives_the_task_to_a_person(
+    board: SessionBoard,
+) -> None:
     for attempt, moved in enumerate(["task.delayed", "task.delayed", "task.failed"], 1):
         session = SessionId(f"AF-1.{attempt}")
         assert types(board.end(CRASHED, session)) == ["session.ended", moved]
@@ -246,12 +252,12 @@ def test_attempts_are_limited_and_the_last_one_gives_the_task_to_a_person(board:
     assert types(board.end(CRASHED, SessionId("AF-1.4"))) == ["session.ended", "task.delayed"]
 
 
-def test_what_was_stopped_by_hand_is_not_tried_again(board: Ranch) -> None:
+def test_what_was_stopped_by_hand_is_not_tried_again(board: SessionBoard) -> None:
     board.ask_stop()
     assert types(board.end(Judgement(Verdict.STOPPED))) == ["session.ended", "task.failed"]
 
 
-def test_a_session_ends_once(board: Ranch) -> None:
+def test_a_session_ends_once(board: SessionBoard) -> None:
     board.end()
     assert board.end() == []
     assert board.end(CRASHED) == []
@@ -269,7 +275,7 @@ LATE: dict[str, list[c.Command]] = {
 @pytest.mark.parametrize("how", LATE)
 @pytest.mark.parametrize("judgement", [PROVED, CRASHED], ids=["proved", "crashed"])
 def test_a_result_that_comes_too_late_ends_the_session_and_nothing_else(
-    board: Ranch, how: str, judgement: Judgement
+    board: SessionBoard, how: str, judgement: Judgement
 ) -> None:
     board.wait(TTL_S)
     for command in LATE[how]:
@@ -280,18 +286,18 @@ def test_a_result_that_comes_too_late_ends_the_session_and_nothing_else(
     assert not board.session().live
 
 
-def test_a_session_cannot_hand_in_its_own_work(board: Ranch) -> None:
+def test_a_session_cannot_hand_in_its_own_work(board: SessionBoard) -> None:
     submit = c.SubmitTask(task=TASK, token=Token("3"), commit=COMMIT)
     assert board.refusal(submit, FIRST).code == "not_judged"
     assert types(board.end()) == ["session.ended", "task.submitted"]
 
 
-def test_a_claim_that_lapsed_but_was_not_taken_is_still_good(board: Ranch) -> None:
+def test_a_claim_that_lapsed_but_was_not_taken_is_still_good(board: SessionBoard) -> None:
     board.wait(10 * TTL_S)
     assert types(board.end()) == ["session.ended", "task.submitted"]
 
 
-def test_claims_of_sessions_are_kept_and_a_lost_one_is_left_out(board: Ranch) -> None:
+def test_claims_of_sessions_are_kept_and_a_lost_one_is_left_out(board: SessionBoard) -> None:
     other = board.task()
     board.start(other)
     board.do(c.BlockTask(task=other, token=Token("6")))
@@ -306,7 +312,7 @@ def test_claims_of_sessions_are_kept_and_a_lost_one_is_left_out(board: Ranch) ->
     assert claim.expires_at == board.now + 90_000
 
 
-def test_a_stop_is_asked_for_once_and_only_of_what_runs(board: Ranch) -> None:
+def test_a_stop_is_asked_for_once_and_only_of_what_runs(board: SessionBoard) -> None:
     asked = e.SessionStopAsked(session=FIRST, verdict="silent", reason="enough")
     assert board.ask_stop(FIRST.lower(), Verdict.SILENT) == [asked]
     assert board.ask_stop() == []
@@ -317,7 +323,7 @@ def test_a_stop_is_asked_for_once_and_only_of_what_runs(board: Ranch) -> None:
     assert caught.value.code == "session_ended"
 
 
-def test_progress_is_recorded_when_it_is_news(board: Ranch) -> None:
+def test_progress_is_recorded_when_it_is_news(board: SessionBoard) -> None:
     def say(text: str, outputs: int) -> Decision:
         return board.record(session_rules.progress(board.state, FIRST, text, outputs))
 
@@ -332,9 +338,9 @@ def test_progress_is_recorded_when_it_is_news(board: Ranch) -> None:
     assert say("still here", 2) == []
 
 
-def with_ports() -> Ranch:
+def with_ports() -> SessionBoard:
     """A board whose session has two ports; ana has one that is wanted, and had another."""
-    board = Ranch()
+    board = SessionBoard()
     board.task()
     board.do(c.AcquireLease(resource="port:20000", ttl_s=600))
     board.do(c.AcquireLease(resource="port:20001", ttl_s=1))
@@ -343,7 +349,7 @@ def with_ports() -> Ranch:
     return board
 
 
-def held(board: Ranch, by: str) -> dict[str, int]:
+def held(board: SessionBoard, by: str) -> dict[str, int]:
     return {n: lease.expires_at for n, lease in board.state.leases.items() if lease.holder == by}
 
 
@@ -358,7 +364,7 @@ def test_ports_are_leased_with_the_start_and_those_of_others_passed_over() -> No
         assert board.refusal(release, lease.holder).code == "stale_token"
 
 
-def test_too_few_free_ports_refuse_the_whole_start(board: Ranch) -> None:
+def test_too_few_free_ports_refuse_the_whole_start(board: SessionBoard) -> None:
     other = board.task()
     with pytest.raises(Refused, match=r"AF-2\.1 needs 2 more free ports") as caught:
         board.start(other, ports=[20000], wanted=3)
@@ -388,7 +394,7 @@ def test_who_comes_too_late_still_gives_back_what_it_held() -> None:
     assert types(board.end()) == ["session.ended", "lease.released", "lease.released"]
 
 
-def test_alerts_about_a_session_that_runs_are_over_with_it(board: Ranch) -> None:
+def test_alerts_about_a_session_that_runs_are_over_with_it(board: SessionBoard) -> None:
     board.do(c.RaiseAlert(subject=FIRST, kind="silent", text="odd"))
     board.do(c.RaiseAlert(subject=FIRST, kind="note", text="a person's"))
     board.do(c.RaiseAlert(subject="AF-1.9", kind="silent", text="another's"))
@@ -397,13 +403,13 @@ def test_alerts_about_a_session_that_runs_are_over_with_it(board: Ranch) -> None
 
 
 @pytest.mark.parametrize("name", ["AF-1.9", "AF-1", "", "../x"])
-def test_a_session_that_is_not_there_is_not_found(board: Ranch, name: str) -> None:
+def test_a_session_that_is_not_there_is_not_found(board: SessionBoard, name: str) -> None:
     with pytest.raises(NotFound, match="there is no session") as caught:
         session_rules.find_session(board.state, name)
     assert caught.value.hint == "corral session list"
 
 
-def test_a_new_session_is_remembered_in_the_place_of_the_last(board: Ranch) -> None:
+def test_a_new_session_is_remembered_in_the_place_of_the_last(board: SessionBoard) -> None:
     board.end(CRASHED)
     board.now = board.get(TASK).not_before_at
     board.start()
@@ -419,36 +425,36 @@ class Fleet(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.ranch = Ranch()
-        self.ranch.convoy()
+        self.board = SessionBoard()
+        self.board.convoy()
         self.running: dict[SessionId, Session] = {}  # what the machine would have as processes
 
     @rule(urgent=st.booleans(), engine=st.sampled_from(["", "one"]))
     def add(self, urgent: bool, engine: str) -> None:
-        if len(self.ranch.state.tasks) < 6:
-            self.ranch.do(c.AddTask(title="T", urgent=urgent, engine=engine))
+        if len(self.board.state.tasks) < 6:
+            self.board.do(c.AddTask(title="T", urgent=urgent, engine=engine))
 
     @rule()
     def plan(self) -> None:
-        ranch = self.ranch
-        for task in list(startable(ranch.state, self.limits, self.pools, ranch.now, "witness")):
-            started = ranch.start(task.id, self.limits, self.pools.get(task.engine, ""))[-1]
+        board = self.board
+        for task in list(startable(board.state, self.limits, self.pools, board.now, "witness")):
+            started = board.start(task.id, self.limits, self.pools.get(task.engine, ""))[-1]
             assert isinstance(started, e.SessionStarted)
-            self.running[started.session] = ranch.session(started.session)
+            self.running[started.session] = board.session(started.session)
 
     @rule(data=st.data(), verdict=st.sampled_from(Verdict))
     def over(self, data: st.DataObject, verdict: Verdict) -> None:
         if self.running:
             name = data.draw(st.sampled_from(sorted(self.running)))
-            before = {task.id: task for task in self.ranch.state.tasks.values()}
+            before = {task.id: task for task in self.board.state.tasks.values()}
             mine = self.running.pop(name)
             claim = before[mine.task].claim
             held = claim is not None and claim.token == mine.token
-            ended, *moved = self.ranch.end(Judgement(verdict), name)
+            ended, *moved = self.board.end(Judgement(verdict), name)
             assert ended.type == "session.ended"
             assert bool(moved) == held
             for task in before.values():
-                assert task.id == mine.task or self.ranch.get(task.id) == task
+                assert task.id == mine.task or self.board.get(task.id) == task
 
     @rule(data=st.data(), move=st.sampled_from([c.HandOffTask, c.BlockTask, c.FailTask]))
     def agent(self, data: st.DataObject, move: type[c.Command]) -> None:
@@ -462,25 +468,25 @@ class Fleet(RuleBasedStateMachine):
         move=st.sampled_from([c.ClaimTask, c.RetryTask, c.UnblockTask, c.CancelTask]),
     )
     def person(self, data: st.DataObject, move: type[c.Command]) -> None:
-        if self.ranch.state.tasks:
-            task = data.draw(st.sampled_from(sorted(self.ranch.state.tasks)))
+        if self.board.state.tasks:
+            task = data.draw(st.sampled_from(sorted(self.board.state.tasks)))
             self.ask(move(**{"task": task}), "ana")
 
     @rule(seconds=st.sampled_from([1, 30, TTL_S]), renewed=st.booleans())
     def time_passes(self, seconds: int, renewed: bool) -> None:
-        self.ranch.wait(seconds)
+        self.board.wait(seconds)
         if renewed:
-            live = [session.id for session in self.ranch.state.sessions.values() if session.live]
-            ranch = self.ranch
-            ranch.record(session_rules.renew(ranch.state, live, TTL_S, ranch.now))
+            live = [session.id for session in self.board.state.sessions.values() if session.live]
+            board = self.board
+            board.record(session_rules.renew(board.state, live, TTL_S, board.now))
 
     def ask(self, command: c.Command, actor: str) -> None:
         with suppress(Refused):
-            self.ranch.do(command, actor)
+            self.board.do(command, actor)
 
     @invariant()
     def what_runs_is_known(self) -> None:
-        live = {session.id for session in self.ranch.state.sessions.values() if session.live}
+        live = {session.id for session in self.board.state.sessions.values() if session.live}
         assert live == set(self.running)
 
     @invariant()

@@ -2,10 +2,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.engines.ranch import Ranch, make_ranch
+from tests.e2e.engines.engine_repo import EngineRepo, make_engine_repo
 
 
 @pytest.fixture
-def ranch(tmp_path: Path) -> Ranch:
+def project(tmp_path: Path) -> EngineRepo:
     """A repository with a convoy whose tasks are worked on by engines that print facts."""
-    return make_ranch(tmp_path / "project")
+    return make_engine_repo(tmp_path / "project")

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.e2e.engines.ranch import CONFIG, DONE, WORK, Ranch, began, script
+from tests.e2e.engines.engine_repo import CONFIG, DONE, WORK, EngineRepo, began, script
 
 SESSIONS = 20
 # Ten megabytes: lines of 500 bytes, in blocks, so that the test and not the shell is measured.
@@ -13,19 +13,21 @@ for n in $(seq 1000); do cat "$HOME/block"; done
 """
 
 
-def test_twenty_sessions_that_stream_ten_megabytes_each_leave_memory_flat(ranch: Ranch) -> None:
-    ranch.configure(CONFIG.replace("total = 50", f"total = {SESSIONS}"))
-    go = ranch.path.parent / "go"
+def test_twenty_sessions_that_stream_ten_megabytes_each_leave_memory_flat(
+    project: EngineRepo,
+) -> None:
+    project.configure(CONFIG.replace("total = 50", f"total = {SESSIONS}"))
+    go = project.path.parent / "go"
     run = script(began(), f"until test -e {go}; do sleep 0.1; done", TALK, WORK, DONE)
-    tasks = [ranch.script(run) for _ in range(SESSIONS)]
-    with ranch.witness() as witness:
-        ranch.until(lambda: len(ranch.of_type("session.engaged")) == SESSIONS)
+    tasks = [project.script(run) for _ in range(SESSIONS)]
+    with project.witness() as witness:
+        project.until(lambda: len(project.of_type("session.engaged")) == SESSIONS)
         before = _resident_mb(witness.pid)
         go.touch()
-        ranch.until(lambda: all(s["verdict"] for s in ranch.sessions()))
+        project.until(lambda: all(s["verdict"] for s in project.sessions()))
         peak = _peak_mb(witness.pid)
-    assert {ranch.verdict(task) for task in tasks} == {"proved"}
-    moved = sum((ranch.run_of(f"{task}.1") / "output").stat().st_size for task in tasks)
+    assert {project.verdict(task) for task in tasks} == {"proved"}
+    moved = sum((project.run_of(f"{task}.1") / "output").stat().st_size for task in tasks)
     assert moved > SESSIONS * 10_000_000
     assert peak - before < 60, f"{before} MB before, {peak} MB at most"
 

@@ -2,7 +2,7 @@
 
 import json
 
-from tests.e2e.engines.ranch import QUIET, Ranch
+from tests.e2e.engines.engine_repo import QUIET, EngineRepo
 
 # An agent with a dialect of its own: options, variables, lines of JSON, errors.
 AGENT = """\
@@ -66,85 +66,87 @@ take = {{ text = "error.message", status = "error.code" }}
 """
 
 
-def described(ranch: Ranch, agent: str = AGENT) -> None:
-    path = ranch.path.parent / "eighth"
+def described(project: EngineRepo, agent: str = AGENT) -> None:
+    path = project.path.parent / "eighth"
     path.write_text(agent.replace("#!/bin/sh\n", '#!/bin/sh\nmkdir -p "$EIGHTH_HOME"\n'))
     path.chmod(0o755)
-    ranch.configure(QUIET + DESCRIBED.format(agent=path))
+    project.configure(QUIET + DESCRIBED.format(agent=path))
 
 
-def test_an_eighth_engine_by_data_alone_is_limited_resumed_billed_and_proved(ranch: Ranch) -> None:
-    described(ranch)
-    ranch.env["MY_KEY"] = "good-key-0123"
-    task = ranch.add("Make it")
-    ranch.once()
-    assert ranch.verdicts() == ["limited", "proved"], ranch.detail(task)
-    assert ranch.of_type("task.delayed") == []
-    (met,) = ranch.of_type("session.limited")
+def test_an_eighth_engine_by_data_alone_is_limited_resumed_billed_and_proved(
+    project: EngineRepo,
+) -> None:
+    described(project)
+    project.env["MY_KEY"] = "good-key-0123"
+    task = project.add("Make it")
+    project.once()
+    assert project.verdicts() == ["limited", "proved"], project.detail(task)
+    assert project.of_type("task.delayed") == []
+    (met,) = project.of_type("session.limited")
     assert (met["data"]["account"], met["data"]["trouble"]) == ("command:default", "rate")
-    home = ranch.room(f"{task}.2") / "home"
+    home = project.room(f"{task}.2") / "home"
     first, second = (home / "eighth" / "words").read_text().splitlines()
     assert first.startswith("--model m-8 --new ")
     assert second == "--model m-8 --continue talk-8"
-    private = str(ranch.room(f"{task}.2") / "home")
+    private = str(project.room(f"{task}.2") / "home")
     assert (home / "eighth" / "set").read_text() == f"{private} http://127.0.0.1:1/api/v1\n"
-    spent = ranch.spent()
+    spent = project.spent()
     assert (spent["fresh"], spent["output"], spent["cost_usd"]) == (120, 7, 0.25)
-    said = ranch.here("session", "tail", f"{task}.2", code=0).out.splitlines()
+    said = project.here("session", "tail", f"{task}.2", code=0).out.splitlines()
     assert said[:3] == ["began: m-8 talk-8", "I begin", "> write made.txt"]
-    assert ranch.git("show", f"{ranch.task(task)['commit']}:made.txt") == "made"
+    assert project.git("show", f"{project.task(task)['commit']}:made.txt") == "made"
 
 
-def test_its_refused_key_holds_its_account(ranch: Ranch) -> None:
-    described(ranch)
-    ranch.env["MY_KEY"] = "bad-key-0123"
-    task = ranch.add("Make it")
-    ranch.once()
-    assert (ranch.verdict(task), ranch.detail(task)) == ("refused", "who are you?")
-    assert ranch.alerts() == {"account_refused": "command:default"}
+def test_its_refused_key_holds_its_account(project: EngineRepo) -> None:
+    described(project)
+    project.env["MY_KEY"] = "bad-key-0123"
+    task = project.add("Make it")
+    project.once()
+    assert (project.verdict(task), project.detail(task)) == ("refused", "who are you?")
+    assert project.alerts() == {"account_refused": "command:default"}
 
 
-def test_one_that_prints_like_a_known_engine_is_read_like_it(ranch: Ranch) -> None:
+def test_one_that_prints_like_a_known_engine_is_read_like_it(project: EngineRepo) -> None:
     lines = [
         {"type": "thread.started", "thread_id": "t-1"},
         {"type": "item.completed", "item": {"type": "agent_message", "text": "Done."}},
         {"type": "turn.completed", "usage": {"input_tokens": 9, "output_tokens": 2}},
     ]
-    path = ranch.path.parent / "like"
+    path = project.path.parent / "like"
     said = "\n".join(f"echo '{json.dumps(line)}'" for line in lines)
     path.write_text(f"#!/bin/sh\necho x > x.txt\n{said}\n")
     path.chmod(0o755)
-    ranch.configure(
+    project.configure(
         f'{QUIET}[engine.default]\ntype = "command"\noutput = "codex"\ncommand = ["{path}"]\n'
     )
-    task = ranch.add("Make it")
-    ranch.once()
-    assert ranch.verdict(task) == "proved", ranch.detail(task)
-    assert ranch.session(f"{task}.1")["thread"] == "t-1"
-    assert (ranch.spent()["fresh"], ranch.spent()["output"]) == (9, 2)
+    task = project.add("Make it")
+    project.once()
+    assert project.verdict(task) == "proved", project.detail(task)
+    assert project.session(f"{task}.1")["thread"] == "t-1"
+    assert (project.spent()["fresh"], project.spent()["output"]) == (9, 2)
 
 
-def test_check_asks_a_described_engine_and_names_what_is_missing(ranch: Ranch) -> None:
-    described(ranch)
-    config = ranch.path / ".corral" / "config.toml"
-    answer = ranch.corral("engine", "check", "--json", code=1)
+def test_check_asks_a_described_engine_and_names_what_is_missing(project: EngineRepo) -> None:
+    described(project)
+    config = project.path / ".corral" / "config.toml"
+    answer = project.corral("engine", "check", "--json", code=1)
     (found,) = answer.data
     assert found["advice"] == "MY_KEY is not set: export it, then try again"
-    ranch.env["MY_KEY"] = "bad-key-0123"
-    (found,) = ranch.corral("engine", "check", "--json", code=1).data
+    project.env["MY_KEY"] = "bad-key-0123"
+    (found,) = project.corral("engine", "check", "--json", code=1).data
     assert (found["answers"], found["advice"]) == (
         False,
         "it is refused: check the key that the profile names",
     )
     config.write_text('[engine.default]\ntype = "comand"\n[engine.other]\ntype = "shell"\n')
-    found, other = ranch.corral("engine", "check", "--json", code=1).data
+    found, other = project.corral("engine", "check", "--json", code=1).data
     assert "there is no engine of type 'comand'" in found["advice"]
     assert other["installed"], "one mistake does not hide the others"
 
 
-def test_mistakes_in_a_description_are_told_with_their_line(ranch: Ranch) -> None:
-    described(ranch)
-    config = ranch.path / ".corral" / "config.toml"
+def test_mistakes_in_a_description_are_told_with_their_line(project: EngineRepo) -> None:
+    described(project)
+    config = project.path / ".corral" / "config.toml"
     good = config.read_text()
     for old, new, told in (
         ('fact = "said"', 'fact = "sayed"', "a fact is one of began, said"),
@@ -156,7 +158,7 @@ def test_mistakes_in_a_description_are_told_with_their_line(ranch: Ranch) -> Non
     ):
         assert old in good
         config.write_text(good.replace(old, new, 1))
-        refused = ranch.here("engine", "list", "--json").error
+        refused = project.here("engine", "list", "--json").error
         assert refused["code"] == "bad_config"
         assert told in refused["message"], refused
         assert "line " in refused["message"]

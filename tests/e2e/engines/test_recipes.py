@@ -5,7 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-from tests.e2e.engines.ranch import QUIET, WORK, Ranch, fact
+from tests.e2e.engines.engine_repo import QUIET, WORK, EngineRepo, fact
 from tests.world.engines.runners import scripted_agent
 
 # Behaves like Claude Code does when it prints JSON: same options, same lines.
@@ -33,61 +33,63 @@ env = ["ANTHROPIC_API_KEY"]
 """
 
 
-def test_an_agent_is_run_by_its_recipe_and_what_it_leaves_is_committed(ranch: Ranch) -> None:
-    agent = _agent(ranch)
-    ranch.configure(QUIET + CONFIG.format(agent=agent))
-    ranch.env["ANTHROPIC_API_KEY"] = "good-key-0123"
-    task = ranch.add("Make it")
-    ranch.once()
-    assert ranch.verdict(task) == "proved", ranch.detail(task)
-    assert ranch.git("show", f"{ranch.task(task)['commit']}:made.txt") == "made"
-    home = ranch.room(f"{task}.1") / "home"
+def test_an_agent_is_run_by_its_recipe_and_what_it_leaves_is_committed(project: EngineRepo) -> None:
+    agent = _agent(project)
+    project.configure(QUIET + CONFIG.format(agent=agent))
+    project.env["ANTHROPIC_API_KEY"] = "good-key-0123"
+    task = project.add("Make it")
+    project.once()
+    assert project.verdict(task) == "proved", project.detail(task)
+    assert project.git("show", f"{project.task(task)['commit']}:made.txt") == "made"
+    home = project.room(f"{task}.1") / "home"
     assert f"# {task}: Make it" in (home / "brief").read_text()
     words = (home / "words").read_text()
     assert "--output-format stream-json" in words
     assert "good-key" not in words
-    assert ranch.session(f"{task}.1")["thread"] == "c-1"
-    assert ranch.spent()["cost_usd"] == 0.5
+    assert project.session(f"{task}.1")["thread"] == "c-1"
+    assert project.spent()["cost_usd"] == 0.5
 
 
-def test_a_wrong_key_is_its_own_verdict_though_the_agent_exits_0(ranch: Ranch) -> None:
-    agent = _agent(ranch)
-    ranch.configure(QUIET + CONFIG.format(agent=agent))
-    ranch.env["ANTHROPIC_API_KEY"] = "bad-key-0123"
-    task = ranch.add("Make it")
-    ranch.once()
-    assert ranch.verdict(task) == "refused", ranch.detail(task)
-    assert ranch.alerts() == {"account_refused": "claude-code:ANTHROPIC_API_KEY"}
+def test_a_wrong_key_is_its_own_verdict_though_the_agent_exits_0(project: EngineRepo) -> None:
+    agent = _agent(project)
+    project.configure(QUIET + CONFIG.format(agent=agent))
+    project.env["ANTHROPIC_API_KEY"] = "bad-key-0123"
+    task = project.add("Make it")
+    project.once()
+    assert project.verdict(task) == "refused", project.detail(task)
+    assert project.alerts() == {"account_refused": "claude-code:ANTHROPIC_API_KEY"}
     assert os.environ.get("ANTHROPIC_API_KEY") != "bad-key-0123"
 
 
-def _agent(ranch: Ranch) -> Path:
-    path = ranch.path.parent / "claude"
+def _agent(project: EngineRepo) -> Path:
+    path = project.path.parent / "claude"
     path.write_text(AGENT)
     path.chmod(0o755)
     return path
 
 
-def test_an_agent_is_driven_through_a_protocol_by_a_runner(ranch: Ranch) -> None:
+def test_an_agent_is_driven_through_a_protocol_by_a_runner(project: EngineRepo) -> None:
     agent = Path(scripted_agent.__file__)
     command = json.dumps([sys.executable, str(agent), "plain"])
-    ranch.configure(
+    project.configure(
         f'{QUIET}[engine.default]\ntype = "command"\ntransport = "acp"\ncommand = {command}\n'
     )
-    task = ranch.add("Say something")
-    ranch.once()
-    assert ranch.verdict(task) == "no_change", ranch.detail(task)
-    found = ranch.session(f"{task}.1")
+    task = project.add("Say something")
+    project.once()
+    assert project.verdict(task) == "no_change", project.detail(task)
+    found = project.session(f"{task}.1")
     assert found["thread"] == "ses-1"
     assert "Say something" in found["engine"]["said"]
 
 
-def test_a_command_of_the_users_is_judged_by_its_code_unless_it_tells_facts(ranch: Ranch) -> None:
-    ranch.configure(f'{QUIET}[engine.default]\ntype = "command"\n')
-    good = ranch.script(f"echo working; {WORK}")
-    bad = ranch.script("echo oh no >&2; exit 3")
-    limited = ranch.script(f"{fact('finished', trouble='request', text='400')}; exit 0")
-    ranch.once()
-    assert ranch.verdict(good) == "proved", ranch.detail(good)
-    assert (ranch.verdict(bad), ranch.verdict(limited)) == ("crashed", "rejected")
-    assert "oh no" in ranch.detail(bad)
+def test_a_command_of_the_users_is_judged_by_its_code_unless_it_tells_facts(
+    project: EngineRepo,
+) -> None:
+    project.configure(f'{QUIET}[engine.default]\ntype = "command"\n')
+    good = project.script(f"echo working; {WORK}")
+    bad = project.script("echo oh no >&2; exit 3")
+    limited = project.script(f"{fact('finished', trouble='request', text='400')}; exit 0")
+    project.once()
+    assert project.verdict(good) == "proved", project.detail(good)
+    assert (project.verdict(bad), project.verdict(limited)) == ("crashed", "rejected")
+    assert "oh no" in project.detail(bad)

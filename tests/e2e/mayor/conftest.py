@@ -2,10 +2,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.mayor.hall import Hall, make_hall
+from tests.e2e.mayor.mayor_repo import MayorRepo, make_mayor_repo
 
 
 @pytest.fixture
-def hall(tmp_path: Path) -> Hall:
+def project(tmp_path: Path) -> MayorRepo:
     """A repository with a scripted mayor."""
-    return make_hall(tmp_path / "project")
+    return make_mayor_repo(tmp_path / "project")

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from corral.roles.locks import taken
-from tests.e2e.mayor.hall import GOAL, Hall, killed, make_hall, plan, task
+from tests.e2e.mayor.mayor_repo import GOAL, MayorRepo, killed, make_mayor_repo, plan, task
 
 WORKER = """\
 [refinery]
@@ -23,47 +23,49 @@ def work(key: str, script: str = "", **more: Any) -> dict[str, Any]:
     return task(key, engine="worker", run=["sh", "-c", done], **more)
 
 
-def town(path: Path, more: str = "") -> Hall:
-    return make_hall(path, config=more + WORKER)
+def town(path: Path, more: str = "") -> MayorRepo:
+    return make_mayor_repo(path, config=more + WORKER)
 
 
 def test_a_goal_is_planned_run_and_landed_and_running_it_again_resumes(tmp_path: Path) -> None:
-    hall = town(tmp_path / "project")
-    hall.answers("Let me think.", plan(work("a"), work("b", needs=["a"])))
-    hall.corral("run", GOAL, "--headless")
-    assert hall.titles() == {"Do a": "done", "Do b": "done"}
-    assert hall.git("show", "convoy/good/trunk:b.txt") == "b"
-    hall.corral("run", GOAL, "--headless")
-    assert hall.runs == 2
-    hall.nothing_left()
+    project = town(tmp_path / "project")
+    project.answers("Let me think.", plan(work("a"), work("b", needs=["a"])))
+    project.corral("run", GOAL, "--headless")
+    assert project.titles() == {"Do a": "done", "Do b": "done"}
+    assert project.git("show", "convoy/good/trunk:b.txt") == "b"
+    project.corral("run", GOAL, "--headless")
+    assert project.runs == 2
+    project.nothing_left()
 
 
 def test_without_a_plan_the_exit_code_is_2_and_without_a_person_nothing_runs(
     tmp_path: Path,
 ) -> None:
-    hall = town(tmp_path / "project")
-    hall.answers("No.", "No.", "No.", plan(work("a")))
-    assert hall.refused("run", GOAL, "--headless", code=2)["code"] == "bad_plan"
-    assert hall.titles() == {}
-    hall.corral("run", GOAL, code=2)  # there is nobody to ask
-    assert hall.mayor()["state"] == "proposed"
-    assert hall.titles() == {}
-    hall.corral("run", GOAL, "--yes")
-    assert hall.titles() == {"Do a": "done"}
-    assert hall.runs == 4
-    assert hall.corral("run", "plan.tmol", code=4).err.startswith("corral: 'plan.tmol' is neither")
+    project = town(tmp_path / "project")
+    project.answers("No.", "No.", "No.", plan(work("a")))
+    assert project.refused("run", GOAL, "--headless", code=2)["code"] == "bad_plan"
+    assert project.titles() == {}
+    project.corral("run", GOAL, code=2)  # there is nobody to ask
+    assert project.mayor()["state"] == "proposed"
+    assert project.titles() == {}
+    project.corral("run", GOAL, "--yes")
+    assert project.titles() == {"Do a": "done"}
+    assert project.runs == 4
+    assert project.corral("run", "plan.tmol", code=4).err.startswith(
+        "corral: 'plan.tmol' is neither"
+    )
 
 
 def test_a_failure_is_told_once_and_the_amended_plan_lands(tmp_path: Path) -> None:
-    hall = town(tmp_path / "project")
+    project = town(tmp_path / "project")
     fails = work("a", "echo the disk is upside down >&2; exit 7")
     again = plan(work("a2"), work("b", needs=["a2"]), cancel=["a"])
-    hall.answers(plan(fails, work("b", needs=["a"])), again)
-    hall.corral("run", GOAL, "--headless", "--replan", "on_failure")
-    assert hall.titles() == {"Do a": "cancelled", "Do b": "done", "Do a2": "done"}
-    assert "the disk is upside down" in hall.asked(2)
-    assert "a (GOO-1): failed" in hall.asked(2)
-    asked = [event["data"] for event in hall.of_type("mayor.asked")]
+    project.answers(plan(fails, work("b", needs=["a"])), again)
+    project.corral("run", GOAL, "--headless", "--replan", "on_failure")
+    assert project.titles() == {"Do a": "cancelled", "Do b": "done", "Do a2": "done"}
+    assert "the disk is upside down" in project.asked(2)
+    assert "a (GOO-1): failed" in project.asked(2)
+    asked = [event["data"] for event in project.of_type("mayor.asked")]
     assert [(one["cause"], one.get("task", "")) for one in asked] == [
         ("goal", ""),
         ("failure", "GOO-1"),
@@ -71,44 +73,44 @@ def test_a_failure_is_told_once_and_the_amended_plan_lands(tmp_path: Path) -> No
 
 
 def test_failures_that_cannot_be_helped_end_the_run_and_are_bounded(tmp_path: Path) -> None:
-    hall = town(tmp_path / "project", "replans = 2\n")
+    project = town(tmp_path / "project", "replans = 2\n")
     fail = "exit 7"
-    hall.answers(
+    project.answers(
         plan(work("a", fail)),
         plan(work("a2", fail), cancel=["a"]),
         plan(work("a3", fail), cancel=["a2"]),
     )
-    hall.corral("run", GOAL, "--headless", "--replan", "on_failure", code=1)
-    assert hall.runs == 3
-    assert hall.titles() == {"Do a": "cancelled", "Do a2": "cancelled", "Do a3": "failed"}
+    project.corral("run", GOAL, "--headless", "--replan", "on_failure", code=1)
+    assert project.runs == 3
+    assert project.titles() == {"Do a": "cancelled", "Do a2": "cancelled", "Do a3": "failed"}
 
 
 def test_a_person_is_needed_for_an_amended_plan_that_nobody_approved(tmp_path: Path) -> None:
-    hall = town(tmp_path / "project")
-    hall.answers(plan(work("a", "exit 7")), plan(work("a2"), cancel=["a"]))
-    hall.start("--yes", "--replan", "on_failure")
-    hall.corral("run", "good", code=5)
-    assert hall.mayor()["state"] == "proposed"
-    hall.here("mayor", "approve", code=0)
-    hall.corral("run", "good")
-    assert hall.titles() == {"Do a": "cancelled", "Do a2": "done"}
+    project = town(tmp_path / "project")
+    project.answers(plan(work("a", "exit 7")), plan(work("a2"), cancel=["a"]))
+    project.start("--yes", "--replan", "on_failure")
+    project.corral("run", "good", code=5)
+    assert project.mayor()["state"] == "proposed"
+    project.here("mayor", "approve", code=0)
+    project.corral("run", "good")
+    assert project.titles() == {"Do a": "cancelled", "Do a2": "done"}
 
 
 def test_killed_while_a_failure_is_thought_over_the_next_run_sees_it_through(
     tmp_path: Path,
 ) -> None:
-    hall = town(tmp_path / "project")
-    go = hall.place / "go"
-    (hall.place / "again").write_text(plan(work("a2"), cancel=["a"]))
-    hall.answers(plan(work("a", "exit 7")))
-    wait = f'touch "{hall.place}/up"; until test -e "{go}"; do sleep 0.05; done'
-    hall.script(*[f'{wait}; cat "{hall.place}/again"'] * 2)
+    project = town(tmp_path / "project")
+    go = project.place / "go"
+    (project.place / "again").write_text(plan(work("a2"), cancel=["a"]))
+    project.answers(plan(work("a", "exit 7")))
+    wait = f'touch "{project.place}/up"; until test -e "{go}"; do sleep 0.05; done'
+    project.script(*[f'{wait}; cat "{project.place}/again"'] * 2)
     words = ("run", GOAL, "--headless", "--replan", "on_failure")
-    process = hall.started(*words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    hall.until((hall.place / "up").exists)
+    process = project.started(*words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    project.until((project.place / "up").exists)
     killed(process)
-    hall.until(lambda: not taken(str(hall.folder), "mayor"))
+    project.until(lambda: not taken(str(project.folder), "mayor"))
     go.touch()
-    hall.corral(*words)
-    assert hall.titles() == {"Do a": "cancelled", "Do a2": "done"}
-    assert hall.runs in (2, 3), "a run that was ended with its asker is made once more"
+    project.corral(*words)
+    assert project.titles() == {"Do a": "cancelled", "Do a2": "done"}
+    assert project.runs in (2, 3), "a run that was ended with its asker is made once more"

@@ -6,102 +6,102 @@ import time
 from pathlib import Path
 
 from tests.e2e.corral_command import CORRAL, Answer, assert_one_sentence
-from tests.e2e.refinery.yard import TRUNK, make_yard
+from tests.e2e.refinery.refinery_repo import TRUNK, make_refinery_repo
 
 
 def test_pause_resume_eject_and_prioritise(tmp_path: Path) -> None:
-    yard = make_yard(tmp_path / "project", "true\n", 'mode = "serial"\n')
-    one, two, three = (yard.hand_in({f"file-{n}": "x\n"}) for n in range(3))
-    assert "waits for the refinery to take it in" in yard.why(one)
-    yard.here("queue", "pause", "--reason", "a release is cut", code=0)
-    yard.once()
-    assert yard.tips() == []
-    assert "nothing lands now: a release is cut" in yard.why(one)
-    assert "a release is cut" in yard.here("queue", "list").out
-    yard.here("queue", "eject", two, "--reason", "not yet", code=0)
-    assert yard.task(two)["state"] == "blocked"
-    assert "not yet" in yard.task(two)["reason"]
-    yard.here("queue", "prioritise", three, "--priority", "500", code=0)
-    yard.here("queue", "resume", code=0)
-    refused = yard.here("queue", "resume", code=3)
+    project = make_refinery_repo(tmp_path / "project", "true\n", 'mode = "serial"\n')
+    one, two, three = (project.hand_in({f"file-{n}": "x\n"}) for n in range(3))
+    assert "waits for the refinery to take it in" in project.why(one)
+    project.here("queue", "pause", "--reason", "a release is cut", code=0)
+    project.once()
+    assert project.tips() == []
+    assert "nothing lands now: a release is cut" in project.why(one)
+    assert "a release is cut" in project.here("queue", "list").out
+    project.here("queue", "eject", two, "--reason", "not yet", code=0)
+    assert project.task(two)["state"] == "blocked"
+    assert "not yet" in project.task(two)["reason"]
+    project.here("queue", "prioritise", three, "--priority", "500", code=0)
+    project.here("queue", "resume", code=0)
+    refused = project.here("queue", "resume", code=3)
     assert_one_sentence(refused)
-    yard.here("queue", "pause", "yard", code=0)
-    yard.once()
-    assert yard.tips() == []
-    assert "nothing lands now: paused by" in yard.why(one)
-    yard.here("queue", "resume", "yard", code=0)
-    yard.once()
-    assert [e["data"]["task"] for e in yard.events("task.landed")] == [three, one]
-    assert yard.why(one) == f"{one} has landed"
-    assert_one_sentence(yard.here("queue", "eject", one, code=3))
+    project.here("queue", "pause", "project", code=0)
+    project.once()
+    assert project.tips() == []
+    assert "nothing lands now: paused by" in project.why(one)
+    project.here("queue", "resume", "project", code=0)
+    project.once()
+    assert [e["data"]["task"] for e in project.events("task.landed")] == [three, one]
+    assert project.why(one) == f"{one} has landed"
+    assert_one_sentence(project.here("queue", "eject", one, code=3))
 
 
 def test_outside_ci_is_waited_for_and_has_a_deadline(tmp_path: Path) -> None:
-    yard = make_yard(
+    project = make_refinery_repo(
         tmp_path / "project",
         "exit 1\n",
         "external = true\nslots = 1\ndeadline_s = 600\nreturns = 1\n",
     )
-    task = yard.hand_in({"file-1": "x\n"})
-    with yard.refinery():
-        yard.until(yard.running)
-        (run,) = yard.running()
-        assert f"{run} checks it alone" in yard.why(task)
-        assert "by an outside CI" in yard.why(task)
-        commit = yard.here("queue", "show", run, "--json", code=0).data["commit"]
-        wrong = yard.here("queue", "report", run, "green", "--commit", "0" * 40, code=3)
+    task = project.hand_in({"file-1": "x\n"})
+    with project.refinery():
+        project.until(project.running)
+        (run,) = project.running()
+        assert f"{run} checks it alone" in project.why(task)
+        assert "by an outside CI" in project.why(task)
+        commit = project.here("queue", "show", run, "--json", code=0).data["commit"]
+        wrong = project.here("queue", "report", run, "green", "--commit", "0" * 40, code=3)
         assert_one_sentence(wrong)
-        yard.here("queue", "report", run, "green", "--commit", commit, code=0)
-        yard.until(lambda: yard.states()[task] == "done")
-        assert yard.git("rev-parse", TRUNK) == commit
-        assert_one_sentence(yard.here("queue", "report", run, "red", code=3))
-    settings = yard.path / ".corral" / "config.toml"
+        project.here("queue", "report", run, "green", "--commit", commit, code=0)
+        project.until(lambda: project.states()[task] == "done")
+        assert project.git("rev-parse", TRUNK) == commit
+        assert_one_sentence(project.here("queue", "report", run, "red", code=3))
+    settings = project.path / ".corral" / "config.toml"
     settings.write_text(settings.read_text().replace("deadline_s = 600", "deadline_s = 1"))
-    late = yard.hand_in({"file-2": "x\n"})
-    with yard.refinery():
-        yard.until(lambda: yard.states()[late] == "failed")
-    assert "nobody reported on it within 1 s" in yard.task(late)["reason"]
-    results = [e["data"]["result"] for e in yard.events("check.ended")]
+    late = project.hand_in({"file-2": "x\n"})
+    with project.refinery():
+        project.until(lambda: project.states()[late] == "failed")
+    assert "nobody reported on it within 1 s" in project.task(late)["reason"]
+    results = [e["data"]["result"] for e in project.events("check.ended")]
     assert results[0] == "green"
     assert set(results[1:]) == {"timed_out"}
 
 
 def test_without_checks_work_lands_and_that_is_said(tmp_path: Path) -> None:
     for name, settings in (("ci", "require_ci = false\n"), ("none", "checks = []\n")):
-        yard = make_yard(tmp_path / name, "exit 1\n")
-        (yard.path / ".corral" / "config.toml").write_text(f"[refinery]\n{settings}")
-        task = yard.hand_in({"file-1": "x\n"})
-        yard.once()
-        assert yard.states()[task] == "done"
-        (ended,) = yard.events("check.ended")
+        project = make_refinery_repo(tmp_path / name, "exit 1\n")
+        (project.path / ".corral" / "config.toml").write_text(f"[refinery]\n{settings}")
+        task = project.hand_in({"file-1": "x\n"})
+        project.once()
+        assert project.states()[task] == "done"
+        (ended,) = project.events("check.ended")
         assert "it was not checked" in ended["data"]["detail"]
         run = ended["data"]["run"]
-        assert "it was not checked" in yard.here("queue", "show", run).out
+        assert "it was not checked" in project.here("queue", "show", run).out
 
 
 def test_a_second_refinery_is_refused_in_one_sentence(tmp_path: Path) -> None:
-    yard = make_yard(tmp_path / "project", "true\n")
-    with yard.refinery():
-        yard.until((yard.path / ".git" / "corral" / "refinery.lock").exists)
+    project = make_refinery_repo(tmp_path / "project", "true\n")
+    with project.refinery():
+        project.until((project.path / ".git" / "corral" / "refinery.lock").exists)
 
         def second() -> Answer:
             words = [CORRAL, "refinery", "run", "--once"]
             done = subprocess.run(
-                words, cwd=yard.path, env=yard.env, capture_output=True, check=False
+                words, cwd=project.path, env=project.env, capture_output=True, check=False
             )
             return Answer(done.returncode, done.stdout, done.stderr)
 
-        yard.until(lambda: second().code == 3)
+        project.until(lambda: second().code == 3)
         refused = second()
         assert_one_sentence(refused)
         assert "another refinery runs" in refused.err
 
 
 def test_a_refinery_with_nothing_to_do_does_nothing(tmp_path: Path) -> None:
-    yard = make_yard(tmp_path / "project", "true\n")
-    task = yard.hand_in({"file-1": "x\n"})
-    with yard.refinery() as process:
-        yard.until(lambda: yard.states()[task] == "done")
+    project = make_refinery_repo(tmp_path / "project", "true\n")
+    task = project.hand_in({"file-1": "x\n"})
+    with project.refinery() as process:
+        project.until(lambda: project.states()[task] == "done")
         stat = Path(f"/proc/{process.pid}/stat")
         used: list[tuple[int, ...]] = [(-1, -1)]
 
@@ -110,7 +110,7 @@ def test_a_refinery_with_nothing_to_do_does_nothing(tmp_path: Path) -> None:
             used.append(spent(stat))
             return used[-1] == used[-2]
 
-        yard.until(settled)
+        project.until(settled)
         began = time.monotonic()
         before = spent(stat)
         time.sleep(4)

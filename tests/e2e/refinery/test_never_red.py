@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.refinery.yard import TRUNK, Yard, make_yard
+from tests.e2e.refinery.refinery_repo import TRUNK, RefineryRepo, make_refinery_repo
 
 # A file `bad-*` is red by itself; `pair-N-a` and `pair-N-b` are red together. A run fails for no
 # reason now and then, unless somebody only wants to know the truth; but once only with the same
@@ -29,7 +29,7 @@ N = 200
 class Work:
     """What was handed in: which tasks are good, and which cannot all land."""
 
-    def __init__(self, yard: Yard) -> None:
+    def __init__(self, project: RefineryRepo) -> None:
         chosen = random.Random(5)
         self.bad: set[str] = set()
         self.pairs: list[tuple[str, str]] = []
@@ -49,39 +49,39 @@ class Work:
                 at = rivals.index(number)
                 files[f"same-{at // 2}"] = f"written by {number}\n"
             works.append(files)
-        tasks = yard.hand_in_all(works)
+        tasks = project.hand_in_all(works)
         self.bad = {tasks[n] for n in bad}
         self.pairs = [(tasks[pairs[n]], tasks[pairs[n + 1]]) for n in range(0, 10, 2)]
         self.rivals = [(tasks[rivals[n]], tasks[rivals[n + 1]]) for n in range(0, 10, 2)]
-        self.commits = {t: yard.git("rev-parse", f"convoy/yard/{t}") for t in tasks}
+        self.commits = {t: project.git("rev-parse", f"convoy/project/{t}") for t in tasks}
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Yard, Work]:
+def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[RefineryRepo, Work]:
     place = tmp_path_factory.mktemp("red")
     weather = place / "weather"
     weather.mkdir()
     check = CHECK.replace("WEATHER", str(weather))
-    yard = make_yard(place / "project", check, "slots = 2\nreturns = 1\n")
-    work = Work(yard)
-    before = yard.checkout()
-    yard.once(600)
-    assert yard.checkout() == before
-    return yard, work
+    project = make_refinery_repo(place / "project", check, "slots = 2\nreturns = 1\n")
+    work = Work(project)
+    before = project.checkout()
+    project.once(600)
+    assert project.checkout() == before
+    return project, work
 
 
-def test_every_state_of_the_target_is_green(run: tuple[Yard, Work], tmp_path: Path) -> None:
-    yard, _ = run
-    states = yard.first_parents()
-    assert states[-1] == yard.git("rev-parse", TRUNK)
-    assert set(yard.tips()) <= set(states)
-    red = [commit for commit in states if not yard.is_green(commit, tmp_path / "scratch")]
+def test_every_state_of_the_target_is_green(run: tuple[RefineryRepo, Work], tmp_path: Path) -> None:
+    project, _ = run
+    states = project.first_parents()
+    assert states[-1] == project.git("rev-parse", TRUNK)
+    assert set(project.tips()) <= set(states)
+    red = [commit for commit in states if not project.is_green(commit, tmp_path / "scratch")]
     assert red == []
 
 
-def test_all_good_work_landed_and_only_that(run: tuple[Yard, Work]) -> None:
-    yard, work = run
-    states = yard.states()
+def test_all_good_work_landed_and_only_that(run: tuple[RefineryRepo, Work]) -> None:
+    project, work = run
+    states = project.states()
     assert {task for task in work.bad if states[task] == "done"} == set()
     for one, other in (*work.pairs, *work.rivals):
         assert sorted((states[one], states[other])) == ["done", "failed"], (one, other)
@@ -89,13 +89,13 @@ def test_all_good_work_landed_and_only_that(run: tuple[Yard, Work]) -> None:
     assert {state for task, state in states.items() if task not in doubtful} == {"done"}
 
 
-def test_each_bad_one_is_named_with_its_log(run: tuple[Yard, Work]) -> None:
-    yard, work = run
-    told = {task: yard.task(task)["reason"] for task in work.bad}
+def test_each_bad_one_is_named_with_its_log(run: tuple[RefineryRepo, Work]) -> None:
+    project, work = run
+    told = {task: project.task(task)["reason"] for task in work.bad}
     assert all("sh check.sh fails" in reason for reason in told.values())
     # Of these few, the last run may have been one of those that fail for no reason.
     assert sum("found bad-" in reason for reason in told.values()) >= len(told) - 3
-    returned = {e["data"]["task"]: e["data"] for e in yard.events("change.returned")}
+    returned = {e["data"]["task"]: e["data"] for e in project.events("change.returned")}
     for pair in work.rivals:
         (sent,) = [returned[task] for task in pair if task in returned]
         (landed,) = [task for task in pair if task not in returned]
@@ -103,10 +103,10 @@ def test_each_bad_one_is_named_with_its_log(run: tuple[Yard, Work]) -> None:
         assert sent["beside"] == [landed]
 
 
-def test_no_commit_became_unreachable_and_nothing_is_left(run: tuple[Yard, Work]) -> None:
-    yard, work = run
-    reachable = set(yard.git("rev-list", "--all").split())
+def test_no_commit_became_unreachable_and_nothing_is_left(run: tuple[RefineryRepo, Work]) -> None:
+    project, work = run
+    reachable = set(project.git("rev-list", "--all").split())
     assert set(work.commits.values()) <= reachable
-    refs = yard.git("for-each-ref", "--format=%(refname)", "refs/corral/spec").split()
+    refs = project.git("for-each-ref", "--format=%(refname)", "refs/corral/spec").split()
     assert refs == []
-    assert yard.here("queue", "list", "--json").data["changes"] == []
+    assert project.here("queue", "list", "--json").data["changes"] == []

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tests.e2e.corral_command import make_repository
-from tests.e2e.mayor.hall import make_hall, plan, task
+from tests.e2e.mayor.mayor_repo import make_mayor_repo, plan, task
 from tests.e2e.server.serving import Answer, Served, serve, wait_for
-from tests.e2e.witness.farm import QUIET, Farm
+from tests.e2e.witness.witness_repo import QUIET, WitnessRepo
 
 # It changes files, lays traps for whoever looks at them, and waits until it may end.
 AGENT = """\
@@ -46,23 +46,25 @@ FACTS: list[dict[str, Any]] = [
 
 
 @pytest.fixture
-def farm(tmp_path: Path) -> Farm:
-    farm = Farm(make_repository(tmp_path / "project").path)
-    farm.corral("init")
+def project(tmp_path: Path) -> WitnessRepo:
+    project = WitnessRepo(make_repository(tmp_path / "project").path)
+    project.corral("init")
     script = tmp_path / "talker.sh"
     facts = "".join(f"{json.dumps(fact)}\n" for fact in FACTS)
     script.write_text(
         f"cat <<'END'\n{facts}END\necho x > a.txt && git add -A && git commit -qm facts\n"
     )
-    farm.configure(CONFIG.format(script=script))
-    farm.corral("convoy", "create", "Auth fix")
-    return farm
+    project.configure(CONFIG.format(script=script))
+    project.corral("convoy", "create", "Auth fix")
+    return project
 
 
-def test_a_session_is_looked_into_without_running_what_it_wrote(farm: Farm, tmp_path: Path) -> None:
+def test_a_session_is_looked_into_without_running_what_it_wrote(
+    project: WitnessRepo, tmp_path: Path
+) -> None:
     trap, go = tmp_path / "trapped", tmp_path / "go"
-    farm.script(AGENT.format(trap=trap, go=go), title="Fix <b>login</b>")
-    with serve(farm) as served, farm.witness():
+    project.script(AGENT.format(trap=trap, go=go), title="Fix <b>login</b>")
+    with serve(project) as served, project.witness():
         url = "/api/sessions/AF-1.1"
         lines = wait_for(lambda: _lines(served, url), "it prints something")
         assert lines == ["\x1b[32mready\x1b[0m"]
@@ -83,9 +85,9 @@ def test_a_session_is_looked_into_without_running_what_it_wrote(farm: Farm, tmp_
         assert (row["id"], row["live"], row["convoy"]) == ("AF-1.1", True, "auth-fix")
         go.touch()
         wait_for(lambda: served.get(url).data["verdict"], "it ends")
-    assert farm.verdict("AF-1") == "proved", farm.sessions()
-    farm.corral("refinery", "run", "--once")
-    with serve(farm) as served:
+    assert project.verdict("AF-1") == "proved", project.sessions()
+    project.corral("refinery", "run", "--once")
+    with serve(project) as served:
         assert "+first" in served.get(f"{url}/diff").data["patch"]
         assert served.get(f"{url}/usage").data is None
         board = served.get("/api/board").data
@@ -111,10 +113,10 @@ def _lines(served: Served, url: str) -> list[str]:
     return list(answer.data["lines"]) if answer.status == 200 else []
 
 
-def test_what_an_engine_tells_is_shown_as_it_is(farm: Farm) -> None:
-    farm.add("Talk", "--engine", "talker")
-    farm.once()
-    with serve(farm) as served:
+def test_what_an_engine_tells_is_shown_as_it_is(project: WitnessRepo) -> None:
+    project.add("Talk", "--engine", "talker")
+    project.once()
+    with serve(project) as served:
         found = served.get("/api/sessions/AF-1.1/facts").data
         assert found["structured"] is True
         assert [fact["fact"] for fact in found["facts"]] == [fact["fact"] for fact in FACTS]
@@ -124,12 +126,12 @@ def test_what_an_engine_tells_is_shown_as_it_is(farm: Farm) -> None:
 
 
 def test_a_plan_is_made_changed_and_approved_over_http(tmp_path: Path) -> None:
-    hall = make_hall(tmp_path / "project")
-    hall.answers(
+    project = make_mayor_repo(tmp_path / "project")
+    project.answers(
         plan(task("a"), task("b", needs=["a"])),
         plan(task("a"), task("b", needs=["a"]), task("c", needs=["b"])),
     )
-    with serve(hall) as served:
+    with serve(project) as served:
         assert served.post("/api/mayor/ask", {"text": "Hello?"}).status == 404
         assert served.post("/api/mayor/start", {"goal": "x", "engine": "none"}).status == 400
         begun = served.post("/api/mayor/start", {"goal": "--yes, make it good"}).data
@@ -153,13 +155,13 @@ def test_a_plan_is_made_changed_and_approved_over_http(tmp_path: Path) -> None:
         assert served.post("/api/mayor/reject", {}).status == 409
         assert served.post("/api/mayor/stop", {"reason": "enough"}).data["state"] == "stopped"
         assert served.get("/api/mayors/mayor-2").status == 404
-    assert hall.of_type("plan.approved")[0]["data"]["proposal"] == second
+    assert project.of_type("plan.approved")[0]["data"]["proposal"] == second
 
 
 def test_what_is_said_to_the_mayor_with_a_key_is_said_once(tmp_path: Path) -> None:
-    hall = make_hall(tmp_path / "project")
-    hall.answers(*([plan(task("a"))] * 2))
-    with serve(hall) as served:
+    project = make_mayor_repo(tmp_path / "project")
+    project.answers(*([plan(task("a"))] * 2))
+    with serve(project) as served:
 
         def say(what: str, **body: object) -> Answer:
             key = {"Idempotency-Key": f"{what}-key-1"}
@@ -181,9 +183,9 @@ def test_what_is_said_to_the_mayor_with_a_key_is_said_once(tmp_path: Path) -> No
             assert say("approve", proposal=second).data["convoy"] == "good"
         for _ in range(2):
             assert say("stop", reason="enough").data["state"] == "stopped"
-    causes = [event["data"]["cause"] for event in hall.of_type("mayor.asked")]
+    causes = [event["data"]["cause"] for event in project.of_type("mayor.asked")]
     assert causes == ["goal", "question"]
-    assert len(hall.of_type("plan.approved")) == len(hall.of_type("mayor.ended")) == 1
+    assert len(project.of_type("plan.approved")) == len(project.of_type("mayor.ended")) == 1
 
 
 def _pending(served: Served, after: int) -> int:
@@ -192,13 +194,13 @@ def _pending(served: Served, after: int) -> int:
     return int(seq) if seq > after else 0
 
 
-def test_every_session_of_a_task_and_a_convoy_at_an_earlier_event(farm: Farm) -> None:
-    task = farm.script('echo "$CORRAL_SESSION"; exit 3')
-    farm.once()
-    failed = farm.of_type("task.failed")[-1]["seq"]
-    farm.here("task", "retry", task, code=0)
-    farm.once()
-    with serve(farm) as served:
+def test_every_session_of_a_task_and_a_convoy_at_an_earlier_event(project: WitnessRepo) -> None:
+    task = project.script('echo "$CORRAL_SESSION"; exit 3')
+    project.once()
+    failed = project.of_type("task.failed")[-1]["seq"]
+    project.here("task", "retry", task, code=0)
+    project.once()
+    with serve(project) as served:
         found = served.get(f"/api/tasks/{task}/sessions").data
         assert [(one["id"], one["verdict"], one["live"]) for one in found] == [
             (f"{task}.1", "crashed", False),

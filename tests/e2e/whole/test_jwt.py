@@ -4,8 +4,8 @@ import json
 import sys
 from pathlib import Path
 
-from tests.e2e.engines.ranch import Ranch
-from tests.e2e.witness.farm import make_farm
+from tests.e2e.engines.engine_repo import EngineRepo
+from tests.e2e.witness.witness_repo import make_witness_repo
 
 PLAN = Path(__file__).parents[3] / "examples" / "jwt.toml"
 # Does what the title of its brief asks for, as an agent would. The last three wait for each other,
@@ -49,7 +49,9 @@ def test_the_example_lands_in_order_and_its_last_three_at_once(tmp_path: Path) -
         f'[engine.{name}]\ntype = "shell"\ncommand = {command}\n'
         for name in ("default", "tests", "docs")
     )
-    ranch = Ranch(make_farm(tmp_path / "project", f"[watch]\nbackoff_s = 0\n{profiles}").path)
+    project = EngineRepo(
+        make_witness_repo(tmp_path / "project", f"[watch]\nbackoff_s = 0\n{profiles}").path
+    )
     for name, text in {
         "auth/__init__.py": "",
         "auth/sessions.py": "STORE = {}\n",
@@ -57,17 +59,17 @@ def test_the_example_lands_in_order_and_its_last_three_at_once(tmp_path: Path) -
         "conftest.py": "",
         ".gitignore": "__pycache__/\n.pytest_cache/\n",
     }.items():
-        path = ranch.path / name
+        path = project.path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    ranch.git("add", "--all")
-    ranch.git("commit", "--quiet", "-m", "a project")
-    done = ranch.patient(240, "run", str(PLAN), "--headless", "--json")
+    project.git("add", "--all")
+    project.git("commit", "--quiet", "-m", "a project")
+    done = project.patient(240, "run", str(PLAN), "--headless", "--json")
     assert done.code == 0, (done.out[-3000:], done.err)
     report = json.loads(done.out.splitlines()[-1])["data"]
     assert report["landed"] == 6
-    started = [e["data"]["task"] for e in ranch.of_type("session.started")]
+    started = [e["data"]["task"] for e in project.of_type("session.started")]
     assert started[:3] == ["RATJ-1", "RATJ-2", "RATJ-3"]
-    profile = {e["data"]["task"]: e["data"]["profile"] for e in ranch.of_type("session.started")}
+    profile = {e["data"]["task"]: e["data"]["profile"] for e in project.of_type("session.started")}
     assert [profile[f"RATJ-{n}"] for n in range(1, 7)] == [*["default"] * 3, *["tests"] * 2, "docs"]
-    assert ranch.most_at_once() == 3
+    assert project.most_at_once() == 3

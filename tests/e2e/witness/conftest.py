@@ -2,10 +2,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.witness.farm import Farm, make_farm
+from tests.e2e.witness.witness_repo import WitnessRepo, make_witness_repo
 
 
 @pytest.fixture
-def farm(tmp_path: Path) -> Farm:
+def project(tmp_path: Path) -> WitnessRepo:
     """A repository with a convoy, whose tasks are FAR-1, FAR-2, …"""
-    return make_farm(tmp_path / "project")
+    return make_witness_repo(tmp_path / "project")

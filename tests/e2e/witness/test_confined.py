@@ -3,7 +3,7 @@
 import pytest
 
 from corral.world.processes import landlock
-from tests.e2e.witness.farm import QUIET, WORK, Farm
+from tests.e2e.witness.witness_repo import QUIET, WORK, WitnessRepo
 
 pytestmark = pytest.mark.skipif(
     not landlock.version(), reason="this system has no Landlock: nothing can be confined here"
@@ -26,43 +26,43 @@ if landlock.version() >= 6:
 
 
 @pytest.mark.parametrize("kind", ["worktree", "clone"])
-def test_a_session_can_write_to_its_tree_only(farm: Farm, kind: str) -> None:
-    farm.configure(CONFINED + f'[trees]\nkind = "{kind}"\n')
-    before = farm.checkout(), (farm.path / ".git" / "config").read_bytes()
+def test_a_session_can_write_to_its_tree_only(project: WitnessRepo, kind: str) -> None:
+    project.configure(CONFINED + f'[trees]\nkind = "{kind}"\n')
+    before = project.checkout(), (project.path / ".git" / "config").read_bytes()
     tries = "\n".join(
         f"if ({what}) 2>/dev/null; then echo 'it could write: {name}'; exit 3; fi; rm -rf here out"
         for name, what in TRIES.items()
     )
     if kind == "clone":  # there, these are its own
         tries = tries.replace("git update-ref", "false &&").replace("git config", "false &&")
-    task = farm.script(
-        f"CHECKOUT='{farm.path}'\n{tries}\nmktemp >/dev/null && {WORK}",
+    task = project.script(
+        f"CHECKOUT='{project.path}'\n{tries}\nmktemp >/dev/null && {WORK}",
         "--accept",
-        f"! touch '{farm.path}/by-a-check' && touch by-a-check && rm by-a-check",
+        f"! touch '{project.path}/by-a-check' && touch by-a-check && rm by-a-check",
     )
-    farm.once()
-    output = (farm.run_of(f"{task}.1") / "output").read_text()
-    assert farm.verdict(task) == "proved", farm.detail(task) + output
-    assert (farm.checkout(), (farm.path / ".git" / "config").read_bytes()) == before
+    project.once()
+    output = (project.run_of(f"{task}.1") / "output").read_text()
+    assert project.verdict(task) == "proved", project.detail(task) + output
+    assert (project.checkout(), (project.path / ".git" / "config").read_bytes()) == before
 
 
-def test_an_observer_can_write_its_reports_only(farm: Farm) -> None:
-    farm.configure(CONFINED)
-    task = farm.script(
+def test_an_observer_can_write_its_reports_only(project: WitnessRepo) -> None:
+    project.configure(CONFINED)
+    task = project.script(
         "for file in README.md new.txt; do echo x >> $file && exit 3; done 2>/dev/null;"
         " git commit -q --allow-empty -m no 2>/dev/null && exit 4;"
         """ echo '1 - looking' >> progress.md; echo '{"found": 0}' > results.json; sleep 60""",
         "--role",
         "observer",
     )
-    farm.once()
-    assert farm.verdict(task) == "proved", farm.detail(task)
-    assert farm.session(f"{task}.1")["progress"].endswith("looking")
+    project.once()
+    assert project.verdict(task) == "proved", project.detail(task)
+    assert project.session(f"{task}.1")["progress"].endswith("looking")
 
 
-def test_more_can_be_allowed(farm: Farm) -> None:
-    (farm.path.parent / "cache").mkdir()
-    farm.configure(CONFINED + f'also = ["{farm.path.parent}/cache", "/nowhere"]\n')
-    task = farm.script(f"echo x > '{farm.path.parent}/cache/x' && {WORK}")
-    farm.once()
-    assert farm.verdict(task) == "proved", farm.detail(task)
+def test_more_can_be_allowed(project: WitnessRepo) -> None:
+    (project.path.parent / "cache").mkdir()
+    project.configure(CONFINED + f'also = ["{project.path.parent}/cache", "/nowhere"]\n')
+    task = project.script(f"echo x > '{project.path.parent}/cache/x' && {WORK}")
+    project.once()
+    assert project.verdict(task) == "proved", project.detail(task)

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.witness.farm import QUIET, WORK, Farm, make_farm
+from tests.e2e.witness.witness_repo import QUIET, WORK, WitnessRepo, make_witness_repo
 
 COMMIT = "git add -A && git commit -qm work"
-TRUNK = "convoy/farm/trunk"
+TRUNK = "convoy/project/trunk"
 HONEST = 3  # neighbours before and after
 
 # name: (script, options, verdict, a word of the detail, files that must not be lost)
@@ -112,14 +112,14 @@ LIARS: dict[str, tuple[str, tuple[str, ...], str, str, dict[str, str]]] = {
         {},
     ),
     "deletes its branch": (
-        f"{WORK} && git checkout -q --detach && git branch -q -D convoy/farm/$CORRAL_TASK",
+        f"{WORK} && git checkout -q --detach && git branch -q -D convoy/project/$CORRAL_TASK",
         (),
         "off_branch",
         "",
         {},
     ),
     "orphan history": (
-        f"{WORK} && git update-ref refs/heads/convoy/farm/$CORRAL_TASK"
+        f"{WORK} && git update-ref refs/heads/convoy/project/$CORRAL_TASK"
         " $(git commit-tree -m root HEAD^{tree})",
         (),
         "off_branch",
@@ -131,12 +131,14 @@ LIARS: dict[str, tuple[str, tuple[str, ...], str, str, dict[str, str]]] = {
 
 
 @pytest.fixture(scope="module")
-def after(tmp_path_factory: pytest.TempPathFactory) -> tuple[Farm, dict[str, str], list[str]]:
-    """Run them all; return the farm, the task of each liar, and the honest tasks."""
-    farm = make_farm(tmp_path_factory.mktemp("liars") / "project", QUIET)
-    farm.git("config", "gc.auto", "0")
-    before = farm.checkout()
-    over = farm.path.parent / "over"
+def after(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> tuple[WitnessRepo, dict[str, str], list[str]]:
+    """Run them all; return the project, the task of each liar, and the honest tasks."""
+    project = make_witness_repo(tmp_path_factory.mktemp("liars") / "project", QUIET)
+    project.git("config", "gc.auto", "0")
+    before = project.checkout()
+    over = project.path.parent / "over"
     over.mkdir()
 
     def noted(script: str) -> str:
@@ -146,77 +148,77 @@ def after(tmp_path_factory: pytest.TempPathFactory) -> tuple[Farm, dict[str, str
     # that is done once the others have had their say, while they are judged and kept.
     others = len(LIARS) - 1 + 2 * HONEST
     wait = f'until [ "$(ls "{over}" | wc -l)" -ge {others} ]; do sleep 0.05; done'
-    first = [farm.script(noted(f"sleep 0.5; {WORK}"), title="honest") for _ in range(HONEST)]
+    first = [project.script(noted(f"sleep 0.5; {WORK}"), title="honest") for _ in range(HONEST)]
     tasks = {
-        name: farm.script(
+        name: project.script(
             f"{wait}; {script}" if name == "collects garbage" else noted(script),
             *options,
             title=name,
         )
         for name, (script, options, *_) in LIARS.items()
     }
-    last = [farm.script(noted(f"sleep 1; {WORK}"), title="honest") for _ in range(HONEST)]
-    farm.once()
-    assert farm.checkout() == before
-    return farm, tasks, [*first, *last]
+    last = [project.script(noted(f"sleep 1; {WORK}"), title="honest") for _ in range(HONEST)]
+    project.once()
+    assert project.checkout() == before
+    return project, tasks, [*first, *last]
 
 
 @pytest.mark.parametrize("name", LIARS)
 def test_each_liar_gets_its_own_verdict(
-    after: tuple[Farm, dict[str, str], list[str]], name: str
+    after: tuple[WitnessRepo, dict[str, str], list[str]], name: str
 ) -> None:
-    farm, tasks, _ = after
+    project, tasks, _ = after
     _, _, verdict, word, _ = LIARS[name]
-    assert (farm.verdict(tasks[name]), name) == (verdict, name), farm.detail(tasks[name])
-    assert word in farm.detail(tasks[name])
-    assert farm.task(tasks[name])["state"] == ("review" if verdict == "proved" else "failed")
+    assert (project.verdict(tasks[name]), name) == (verdict, name), project.detail(tasks[name])
+    assert word in project.detail(tasks[name])
+    assert project.task(tasks[name])["state"] == ("review" if verdict == "proved" else "failed")
 
 
 @pytest.mark.parametrize("name", [name for name, liar in LIARS.items() if liar[4]])
 def test_what_a_liar_left_uncommitted_is_kept(
-    after: tuple[Farm, dict[str, str], list[str]], name: str
+    after: tuple[WitnessRepo, dict[str, str], list[str]], name: str
 ) -> None:
-    farm, tasks, _ = after
+    project, tasks, _ = after
     for path, content in LIARS[name][4].items():
-        assert farm.has_file_kept(f"{tasks[name]}.1", path, content), farm.kept()
+        assert project.has_file_kept(f"{tasks[name]}.1", path, content), project.kept()
 
 
 def test_what_a_liar_committed_anywhere_is_still_reachable(
-    after: tuple[Farm, dict[str, str], list[str]],
+    after: tuple[WitnessRepo, dict[str, str], list[str]],
 ) -> None:
-    farm, tasks, _ = after
-    subjects = farm.git("log", "--all", "--format=%an").split("\n")
+    project, tasks, _ = after
+    subjects = project.git("log", "--all", "--format=%an").split("\n")
     for name in ("other branch", "detached", "back to base", "deletes its tree", "orphan history"):
         assert f"corral {tasks[name]}.1" in subjects, name
 
 
 def test_honest_neighbours_are_proved_and_nothing_of_theirs_is_lost(
-    after: tuple[Farm, dict[str, str], list[str]],
+    after: tuple[WitnessRepo, dict[str, str], list[str]],
 ) -> None:
-    farm, _, honest = after
-    assert {farm.verdict(task) for task in honest} == {"proved"}
+    project, _, honest = after
+    assert {project.verdict(task) for task in honest} == {"proved"}
     for task in honest:
-        commit = farm.task(task)["commit"]
-        assert farm.git("show", f"{commit}:work-{task}.txt") == f"{task}.1"
+        commit = project.task(task)["commit"]
+        assert project.git("show", f"{commit}:work-{task}.txt") == f"{task}.1"
 
 
 def test_the_trunk_is_back_where_the_log_says_and_somebody_is_told(
-    after: tuple[Farm, dict[str, str], list[str]],
+    after: tuple[WitnessRepo, dict[str, str], list[str]],
 ) -> None:
-    farm, tasks, _ = after
-    base = farm.session(f"{tasks['does nothing']}.1")["base"]
-    assert farm.git("rev-parse", TRUNK) == base
-    assert farm.alerts()["trunk_moved"] == f"{tasks['moves the trunk']}.1"
+    project, tasks, _ = after
+    base = project.session(f"{tasks['does nothing']}.1")["base"]
+    assert project.git("rev-parse", TRUNK) == base
+    assert project.alerts()["trunk_moved"] == f"{tasks['moves the trunk']}.1"
 
 
 def test_nothing_is_left_running_or_lying_about(
-    after: tuple[Farm, dict[str, str], list[str]],
+    after: tuple[WitnessRepo, dict[str, str], list[str]],
 ) -> None:
-    farm, _, _ = after
-    assert farm.leftovers() == []
-    assert farm.trees().list() == []
+    project, _, _ = after
+    assert project.leftovers() == []
+    assert project.trees().list() == []
     listed = subprocess.run(
-        ["git", "fsck", "--connectivity-only"], cwd=farm.path, capture_output=True, check=True
+        ["git", "fsck", "--connectivity-only"], cwd=project.path, capture_output=True, check=True
     )
     assert b"missing" not in listed.stdout
-    assert Path(farm.path).exists()
+    assert Path(project.path).exists()

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.witness.farm import QUIET, Farm
+from tests.e2e.witness.witness_repo import QUIET, WitnessRepo
 
 CODE = "def total(items):\n    return sum(items)\n\n\ndef mean(items):\n    return 0\n"
 FAST = f"{QUIET}[radar]\nevery_s = 1\n"
@@ -13,14 +13,14 @@ GO = 'while [ ! -e "{go}" ]; do sleep 0.05; done; '
 
 
 @pytest.fixture
-def shop(farm: Farm) -> Farm:
-    """A farm with a module of two functions, on the branch that its convoy starts from."""
-    (farm.path / "src").mkdir()
-    (farm.path / "src" / "sums.py").write_text(CODE)
-    farm.git("add", "src")
-    farm.git("commit", "-qm", "Sums")
-    farm.configure(FAST)
-    return farm
+def shop(project: WitnessRepo) -> WitnessRepo:
+    """A project with a module of two functions, on the branch that its convoy starts from."""
+    (project.path / "src").mkdir()
+    (project.path / "src" / "sums.py").write_text(CODE)
+    project.git("add", "src")
+    project.git("commit", "-qm", "Sums")
+    project.configure(FAST)
+    return project
 
 
 def edits(line: str) -> str:
@@ -28,20 +28,20 @@ def edits(line: str) -> str:
     return f"sed -i 's/return sum.*/{line}/' src/sums.py"
 
 
-def waits(shop: Farm, name: str) -> str:
+def waits(shop: WitnessRepo, name: str) -> str:
     return GO.format(go=shop.path.parent / name)
 
 
-def go(shop: Farm, name: str) -> None:
+def go(shop: WitnessRepo, name: str) -> None:
     (shop.path.parent / name).touch()
 
 
-def coming(shop: Farm) -> list[dict[str, Any]]:
+def coming(shop: WitnessRepo) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = shop.here("status", "--json", code=0).data["overlaps"]
     return found
 
 
-def between(shop: Farm, *kinds: str) -> list[tuple[str, str, str]]:
+def between(shop: WitnessRepo, *kinds: str) -> list[tuple[str, str, str]]:
     """Return what was told of conflicts, in order."""
     return [
         (event["type"], event["data"]["task"], event["data"].get("other", ""))
@@ -50,7 +50,7 @@ def between(shop: Farm, *kinds: str) -> list[tuple[str, str, str]]:
     ]
 
 
-def test_two_agents_in_one_function_are_told_of_before_either_hands_in(shop: Farm) -> None:
+def test_two_agents_in_one_function_are_told_of_before_either_hands_in(shop: WitnessRepo) -> None:
     one = shop.script(
         f"{edits('return max(items)')}; git commit -qam Max; {waits(shop, 'one')}", title="Max"
     )
@@ -92,12 +92,12 @@ def test_two_agents_in_one_function_are_told_of_before_either_hands_in(shop: Far
     assert between(shop, "overlap.over")[0] == ("overlap.over", other, one)
 
 
-def index_of(shop: Farm, task: str) -> bytes:
+def index_of(shop: WitnessRepo, task: str) -> bytes:
     tree = next(tree for tree in shop.trees().list() if tree.name == f"{task}.1")
     return Path(tree.git_dir, "index").read_bytes()
 
 
-def test_what_is_mended_or_given_up_is_not_shown_any_more(shop: Farm) -> None:
+def test_what_is_mended_or_given_up_is_not_shown_any_more(shop: WitnessRepo) -> None:
     one = shop.script(
         f"{edits('return max(items)')}; {waits(shop, 'one')}git checkout -q src;"
         f"{waits(shop, 'end')}"
@@ -121,7 +121,7 @@ def test_what_is_mended_or_given_up_is_not_shown_any_more(shop: Farm) -> None:
     assert len(shop.of_type("overlap.seen")) == 2
 
 
-def test_a_task_about_what_others_are_in_conflict_over_is_held_back(shop: Farm) -> None:
+def test_a_task_about_what_others_are_in_conflict_over_is_held_back(shop: WitnessRepo) -> None:
     shop.configure(f"{FAST}hold = true\n")
     one = shop.script(f"{edits('return max(items)')}; {waits(shop, 'one')}")
     other = shop.script(f"{edits('return min(items)')}; {waits(shop, 'other')}")
@@ -142,7 +142,7 @@ def test_a_task_about_what_others_are_in_conflict_over_is_held_back(shop: Farm) 
         shop.until_ended(other)
 
 
-def test_it_can_be_turned_off_and_what_it_said_is_over_then(shop: Farm) -> None:
+def test_it_can_be_turned_off_and_what_it_said_is_over_then(shop: WitnessRepo) -> None:
     shop.script(f"{edits('return max(items)')}; {waits(shop, 'end')}")
     shop.script(f"{edits('return min(items)')}; {waits(shop, 'end')}")
     with shop.witness():

@@ -2,7 +2,7 @@
 
 import json
 
-from tests.e2e.witness.farm import Farm
+from tests.e2e.witness.witness_repo import WitnessRepo
 
 POOLS = """\
 [slots]
@@ -22,8 +22,8 @@ attempts = 1
 """
 
 
-def test_two_hundred_tasks_never_have_more_sessions_than_allowed(farm: Farm) -> None:
-    farm.configure(POOLS)
+def test_two_hundred_tasks_never_have_more_sessions_than_allowed(project: WitnessRepo) -> None:
+    project.configure(POOLS)
     engines = ("small", "other", "")
     urgent = set()
     for number in range(200):
@@ -31,12 +31,12 @@ def test_two_hundred_tasks_never_have_more_sessions_than_allowed(farm: Farm) -> 
         words = ["--engine", engine] if engine else ["--run", "true"]
         if number % 40 == 39:
             words.append("--urgent")
-        task = farm.add(f"task {number}", *words)
+        task = project.add(f"task {number}", *words)
         urgent |= {task} if "--urgent" in words else set()
-    farm.once()
+    project.once()
     running: dict[str, tuple[str, str]] = {}
     most = {"total": 0, "plain": 0, "small": 0, "other": 0}
-    for line in farm.corral("log", "--json").out.splitlines():
+    for line in project.corral("log", "--json").out.splitlines():
         event = json.loads(line)
         data = event["data"]
         if event["type"] == "session.started":
@@ -50,7 +50,7 @@ def test_two_hundred_tasks_never_have_more_sessions_than_allowed(farm: Farm) -> 
         elif event["type"] == "session.ended":
             del running[data["session"]]
     assert not running
-    assert len(farm.of_type("session.ended")) == 200
+    assert len(project.of_type("session.ended")) == 200
     assert 3 < most["total"] <= 12
     assert most["plain"] <= 10
     # How many there are at once depends on the machine; that there are several does not.
@@ -58,27 +58,31 @@ def test_two_hundred_tasks_never_have_more_sessions_than_allowed(farm: Farm) -> 
     assert 1 < most["other"] <= 5
 
 
-def test_a_session_that_asks_for_more_than_its_budget_is_refused_by_name(farm: Farm) -> None:
-    farm.configure("[slots]\ntotal = 1\nreserve = 0\n[watch]\nattempts = 1\n")  # none may end early
+def test_a_session_that_asks_for_more_than_its_budget_is_refused_by_name(
+    project: WitnessRepo,
+) -> None:
+    project.configure(
+        "[slots]\ntotal = 1\nreserve = 0\n[watch]\nattempts = 1\n"
+    )  # none may end early
     ask = (
         "for n in 1 2 3 4 5 6 7 8 9 10; do"
         ' corral task add "part $n" --run "sleep 0" >> said.txt 2>> refused.txt; done;'
         "git add -A; git commit -qm asked"
     )
-    task = farm.script(ask, "--budget", "4")
-    farm.once()
-    commit = farm.task(task)["commit"]
-    assert commit, farm.detail(task)
-    assert len(farm.git("show", f"{commit}:said.txt").splitlines()) == 4
-    refused = farm.git("show", f"{commit}:refused.txt")
+    task = project.script(ask, "--budget", "4")
+    project.once()
+    commit = project.task(task)["commit"]
+    assert commit, project.detail(task)
+    assert len(project.git("show", f"{commit}:said.txt").splitlines()) == 4
+    refused = project.git("show", f"{commit}:refused.txt")
     assert refused.count(f"{task} may have 4 open tasks below it, and has 4") == 6
-    added = [e["data"] for e in farm.of_type("task.added") if e["data"].get("parent") == task]
+    added = [e["data"] for e in project.of_type("task.added") if e["data"].get("parent") == task]
     assert len(added) == 4
 
 
-def test_a_session_cannot_go_deeper_than_its_levels(farm: Farm) -> None:
+def test_a_session_cannot_go_deeper_than_its_levels(project: WitnessRepo) -> None:
     inner = 'corral task add "grandchild" --run true; true'
-    task = farm.script(
+    task = project.script(
         f"corral task add child --run 'sh -c \"{inner}\"' && echo a > a.txt"
         " && git add -A && git commit -qm asked",
         "--budget",
@@ -86,9 +90,11 @@ def test_a_session_cannot_go_deeper_than_its_levels(farm: Farm) -> None:
         "--levels",
         "1",
     )
-    farm.once()
-    child = next(e["data"]["task"] for e in farm.of_type("task.added") if e["data"].get("parent"))
-    said = farm.here("session", "tail", f"{child}.1").out
+    project.once()
+    child = next(
+        e["data"]["task"] for e in project.of_type("task.added") if e["data"].get("parent")
+    )
+    said = project.here("session", "tail", f"{child}.1").out
     assert f"{child} may have no tasks below it" in said
-    assert farm.verdict(task) == "proved"
-    assert [e["data"]["title"] for e in farm.of_type("task.added")] == ["work", "child"]
+    assert project.verdict(task) == "proved"
+    assert [e["data"]["title"] for e in project.of_type("task.added")] == ["work", "child"]

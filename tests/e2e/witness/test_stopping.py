@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from tests.e2e.witness.farm import QUIET, WORK, Farm
+from tests.e2e.witness.witness_repo import QUIET, WORK, WitnessRepo
 from tests.patience import quickest
 
 DAEMONS = (
@@ -16,68 +16,68 @@ DAEMONS = (
 )
 
 
-def test_daemons_of_a_stopped_session_do_not_survive_it(farm: Farm) -> None:
-    task = farm.script(DAEMONS)
-    other = farm.script(f"sleep 1; {WORK}")
-    with farm.witness():
-        farm.until_running(f"{task}.1")
-        farm.until(lambda: len(farm.leftovers()) >= 7)
-        farm.here("session", "stop", f"{task}.1", "--reason", "enough", code=0)
-        assert farm.until_ended(task) == "stopped"
-        assert farm.detail(task) == "enough"
-        assert farm.until_ended(other) == "proved"
-    assert farm.leftovers() == []
-    assert farm.task(task)["state"] == "failed"
+def test_daemons_of_a_stopped_session_do_not_survive_it(project: WitnessRepo) -> None:
+    task = project.script(DAEMONS)
+    other = project.script(f"sleep 1; {WORK}")
+    with project.witness():
+        project.until_running(f"{task}.1")
+        project.until(lambda: len(project.leftovers()) >= 7)
+        project.here("session", "stop", f"{task}.1", "--reason", "enough", code=0)
+        assert project.until_ended(task) == "stopped"
+        assert project.detail(task) == "enough"
+        assert project.until_ended(other) == "proved"
+    assert project.leftovers() == []
+    assert project.task(task)["state"] == "failed"
 
 
 @pytest.mark.alone
-def test_one_that_ignores_the_request_is_gone_within_the_limit(farm: Farm) -> None:
+def test_one_that_ignores_the_request_is_gone_within_the_limit(project: WitnessRepo) -> None:
     def stopped() -> float:
-        task = farm.script("trap '' TERM INT HUP; while true; do sleep 0.1; done")
-        farm.until_running(f"{task}.1")
+        task = project.script("trap '' TERM INT HUP; while true; do sleep 0.1; done")
+        project.until_running(f"{task}.1")
         before = time.monotonic()
-        farm.here("session", "stop", f"{task}.1", code=0)
-        assert farm.until_ended(task) == "stopped"
+        project.here("session", "stop", f"{task}.1", code=0)
+        assert project.until_ended(task) == "stopped"
         return time.monotonic() - before
 
-    with farm.witness():
+    with project.witness():
         assert quickest(stopped, 3) < 3
-    assert farm.leftovers() == []
+    assert project.leftovers() == []
 
 
-def test_a_frozen_shim_does_not_keep_a_session_alive(farm: Farm) -> None:
-    task = farm.script("kill -STOP $PPID; sleep 300")
-    with farm.witness():
-        farm.until_running(f"{task}.1")
-        farm.here("session", "stop", f"{task}.1", code=0)
-        assert farm.until_ended(task) == "stopped"
-    assert farm.leftovers() == []
+def test_a_frozen_shim_does_not_keep_a_session_alive(project: WitnessRepo) -> None:
+    task = project.script("kill -STOP $PPID; sleep 300")
+    with project.witness():
+        project.until_running(f"{task}.1")
+        project.here("session", "stop", f"{task}.1", code=0)
+        assert project.until_ended(task) == "stopped"
+    assert project.leftovers() == []
 
 
-def test_much_output_is_bounded_on_disk_and_its_end_is_kept(farm: Farm) -> None:
-    farm.configure(QUIET.replace("grace_s = 1", "grace_s = 1\noutput_mb = 2"))
-    task = farm.script(f"head -c 200000000 /dev/zero | tr '\\0' 'x'; echo; echo the end; {WORK}")
-    farm.once()
-    assert farm.verdict(task) == "proved"
-    folder = farm.run_of(f"{task}.1")
+def test_much_output_is_bounded_on_disk_and_its_end_is_kept(project: WitnessRepo) -> None:
+    project.configure(QUIET.replace("grace_s = 1", "grace_s = 1\noutput_mb = 2"))
+    task = project.script(f"head -c 200000000 /dev/zero | tr '\\0' 'x'; echo; echo the end; {WORK}")
+    project.once()
+    assert project.verdict(task) == "proved"
+    folder = project.run_of(f"{task}.1")
     assert sum(path.stat().st_size for path in folder.iterdir()) < 3 << 20
     ended = json.loads((folder / "exit.json").read_text())
     assert ended["output_bytes"] > 200_000_000
-    assert farm.data("session", "tail", f"{task}.1", "--lines", "1")["lines"] == ["the end"]
+    assert project.data("session", "tail", f"{task}.1", "--lines", "1")["lines"] == ["the end"]
 
 
-def test_a_session_whose_task_was_taken_away_is_stopped(farm: Farm) -> None:
-    task = farm.script("touch up; sleep 300")
-    with farm.witness():
-        farm.until_running(f"{task}.1")
-        farm.here("task", "hand-off", task, "--to", "ann", "--force", code=0)
-        assert farm.until_ended(task) == "stopped"
-    assert farm.task(task)["assignee"] == "ann"
-    assert farm.task(task)["state"] == "todo"
+def test_a_session_whose_task_was_taken_away_is_stopped(project: WitnessRepo) -> None:
+    task = project.script("touch up; sleep 300")
+    with project.witness():
+        project.until_running(f"{task}.1")
+        project.here("task", "hand-off", task, "--to", "ann", "--force", code=0)
+        assert project.until_ended(task) == "stopped"
+    assert project.task(task)["assignee"] == "ann"
+    assert project.task(task)["state"] == "todo"
 
 
-def test_an_agent_cannot_hand_in_its_own_task(farm: Farm) -> None:
-    task = farm.script('corral task submit $CORRAL_TASK; echo "said: $?"')
-    farm.once()
-    assert farm.verdict(task) == "no_change"
-    assert farm.of_type("task.submitted") == []
+def test_an_agent_cannot_hand_in_its_own_task(project: WitnessRepo) -> None:
+    task = project.script('corral task submit $CORRAL_TASK; echo "said: $?"')
+    project.once()
+    assert project.verdict(task) == "no_change"
+    assert project.of_type("task.submitted") == []

@@ -17,7 +17,7 @@ from tests.world.trees.tree_repo import git, opened, repository
 SHOP, OTHER = ConvoyId("shop"), ConvoyId("other")
 
 
-class Field:
+class SweptRepo:
     """A repository with branches; the radar's sweeps over it, with git's starts counted."""
 
     def __init__(self, folder: Path) -> None:
@@ -74,14 +74,14 @@ class CountingView(View):
 
 
 @pytest.fixture
-def field(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Field]:
+def field(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SweptRepo]:
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
-    field = Field(tmp_path / "project")
+    field = SweptRepo(tmp_path / "project")
     yield field
     field.sweeper.merger.close()
 
 
-def test_two_of_one_convoy_if_somebody_is_at_it(field: Field) -> None:
+def test_two_of_one_convoy_if_somebody_is_at_it(field: SweptRepo) -> None:
     one, two, three = (field.commit("part0/file0.txt", f"{n}\n") for n in range(3))
     apart = field.commit("part1/file1.txt", "apart\n")
     works = [
@@ -105,7 +105,7 @@ def test_two_of_one_convoy_if_somebody_is_at_it(field: Field) -> None:
     assert field.view.starts == [], "what did not change costs nothing"
 
 
-def test_what_landed_is_told_of_once_and_not_of_each_who_has_it(field: Field) -> None:
+def test_what_landed_is_told_of_once_and_not_of_each_who_has_it(field: SweptRepo) -> None:
     landed = field.commit("part0/file0.txt", "landed\n")
     field.trunk(landed)
     git(field.repo, "branch", "old", field.commit("part0/file0.txt", "old\n"))
@@ -120,7 +120,7 @@ def test_what_landed_is_told_of_once_and_not_of_each_who_has_it(field: Field) ->
     assert field.sweep(works) == {"T-1: part0/file0.txt"}
 
 
-def test_a_quiet_tree_is_looked_at_ever_more_seldom(field: Field) -> None:
+def test_a_quiet_tree_is_looked_at_ever_more_seldom(field: SweptRepo) -> None:
     git(field.repo, "checkout", "--quiet", "main")
     tree = field.trees.make("T-1.1", "one", field.base)
     works = [field.work(1, field.base, tree=tree)]
@@ -136,7 +136,7 @@ def test_a_quiet_tree_is_looked_at_ever_more_seldom(field: Field) -> None:
     assert field.sweeper.next_at() is None
 
 
-def test_work_that_comes_near_nobody_is_not_written(field: Field) -> None:
+def test_work_that_comes_near_nobody_is_not_written(field: SweptRepo) -> None:
     git(field.repo, "checkout", "--quiet", "main")
     one = field.trees.make("T-1.1", "one", field.base)
     two = field.trees.make("T-2.1", "two", field.base)

@@ -14,7 +14,7 @@ from tests.world.processes.sessions import await_in, kill
 from tests.world.trees.tree_repo import git, working_files
 
 
-class Bench:
+class CheckRuns:
     def __init__(self, repo: Path, *, keep: tuple[str, ...] = ()) -> None:
         self.repo = repo
         self.pool = Pool(find(str(repo)), keep=keep)

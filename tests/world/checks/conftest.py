@@ -3,11 +3,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.world.checks.check_runs import Bench
+from tests.world.checks.check_runs import CheckRuns
 
 
 @pytest.fixture
-def bench(repo: Path) -> Iterator[Bench]:
-    made = Bench(repo)
+def checks(repo: Path) -> Iterator[CheckRuns]:
+    made = CheckRuns(repo)
     yield made
     made.close()

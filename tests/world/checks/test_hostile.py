@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from corral.world.checks import RunResult, tail
-from tests.world.checks.check_runs import Bench
+from tests.world.checks.check_runs import CheckRuns
 from tests.world.trees.tree_repo import git, repository
 
 DAEMONS = """
@@ -40,34 +40,34 @@ while ! test -s writer.txt; do sleep 0.01; done
         ("yes > /dev/null & exec sleep 1000", RunResult.TIMED_OUT, True),
     ],
 )
-def test_misbehaviour(bench: Bench, script: str, result: RunResult, command: bool) -> None:
+def test_misbehaviour(checks: CheckRuns, script: str, result: RunResult, command: bool) -> None:
     deadline_s = 3 if result is RunResult.TIMED_OUT else 60
-    done = bench.run("true", script, deadline_s=deadline_s)
+    done = checks.run("true", script, deadline_s=deadline_s)
     assert (done.result, done.command) == (result, script if command else ""), done
-    assert bench.mentioned() == []
+    assert checks.mentioned() == []
     if "keeper" not in script:  # without one, what is left is ended before the slot is used again
-        assert bench.alive() == set()
-    bench.assert_unaffected()
+        assert checks.alive() == set()
+    checks.assert_unaffected()
 
 
-def test_a_command_after_the_tree_is_gone_fails(bench: Bench) -> None:
-    done = bench.run('rm -rf "$PWD"', "true")
+def test_a_command_after_the_tree_is_gone_fails(checks: CheckRuns) -> None:
+    done = checks.run('rm -rf "$PWD"', "true")
     assert (done.result, done.command, done.code) == (RunResult.RED, "true", 126)
     assert "No such file" in done.last_lines[-1]
-    bench.assert_unaffected()
+    checks.assert_unaffected()
 
 
-def test_a_run_that_deletes_its_own_folder_is_lost(bench: Bench) -> None:
-    run = bench.start(f"rm -rf {bench.folder}/*; seq 1000")
-    done = bench.ended(run)
+def test_a_run_that_deletes_its_own_folder_is_lost(checks: CheckRuns) -> None:
+    run = checks.start(f"rm -rf {checks.folder}/*; seq 1000")
+    done = checks.ended(run)
     assert done.result is RunResult.LOST
-    bench.assert_unaffected()
+    checks.assert_unaffected()
 
 
-def test_a_gigabyte_of_output_is_bounded(bench: Bench) -> None:
+def test_a_gigabyte_of_output_is_bounded(checks: CheckRuns) -> None:
     limit = 1 << 20
-    run = bench.start("head -c 1073741824 /dev/zero", "echo end; exit 2", output_bytes=limit)
-    done = bench.ended(run, 120)
+    run = checks.start("head -c 1073741824 /dev/zero", "echo end; exit 2", output_bytes=limit)
+    done = checks.ended(run, 120)
     assert (done.result, done.command) == (RunResult.RED, "echo end; exit 2")
     assert done.last_lines[-1] == "end"
     assert len(done.last_lines) <= 40
@@ -75,16 +75,18 @@ def test_a_gigabyte_of_output_is_bounded(bench: Bench) -> None:
     assert tail(run.folder, 1) == ["end"]
 
 
-def test_branches_that_a_check_moves_are_moved_and_its_tree_is_detached_again(bench: Bench) -> None:
+def test_branches_that_a_check_moves_are_moved_and_its_tree_is_detached_again(
+    checks: CheckRuns,
+) -> None:
     """The repository's refs are shared: the refinery has to compare them, this can only be told."""
-    main, older = git(bench.repo, "rev-parse", "main", "main~1").split()
+    main, older = git(checks.repo, "rev-parse", "main", "main~1").split()
     script = "git update-ref refs/heads/other HEAD~1; git checkout -q -b mine"
-    assert bench.run(script).green
-    assert git(bench.repo, "rev-parse", "other~0", "main").split() == [older, main]
-    assert "[mine]" in git(bench.repo, "worktree", "list")
-    bench.pool.release(1)
-    assert "[mine]" not in git(bench.repo, "worktree", "list")
-    bench.assert_unaffected()
+    assert checks.run(script).green
+    assert git(checks.repo, "rev-parse", "other~0", "main").split() == [older, main]
+    assert "[mine]" in git(checks.repo, "worktree", "list")
+    checks.pool.release(1)
+    assert "[mine]" not in git(checks.repo, "worktree", "list")
+    checks.assert_unaffected()
 
 
 @pytest.fixture
@@ -101,17 +103,17 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def test_a_check_that_fills_the_disk_is_red_and_leaves_room(small_disk: Path) -> None:
-    bench = Bench(repository(small_disk / "project"))
+    checks = CheckRuns(repository(small_disk / "project"))
     try:
-        done = bench.run("true", "cat /dev/zero > filler")
+        done = checks.run("true", "cat /dev/zero > filler")
         assert (done.result, done.command) == (RunResult.RED, "cat /dev/zero > filler")
         assert done.disk_full
         assert [c.code for c in done.commands] == [0, 1]
-        inside = bench.run("cat /dev/zero > $TMPDIR/filler")
+        inside = checks.run("cat /dev/zero > $TMPDIR/filler")
         assert (inside.result, inside.disk_full) == (RunResult.RED, True)
-        for_ever = bench.run("while :; do cat /dev/zero >> filler; done", deadline_s=3)
+        for_ever = checks.run("while :; do cat /dev/zero >> filler; done", deadline_s=3)
         assert for_ever.result is RunResult.TIMED_OUT
-        assert not bench.run("false").disk_full
-        bench.assert_unaffected()
+        assert not checks.run("false").disk_full
+        checks.assert_unaffected()
     finally:
-        bench.close()
+        checks.close()

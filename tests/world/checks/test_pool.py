@@ -14,7 +14,7 @@ from corral.core.errors import BadInput, NotFound, Refused
 from corral.world.checks import Pool
 from corral.world.repository import find
 from corral.world.trees import Trees
-from tests.world.checks.check_runs import Bench, committed
+from tests.world.checks.check_runs import CheckRuns, committed
 from tests.world.processes.sessions import await_in, written
 from tests.world.trees.tree_repo import commit_file, everything, git, repository, working_files
 
@@ -44,22 +44,22 @@ rm -f .git; git init -q .; git config core.worktree /tmp
 """
 
 
-def test_whatever_a_run_left_is_gone(bench: Bench, tmp_path: Path) -> None:
+def test_whatever_a_run_left_is_gone(checks: CheckRuns, tmp_path: Path) -> None:
     mark = tmp_path / "mark"
-    commit_file(bench.repo, "part1/file1.txt", "another\n")
-    left = bench.run(MESS, commit="main~1", env={"MARK": str(mark)})
+    commit_file(checks.repo, "part1/file1.txt", "another\n")
+    left = checks.run(MESS, commit="main~1", env={"MARK": str(mark)})
     assert left.green, left
-    config = bench.repo / ".git" / "config"
-    expected = committed_without_traps(bench.repo, "main~1")
+    config = checks.repo / ".git" / "config"
+    expected = committed_without_traps(checks.repo, "main~1")
     mark.unlink(missing_ok=True)
-    path = bench.pool.checkout(1, "main~1")
+    path = checks.pool.checkout(1, "main~1")
     assert not mark.exists()
     assert working_files(path) == expected
     assert not os.path.exists(f"{path}/empty")
     assert "fsmonitor" in config.read_text()  # the user's to decide about
-    disarm(bench.repo)
-    bench.assert_unaffected()
-    listed = git(bench.repo, "worktree", "list", "--porcelain")
+    disarm(checks.repo)
+    checks.assert_unaffected()
+    listed = git(checks.repo, "worktree", "list", "--porcelain")
     assert f"worktree {path}\n" in listed
     assert "prunable" not in listed
     assert "stolen" not in listed
@@ -79,80 +79,80 @@ def committed_without_traps(repo: Path, commit: str) -> dict[bytes, object]:
     return working_files(clean)
 
 
-def test_a_change_that_hides_its_time_is_seen(bench: Bench, tmp_path: Path) -> None:
+def test_a_change_that_hides_its_time_is_seen(checks: CheckRuns, tmp_path: Path) -> None:
     (tmp_path / "gitconfig").write_text("[core]\n\ttrustctime = false\n\tcheckStat = minimal\n")
-    path = Path(bench.pool.checkout(1, "main"))
+    path = Path(checks.pool.checkout(1, "main"))
     file = path / "part1" / "file1.txt"
     before = file.stat()
     # Git counts in seconds, and compares the contents of what is as new as its index: as if that
     # had been written in the next second, after many other files.
-    index = bench.repo / ".git" / "corral" / "check-trees" / "check-1"
+    index = checks.repo / ".git" / "corral" / "check-trees" / "check-1"
     await_in(str(index), lambda: time.time() > int(before.st_mtime) + 1 or None)
     os.utime(index / "index")
     file.write_text(file.read_text().upper())
     os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
-    bench.pool.checkout(1, "main")
+    checks.pool.checkout(1, "main")
     assert file.read_text() == "content of 1\n"
 
 
-def test_a_folder_that_is_gone_or_a_link_is_made_anew(bench: Bench, tmp_path: Path) -> None:
-    path = Path(bench.pool.checkout(1, "main"))
-    (bench.repo / "precious").write_text("untracked, of the user")
-    before = everything(bench.repo, leaving_out=(b".git",))
+def test_a_folder_that_is_gone_or_a_link_is_made_anew(checks: CheckRuns, tmp_path: Path) -> None:
+    path = Path(checks.pool.checkout(1, "main"))
+    (checks.repo / "precious").write_text("untracked, of the user")
+    before = everything(checks.repo, leaving_out=(b".git",))
     shutil.rmtree(path)
-    path.symlink_to(bench.repo)
+    path.symlink_to(checks.repo)
     shutil.rmtree(f"{path}-tmp")
     Path(f"{path}-tmp").symlink_to(tmp_path)
-    bench.assert_unaffected()
+    checks.assert_unaffected()
     assert not path.is_symlink()
-    assert everything(bench.repo, leaving_out=(b".git",)) == before
+    assert everything(checks.repo, leaving_out=(b".git",)) == before
     shutil.rmtree(path)
-    shutil.rmtree(bench.repo / ".git" / "worktrees" / "check-1")
-    bench.assert_unaffected()
-    shutil.rmtree(bench.repo / ".git" / "corral" / "check-trees")
-    bench.assert_unaffected()
-    assert git(bench.repo, "worktree", "list").count("\n") == 1
+    shutil.rmtree(checks.repo / ".git" / "worktrees" / "check-1")
+    checks.assert_unaffected()
+    shutil.rmtree(checks.repo / ".git" / "corral" / "check-trees")
+    checks.assert_unaffected()
+    assert git(checks.repo, "worktree", "list").count("\n") == 1
 
 
 def test_only_the_kept_paths_stay(repo: Path) -> None:
-    bench = Bench(repo, keep=("build/cache", "node_modules/"))
-    path = Path(bench.pool.checkout(1, "main"))
+    checks = CheckRuns(repo, keep=("build/cache", "node_modules/"))
+    path = Path(checks.pool.checkout(1, "main"))
     for name in ("build/cache/a", "build/b", "node_modules/x/y", "part0/node_modules/z"):
         (path / name).parent.mkdir(parents=True, exist_ok=True)
         (path / name).write_text("x")
     inode = path.stat().st_ino
-    bench.pool.checkout(1, "main~1")
+    checks.pool.checkout(1, "main~1")
     untracked = git(path, "ls-files", "--others").splitlines()
     assert untracked == ["build/cache/a", "node_modules/x/y"]
     assert path.stat().st_ino == inode  # it was cleaned, not made anew
 
 
-def test_a_filled_submodule_is_emptied(bench: Bench) -> None:
-    repo = bench.repo
+def test_a_filled_submodule_is_emptied(checks: CheckRuns) -> None:
+    repo = checks.repo
     git(repo, "update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},sub")
     git(repo, "commit", "--quiet", "-m", "a submodule")
-    path = Path(bench.pool.checkout(1, "main"))
+    path = Path(checks.pool.checkout(1, "main"))
     assert not list((path / "sub").iterdir())
     (path / "sub" / "left").write_text("by a check")
     inode = path.stat().st_ino
-    bench.pool.checkout(1, "main")
+    checks.pool.checkout(1, "main")
     assert not list((path / "sub").iterdir())
     assert path.stat().st_ino == inode
 
 
-def test_many_files_go(bench: Bench) -> None:
-    path = Path(bench.pool.checkout(1, "main"))
+def test_many_files_go(checks: CheckRuns) -> None:
+    path = Path(checks.pool.checkout(1, "main"))
     for part in range(20):
         (path / f"many{part}").mkdir()
         for number in range(1000):
             (path / f"many{part}" / f"{number}.log").touch()
-    bench.pool.checkout(1, "main~1")
-    assert working_files(path) == committed(bench.repo, "main~1")
+    checks.pool.checkout(1, "main~1")
+    assert working_files(path) == committed(checks.repo, "main~1")
 
 
-def test_sessions_trees_and_check_trees_leave_each_other_alone(bench: Bench) -> None:
-    trees = Trees(find(str(bench.repo)))
-    path = bench.pool.checkout(1, "main")
+def test_sessions_trees_and_check_trees_leave_each_other_alone(checks: CheckRuns) -> None:
+    trees = Trees(find(str(checks.repo)))
+    path = checks.pool.checkout(1, "main")
     tree = trees.make("s1", "convoy/x/1", "main")
     assert trees.list() == [tree]
     trees.release(tree)
@@ -160,38 +160,38 @@ def test_sessions_trees_and_check_trees_leave_each_other_alone(bench: Bench) -> 
     assert trees.drain() == 1
     assert trees.list() == []
     assert os.path.exists(f"{path}/run.sh")
-    git(bench.repo, "worktree", "prune", "--expire=now")
-    assert path in git(bench.repo, "worktree", "list")
-    assert bench.pool.slots() == [1]
-    bench.pool.remove(1)
-    assert bench.pool.slots() == []
+    git(checks.repo, "worktree", "prune", "--expire=now")
+    assert path in git(checks.repo, "worktree", "list")
+    assert checks.pool.slots() == [1]
+    checks.pool.remove(1)
+    assert checks.pool.slots() == []
     assert not os.path.exists(path)
     assert not os.path.exists(f"{path}-tmp")
-    assert git(bench.repo, "worktree", "list").count("\n") == 0
+    assert git(checks.repo, "worktree", "list").count("\n") == 0
 
 
-def test_a_users_own_tree_of_that_name_is_not_touched(bench: Bench, tmp_path: Path) -> None:
-    git(bench.repo, "worktree", "add", "--quiet", "--detach", str(tmp_path / "check-1"))
-    bench.assert_unaffected()
-    bench.pool.remove(1)
+def test_a_users_own_tree_of_that_name_is_not_touched(checks: CheckRuns, tmp_path: Path) -> None:
+    git(checks.repo, "worktree", "add", "--quiet", "--detach", str(tmp_path / "check-1"))
+    checks.assert_unaffected()
+    checks.pool.remove(1)
     assert git(tmp_path / "check-1", "status", "--porcelain") == ""
 
 
-def test_a_slot_in_use_is_refused_and_not_removed(bench: Bench) -> None:
-    run = bench.start("exec sleep 1000")
-    for use in (bench.pool.remove, bench.pool.release, lambda n: bench.pool.checkout(n, "main")):
+def test_a_slot_in_use_is_refused_and_not_removed(checks: CheckRuns) -> None:
+    run = checks.start("exec sleep 1000")
+    for use in (checks.pool.remove, checks.pool.release, lambda n: checks.pool.checkout(n, "main")):
         with pytest.raises(Refused, match=f"the run {run.id} goes on"):
             use(1)
     with pytest.raises(NotFound, match="no commit 'nothing'"):
-        bench.pool.checkout(2, "nothing")
+        checks.pool.checkout(2, "nothing")
     with pytest.raises(BadInput):
-        bench.pool.checkout(0, "main")
-    with bench.pool.hold(3), pytest.raises(Refused, match="being prepared"):
-        bench.pool.remove(3)
+        checks.pool.checkout(0, "main")
+    with checks.pool.hold(3), pytest.raises(Refused, match="being prepared"):
+        checks.pool.remove(3)
 
 
-def test_garbage_is_collected_meanwhile(bench: Bench) -> None:
-    commits = [commit_file(bench.repo, "part0/file0.txt", f"{n}\n") for n in range(4)]
+def test_garbage_is_collected_meanwhile(checks: CheckRuns) -> None:
+    commits = [commit_file(checks.repo, "part0/file0.txt", f"{n}\n") for n in range(4)]
     failed: list[str] = []
     over = threading.Event()
 
@@ -199,7 +199,7 @@ def test_garbage_is_collected_meanwhile(bench: Bench) -> None:
         while not over.is_set():
             done = subprocess.run(
                 ["git", "gc", "--quiet", "--prune=now"],
-                cwd=bench.repo,
+                cwd=checks.repo,
                 capture_output=True,
                 text=True,
                 check=False,
@@ -211,18 +211,18 @@ def test_garbage_is_collected_meanwhile(bench: Bench) -> None:
     collector.start()
     try:
         for number in range(24):
-            bench.pool.checkout(1 + number % 2, commits[number % 4])
+            checks.pool.checkout(1 + number % 2, commits[number % 4])
             if number % 8 == 7:
-                bench.pool.remove(2)
+                checks.pool.remove(2)
     finally:
         over.set()
         collector.join()
     assert failed == []
     # What is checked out is held by the tree itself.
-    git(bench.repo, "reset", "--quiet", "--hard", "HEAD~4")
-    path = bench.pool.checkout(1, commits[3])
-    git(bench.repo, "reflog", "expire", "--expire=now", "--all")
-    git(bench.repo, "gc", "--quiet", "--prune=now")
+    git(checks.repo, "reset", "--quiet", "--hard", "HEAD~4")
+    path = checks.pool.checkout(1, commits[3])
+    git(checks.repo, "reflog", "expire", "--expire=now", "--all")
+    git(checks.repo, "gc", "--quiet", "--prune=now")
     assert git(path, "show", f"{commits[3]}:part0/file0.txt") == "3"
 
 
@@ -234,8 +234,10 @@ Pool(find(sys.argv[1])).checkout(1, sys.argv[2])
 """
 
 
-def test_a_killed_checkout_cannot_write_into_the_next_one(bench: Bench, tmp_path: Path) -> None:
-    repo = bench.repo
+def test_a_killed_checkout_cannot_write_into_the_next_one(
+    checks: CheckRuns, tmp_path: Path
+) -> None:
+    repo = checks.repo
     # A filter of the user's own, so git runs it; it waits, and then takes its time.
     wait = f"echo began >> {tmp_path}/began; while ! test -e {tmp_path}/gate; do sleep 0.02; done"
     smudge = f"{wait}; sleep 0.1; cat"
@@ -246,11 +248,11 @@ def test_a_killed_checkout_cannot_write_into_the_next_one(bench: Bench, tmp_path
     with subprocess.Popen([sys.executable, "-c", CALLER, str(repo), "main"]) as caller:
         written(str(tmp_path / "began"))
         caller.kill()
-    with pytest.raises(Refused, match="being prepared"), bench.pool.hold(1, patience_s=0):
+    with pytest.raises(Refused, match="being prepared"), checks.pool.hold(1, patience_s=0):
         pass
     (tmp_path / "gitconfig").write_text("")
     (tmp_path / "gate").touch()
-    path = bench.pool.checkout(1, "main~1")
+    path = checks.pool.checkout(1, "main~1")
     assert working_files(path) == committed(repo, "main~1")
 
 

@@ -13,17 +13,17 @@ from corral.world import clock, processes
 from corral.world.checks import Pool, RunResult, Runs, is_overdue, key, outcome, stop, tail
 from corral.world.processes import records
 from corral.world.repository import find
-from tests.world.checks.check_runs import Bench
+from tests.world.checks.check_runs import CheckRuns
 from tests.world.processes.sessions import await_in, kill, written
 from tests.world.trees.tree_repo import commit_file, git
 
 DAY = 24 * 3_600_000
 
 
-def test_all_commands_pass_in_order(bench: Bench) -> None:
+def test_all_commands_pass_in_order(checks: CheckRuns) -> None:
     burn = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"
-    run = bench.start("echo one > order", "echo two >> order; cat order", burn)
-    done = bench.ended(run)
+    run = checks.start("echo one > order", "echo two >> order; cat order", burn)
+    done = checks.ended(run)
     assert done.result is RunResult.GREEN
     assert (done.command, done.code, done.last_lines, done.killed) == ("", None, (), 0)
     assert [(c.number, c.code) for c in done.commands] == [(1, 0), (2, 0), (3, 0)]
@@ -33,27 +33,27 @@ def test_all_commands_pass_in_order(bench: Bench) -> None:
     assert 0 < slowest.wall_s <= done.wall_s < 30
 
 
-def test_the_first_failure_ends_the_run_and_is_told(bench: Bench) -> None:
+def test_the_first_failure_ends_the_run_and_is_told(checks: CheckRuns) -> None:
     failing = "echo out; echo why >&2; exit 3"
-    done = bench.run("true", failing, "echo never")
+    done = checks.run("true", failing, "echo never")
     assert (done.result, done.command, done.code, done.signal) == (RunResult.RED, failing, 3, None)
     assert done.last_lines[-2:] == ("out", "why")
     assert "never" not in done.last_lines[-1]
     assert [c.code for c in done.commands] == [0, 3]
     assert not done.disk_full
-    killed = bench.run("kill -9 $$")
+    killed = checks.run("kill -9 $$")
     assert (killed.result, killed.code, killed.signal) == (RunResult.RED, None, 9)
-    group = bench.run("trap '' TERM; kill -9 0")
+    group = checks.run("trap '' TERM; kill -9 0")
     assert (group.result, group.signal) == (RunResult.RED, 9)
-    missing = bench.run("no-such-program --at-all")
+    missing = checks.run("no-such-program --at-all")
     assert (missing.result, missing.code) == (RunResult.RED, 127)
 
 
-def test_a_run_gets_a_clean_environment(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_gets_a_clean_environment(checks: CheckRuns, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("GIT_DIR", "GIT_INDEX_FILE", "GIT_AUTHOR_NAME", "CORRAL_TOKEN", "SECRET"):
         monkeypatch.setenv(name, "inherited")
-    run = bench.start("env | sort", "touch $TMPDIR/x", ports=(4001, 4002), env={"CI": "1"})
-    assert bench.ended(run).green
+    run = checks.start("env | sort", "touch $TMPDIR/x", ports=(4001, 4002), env={"CI": "1"})
+    assert checks.ended(run).green
     found = dict(line.split("=", 1) for line in tail(run.folder, 99) if "=" in line)
     assert "inherited" not in found.values()
     assert {name for name in found if name.startswith("GIT_")} == {
@@ -64,62 +64,62 @@ def test_a_run_gets_a_clean_environment(bench: Bench, monkeypatch: pytest.Monkey
     assert (found["HOME"], found["PATH"]) == (os.environ["HOME"], os.environ["PATH"])
     assert (found["CORRAL_CHECK"], found["CORRAL_COMMIT"]) == (run.id, run.commit)
     assert os.listdir(found["TMPDIR"]) == ["x"]
-    bench.pool.release(1)
+    checks.pool.release(1)
     assert os.listdir(found["TMPDIR"]) == []
 
 
-def test_the_deadline_is_kept_without_whoever_started_the_run(bench: Bench) -> None:
+def test_the_deadline_is_kept_without_whoever_started_the_run(checks: CheckRuns) -> None:
     hang = "trap '' TERM; echo hangs; while :; do sleep 1; done"
-    done = bench.run("true", hang, deadline_s=3)
+    done = checks.run("true", hang, deadline_s=3)
     assert (done.result, done.command) == (RunResult.TIMED_OUT, hang)
     assert done.last_lines[-1] == "hangs"
     assert 3 <= done.wall_s < 60  # it would go on for ever
-    bench.assert_unaffected()
+    checks.assert_unaffected()
 
 
-def test_a_superseded_run_is_stopped_at_once_and_makes_room(bench: Bench) -> None:
-    run = bench.start("setsid sh -c 'trap \"\" TERM; sleep 1000' & echo > ready; sleep 1000")
+def test_a_superseded_run_is_stopped_at_once_and_makes_room(checks: CheckRuns) -> None:
+    run = checks.start("setsid sh -c 'trap \"\" TERM; sleep 1000' & echo > ready; sleep 1000")
     written(f"{run.tree}/ready")
     assert outcome(run.folder) is None
     assert stop(run.folder)
-    done = bench.ended(run)
+    done = checks.ended(run)
     assert done.result is RunResult.STOPPED
     assert done.command == run.commands[0]
     assert not stop(run.folder)
-    bench.assert_unaffected()
+    checks.assert_unaffected()
 
 
-def test_runs_in_different_slots_go_on_side_by_side(bench: Bench) -> None:
-    newer = commit_file(bench.repo, "newer.txt", "newer")
-    first = bench.start("read go < $TMPDIR/../gate; ! test -e newer.txt", commit="main~1")
-    os.mkfifo(Path(bench.pool.place, "gate"))
-    second = bench.start("test -e newer.txt", slot=2)
-    assert bench.ended(second).green
+def test_runs_in_different_slots_go_on_side_by_side(checks: CheckRuns) -> None:
+    newer = commit_file(checks.repo, "newer.txt", "newer")
+    first = checks.start("read go < $TMPDIR/../gate; ! test -e newer.txt", commit="main~1")
+    os.mkfifo(Path(checks.pool.place, "gate"))
+    second = checks.start("test -e newer.txt", slot=2)
+    assert checks.ended(second).green
     assert second.commit == newer
     assert outcome(first.folder) is None
     stop(first.folder)
-    assert bench.pool.slots() == [1, 2]
+    assert checks.pool.slots() == [1, 2]
 
 
-def test_what_cannot_start_says_so(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    bench.run("true")  # so that there is a keeper, which needs an interpreter too
+def test_what_cannot_start_says_so(checks: CheckRuns, monkeypatch: pytest.MonkeyPatch) -> None:
+    checks.run("true")  # so that there is a keeper, which needs an interpreter too
     with monkeypatch.context() as broken:
         broken.setattr(sys, "executable", "/nowhere/python")
         with pytest.raises(processes.CouldNotStart, match="nowhere"):
-            bench.start("true")
-    done = outcome(str(bench.folder / "r2"))
+            checks.start("true")
+    done = outcome(str(checks.folder / "r2"))
     assert done
     assert done.result is RunResult.COULD_NOT_START
     assert "nowhere" in done.detail
     with pytest.raises(Refused, match="a run r1 already"):
-        bench.runs.start(1, "r1", "main", ["true"], deadline_s=1)
+        checks.runs.start(1, "r1", "main", ["true"], deadline_s=1)
     for bad in ("", "a.1", "../x", "-x"):
         with pytest.raises(BadInput):
-            bench.runs.start(1, bad, "main", ["true"], deadline_s=1)
+            checks.runs.start(1, bad, "main", ["true"], deadline_s=1)
     with pytest.raises(BadInput):
-        bench.runs.start(1, "r9", "main", [], deadline_s=1)
-    assert not stop(str(bench.folder / "r9"))
-    bench.assert_unaffected()
+        checks.runs.start(1, "r9", "main", [], deadline_s=1)
+    assert not stop(str(checks.folder / "r9"))
+    checks.assert_unaffected()
 
 
 CALLER = """
@@ -133,63 +133,63 @@ time.sleep(1000)
 
 
 @pytest.mark.parametrize(("code", "result"), [(0, RunResult.GREEN), (5, RunResult.RED)])
-def test_a_killed_refinery_loses_nothing(bench: Bench, code: int, result: RunResult) -> None:
-    gate = bench.repo.parent / "gate"
+def test_a_killed_refinery_loses_nothing(checks: CheckRuns, code: int, result: RunResult) -> None:
+    gate = checks.repo.parent / "gate"
     os.mkfifo(gate)
     commands = ["echo first", f"read go < {gate}; echo on; exit {code}"]
-    command = [sys.executable, "-c", CALLER, str(bench.repo), *commands]
+    command = [sys.executable, "-c", CALLER, str(checks.repo), *commands]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as caller:
         assert caller.stdout is not None
         assert caller.stdout.readline() == b"started\n"
         caller.kill()
-    later = Runs(Pool(find(str(bench.repo))))
+    later = Runs(Pool(find(str(checks.repo))))
     assert later.adopt() == {"r9": None}
     with pytest.raises(Refused, match="r9 goes on"):
         later.start(1, "r10", "main", ["true"], deadline_s=60)
     (run,) = later.all()
     gate.write_text("go\n")
-    done = bench.ended(run)
+    done = checks.ended(run)
     assert (done.result, done.command) == (result, commands[1] if code else "")
     assert [c.code for c in done.commands] == [0, code]
     assert later.adopt() == {"r9": done}
-    bench.assert_unaffected()
+    checks.assert_unaffected()
 
 
-def test_a_run_whose_starter_died_before_it_began_never_begins(bench: Bench) -> None:
-    run = bench.start("true")
-    bench.ended(run)
+def test_a_run_whose_starter_died_before_it_began_never_begins(checks: CheckRuns) -> None:
+    run = checks.start("true")
+    checks.ended(run)
     for name in os.listdir(run.folder):
         if name != "run.json":
             os.unlink(f"{run.folder}/{name}")
-    with bench.pool.hold(2):  # as if it were being started, but in another slot
+    with checks.pool.hold(2):  # as if it were being started, but in another slot
         assert outcome(run.folder) is not None
-    bench.pool.checkout(1, "main")
+    checks.pool.checkout(1, "main")
     assert os.path.exists(f"{run.folder}/process.json"), "it was withdrawn"
-    (bench.folder / "half").mkdir()
-    adopted = bench.runs.adopt()[run.id]
+    (checks.folder / "half").mkdir()
+    adopted = checks.runs.adopt()[run.id]
     assert adopted
     assert adopted.result is RunResult.COULD_NOT_START
     assert not processes.ask_stop(run.folder)
     with pytest.raises(Refused):
-        bench.runs.start(1, "half", "main", ["true"], deadline_s=1)
-    bench.assert_unaffected()
+        checks.runs.start(1, "half", "main", ["true"], deadline_s=1)
+    checks.assert_unaffected()
 
 
 def test_a_frozen_shim_is_overdue_and_still_ends_as_timed_out(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
+    checks: CheckRuns, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = bench.start("kill -STOP $(ps -o ppid= -p $PPID); exec sleep 1000", deadline_s=4)
-    shim = bench.record(run)["pid"]
+    run = checks.start("kill -STOP $(ps -o ppid= -p $PPID); exec sleep 1000", deadline_s=4)
+    shim = checks.record(run)["pid"]
     await_in(run.folder, lambda: "T" in _state(shim) or None)
     assert not is_overdue(run.folder)
-    started = bench.record(run)["started_at"]
+    started = checks.record(run)["started_at"]
     with monkeypatch.context() as later:
         later.setattr(clock, "now", lambda: started + 20_000)
         assert is_overdue(run.folder)
     await_in(run.folder, lambda: clock.now() > started + 4000 or None)
     assert outcome(run.folder) is None
     assert stop(run.folder)
-    done = bench.ended(run)
+    done = checks.ended(run)
     assert done.result is RunResult.TIMED_OUT
     assert not is_overdue(run.folder)
 
@@ -198,21 +198,21 @@ def _state(pid: int) -> str:
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
 
 
-def test_old_runs_are_pruned_but_not_the_last_nor_young_failures(bench: Bench) -> None:
-    red = bench.start("false")
-    bench.ended(red)
-    bench.run("true")
-    going = bench.start("sleep 1000", slot=2)
-    last = bench.start("true")
-    bench.ended(last)
-    assert bench.runs.prune(keep=1) == 1
-    assert {run.id for run in bench.runs.all()} == {red.id, going.id, last.id}
-    later = Runs(bench.pool, now=lambda: red.asked_at + 8 * DAY)
-    (bench.folder / "half").mkdir()
+def test_old_runs_are_pruned_but_not_the_last_nor_young_failures(checks: CheckRuns) -> None:
+    red = checks.start("false")
+    checks.ended(red)
+    checks.run("true")
+    going = checks.start("sleep 1000", slot=2)
+    last = checks.start("true")
+    checks.ended(last)
+    assert checks.runs.prune(keep=1) == 1
+    assert {run.id for run in checks.runs.all()} == {red.id, going.id, last.id}
+    later = Runs(checks.pool, now=lambda: red.asked_at + 8 * DAY)
+    (checks.folder / "half").mkdir()
     assert later.prune(keep=1) == 2
-    assert {run.id for run in bench.runs.all()} == {going.id, last.id}
+    assert {run.id for run in checks.runs.all()} == {going.id, last.id}
     assert later.prune(keep=0) == 1
-    assert sorted(os.listdir(bench.folder)) == [going.id]
+    assert sorted(os.listdir(checks.folder)) == [going.id]
 
 
 def test_a_key_changes_with_whatever_decides_the_result() -> None:
@@ -227,20 +227,20 @@ def test_a_key_changes_with_whatever_decides_the_result() -> None:
     assert len({one, *others}) == 5
 
 
-def test_strays_of_a_run_that_lost_everything_are_ended(bench: Bench) -> None:
-    run = bench.start("setsid sleep 1000 & echo > ready; sleep 1000")
+def test_strays_of_a_run_that_lost_everything_are_ended(checks: CheckRuns) -> None:
+    run = checks.start("setsid sleep 1000 & echo > ready; sleep 1000")
     written(f"{run.tree}/ready")
-    record = bench.record(run)
+    record = checks.record(run)
     kill(record["keeper_pid"], signal.SIGKILL)
     kill(record["pid"], signal.SIGKILL)
-    done = bench.ended(run)
+    done = checks.ended(run)
     assert (done.result, done.command) == (RunResult.LOST, run.commands[0])
-    assert bench.alive()
-    other = bench.start("sleep 1000", slot=2)
-    assert bench.runs.end_strays() == 0
-    assert bench.record(other)["program_pid"] in bench.alive()
+    assert checks.alive()
+    other = checks.start("sleep 1000", slot=2)
+    assert checks.runs.end_strays() == 0
+    assert checks.record(other)["program_pid"] in checks.alive()
     stop(other.folder)
-    bench.ended(other)
+    checks.ended(other)
     assert records.read(run.folder, records.EXIT) is None
-    bench.assert_unaffected()
-    assert git(bench.repo, "worktree", "list").count("check-") == 2
+    checks.assert_unaffected()
+    assert git(checks.repo, "worktree", "list").count("check-") == 2

@@ -38,7 +38,7 @@ class Truth(Struct):
         return not tasks & self.bad and not any(pair <= tasks for pair in self.clashes)
 
 
-class Yard:
+class SimulatedQueue:
     def __init__(
         self,
         policy: QueuePolicy,

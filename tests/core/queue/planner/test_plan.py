@@ -24,7 +24,7 @@ from corral.core.queue.planner.model import (
     Start,
 )
 from corral.core.queue.planner.plan import plan, wake_at
-from tests.core.queue.planner.simulated_world import MINUTE, Truth, Yard
+from tests.core.queue.planner.simulated_world import MINUTE, SimulatedQueue, Truth
 
 LANES = QueuePolicy(refresh=False)
 HUNTS = QueuePolicy(refresh=False, hunt_cost=0.25)
@@ -35,22 +35,22 @@ def entry(task: str, order: int, at: int = 0, **more: Any) -> QueueEntry:
     return QueueEntry(task=task, commit=f"c-{task}", order=order, queued_at=at, **more)
 
 
-def yard(
+def queue(
     tasks: int,
     policy: QueuePolicy = LANES,
     truth: Truth | None = None,
     *,
     slots: int = 1,
     **more: Any,
-) -> Yard:
-    found = Yard(policy, truth or Truth(), slots=slots)
+) -> SimulatedQueue:
+    found = SimulatedQueue(policy, truth or Truth(), slots=slots)
     for number in range(tasks):
         paths = frozenset({f"file{number}"})
         found.add(entry(f"A-{number}", number + 1, paths=paths, **more))
     return found
 
 
-def drawn(seed: int, policy: QueuePolicy) -> Yard:
+def drawn(seed: int, policy: QueuePolicy) -> SimulatedQueue:
     """Draw a world: needs, paths, priorities, conflicts, faults, clashes and lies."""
     chance = random.Random(seed)
     names = [f"A-{number}" for number in range(chance.randint(1, 14))]
@@ -60,7 +60,7 @@ def drawn(seed: int, policy: QueuePolicy) -> Yard:
         clashes=frozenset(pair for pair in pairs if chance.random() < 0.03),
         lies=chance.choice([0.0, 0.0, 0.1]),
     )
-    found = Yard(policy, truth, slots=chance.randint(1, 4), chance=chance)
+    found = SimulatedQueue(policy, truth, slots=chance.randint(1, 4), chance=chance)
     needing: set[frozenset[str]] = set()
     for order, name in enumerate(names, 1):
         needs = frozenset(other for other in names[: order - 1] if chance.random() < 0.04)
@@ -81,7 +81,7 @@ def drawn(seed: int, policy: QueuePolicy) -> Yard:
     return found
 
 
-def drop_needing(world: Yard) -> None:
+def drop_needing(world: SimulatedQueue) -> None:
     """Take out what needs a change that is gone, as whoever builds the queue would."""
     absent = {one.task for one in world.sent_back} | world.left
     for task, found in list(world.entries.items()):
@@ -124,7 +124,7 @@ def test_whatever_happens_only_green_stacks_land_and_all_are_settled(name: str, 
 def test_one_bad_change_of_sixteen_is_found_in_about_log2_runs(
     policy: QueuePolicy, culprit: int
 ) -> None:
-    world = yard(16, policy, Truth(bad=frozenset({f"A-{culprit}"})))
+    world = queue(16, policy, Truth(bad=frozenset({f"A-{culprit}"})))
     runs = 0
     world.settle()
     while not world.sent_back:
@@ -139,7 +139,7 @@ def test_one_bad_change_of_sixteen_is_found_in_about_log2_runs(
 
 
 def test_after_a_red_anchor_the_next_is_at_most_half_of_it_and_nothing_is_added() -> None:
-    world = yard(8)
+    world = queue(8)
     world.settle()
     (anchor,) = world.going
     assert len(anchor.members) == 8
@@ -157,7 +157,9 @@ def test_after_a_red_anchor_the_next_is_at_most_half_of_it_and_nothing_is_added(
 
 def test_a_clash_of_two_good_changes_lands_one_and_blames_the_other_by_name() -> None:
     for policy in (LANES, HUNTS):
-        world = Yard(policy, Truth(clashes=frozenset({frozenset({"A-1", "A-2"})})), slots=1)
+        world = SimulatedQueue(
+            policy, Truth(clashes=frozenset({frozenset({"A-1", "A-2"})})), slots=1
+        )
         for number in range(4):
             world.add(entry(f"A-{number}", number + 1, paths=frozenset({"same"})))
         world.settle()
@@ -171,7 +173,7 @@ def test_a_clash_of_two_good_changes_lands_one_and_blames_the_other_by_name() ->
 
 
 def test_a_change_that_was_red_alone_is_tried_again_if_flakes_are_likely() -> None:
-    world = yard(1)
+    world = queue(1)
     flaky = world.learned.rates.ran(12.0)
     world.learned = type(world.learned)(rates=flaky)
     world.settle()
@@ -187,7 +189,7 @@ def test_a_change_that_was_red_alone_is_tried_again_if_flakes_are_likely() -> No
 
 
 def test_a_change_that_is_red_twice_is_sent_back_even_if_flakes_are_likely() -> None:
-    world = yard(1)
+    world = queue(1)
     world.learned = type(world.learned)(rates=world.learned.rates.ran(12.0))
     world.settle()
     for _ in range(2):
@@ -197,7 +199,7 @@ def test_a_change_that_is_red_twice_is_sent_back_even_if_flakes_are_likely() -> 
 
 
 def test_when_everyone_is_red_the_target_itself_is_checked_and_nobody_else_is_blamed() -> None:
-    world = yard(9, QueuePolicy(mode="serial"), prechecked=False)
+    world = queue(9, QueuePolicy(mode="serial"), prechecked=False)
     world.settle()
     while not any(run.kind is Kind.BASE for run in world.going):
         world.end(world.going[0], CheckOutcome.RED)
@@ -251,7 +253,7 @@ def test_a_hunt_is_never_landed() -> None:
 
 
 def test_one_that_leaves_disappears_from_all_plans_and_its_runs_are_cancelled() -> None:
-    world = yard(4, slots=2)
+    world = queue(4, slots=2)
     world.settle()
     first = world.going[0]
     world.leave(first.members[0])
@@ -263,7 +265,7 @@ def test_one_that_leaves_disappears_from_all_plans_and_its_runs_are_cancelled() 
 
 
 def test_urgent_work_goes_into_the_next_anchor_and_probes_are_left_alone() -> None:
-    world = yard(6, slots=1)
+    world = queue(6, slots=1)
     world.slots = 3
     probe = PlannedRun("r9", ("A-5",), "t0", Kind.PROBE, 0)
     world.runs["r9"] = probe
@@ -276,7 +278,7 @@ def test_urgent_work_goes_into_the_next_anchor_and_probes_are_left_alone() -> No
 
 
 def test_urgent_work_is_not_added_to_a_suspect_stack_but_goes_before_it() -> None:
-    world = yard(4)
+    world = queue(4)
     world.settle()
     world.end(world.going[0], CheckOutcome.RED)
     world.add(entry("A-9", 99, priority=2))
@@ -285,7 +287,7 @@ def test_urgent_work_is_not_added_to_a_suspect_stack_but_goes_before_it() -> Non
 
 
 def test_a_suspect_that_many_overtake_gets_its_turn() -> None:
-    world = Yard(LANES, Truth(), slots=1)
+    world = SimulatedQueue(LANES, Truth(), slots=1)
     world.add(entry("A-0", 1, prechecked=False))
     world.learned = world.learned.after_run(
         PlannedRun("r0", ("A-0", "A-x"), "t0", Kind.PROBE, 0), CheckOutcome.RED
@@ -303,7 +305,7 @@ def test_a_suspect_that_many_overtake_gets_its_turn() -> None:
 
 
 def test_serial_checks_one_at_a_time_in_order_of_priority_and_arrival() -> None:
-    world = yard(3, QueuePolicy(mode="serial"), slots=4)
+    world = queue(3, QueuePolicy(mode="serial"), slots=4)
     world.add(entry("A-9", 99, priority=1))
     world.settle()
     while world.going:
@@ -315,7 +317,7 @@ def test_serial_checks_one_at_a_time_in_order_of_priority_and_arrival() -> None:
 
 
 def test_changes_that_probably_went_stale_are_sent_back_before_they_take_a_slot() -> None:
-    world = yard(1, QueuePolicy(refresh=True))
+    world = queue(1, QueuePolicy(refresh=True))
     rates = world.learned.rates
     for _ in range(40):
         rates = rates.judged(0, 8, red=True).judged(0, 0, red=False)
@@ -329,7 +331,7 @@ def test_changes_that_probably_went_stale_are_sent_back_before_they_take_a_slot(
 
 
 def test_a_hunt_repeats_the_check_of_the_red_run_while_others_land() -> None:
-    world = yard(8, HUNTS)
+    world = queue(8, HUNTS)
     world.settle()
     red = world.going[0]
     world.slots = 2

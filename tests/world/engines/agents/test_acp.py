@@ -42,7 +42,7 @@ def standin() -> Iterator[StandIn]:
         yield started
 
 
-class Ranch:
+class AcpTree:
     """A tree and a room for one agent."""
 
     def __init__(self, type: str, top: Path, place: Path, standin: StandIn) -> None:
@@ -87,22 +87,22 @@ class Ranch:
 
 
 @pytest.fixture(params=list(MODELS))
-def ranch(
+def project(
     request: pytest.FixtureRequest, tmp_path: Path, programs: Path, standin: StandIn
-) -> Ranch:
-    return Ranch(request.param, tmp_path, programs, standin)
+) -> AcpTree:
+    return AcpTree(request.param, tmp_path, programs, standin)
 
 
-def test_an_agent_edits_is_held_back_and_goes_on(ranch: Ranch) -> None:
-    order, prepared = ranch.order()
+def test_an_agent_edits_is_held_back_and_goes_on(project: AcpTree) -> None:
+    order, prepared = project.order()
     order = msgspec.structs.replace(order, linger_s=TURN_S)
-    with ranch.running(order, prepared, PLAN) as runner:
+    with project.running(order, prepared, PLAN) as runner:
         until(runner.saw(Asked), TURN_S)
-        assert (ranch.tree / "a.py").read_text() == "x = 1\n"
-        inbox.send(str(ranch.room), "RUN <<<touch ../outside>>>")
+        assert (project.tree / "a.py").read_text() == "x = 1\n"
+        inbox.send(str(project.room), "RUN <<<touch ../outside>>>")
         until(lambda: len(runner.saw(Asked)()) == 2, TURN_S)
         # The sandbox of codex lets it write below /tmp, without a question.
-        outside = (ranch.room / "outside").exists()
+        outside = (project.room / "outside").exists()
         assert runner.stop() == 143
     assert "all done" in runner.text()
     assert runner.saw(Told)()[0].proof == "record"
@@ -112,12 +112,12 @@ def test_an_agent_edits_is_held_back_and_goes_on(ranch: Ranch) -> None:
     assert written
     assert [answer.ok for answer in runner.saw(Answered)()][:2] == [True, True]
     assert runner.saw(Spent)()
-    if ranch.type != "codex":
+    if project.type != "codex":
         assert not outside
         assert any("outside" in fact.what for fact in runner.saw(Denied)())
     # The conversation is still there for another process.
-    order, prepared = ranch.order(resume=began.session)
-    with ranch.running(order, prepared, "SAY <<<back again>>>") as runner:
+    order, prepared = project.order(resume=began.session)
+    with project.running(order, prepared, "SAY <<<back again>>>") as runner:
         assert runner.end() == 0, runner.lines
     assert "back again" in runner.text()
     assert "all done" not in runner.text()
@@ -138,8 +138,8 @@ def test_an_agent_edits_is_held_back_and_goes_on(ranch: Ranch) -> None:
 def test_why_an_agent_could_not_go_on(
     tmp_path: Path, programs: Path, standin: StandIn, *, type: str, kind: str, trouble: Trouble
 ) -> None:
-    ranch = Ranch(type, tmp_path, programs, standin)
-    standin.scenario(ranch.scenario).fail(Fault(kind, times=100))
-    with ranch.running(*ranch.order(), "SAY <<<never>>>") as runner:
+    project = AcpTree(type, tmp_path, programs, standin)
+    standin.scenario(project.scenario).fail(Fault(kind, times=100))
+    with project.running(*project.order(), "SAY <<<never>>>") as runner:
         assert runner.end() == 1, runner.lines
     assert runner.finished.trouble is trouble

@@ -10,22 +10,22 @@ from corral.world.engines.runners import inbox
 from corral.world.engines.runners.inbox import DeliveryProof
 from corral.world.engines.runners.tmux import server
 from tests.standin.server import StandIn
-from tests.world.engines.agents.test_acp import TURN_S, Ranch, standin
+from tests.world.engines.agents.test_acp import TURN_S, AcpTree, standin
 from tests.world.engines.runners.started import until
 
 __all__ = ["standin"]  # a fixture
 
 
 def test_claude_on_a_terminal(tmp_path: Path, programs: Path, standin: StandIn) -> None:
-    ranch = Ranch("claude-code", tmp_path, programs, standin)
+    project = AcpTree("claude-code", tmp_path, programs, standin)
     order, prepared = terminal.prepare(
-        "claude-code", ranch.job, registry.find("claude-code").prepare, room=str(tmp_path)
+        "claude-code", project.job, registry.find("claude-code").prepare, room=str(tmp_path)
     )
-    lay(prepared, ranch.job.home)
-    with ranch.running(order, prepared, "WRITE a.py <<<x = 1>>>") as runner:
+    lay(prepared, project.job.home)
+    with project.running(order, prepared, "WRITE a.py <<<x = 1>>>") as runner:
         (told,) = until(runner.saw(Told), TURN_S)
         assert told.proof == "record", server.capture(str(tmp_path), 60)
-        until((ranch.tree / "a.py").exists, TURN_S)
+        until((project.tree / "a.py").exists, TURN_S)
         number = inbox.send(str(tmp_path), "Now say this:\nSAY <<<fine weather>>>")
         until(lambda: inbox.receipt(str(tmp_path), number), TURN_S)
         assert inbox.receipt(str(tmp_path), number) is DeliveryProof.RECORD

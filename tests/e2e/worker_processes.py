@@ -15,7 +15,7 @@ from tests.patience import PATIENCE_S
 WORKER = Path(__file__).with_name("worker.py")
 
 
-class Herd:
+class WorkerProcesses:
     """Any number of workers; those that are left at the end are killed, by their process."""
 
     def __init__(self, folder: Path) -> None:

@@ -12,11 +12,11 @@ from tests.e2e.corral_command import CORRAL, Board, make_repository
 from tests.patience import PATIENCE_S
 from tests.world.trees.tree_repo import everything, git
 
-TRUNK = "convoy/yard/trunk"
+TRUNK = "convoy/project/trunk"
 CHECK = "sh check.sh"
 
 
-class Yard(Board):
+class RefineryRepo(Board):
     """A board whose tasks are handed in as commits."""
 
     def hand_in(
@@ -24,7 +24,7 @@ class Yard(Board):
     ) -> str:
         """Make a branch with these files and hand it in; return the task."""
         task = self.add(title, *words)
-        commit = self.branch(f"convoy/yard/{task}", files, base)
+        commit = self.branch(f"convoy/project/{task}", files, base)
         self.submit(task, commit)
         return task
 
@@ -34,7 +34,7 @@ class Yard(Board):
         base = self.git("rev-parse", "main")
         lines = []
         for task, files in zip(tasks, works, strict=True):
-            lines.append(f"commit refs/heads/convoy/yard/{task}\n")
+            lines.append(f"commit refs/heads/convoy/project/{task}\n")
             lines.append("committer Ann <ann@example.org> 1700000000 +0000\n")
             lines.append(f"data 4\nwork\nfrom {base}\n")
             lines += [
@@ -45,7 +45,7 @@ class Yard(Board):
         listed = self.git("for-each-ref", "--format=%(refname) %(objectname)", "refs/heads/convoy")
         commits = dict(line.rsplit(" ", 1) for line in listed.splitlines())
         for task in tasks:
-            self.submit(task, commits[f"refs/heads/convoy/yard/{task}"])
+            self.submit(task, commits[f"refs/heads/convoy/project/{task}"])
         return tasks
 
     def branch(self, name: str, files: Mapping[str, str], base: str = "main") -> str:
@@ -155,15 +155,15 @@ class Yard(Board):
             process.wait(PATIENCE_S)
 
 
-def make_yard(path: Path, check: str, config: str = "") -> Yard:
+def make_refinery_repo(path: Path, check: str, config: str = "") -> RefineryRepo:
     """Make a repository with a check script and one convoy."""
     make_repository(path)
-    yard = Yard(path)
-    yard.here("init")
+    project = RefineryRepo(path)
+    project.here("init")
     (path / "check.sh").write_text(check)
     settings = f'[refinery]\nchecks = ["{CHECK}"]\n{config}'
     (path / ".corral" / "config.toml").write_text(settings)
     git(path, "add", "--all")
     git(path, "commit", "--quiet", "-m", "set up")
-    yard.here("convoy", "create", "Yard", code=0)
-    return yard
+    project.here("convoy", "create", "Project", code=0)
+    return project

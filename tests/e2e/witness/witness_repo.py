@@ -32,7 +32,7 @@ backoff_s = 0
 """
 
 
-class Farm(Board):
+class WitnessRepo(Board):
     """A board whose tasks are shell scripts, and the witness that runs them."""
 
     def script(self, text: str, *words: str, title: str = "work") -> str:
@@ -161,10 +161,10 @@ def alive_pid(folder: Path) -> int:
     return int(json.loads((folder / "process.json").read_text())["program_pid"])
 
 
-def make_farm(path: Path, config: str = QUIET) -> Farm:
+def make_witness_repo(path: Path, config: str = QUIET) -> WitnessRepo:
     make_repository(path)
-    farm = Farm(path)
-    farm.here("init", code=0)
-    farm.configure(config)
-    farm.here("convoy", "create", "Farm", code=0)
-    return farm
+    project = WitnessRepo(path)
+    project.here("init", code=0)
+    project.configure(config)
+    project.here("convoy", "create", "Project", code=0)
+    return project

@@ -1,4 +1,4 @@
-"""A farm whose agents are engines: small programs that print facts, like a runner does."""
+"""A project whose agents are engines: small programs that print facts, like a runner does."""
 
 import json
 import subprocess
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.e2e.corral_command import CORRAL, Answer
-from tests.e2e.witness.farm import QUIET, WORK, Farm, make_farm
+from tests.e2e.witness.witness_repo import QUIET, WORK, WitnessRepo, make_witness_repo
 
 ENGINE = """\
 [engine.default]
@@ -37,7 +37,7 @@ def first(*commands: str) -> str:
     return f'if [ ! -e "$HOME/again" ]; then touch "$HOME/again"\n{inside}\nfi'
 
 
-class Ranch(Farm):
+class EngineRepo(WitnessRepo):
     def patient(self, seconds: float, *words: str) -> Answer:
         """Run a command that may take a while."""
         done = subprocess.run(
@@ -72,8 +72,19 @@ class Ranch(Farm):
         return found
 
 
-def make_ranch(path: Path, config: str = CONFIG) -> Ranch:
-    return Ranch(make_farm(path, config).path)
+def make_engine_repo(path: Path, config: str = CONFIG) -> EngineRepo:
+    return EngineRepo(make_witness_repo(path, config).path)
 
 
-__all__ = ["CONFIG", "DONE", "ENGINE", "QUIET", "WORK", "Ranch", "began", "fact", "first", "script"]
+__all__ = [
+    "CONFIG",
+    "DONE",
+    "ENGINE",
+    "QUIET",
+    "WORK",
+    "EngineRepo",
+    "began",
+    "fact",
+    "first",
+    "script",
+]

@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from tests.e2e.corral_command import Answer, make_repository
-from tests.e2e.witness.farm import Farm
+from tests.e2e.witness.witness_repo import WitnessRepo
 from tests.patience import PATIENCE_S
 
 GOAL = "Make the project good"
 # Counts its runs, keeps what it was told, and does what the file of that number says.
 SCRIPT = """\
-n=$(cat "{hall}/count" 2>/dev/null || echo 0); n=$((n+1)); echo $n > "{hall}/count"
-cat > "{hall}/prompt-$n"; echo "$CORRAL_RESUME" > "{hall}/resume-$n"
-. "{hall}/answer-$n"
+n=$(cat "{project}/count" 2>/dev/null || echo 0); n=$((n+1)); echo $n > "{project}/count"
+cat > "{project}/prompt-$n"; echo "$CORRAL_RESUME" > "{project}/resume-$n"
+. "{project}/answer-$n"
 """
 QUIET = """\
 [slots]
@@ -46,12 +46,12 @@ def task(key: str, **more: Any) -> dict[str, Any]:
     return {"key": key, "engine": "planner", "accept": ["true"], **given, **more}
 
 
-class Hall(Farm):
-    """The town hall: what the mayor says, and what was asked of it."""
+class MayorRepo(WitnessRepo):
+    """A repository and its mayor: what the mayor says, and what was asked of it."""
 
     @property
     def place(self) -> Path:
-        return self.path.parent / "hall"
+        return self.path.parent / "answers"
 
     def script(self, *answers: str) -> None:  # type: ignore[override]
         """Let the next runs of the engine be these shell scripts."""
@@ -100,15 +100,15 @@ class Hall(Farm):
         self.until(lambda: not self.leftovers())
 
 
-def make_hall(path: Path, more: str = "", config: str = "") -> Hall:
+def make_mayor_repo(path: Path, more: str = "", config: str = "") -> MayorRepo:
     make_repository(path)
-    hall = Hall(path)
-    hall.place.mkdir()
-    script = hall.place / "engine.sh"
-    script.write_text(SCRIPT.format(hall=hall.place))
-    hall.corral("init")
-    hall.configure(QUIET + PLANNER.format(script=script, more=more) + config)
-    return hall
+    project = MayorRepo(path)
+    project.place.mkdir()
+    script = project.place / "engine.sh"
+    script.write_text(SCRIPT.format(project=project.place))
+    project.corral("init")
+    project.configure(QUIET + PLANNER.format(script=script, more=more) + config)
+    return project
 
 
 def killed(process: "subprocess.Popen[bytes]") -> None:

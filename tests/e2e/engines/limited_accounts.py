@@ -1,4 +1,4 @@
-"""Whole runs of a herd on accounts that bear only so many at once."""
+"""Whole runs of a workers on accounts that bear only so many at once."""
 
 import json
 import sys
@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.e2e.engines import caller
+from tests.e2e.engines.engine_repo import QUIET, EngineRepo, make_engine_repo
 from tests.e2e.engines.pace import Event, pace_of
-from tests.e2e.engines.ranch import QUIET, Ranch, make_ranch
 from tests.standin.scenario import Scenario
 from tests.standin.server import StandIn
 
@@ -29,23 +29,23 @@ def caller_profile(standin: StandIn, name: str) -> str:
     return PROFILE.format(name=name, url=standin.url(name), command=command)
 
 
-def herd(place: Path, config: str, tasks: dict[str, int]) -> tuple[Ranch, list[str]]:
+def workers(place: Path, config: str, tasks: dict[str, int]) -> tuple[EngineRepo, list[str]]:
     """Make a repository with so many tasks for each profile; return their ids, too."""
-    ranch = make_ranch(place / "project", QUIET + CHECKS + config)
+    project = make_engine_repo(place / "project", QUIET + CHECKS + config)
     wanted = [name for name, number in tasks.items() for _ in range(number)]
-    return ranch, [ranch.add(f"For {name}", "--engine", name) for name in wanted]
+    return project, [project.add(f"For {name}", "--engine", name) for name in wanted]
 
 
-def run(ranch: Ranch, limit_s: float = 300) -> dict[str, Any]:
+def run(project: EngineRepo, limit_s: float = 300) -> dict[str, Any]:
     """Run the whole convoy to its end; return the report."""
-    done = ranch.patient(limit_s, "run", "farm", "--headless", "--json")
+    done = project.patient(limit_s, "run", "project", "--headless", "--json")
     assert done.code == 0, (done.out[-3000:], done.err[-2000:])
     report: dict[str, Any] = json.loads(done.out.splitlines()[-1])["data"]
     return report
 
 
-def events(ranch: Ranch) -> list[Event]:
-    return [json.loads(line) for line in ranch.here("log", "--json").out.splitlines()]
+def events(project: EngineRepo) -> list[Event]:
+    return [json.loads(line) for line in project.here("log", "--json").out.splitlines()]
 
 
 def of(log: list[Event], kind: str, **fields: str) -> list[Event]:
