@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.e2e.corral_command import CORRAL, Board, make_repository
 from tests.patience import PATIENCE_S
-from tests.world.engines.runners.started import until
+from tests.world.engines.runners.runner_process import until
 
 CONFIG = """\
 [engine.default]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.engines.running import TOKEN, EngineTree
+from tests.engines.engine_tree import TOKEN, EngineTree
 from tests.engines.toolbox import Toolbox, toolbox
 from tests.standin.server import StandIn, serving
 

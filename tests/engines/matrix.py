@@ -15,7 +15,7 @@ from typing import Any
 from msgspec import Struct
 
 from tests.e2e.engines.engine_repo import EngineRepo, make_engine_repo
-from tests.engines.running import KEY, MODELS, plan
+from tests.engines.engine_tree import KEY, MODELS, plan
 from tests.standin.faults import Fault
 from tests.standin.scenario import Record
 from tests.standin.server import StandIn

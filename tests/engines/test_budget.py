@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests.engines.running import MODELS, plan
+from tests.engines.engine_tree import MODELS, plan
 from tests.engines.test_witness import project_of
 from tests.standin.server import StandIn
 from tests.standin.talk import Usage

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from corral.core.engine.facts import Answered, Fact, Finished, Limited, Trouble
 from tests.engines.conftest import MakeYard
-from tests.engines.running import EngineTree, Outcome, plan
+from tests.engines.engine_tree import EngineTree, Outcome, plan
 from tests.standin.faults import Fault
 from tests.standin.server import StandIn
 

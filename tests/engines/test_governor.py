@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tests.e2e.engines.limited_accounts import BEARS, CHECKS, events, of, run, settles
-from tests.engines.running import KEY, plan
+from tests.engines.engine_tree import KEY, plan
 from tests.engines.test_witness import project_of
 from tests.standin.server import StandIn
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from msgspec import Struct
 
+from tests.engines.engine_tree import ENGINES, KEY
 from tests.engines.matrix import GRACE_S, NONE, PARK_S, Chain, Launch, Matrix
-from tests.engines.running import ENGINES, KEY
 from tests.standin.faults import Fault
 from tests.standin.server import StandIn
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.e2e.corral_command import make_repository
 from tests.e2e.mayor.mayor_repo import MayorRepo, plan, task
-from tests.engines.running import KEY, MODELS
+from tests.engines.engine_tree import KEY, MODELS
 from tests.standin.server import StandIn
 
 CONFIG = """\

@@ -10,7 +10,7 @@ import pytest
 
 from corral.world.engines import conversations
 from tests.e2e.engines.engine_repo import EngineRepo
-from tests.engines.running import plan
+from tests.engines.engine_tree import plan
 from tests.engines.test_witness import project_of
 from tests.standin.scenario import Scenario
 from tests.standin.server import StandIn

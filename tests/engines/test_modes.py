@@ -6,7 +6,7 @@ import pytest
 
 from corral.world.engines.recipe import Permission
 from tests.engines.conftest import MakeYard
-from tests.engines.running import ENGINES, EngineTree, Outcome, plan
+from tests.engines.engine_tree import ENGINES, EngineTree, Outcome, plan
 from tests.standin.faults import Fault
 from tests.standin.server import StandIn
 

@@ -15,7 +15,7 @@ from corral.world.engines.recipe import Mcp, Permission
 from corral.world.engines.registry import find
 from tests.e2e.corral_command import CORRAL
 from tests.e2e.engines.engine_repo import QUIET, EngineRepo, make_engine_repo
-from tests.engines.running import EngineTree, Outcome, plan
+from tests.engines.engine_tree import EngineTree, Outcome, plan
 from tests.engines.test_tools import up
 from tests.standin.server import StandIn
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.engines.running import plan
+from tests.engines.engine_tree import plan
 from tests.engines.test_witness import project_of
 from tests.standin.server import StandIn
 

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.e2e.engines.engine_repo import EngineRepo
-from tests.engines.running import KEY, plan
+from tests.engines.engine_tree import KEY, plan
 from tests.engines.test_witness import project_of
 from tests.patience import PATIENCE_S
 from tests.standin.server import StandIn

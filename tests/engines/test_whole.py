@@ -5,7 +5,7 @@ from pathlib import Path
 
 from corral.world.processes import landlock
 from tests.e2e.engines.engine_repo import EngineRepo
-from tests.engines.running import ENGINES, KEY, plan
+from tests.engines.engine_tree import ENGINES, KEY, plan
 from tests.engines.test_witness import project_of
 from tests.standin.server import StandIn
 

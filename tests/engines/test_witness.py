@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tests.e2e.engines.engine_repo import QUIET, EngineRepo, make_engine_repo
-from tests.engines.running import ENGINES, KEY, MODELS, plan
+from tests.engines.engine_tree import ENGINES, KEY, MODELS, plan
 from tests.standin.server import StandIn
 
 PROFILE = """

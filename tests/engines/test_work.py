@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from corral.core.engine.facts import Answered, Began, Denied, Said, Used
 from tests.engines.conftest import MakeYard
-from tests.engines.running import ENGINES, KEY, TOKEN, EngineTree, Outcome, http_tools, plan
+from tests.engines.engine_tree import ENGINES, KEY, TOKEN, EngineTree, Outcome, http_tools, plan
 from tests.engines.toolbox import Toolbox
 from tests.standin.scenario import Record
 from tests.standin.server import StandIn, key_mark

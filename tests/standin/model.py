@@ -2,8 +2,8 @@
 
 from tests.standin.faults import Fault
 from tests.standin.script import Step, due, read_into
-from tests.standin.shaping import in_words, shape
 from tests.standin.talk import Answer, Call, Request, Tool, Usage
+from tests.standin.tool_calls import in_words, shape
 
 
 def answer(request: Request, number: int, fault: Fault | None) -> tuple[Answer, float]:

@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, expect, sync_playwright
 
 from tests.e2e.corral_command import make_repository
 from tests.e2e.witness.witness_repo import QUIET
-from tests.web.browsing import FLAGS, PATIENCE_MS, BrowsedRepo, Window, chromium, window
+from tests.web.browsed_repo import FLAGS, PATIENCE_MS, BrowsedRepo, Window, chromium, window
 
 expect.set_options(timeout=PATIENCE_MS)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from playwright.sync_api import sync_playwright
 
-from tests.web.browsing import FLAGS, PAGES, chromium, window
+from tests.web.browsed_repo import FLAGS, PAGES, chromium, window
 from tests.web.scene import make_scene, until_lively
 
 FOLDER = Path(__file__).parents[2] / "docs" / "pictures"

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from tests.e2e.corral_command import make_repository
-from tests.web.browsing import BrowsedRepo
+from tests.web.browsed_repo import BrowsedRepo
 
 AGENT = Path(__file__).with_name("agent.py")
 FOREVER = 900

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.web.browsing import PAGES, BrowsedRepo, Window, window
+from tests.web.browsed_repo import PAGES, BrowsedRepo, Window, window
 from tests.web.scene import make_scene, until_lively
 
 AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.e2e.server.serving import wait_for
-from tests.web.browsing import BrowsedRepo, Window, window
+from tests.e2e.server.live_server import wait_for
+from tests.web.browsed_repo import BrowsedRepo, Window, window
 
 # Notes when a card is first in a column; begun before the command that moves it there.
 WATCH = """([id, column]) => { window.seen = new Promise((done, fail) => {

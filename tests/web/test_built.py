@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from corral.interfaces.http.assets import FOLDER
-from tests.web.browsing import BrowsedRepo, Window
+from tests.web.browsed_repo import BrowsedRepo, Window
 
 WEB = Path(__file__).parents[2] / "web"
 FIRST_LOAD = 150_000

@@ -4,7 +4,7 @@ import shlex
 
 from playwright.sync_api import Page, expect
 
-from tests.web.browsing import PAGES, BrowsedRepo, Window
+from tests.web.browsed_repo import PAGES, BrowsedRepo, Window
 
 # Each would set `owned`, load something, or break out, if it were anything but text.
 HOSTILE = [

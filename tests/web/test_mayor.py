@@ -6,9 +6,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.mayor.mayor_repo import MayorRepo, make_mayor_repo, plan, task
-from tests.web.browsing import BrowsedRepo, Window
+from tests.web.browsed_repo import BrowsedRepo, Window
 from tests.web.test_hostile import HOSTILE, check
-from tests.web.watching import Watch, last
+from tests.web.watch import Watch, last
 
 BRIEF = "\n".join(HOSTILE[:-1])  # the last one is refused in a plan: it cannot be seen
 FIRST = plan(task("a", brief=BRIEF, minutes=5), task("b", title=HOSTILE[1], needs=["a"]))

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect
 
-from tests.web.browsing import BrowsedRepo, Window, window
-from tests.web.watching import Watch, last
+from tests.web.browsed_repo import BrowsedRepo, Window, window
+from tests.web.watch import Watch, last
 
 ASKS = (
     "corral message send people 'Which colour?' --question && "

@@ -16,7 +16,7 @@ import pytest
 from playwright.sync_api import Browser, CDPSession, Page, Route, expect
 
 from tests.e2e.corral_command import make_repository
-from tests.web.browsing import BrowsedRepo, Window, window
+from tests.web.browsed_repo import BrowsedRepo, Window, window
 
 TASKS, SESSIONS = 1000, 50
 LONGEST_MS = 200

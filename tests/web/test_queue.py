@@ -8,8 +8,8 @@ from playwright.sync_api import Page, expect
 
 from tests.e2e.corral_command import make_repository
 from tests.e2e.witness.witness_repo import QUIET, WORK
-from tests.web.browsing import BrowsedRepo, Window
-from tests.web.watching import Watch, last
+from tests.web.browsed_repo import BrowsedRepo, Window
+from tests.web.watch import Watch, last
 
 CHECK = (
     "printf '\\033[32mlooking at the change\\033[0m\\n'; until test -e {gate}; do sleep 0.1; done"

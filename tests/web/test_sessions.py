@@ -9,9 +9,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.corral_command import CORRAL
-from tests.e2e.server.serving import wait_for
+from tests.e2e.server.live_server import wait_for
 from tests.e2e.witness.witness_repo import WORK
-from tests.web.browsing import BrowsedRepo, Window
+from tests.web.browsed_repo import BrowsedRepo, Window
 from tests.web.test_accessible import violations
 
 # It prints what it is told to, asks when it is told to, and ends when it may.

@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import Browser, expect
 
-from tests.web.browsing import PAGES, BrowsedRepo, Window, window
+from tests.web.browsed_repo import PAGES, BrowsedRepo, Window, window
 
 
 def test_the_link_leads_in_and_leaves_no_token_behind(

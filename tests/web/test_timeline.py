@@ -10,9 +10,9 @@ from corral.core.log.state import State
 from corral.core.show.tables import board_of
 from corral.store.replay import extend
 from corral.store.sqlite import SqliteStore
-from tests.e2e.server.serving import wait_for
+from tests.e2e.server.live_server import wait_for
 from tests.e2e.witness.witness_repo import WORK
-from tests.web.browsing import BrowsedRepo, Window
+from tests.web.browsed_repo import BrowsedRepo, Window
 from tests.web.test_accessible import violations
 from tests.web.test_sessions import SEEN
 

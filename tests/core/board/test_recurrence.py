@@ -10,7 +10,7 @@ from corral.core.ids import SessionId, TaskId, Token
 from corral.core.log import events as e
 from corral.core.log.state import TaskState
 from corral.core.show.why import explain
-from tests.core.board.recurring import BEAT_S, OPEN, TASK, Recurring, ms
+from tests.core.board.recurring_board import BEAT_S, OPEN, TASK, Recurring, ms
 from tests.core.memory_board import Board
 
 

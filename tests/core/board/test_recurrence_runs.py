@@ -15,7 +15,7 @@ from corral.core.log.state import TaskState
 from corral.roles.deacon.recurrence import recur
 from corral.store.memory import MemoryStore
 from corral.store.port import perform
-from tests.core.board.recurring import BEAT, BEAT_S, TASK, Recurring, ms
+from tests.core.board.recurring_board import BEAT, BEAT_S, TASK, Recurring, ms
 
 
 def finish(board: Recurring, how: str) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.e2e.engines.engine_repo import CONFIG, DONE, WORK, EngineRepo, began, fact, first, script
-from tests.e2e.server.serving import serve
+from tests.e2e.server.live_server import serve
 
 LIMITS = [
     {"trouble": "rate", "text": "429 too many requests", "retry_s": 1},

@@ -63,7 +63,7 @@ def killed_everywhere(project: EngineRepo, each: Callable[[int, Path], str]) -> 
     for number in range(1, MOST_STEPS):
         armed = project.path.parent / f"armed-{number}"
         errors = project.path.parent / f"fragile-{number}.err"
-        words = [sys.executable, "-m", "tests.e2e.engines.fragile", str(number), str(armed)]
+        words = [sys.executable, "-m", "tests.e2e.engines.killed_witness", str(number), str(armed)]
         env = {**project.env, "PYTHONPATH": str(Path(__file__).parents[3])}
         with open(errors, "wb") as file:
             witness = subprocess.Popen(words, cwd=project.path, env=env, stderr=file)

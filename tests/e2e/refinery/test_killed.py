@@ -16,7 +16,7 @@ _MOST = 400
 
 def live(project: RefineryRepo, lives: int) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
-        [sys.executable, "-m", "tests.e2e.refinery.mortal", str(project.path), str(lives)],
+        [sys.executable, "-m", "tests.e2e.refinery.killed_refinery", str(project.path), str(lives)],
         cwd=ROOT,
         env=project.env,
         capture_output=True,

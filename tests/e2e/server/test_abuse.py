@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.e2e.corral_command import Board
-from tests.e2e.server.serving import Served, serve
+from tests.e2e.server.live_server import Served, serve
 from tests.patience import PATIENCE_S
 
 IDLE = 1000
@@ -186,7 +186,7 @@ def test_whoever_is_in_the_middle_of_a_request_neither_keeps_a_server_from_endin
 
 
 def test_a_session_that_asks_too_often_is_slowed_down(served: Served) -> None:
-    from tests.e2e.server.serving import start_session, wait_for
+    from tests.e2e.server.live_server import start_session, wait_for
 
     _, key = start_session(served.board, "AF-1")
     wait_for(lambda: served.get("/api/whoami", token=key).status == 200, "the session is known")

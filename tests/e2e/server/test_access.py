@@ -16,7 +16,7 @@ from corral.interfaces.http.assets import PAGES
 from corral.interfaces.http.routes import Route
 from corral.interfaces.http.server import hosts
 from tests.e2e.corral_command import Board, make_repository
-from tests.e2e.server.serving import Served, serve, start_session, wait_for
+from tests.e2e.server.live_server import Served, serve, start_session, wait_for
 
 # What else is served, beside the table of routes.
 BESIDE = [

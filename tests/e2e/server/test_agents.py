@@ -15,7 +15,7 @@ from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.e2e.corral_command import Board
-from tests.e2e.server.serving import Served, serve, start_session, wait_for
+from tests.e2e.server.live_server import Served, serve, start_session, wait_for
 from tests.patience import PATIENCE_S
 
 TOOLS = {

@@ -5,7 +5,7 @@ from collections import Counter
 
 from corral.store.sqlite import SqliteStore
 from tests.e2e.corral_command import Board
-from tests.e2e.server.serving import Served, serve
+from tests.e2e.server.live_server import Served, serve
 
 
 def claim_all(served: Served, name: str, claimed: list[tuple[str, str]], enough: int) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.e2e.corral_command import make_repository
 from tests.e2e.mayor.mayor_repo import make_mayor_repo, plan, task
-from tests.e2e.server.serving import Answer, Served, serve, wait_for
+from tests.e2e.server.live_server import Answer, Served, serve, wait_for
 from tests.e2e.witness.witness_repo import QUIET, WitnessRepo
 
 # It changes files, lays traps for whoever looks at them, and waits until it may end.

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from tests.e2e.corral_command import Board
-from tests.e2e.server.serving import serve
+from tests.e2e.server.live_server import serve
 
 CHECKS = (
     "not_a_server_error",

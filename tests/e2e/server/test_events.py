@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.e2e.corral_command import Board
-from tests.e2e.server.serving import Events, Served, serve, start_session, wait_for
+from tests.e2e.server.live_server import Events, Served, serve, start_session, wait_for
 from tests.patience import PATIENCE_S
 
 

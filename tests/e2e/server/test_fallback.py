@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import pytest
 
 from tests.e2e.corral_command import Board
-from tests.e2e.server.serving import Served, serve
+from tests.e2e.server.live_server import Served, serve
 from tests.patience import PATIENCE_S
 
 FORBIDDEN = ("uvicorn", "mcp", "starlette", "pydantic", "asyncio", "http.client", "httptools")

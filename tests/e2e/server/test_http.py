@@ -9,7 +9,7 @@ import pytest
 from corral.core.board.commands import COMMANDS
 from corral.interfaces.http.api import ROUTER
 from tests.e2e.corral_command import Board
-from tests.e2e.server.serving import Events, Served, serve, start_session, wait_for
+from tests.e2e.server.live_server import Events, Served, serve, start_session, wait_for
 
 
 @pytest.fixture

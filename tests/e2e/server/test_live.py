@@ -19,7 +19,7 @@ from corral.store.port import Request
 from corral.store.replay import extend
 from corral.store.sqlite import SqliteStore
 from tests.e2e.corral_command import Board
-from tests.e2e.server.serving import Events, Served, serve, start_session, wait_for
+from tests.e2e.server.live_server import Events, Served, serve, start_session, wait_for
 from tests.patience import quickest
 
 

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import pytest
 
 from tests.e2e.corral_command import Board
-from tests.e2e.server.serving import Served, serve
+from tests.e2e.server.live_server import Served, serve
 
 Event = dict[str, Any]
 

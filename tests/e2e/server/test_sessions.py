@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.corral_command import CORRAL, make_repository
-from tests.e2e.server.serving import Served, wait_for
+from tests.e2e.server.live_server import Served, wait_for
 from tests.e2e.server.test_up import record, up
 from tests.e2e.witness.witness_repo import QUIET, WORK, WitnessRepo
 

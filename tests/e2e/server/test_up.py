@@ -15,7 +15,7 @@ import pytest
 
 from corral.roles.locks import taken
 from tests.e2e.corral_command import Board, make_repository
-from tests.e2e.server.serving import Served, wait_for
+from tests.e2e.server.live_server import Served, wait_for
 from tests.e2e.whole.ci import Ci, make_ci
 
 ROLES = ("server", "witness", "refinery", "deacon")

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from corral.core.config import parse
-from corral.interfaces.cli.commands.demo import setting
+from corral.interfaces.cli.commands.demo import sample_repo
 from corral.interfaces.cli.commands.demo.bugs import BUGS
 from corral.interfaces.cli.commands.demo.command import EXPECTED
 from corral.interfaces.cli.commands.demo.project import FILES
@@ -141,7 +141,7 @@ def test_an_engine_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
 
 
 def test_a_real_engine_is_set_up_with_its_key_by_name(tmp_path: Path) -> None:
-    repo = setting.make(str(tmp_path), "claude-code")
+    repo = sample_repo.make(str(tmp_path), "claude-code")
     config = parse(Path(repo, ".corral", "config.toml").read_text(), "config.toml")
     assert config.engine["default"].type == "claude-code"
     assert config.engine["default"].env == ("ANTHROPIC_API_KEY",)

@@ -19,7 +19,7 @@ from corral.world.engines.runners.orders import AcpOrder, Order
 from tests.patience import PATIENCE_S
 from tests.standin.faults import Fault
 from tests.standin.server import StandIn, serving
-from tests.world.engines.runners.started import Running, running, until
+from tests.world.engines.runners.runner_process import Running, running, until
 
 MODELS = {
     "opencode": "gpt-5",

@@ -27,7 +27,7 @@ from corral.world import processes
 from corral.world.engines.runners import inbox
 from corral.world.engines.runners.inbox import DeliveryProof, Inbox
 from corral.world.engines.runners.orders import AcpOrder, McpServer, PermissionPolicy, runner_argv
-from tests.world.engines.runners.started import Running, running, scripted, until
+from tests.world.engines.runners.runner_process import Running, running, scripted, until
 from tests.world.processes.sessions import Sessions
 
 

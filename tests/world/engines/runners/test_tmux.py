@@ -16,7 +16,7 @@ from corral.world.engines.runners.inbox import DeliveryProof, Inbox
 from corral.world.engines.runners.orders import TmuxOrder, runner_argv
 from corral.world.engines.runners.tmux import server
 from corral.world.engines.runners.tmux.claude import Transcript
-from tests.world.engines.runners.started import running, until
+from tests.world.engines.runners.runner_process import running, until
 from tests.world.processes.sessions import Sessions
 
 CHATTY = (sys.executable, str(Path(__file__).with_name("chatty.py")))

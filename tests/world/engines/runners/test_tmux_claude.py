@@ -11,7 +11,7 @@ from corral.world.engines.runners.inbox import DeliveryProof
 from corral.world.engines.runners.tmux import server
 from tests.standin.server import StandIn
 from tests.world.engines.agents.test_acp import TURN_S, AcpTree, standin
-from tests.world.engines.runners.started import until
+from tests.world.engines.runners.runner_process import until
 
 __all__ = ["standin"]  # a fixture
 

@@ -1,11 +1,12 @@
 """`corral demo`: twelve agents, most of which go wrong, on a sample project that is thrown away.
 
-project    the sample project's files, with a dozen bugs
-bugs       what is wrong with it, how it is mended, and what goes wrong on the way
-agent      the scripted agent: a program like any engine's, which prints facts
-setting    the repository, its configuration and the plan
-account    what happened and how it was absorbed, told from the log
-command    the command itself
+project      the sample project's files, with a dozen bugs
+bugs         each bug, its fix, and what goes wrong on the way
+agent        the scripted agent: a program like any engine's, which prints facts
+sample_repo  the repository, its configuration and the plan
+account      what happened and how it was absorbed, read from the log
+cleanup      ends every process of the demo and removes its folder
+command      the command itself
 
 Nothing is imported here: each agent is a process of its own, and starts with this package.
 """

@@ -19,7 +19,7 @@ from corral.core.log.codec import decode
 from corral.core.session.rules import WITNESS
 from corral.core.session.verdict import Verdict
 from corral.core.show.outlook import RunReport, Standing
-from corral.interfaces.cli.commands.demo import clearing, setting
+from corral.interfaces.cli.commands.demo import cleanup, sample_repo
 from corral.interfaces.cli.commands.demo.account import LEFT, DemoAccount, DemoTrouble
 from corral.interfaces.cli.commands.demo.bugs import BUGS
 from corral.interfaces.cli.commands.demo.project import FILES
@@ -55,11 +55,11 @@ EXPECTED = {
 
 def demo(context: Context, options: Options) -> int:
     """Run the demo; 0 only if the project's tests pass on the branch that landed."""
-    engine = options.engine or setting.SCRIPTED
-    if engine != setting.SCRIPTED:
+    engine = options.engine or sample_repo.SCRIPTED
+    if engine != sample_repo.SCRIPTED:
         _must_be_there(engine)
     with _folder(keep=options.keep) as folder:
-        repo = setting.make(folder, engine)
+        repo = sample_repo.make(folder, engine)
         if not context.as_json:
             _say_first_words(engine)
         plan, quiet = join(folder, "plan.toml"), context.as_json
@@ -110,9 +110,9 @@ def _played(repo: str, plan: str, engine: str, *, quiet: bool, watched: bool) ->
                     context, convoy, after, screen, quiet=quiet, beside=kill.look
                 ).follow()
         finally:
-            left = clearing.end_all(repo)
+            left = cleanup.end_all(repo)
         account = DemoAccount(decode(stored.line) for stored in context.store.read(0))
-    expected = EXPECTED if engine == setting.SCRIPTED else {ROLE_ENDED: EXPECTED[ROLE_ENDED]}
+    expected = EXPECTED if engine == sample_repo.SCRIPTED else {ROLE_ENDED: EXPECTED[ROLE_ENDED]}
     unseen = [words for kind, words in expected.items() if kind not in account.kinds()]
     tests = _tested(repo) if report.standing is not Standing.INTERRUPTED else "not run"
     return DemoOutcome(report, account.troubles, unseen, tests, left)
@@ -157,7 +157,7 @@ class _KillTheWitness:
 def _tested(repo: str) -> str:
     """Run the tests on a fresh clone: as they landed, and then as they were, without marks."""
     fresh = join(repo, os.pardir, "fresh")
-    git("clone", "--quiet", "--no-local", f"--branch={setting.BRANCH}", repo, fresh, cwd=repo)
+    git("clone", "--quiet", "--no-local", f"--branch={sample_repo.BRANCH}", repo, fresh, cwd=repo)
     said = _failure(fresh, strict=False)
     for path, content in FILES.items():
         if path.startswith("tests/"):
@@ -168,7 +168,7 @@ def _tested(repo: str) -> str:
 
 def _failure(folder: str, *, strict: bool) -> str:
     done = subprocess.run(
-        ["/bin/sh", "-c", setting.command(strict=strict)],
+        ["/bin/sh", "-c", sample_repo.command(strict=strict)],
         cwd=folder,
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -198,7 +198,7 @@ def _say_first_words(engine: str) -> None:
         " at once, each in a working tree and on a branch of its own.",
         "bold",
     )
-    if engine == setting.SCRIPTED:
+    if engine == sample_repo.SCRIPTED:
         things = "; ".join(EXPECTED.values())
         _wrapped(f"They are scripted, and need neither a key nor a model. On the way {things}.")
     say("")
@@ -220,7 +220,7 @@ def _say_last_words(outcome: DemoOutcome, kept: str) -> None:
         _wrapped(f"✗ {problem}", "red")
     if not outcome.exit_code:
         _wrapped(
-            f"✓ {report.landed} of {len(report.tasks)} landed on {setting.BRANCH} in"
+            f"✓ {report.landed} of {len(report.tasks)} landed on {sample_repo.BRANCH} in"
             f" {report.seconds:.0f} s; every test passes on a fresh clone of it; no process is"
             " left.",
             "green",
@@ -237,7 +237,7 @@ def _problems(outcome: DemoOutcome) -> Iterator[str]:
             f"{task.id} {task.state}: {task.reason}" for task in report.tasks if task.reason
         )
     if outcome.tests:
-        yield f"the tests fail on a fresh clone of {setting.BRANCH}: {outcome.tests}"
+        yield f"the tests fail on a fresh clone of {sample_repo.BRANCH}: {outcome.tests}"
     yield from (f"this was to be shown, and did not happen: {one}" for one in outcome.unseen)
     yield from (f"still alive: {one}" for one in outcome.left)
 
@@ -274,4 +274,4 @@ def _folder(*, keep: bool) -> Iterator[str]:
         yield folder
     finally:
         if not keep:
-            clearing.remove(folder)
+            cleanup.remove(folder)

@@ -8,7 +8,7 @@ import pytest
 
 from corral.core.config import EngineSettings
 from corral.world.engines.probe import Asking, probe
-from tests.engines.running import ENGINES, KEY, MODELS
+from tests.engines.engine_tree import ENGINES, KEY, MODELS
 from tests.standin.faults import Fault
 from tests.standin.server import StandIn
 

@@ -5,11 +5,11 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.e2e.server.serving import wait_for
-from tests.web.browsing import PAGES, BrowsedRepo, Window
+from tests.e2e.server.live_server import wait_for
+from tests.web.browsed_repo import PAGES, BrowsedRepo, Window
 from tests.web.test_accessible import violations
 from tests.web.test_timeline import SCRUB
-from tests.web.watching import last
+from tests.web.watch import last
 
 FAILS = "printf '\\033[31mno\\033[0m way\\n'; echo $CORRAL_SESSION; exit 3"
 # How everything on a page looks, but for what it says.

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.engines.running import ENGINES
+from tests.engines.engine_tree import ENGINES
 
 ROOT = Path(__file__).resolve().parents[2]
 # It asks for its own server whatever it is told; the answer makes no difference.
@@ -30,7 +30,7 @@ def report(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> dict[str
     done = subprocess.run(
         [
             *("unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"),
-            *(sys.executable, "-m", "tests.engines.alone", str(place), str(programs)),
+            *(sys.executable, "-m", "tests.engines.offline", str(place), str(programs)),
         ],
         cwd=ROOT,
         env={**os.environ, "HOME": str(home)},

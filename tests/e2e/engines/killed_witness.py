@@ -1,8 +1,9 @@
-"""A witness that is killed at one of its steps: `python -m tests.e2e.engines.fragile STEP ARMED`.
+"""A witness that kills itself at a chosen step.
 
-A step is the moment before or after something that a message on its way depends on: an event in the
-log, a file in an inbox, a prompt, the start of a program. They are counted once the file ARMED is
-there; at number STEP the process kills itself, as nothing else can be caught.
+Run as `python -m tests.e2e.engines.killed_witness STEP ARMED`. A step is the moment before or after
+something that delivering a message depends on: an event in the log, a file in an inbox, a prompt,
+the start of a program. Steps are counted once the file ARMED exists; at number STEP the process
+sends itself SIGKILL, which nothing can catch.
 """
 
 import os

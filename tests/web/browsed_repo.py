@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
 
-from tests.e2e.server.serving import Served
+from tests.e2e.server.live_server import Served
 from tests.e2e.witness.witness_repo import WitnessRepo
 
 FLAGS = [

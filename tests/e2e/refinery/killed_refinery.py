@@ -1,8 +1,8 @@
-"""A refinery that is killed right after each thing it writes, to the log, to git or to the machine.
+"""A refinery that is killed right after each write to the log, to git or to the machine.
 
-Run as a program: `python -m tests.e2e.refinery.mortal REPOSITORY LIVES`. Each life is a process of
-its own, forked from one that has done nothing but import; it ends by SIGKILL after its first write,
-or in peace if there was nothing to write. What it died of is printed.
+Run as `python -m tests.e2e.refinery.killed_refinery REPOSITORY LIVES`. Each life is its own
+process, forked from one that has only done imports. It dies by SIGKILL after its first write, or
+exits normally if there was nothing to write. The write that killed it is printed.
 """
 
 import os

@@ -4,8 +4,8 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-from tests.e2e.server.serving import wait_for
-from tests.web.browsing import PATIENCE_MS, BrowsedRepo
+from tests.e2e.server.live_server import wait_for
+from tests.web.browsed_repo import PATIENCE_MS, BrowsedRepo
 
 # Kept in the page itself: it would be lost if the page were loaded again.
 WATCH = """([selector, patience]) => {

@@ -1,6 +1,6 @@
 """Runs every engine where there is nothing but loopback, and says whom they looked for.
 
-Started by `test_alone` in a network and a mount namespace of its own. Names are asked of a
+Started by `test_offline` in a network and a mount namespace of its own. Names are asked of a
 server here that writes them down and knows none of them. Prints one JSON object.
 """
 
@@ -17,7 +17,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tests.engines.running import ENGINES, EngineTree, plan
+from tests.engines.engine_tree import ENGINES, EngineTree, plan
 from tests.standin.server import serving
 
 _SET_FLAGS, _UP, _BIND_MOUNT, _NO_SUCH_NAME = 0x8914, 0x1, 4096, 0x8183
