@@ -120,7 +120,7 @@ def _config(engine: str) -> str:
         key = ENGINES[engine].key
         return _REAL.format(agents=len(BUGS), engine=_text(engine), key=_text(key) if key else "")
     # Without the folder that it starts in on its path: that is a session's.
-    words = (sys.executable, "-P", "-m", "corral.interfaces.cli.demo.agent")
+    words = (sys.executable, "-P", "-m", "corral.interfaces.cli.commands.demo.agent")
     return _SCRIPTED.format(agents=len(BUGS), command=", ".join(_text(word) for word in words))
 
 
