@@ -133,6 +133,24 @@ def test_a_page_that_was_cut_off_gets_the_rows_that_it_missed(served: Served) ->
     ahead.close()
 
 
+@pytest.mark.parametrize("listening", [0, 1])
+def test_a_stream_that_opens_after_a_write_begins_with_it(served: Served, listening: int) -> None:
+    others = [Page(served) for _ in range(listening)]
+    for other in others:
+        other.take()
+    known = newest(served)
+    for number in range(60):
+        task = served.post("/api/task/add", {"title": f"T{number}"}).data["id"]
+        for after in (-1, known):
+            page = Page(served, after=after)
+            page.take()
+            assert task in page.tables["tasks"], f"write {number}, after {after}"
+            page.close()
+        known = newest(served)
+    for other in others:
+        other.close()
+
+
 def test_a_server_that_is_new_sends_everything(served: Served) -> None:
     page = Page(served)
     page.take()

@@ -348,11 +348,11 @@ class Application:
         if route.people_only and call.principal.session:
             raise NotYours("this is for people only")
         api.guard.check_body(call)
+        if route.method == "GET":
+            await api.caught_up()
         if route.kind == "text/event-stream":
             await (api.live if route is LIVE else api.streams).serve(call, send)
             return None
         if route.query.__struct_fields__ == ():
             asked(call, route.query)
-        if route.method == "GET":
-            await api.caught_up()
         return await route.handler(api, call)

@@ -112,6 +112,7 @@ class LiveStreams:
         known = -1 if anew else start(call, query.after, self._feed)
         stream = _Watching(self, self._feed, query, known, session)
         self._open.add(stream)
+        self.refresh()  # a board that another stream is at may be older than what was acknowledged
         self._busy()
         try:
             await self._streams.keep(stream, call, send)
@@ -179,7 +180,6 @@ class LiveStreams:
             self._following.cancel()
             self._following = None
         if self._open and self._following is None:
-            self.refresh()
             self._following = loop.create_task(self._follow())
             self._following.add_done_callback(self._over)
         tails = any(stream.tails for stream in self._open)
