@@ -31,7 +31,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test everything tests alone browser web pictures engines histories lint types layers format reference bench env lock clean need-git
+.PHONY: help demo test everything tests alone browser web pictures docs engines histories lint types layers format reference bench env lock clean need-git
 
 help: ## list what make can do
 	@echo 'usage: make TARGET'
@@ -91,7 +91,14 @@ web: $(RUNTIME) $(MODULES) ## build the dashboard into the package
 	@$(BIN)/python -m corral.interfaces.http.openapi | (cd web && npm run --silent types)
 	@cd web && npm run --silent check && npm run --silent build -- --logLevel warn
 
-pictures: $(DEV) ## take pictures of every page of the dashboard into docs/pictures
+# The tests build it too, strictly. What mkdocs says is shown only if it fails.
+docs: $(DEV) ## build the documentation as a site, in build/site
+	@echo 'Building the documentation ...'
+	@mkdir -p build
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict >build/docs.txt 2>&1 || \
+		{ cat build/docs.txt >&2; exit 1; }
+
+pictures: $(DEV) ## take the pictures of the dashboard that the documentation shows
 	@$(BIN)/python -m tests.web.pictures
 
 reference: $(RUNTIME) ## write docs/reference.md from the code

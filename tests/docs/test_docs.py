@@ -115,7 +115,7 @@ def test_every_move_and_column_is_in_the_reference() -> None:
 
 def test_every_verdict_is_in_the_reference_and_in_the_guide() -> None:
     assert set(VERDICTS) == set(Verdict)
-    guide = (ROOT / "docs" / "sessions.md").read_text("utf-8")
+    guide = (ROOT / "docs" / "how-to" / "sessions.md").read_text("utf-8")
     for verdict in Verdict:
         assert f"| `{verdict}` |" in REFERENCE
         assert f"| `{verdict}` |" in guide
@@ -195,6 +195,12 @@ def test_links_lead_somewhere(name: str) -> None:
         assert target.exists(), f"{name} links to {link}"
         if anchor:
             assert anchor in anchors(target.read_text("utf-8")), f"{name} links to {link}"
+
+
+def test_every_picture_is_shown_somewhere() -> None:
+    text = "".join(page.read_text("utf-8") for page in PAGES)
+    for picture in (ROOT / "docs" / "pictures").iterdir():
+        assert f"pictures/{picture.name}" in text, f"no page shows {picture.name}: remove it"
 
 
 def test_commands_are_found_in_the_docs() -> None:
@@ -283,11 +289,11 @@ def steps(name: str) -> Iterator[tuple[str, str]]:
 @pytest.mark.parametrize(
     "name",
     [
-        "docs/tutorial.md",
-        "docs/sessions.md",
-        "docs/plans.md",
-        "docs/running.md",
-        "docs/landing.md",
+        "docs/tutorial/board.md",
+        "docs/how-to/sessions.md",
+        "docs/how-to/plans.md",
+        "docs/how-to/running.md",
+        "docs/how-to/landing.md",
         "README.md",
     ],
 )

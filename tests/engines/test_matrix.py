@@ -1,7 +1,7 @@
 """R18, R22, R23: what every engine's sessions come to when its model fails, through the witness.
 
 One run has all of it: each engine meets the faults of a chain one after the other (`matrix`). The
-table that comes out of it is in docs/sessions.md.
+table that comes out of it is in docs/how-to/sessions.md.
 """
 
 from pathlib import Path
@@ -198,8 +198,8 @@ def test_nothing_is_left_of_it(suffered: Suffered) -> None:
 
 
 def test_the_table_of_the_manual_is_this_one() -> None:
-    manual = Path(__file__).parents[2] / "docs" / "sessions.md"
-    assert table() in manual.read_text(), f"put this into docs/sessions.md:\n\n{table()}"
+    manual = Path(__file__).parents[2] / "docs" / "how-to" / "sessions.md"
+    assert table() in manual.read_text(), f"put this into docs/how-to/sessions.md:\n\n{table()}"
 
 
 def table() -> str:

@@ -1,4 +1,4 @@
-"""A plan from a Markdown check list. The grammar is in `docs/plans.md`.
+"""A plan from a Markdown check list. The grammar is in `docs/how-to/plans.md`.
 
 An open item (`- [ ] title`) is a task; a ticked one is done and left out. Indented lines right
 below it that say `field: value` are its fields. From the first empty or other line on, all that is
