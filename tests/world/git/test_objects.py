@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from corral.world.git.command import GitFailed
 from corral.world.git.messages import Text, commit_object
 from corral.world.git.objects import Objects, commit_id
-from corral.world.git.refs import GitFailed
 from corral.world.git.view import View
 from tests.world.trees.tree_repo import git, repository
 

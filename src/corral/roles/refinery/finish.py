@@ -1,32 +1,25 @@
-"""Bring a convoy whose tasks have all landed to its base branch, as its policy says (R33).
+"""Bring a convoy whose tasks have all landed to its base branch, as its policy says.
 
 The same guarantees as for the trunk: what the base moves to was checked, and it moves by
 compare-and-swap, or by a fast-forward of a clean checkout that has it. What stands in the way
 leaves the trunk as it is, with the command that finishes it by hand.
 """
 
-import os
 import shutil
-import subprocess
 from collections.abc import Callable
-from os.path import join
 
 from corral.core.ids import ConvoyId
 from corral.core.log.state import State
 from corral.core.queue import rules as queue_rules
 from corral.core.queue.fold import trunk_of
 from corral.core.queue.state import CheckRun
-from corral.core.redaction import redacted
 from corral.roles.log import Log
 from corral.roles.refinery.stacks import Stacks
 from corral.world.clock import Clock
+from corral.world.git import checkout
 from corral.world.git.landing import Overtaken, checkouts, land
-from corral.world.git.refs import SAFE
 from corral.world.git.tree import read_branch
-from corral.world.git.view import View, scrubbed
-
-_GIT_S = 120
-_IN_THE_MIDDLE = ("rebase-merge", "rebase-apply", "MERGE_HEAD", "CHERRY_PICK_HEAD", "BISECT_LOG")
+from corral.world.git.view import View
 
 StartCheck = Callable[[ConvoyId, str, str, str], None]
 
@@ -91,14 +84,14 @@ class Finishing:
 
     def _move(self, convoy: ConvoyId, base: str, old: str, new: str, how: str) -> None:
         places = checkouts(self._view.git_dir, base)
-        unclean = [place for place in places if not _is_clean(place)]
+        unclean = [place for place in places if not checkout.is_clean(place)]
         if unclean or len(places) > 1:
             where = ", ".join(unclean or places)
             note = f"{base} is checked out in {where}, with changes: git merge --ff-only {new}"
             self._done(convoy, "left", new, note)
             return
         if places:
-            said = _git(places[0], "merge", "--ff-only", "--quiet", new)
+            said = checkout.fast_forward(places[0], new)
             if said:
                 self._done(convoy, "left", new, f"{said}: git merge --ff-only {new}")
                 return
@@ -117,10 +110,8 @@ class Finishing:
         gh = shutil.which("gh")
         if gh is None:
             return "left", tip, f"{push}, then open a pull request from it to {base}"
-        said = _run(["git", f"--git-dir={git_dir}", *SAFE, "push", "origin", branch], git_dir)
-        said = said or _run(
-            [gh, "pr", "create", "--fill", "--head", branch, "--base", base], git_dir
-        )
+        said = checkout.push(git_dir, branch)
+        said = said or checkout.open_pull_request(gh, git_dir, branch, base)
         return ("left", tip, f"{said}: {push}") if said else ("asked", tip, f"{branch} to {base}")
 
     def _done(self, convoy: ConvoyId, how: str, commit: str, note: str) -> None:
@@ -139,41 +130,4 @@ def _last(state: State, convoy: ConvoyId, base: str, trunk: str) -> CheckRun | N
             if (check.convoy, check.kind, check.tip, *check.commits[:1]) == wanted
         ),
         None,
-    )
-
-
-def _is_clean(place: str) -> bool:
-    own = _output(place, "rev-parse", "--absolute-git-dir")
-    if own is None or any(os.path.exists(join(own.strip(), name)) for name in _IN_THE_MIDDLE):
-        return False
-    return _output(place, "status", "--porcelain") == ""
-
-
-def _output(place: str, *args: str) -> str | None:
-    done = _start(["git", *SAFE, *args], place)
-    return done.stdout if done.returncode == 0 else None
-
-
-def _git(place: str, *args: str) -> str:
-    return _run(["git", *SAFE, *args], place)
-
-
-def _run(command: list[str], place: str) -> str:
-    """Run a program; return what is wrong, nothing if it went well."""
-    done = _start(command, place)
-    said = redacted(" ".join(done.stderr.split()))[-300:]
-    return "" if done.returncode == 0 else said or f"exit code {done.returncode}"
-
-
-def _start(command: list[str], place: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command,
-        cwd=place,
-        env=scrubbed() | {"GIT_TERMINAL_PROMPT": "0"},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        timeout=_GIT_S,
-        check=False,
     )

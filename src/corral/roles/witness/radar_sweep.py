@@ -13,10 +13,10 @@ from corral.core.log.state import State
 from corral.core.queue.fold import trunk_of
 from corral.core.queue.overlaps import FoundOverlap
 from corral.roles.witness import reports
+from corral.world.git.command import GitFailed
 from corral.world.git.merge import Merger, Sides
 from corral.world.git.paths import Changed, changed_paths
 from corral.world.git.radar import LiveBranch, near, trial
-from corral.world.git.refs import GitFailed
 from corral.world.trees import Tree
 from corral.world.trees.unsaved import Unsaved, snapshot, unsaved
 

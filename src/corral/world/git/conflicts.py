@@ -7,8 +7,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from corral.world.git.command import GitFailed
 from corral.world.git.merge import Merged, Merger, Sides, Stage
-from corral.world.git.refs import GitFailed
 from corral.world.git.view import Desk, View
 
 Style = Literal["merge", "diff3", "zdiff3"]

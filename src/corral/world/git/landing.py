@@ -11,7 +11,8 @@ from os.path import basename, dirname, join
 from msgspec import Struct
 
 from corral.core.errors import BadInput, Refused
-from corral.world.git.refs import Git, GitFailed
+from corral.world.git.command import GitFailed
+from corral.world.git.refs import Git
 from corral.world.git.tree import read_plain
 from corral.world.git.view import View
 from corral.world.git.worktrees import users_of

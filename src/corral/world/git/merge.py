@@ -16,8 +16,8 @@ from typing import Self
 from msgspec import Struct
 
 from corral.world.git.attributes import Attributes
+from corral.world.git.command import GitFailed
 from corral.world.git.objects import Objects
-from corral.world.git.refs import GitFailed
 from corral.world.git.view import Desk, View, put
 
 _REMEMBERED = 10_000

@@ -14,7 +14,7 @@ from typing import IO, Self
 
 from msgspec import Struct
 
-from corral.world.git.refs import GitFailed
+from corral.world.git.command import GitFailed
 from corral.world.git.view import View
 
 TREE = b"40000"

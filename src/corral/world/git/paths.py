@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from corral.world.git.refs import GitFailed
+from corral.world.git.command import GitFailed
 from corral.world.git.view import View
 
 NOTHING = ("000000", "")

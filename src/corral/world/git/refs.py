@@ -4,19 +4,13 @@ Hooks and file monitors are off: what lies in a repository must not run because 
 """
 
 import os
-import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from subprocess import CompletedProcess
 
 from msgspec import Struct
 
-from corral.core.errors import Failed
-
-SAFE = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "gc.auto=0")
-_MISSING = "the program git is not installed"
-
-
-class GitFailed(Failed):
-    code = "git_failed"
+from corral.world.git import command
+from corral.world.git.command import SAFE, GitFailed, users_environment
 
 
 class Commit(Struct, frozen=True):
@@ -37,8 +31,8 @@ class Git:
 
     def resolve(self, ref: str) -> str | None:
         """Return the commit that a ref names, if it exists."""
-        done = self._run("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}", check=False)
-        return done.decode().strip() or None
+        said = self._run("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}", fine=(0, 1))
+        return said.decode().strip() or None
 
     def tip(self, ref: str) -> tuple[str, str] | None:
         """Return the commit that a ref names and its message; None if there is no such ref.
@@ -49,7 +43,7 @@ class Git:
         header, _, body = said.partition(b"\n")
         words = header.split()
         if words[-1:] == [b"missing"]:
-            if self._start("rev-parse", "--verify", "--quiet", ref).returncode == 0:
+            if self._says("rev-parse", "--verify", "--quiet", ref):
                 raise GitFailed(f"{ref} names a commit that is not there", "git fsck")
             return None
         if len(words) != 3 or words[1] != b"commit":
@@ -109,7 +103,7 @@ class Git:
 
     def contains(self, commit: str, ancestor: str) -> bool:
         """Say whether a commit has another one in its history."""
-        return self._start("merge-base", "--is-ancestor", ancestor, commit).returncode == 0
+        return self._says("merge-base", "--is-ancestor", ancestor, commit)
 
     def fetch(self, remote: str, source: str, target: str) -> bool:
         """Fetch one ref; False if the remote does not have it."""
@@ -117,7 +111,7 @@ class Git:
         if listed.returncode == 2:
             return False
         if listed.returncode:
-            raise _error("ls-remote", listed.stderr)
+            raise command.failure(listed)
         self._run(
             "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", remote, f"+{source}:{target}"
         )
@@ -130,55 +124,18 @@ class Git:
             return True
         if b"\n!\t" in b"\n" + done.stdout and b"[rejected]" in done.stdout:
             return False
-        raise _error("push", done.stderr)
+        raise command.failure(done)
 
-    def _run(self, *args: str, stdin: bytes = b"", check: bool = True, bad: int = 1) -> bytes:
-        """Run git; without `check`, an exit code up to `bad` means an answer of nothing."""
-        done = self._start(*args, stdin=stdin)
-        if done.returncode and (check or done.returncode > bad):
-            raise _error(args[0], done.stderr)
-        return done.stdout
+    def _run(self, *args: str, stdin: bytes = b"", fine: Sequence[int] = (0,)) -> bytes:
+        git, environment = [*self._command, *args], users_environment()
+        return command.run(git, self._cwd, environment, stdin=stdin, fine=fine, limit_s=None)
 
-    def _outside(self, *args: str) -> subprocess.CompletedProcess[bytes]:
+    def _outside(self, *args: str) -> CompletedProcess[bytes]:
         """Run git where it talks to another repository."""
-        return _started(["git", *SAFE, *args], self._home, b"")
+        git = ["git", *SAFE, *args]
+        return command.start(git, self._home, users_environment(), limit_s=None)
 
-    def _start(self, *args: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-        return _started([*self._command, *args], self._cwd, stdin)
-
-
-def _started(argv: list[str], cwd: str, stdin: bytes) -> subprocess.CompletedProcess[bytes]:
-    environment = {k: v for k, v in os.environ.items() if k not in _REDIRECTING}
-    environment |= {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
-    try:
-        return subprocess.run(
-            argv,
-            input=stdin,
-            capture_output=True,
-            cwd=cwd,
-            env=environment,
-            check=False,
-        )
-    except FileNotFoundError as error:
-        raise GitFailed(_MISSING, "install git 2.38 or newer") from error
-
-
-# A hook's environment would send our commands to another repository, index or object store.
-_REDIRECTING = frozenset(
-    {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR"}
-)
-
-
-def _error(what: str, stderr: bytes) -> GitFailed:
-    lines = stderr.decode("utf-8", "replace").strip().splitlines()
-    said = next((line for line in lines if line.startswith(("fatal:", "error:"))), None)
-    return GitFailed(f"git {what} failed: {said or (lines[-1] if lines else 'no reason given')}")
-
-
-def version() -> str:
-    """Return git's version, like 2.39.5."""
-    try:
-        done = subprocess.run(["git", "--version"], capture_output=True, text=True, check=True)
-    except (FileNotFoundError, subprocess.CalledProcessError) as error:
-        raise GitFailed(_MISSING, "install git 2.38 or newer") from error
-    return done.stdout.split()[2]
+    def _says(self, *args: str) -> bool:
+        """Say whether git answers a question with yes."""
+        git = [*self._command, *args]
+        return command.start(git, self._cwd, users_environment(), limit_s=None).returncode == 0

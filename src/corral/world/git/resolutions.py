@@ -19,8 +19,8 @@ from msgspec import Struct
 
 from corral.core.errors import Failed
 from corral.world.git.attributes import pattern_line
+from corral.world.git.command import GitFailed
 from corral.world.git.merge import Merged, Merger
-from corral.world.git.refs import GitFailed
 from corral.world.git.view import Desk, View
 
 RESOLVED = "refs/corral/resolved"

@@ -20,19 +20,19 @@ Two views: `plain` converts files as git does for the user (line ends, the user'
 
 import os
 import re
-import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from os.path import isdir, join
+from subprocess import Popen
 from typing import IO
 
 from msgspec import Struct
 
-from corral.world.git.refs import GitFailed
+from corral.world.git import command
+from corral.world.git.command import GitFailed, own_environment
 from corral.world.git.tree import Tree, read_plain
 
-_LIMIT_S = 900  # a tree may hold a pipe where git expects a file
 _HARMLESS = re.compile(
     r"core\.(repositoryformatversion|filemode|symlinks|ignorecase|precomposeunicode|autocrlf|eol"
     r"|safecrlf|bigfilethreshold|compression)"
@@ -77,7 +77,6 @@ _RAW = {
     "advice.addembeddedrepo": "false",
 }
 _RAW_ATTRIBUTES = "* -text !eol -ident !filter !working-tree-encoding\n"
-_KEPT_VARIABLES = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
 _NO_HEAD = "ref: refs/corral/none\n"
 
 
@@ -86,7 +85,7 @@ class View:
         self.git_dir = git_dir
         self._home = join(git_dir, "corral")
         self._folder = join(self._home, "view-raw" if raw else "view")
-        self._environment = scrubbed()
+        self._environment = own_environment()
         self._set_up(raw=raw)
 
     def run(
@@ -105,14 +104,10 @@ class View:
         `borrow` names object stores to read from besides the repository's own; the files in `held`
         stay open in git: a lock that lasts as long as either of us does.
         """
-        command, cwd, environment = self._command(desk, worktree)
+        git, cwd, environment = self._command(desk, worktree, borrow)
         if index:
             environment |= {"GIT_INDEX_FILE": index}
-        environment |= _borrowing(borrow)
-        done = start([*command, *args], cwd, environment, stdin, held)
-        if done.returncode not in fine:
-            raise failure(args[0], done)
-        return done.stdout
+        return command.run([*git, *args], cwd, environment, stdin=stdin, held=held, fine=fine)
 
     def first(self, most: int, *args: str, borrow: Sequence[str] = ()) -> bytes:
         """Run git and return the first bytes that it prints; it is ended once there are so many."""
@@ -129,21 +124,10 @@ class View:
             raise GitFailed(f"git failed with {process.returncode}")
         return said
 
-    def talk(self, *args: str, borrow: Sequence[str] = ()) -> subprocess.Popen[bytes]:
+    def talk(self, *args: str, borrow: Sequence[str] = ()) -> Popen[bytes]:
         """Start git to answer one question after another; the caller ends it."""
-        command, cwd, environment = self._command(None, None)
-        environment |= _borrowing(borrow)
-        try:
-            return subprocess.Popen(
-                [*command, *args],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                cwd=cwd,
-                env=environment,
-            )
-        except FileNotFoundError as error:
-            raise GitFailed(f"git cannot be started in {cwd!r}", "install git 2.38") from error
+        git, cwd, environment = self._command(None, None, borrow)
+        return command.talk([*git, *args], cwd, environment)
 
     def commits(self, *names: str, borrow: Sequence[str] = ()) -> list[str | None]:
         """Return the commit that each name means, None where there is none."""
@@ -185,14 +169,14 @@ class View:
             yield desk_of(self, desk, tree)
 
     def _command(
-        self, desk: str | None, worktree: str | None
+        self, desk: str | None, worktree: str | None, borrow: Sequence[str]
     ) -> tuple[list[str], str, dict[str, str]]:
         """Return how git is started, where, and with which environment."""
-        command = ["git", f"--git-dir={desk or self._folder}"]
+        git = ["git", f"--git-dir={desk or self._folder}"]
         if worktree:
-            command.append(f"--work-tree={worktree}")
-        environment = self._environment | {"GIT_COMMON_DIR": self._folder}
-        return command, worktree or self.git_dir, environment
+            git.append(f"--work-tree={worktree}")
+        environment = self._environment | {"GIT_COMMON_DIR": self._folder} | _borrowing(borrow)
+        return git, worktree or self.git_dir, environment
 
     def _set_up(self, *, raw: bool) -> None:
         if isdir(join(self.git_dir, "reftable")):
@@ -253,40 +237,6 @@ def desk_of(view: View, folder: str, tree: Tree | None) -> Desk:
     return Desk(view, folder, tree.path if tree.exists else None, tree.borrowed)
 
 
-def start(
-    command: Sequence[str],
-    cwd: str,
-    environment: dict[str, str],
-    stdin: bytes | IO[bytes],
-    held: Sequence[int] = (),
-) -> subprocess.CompletedProcess[bytes]:
-    given: dict[str, bytes | IO[bytes] | int]
-    given = {"input": stdin} if isinstance(stdin, bytes) else {"stdin": stdin}
-    if stdin == b"":
-        given = {"stdin": subprocess.DEVNULL}
-    try:
-        return subprocess.run(  # type: ignore[call-overload, no-any-return]  # one of two keywords
-            command,
-            capture_output=True,
-            cwd=cwd,
-            env=environment,
-            timeout=_LIMIT_S,
-            pass_fds=held,
-            check=False,
-            **given,
-        )
-    except FileNotFoundError as error:
-        raise GitFailed(f"git cannot be started in {cwd!r}", "install git 2.38") from error
-    except subprocess.TimeoutExpired as error:
-        raise GitFailed(f"git took longer than {_LIMIT_S} s and was ended") from error
-
-
-def failure(what: str, done: subprocess.CompletedProcess[bytes]) -> GitFailed:
-    lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
-    said = next((line for line in lines if line.startswith(("fatal:", "error:"))), None)
-    return GitFailed(f"git {what} failed: {said or (lines[-1] if lines else 'no reason given')}")
-
-
 def put(path: str, content: str) -> None:
     """Write a file in one step; it is left alone if it says so already."""
     data = os.fsencode(content)
@@ -298,25 +248,10 @@ def put(path: str, content: str) -> None:
     os.replace(temporary, path)
 
 
-def scrubbed() -> dict[str, str]:
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith("GIT_") or name in _KEPT_VARIABLES
-    }
-    person = {
-        f"GIT_{role}_{what}": value
-        for role in ("AUTHOR", "COMMITTER")
-        for what, value in (("NAME", "Corral"), ("EMAIL", "corral@localhost"))
-    }
-    fixed = {"GIT_TERMINAL_PROMPT": "0", "GIT_DEFAULT_REF_FORMAT": "files", "LC_ALL": "C"}
-    return kept | person | fixed
-
-
 def harmless(git_dir: str) -> list[tuple[str, str]]:
     """Return what may be taken over from the repository's own configuration."""
-    command = ["git", "config", "--file", join(git_dir, "config"), "--no-includes", "--list", "-z"]
-    listed = start(command, git_dir, scrubbed(), b"").stdout
+    asked = ["git", "config", "--file", join(git_dir, "config"), "--no-includes", "--list", "-z"]
+    listed = command.start(asked, git_dir, own_environment()).stdout
     pairs = (os.fsdecode(entry).partition("\n") for entry in listed.split(b"\0") if entry)
     # A key without a value means yes.
     return [

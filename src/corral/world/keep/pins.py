@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from corral.core.errors import BadInput, Failed, Refused
 from corral.world import clock
 from corral.world.git import garbage
-from corral.world.git.refs import GitFailed
+from corral.world.git.command import GitFailed
 from corral.world.git.tree import Tree, mentioned, read_branch, read_head, read_plain
 from corral.world.git.view import Desk, View
 from corral.world.keep import entries, snapshot

@@ -11,7 +11,7 @@ from os.path import join, lexists
 from msgspec import Struct
 
 from corral.core.errors import Refused
-from corral.world.git.refs import GitFailed
+from corral.world.git.command import GitFailed
 from corral.world.git.tree import Tree
 from corral.world.git.view import Desk, View
 from corral.world.keep import entries

@@ -8,17 +8,16 @@ lives, because git does not know who borrows.
 import os
 from os.path import join
 
+from corral.world.git.command import own_environment, run
 from corral.world.git.tree import Tree
-from corral.world.git.view import View, failure, harmless, put, scrubbed, start
+from corral.world.git.view import View, harmless, put
 
 
 def set_up(git_dir: str, tree: Tree, commit: str) -> None:
     form = "sha256" if len(commit) == 64 else "sha1"
     command = ["git", "init", "--quiet", "--template=", f"--object-format={form}"]
     command += [f"--initial-branch={tree.branch}", tree.path]
-    done = start(command, git_dir, scrubbed(), b"")
-    if done.returncode:
-        raise failure("init", done)
+    run(command, git_dir, own_environment())
     os.makedirs(join(tree.git_dir, "objects", "info"), exist_ok=True)
     put(join(tree.git_dir, "objects", "info", "alternates"), join(git_dir, "objects") + "\n")
     ref = join(tree.git_dir, "refs", "heads", *tree.branch.split("/"))
@@ -26,14 +25,8 @@ def set_up(git_dir: str, tree: Tree, commit: str) -> None:
     put(ref, f"{commit}\n")
     for key, value in harmless(git_dir):
         if key.startswith("user."):
-            done = start(
-                ["git", "config", "--file", join(tree.git_dir, "config"), key, value],
-                git_dir,
-                scrubbed(),
-                b"",
-            )
-            if done.returncode:
-                raise failure("config", done)
+            command = ["git", "config", "--file", join(tree.git_dir, "config"), key, value]
+            run(command, git_dir, own_environment())
 
 
 def hold_base(view: View, tree: Tree) -> None:

@@ -18,8 +18,8 @@ from msgspec.structs import replace
 from corral.core.errors import BadInput, NotFound, Refused
 from corral.world import clock
 from corral.world.git import worktrees
+from corral.world.git.command import GitFailed
 from corral.world.git.conflicts import ConflictState, enter
-from corral.world.git.refs import GitFailed
 from corral.world.git.tree import Kind, Tree, read_branch
 from corral.world.git.view import Desk, View
 from corral.world.git.worktrees import locked

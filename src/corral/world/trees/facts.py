@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from corral.world.git.refs import GitFailed
+from corral.world.git.command import GitFailed
 from corral.world.git.tree import Tree, read_branch, read_head
 from corral.world.git.view import View
 from corral.world.keep.entries import names

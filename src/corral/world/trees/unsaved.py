@@ -13,8 +13,8 @@ from os.path import join
 
 from msgspec import Struct
 
+from corral.world.git.command import GitFailed
 from corral.world.git.paths import NOTHING, Changed, PathChange
-from corral.world.git.refs import GitFailed
 from corral.world.git.tree import Tree
 from corral.world.git.view import View
 from corral.world.keep.snapshot import STATUS
