@@ -1,4 +1,4 @@
-"""How long tests wait for what must happen, and how they tell what is quick."""
+"""How long tests wait for what must happen, and how they measure what is quick."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""One store of every kind, whose log is checked once more when a test is done with it."""
+"""One store of every kind; its log is verified again after each test."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the contract suite needs: every back end, with and without a writer, and small requests."""
+"""Fixtures of the contract suite: every store, with and without a writer, and small requests."""
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""R1: the file has a version from its first day; an older file becomes a newer one, or stays."""
+"""The log file carries a schema version; an older file is migrated or left as it is."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""R5, I1: what only the log in a file promises: it is still there, whoever opens it.
+"""What only the log on disk promises: it survives, and any process can open it.
 
 `test_sqlite_derived.py` is about snapshots and the like, `test_sqlite_seal.py` about damage,
 `test_schema.py` about versions of the file.
@@ -77,7 +77,7 @@ def test_what_was_acknowledged_is_there_when_the_file_is_opened_again(fresh: Ope
     assert list(again.read()) == records
 
 
-def test_two_who_have_it_open_see_what_the_other_appends(fresh: Open) -> None:
+def test_two_open_stores_see_each_others_events(fresh: Open) -> None:
     one, two = fresh(), fresh()
     for name in "abcd":
         one, two = two, one
@@ -117,7 +117,7 @@ def test_a_process_is_woken_by_another(fresh: Open, other: Other) -> None:
     assert seqs[-1] == 6
 
 
-def test_who_has_the_log_open_goes_on_with_the_one_that_replaced_it(
+def test_an_open_store_continues_with_the_log_that_replaced_it(
     fresh: Open, folder: Path, other: Other
 ) -> None:
     store = fresh()

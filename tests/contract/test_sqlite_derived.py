@@ -1,4 +1,4 @@
-"""R2, I2: what is derived from the log saves time, and may be wrong or vanish at any moment."""
+"""Data derived from the log saves time; it may be wrong or missing at any moment."""
 
 import shutil
 import zlib

@@ -1,4 +1,4 @@
-"""R4, I1: whatever anything but Corral does to the stored log is noticed before it is built on."""
+"""Any change to the stored log that Corral did not make is noticed before it is built on."""
 
 import shutil
 from collections.abc import Callable, Iterator

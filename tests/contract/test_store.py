@@ -1,4 +1,4 @@
-"""R1, R2, R4, I1, I2: what every back end of the log promises to one who writes and reads.
+"""What every store promises to one writer and one reader.
 
 `test_store_sharing.py` is the other half of the suite: many at once, and other logs.
 """
@@ -59,7 +59,7 @@ def test_a_number_handed_out_by_the_first_decision_is_the_right_one(store: Store
 
 
 @pytest.mark.parametrize("before", [(), ("a",)])
-def test_a_refusal_appends_nothing_and_reaches_the_one_who_asked(
+def test_a_refusal_appends_nothing_and_reaches_the_caller(
     store: Store, before: tuple[str, ...]
 ) -> None:
     if before:
@@ -118,9 +118,7 @@ def test_a_decision_is_made_on_everything_before_it(store: Store) -> None:
     assert seen[-3:] == [[], ["n0"], ["n0", "n1"]]
 
 
-def test_events_carry_the_time_of_the_given_clock_and_the_one_who_acted(
-    store: Store, clock: Clock
-) -> None:
+def test_events_carry_the_injected_time_and_the_actor(store: Store, clock: Clock) -> None:
     store.transaction(note("a", actor="ana"))
     clock.now += 5
     store.transaction(note("b", actor="bob"))

@@ -1,4 +1,4 @@
-"""R3, R5, R12, I1: what every back end promises to many at once, and about other logs."""
+"""What every store promises to many concurrent writers, and about other logs."""
 
 from itertools import islice
 from pathlib import Path
@@ -22,7 +22,7 @@ def test_waiting_ends_at_once_if_the_log_is_longer(store: Store) -> None:
     assert not store.wait(2, 0)
 
 
-def test_two_who_wait_for_each_other_both_wake_up(store: Store) -> None:
+def test_two_waiters_wake_each_other(store: Store) -> None:
     store.transaction(note("start"))
     rounds = 10
     woken: list[bool] = []

@@ -1,4 +1,4 @@
-"""R9, R25, R29, I5: what the deacon decides, from the log and from what was seen."""
+"""What the deacon decides, from the log and from what it observed."""
 
 import msgspec
 import pytest
@@ -84,7 +84,7 @@ def test_a_session_that_seems_to_be_looked_after_is_given_one_more_time_to_live(
     assert lapses(board, session) == ["AF-1"]
 
 
-def test_the_grace_is_for_the_claim_of_the_session_not_for_who_took_the_task_after_it(
+def test_the_grace_period_covers_only_the_sessions_own_claim(
     board: Board,
 ) -> None:
     session = begin(board)
@@ -184,7 +184,7 @@ def test_kept_work_outlives_its_convoy_by_the_retention(board: Board) -> None:
     assert gone() == ["r"]
 
 
-def test_kept_work_of_a_task_that_nobody_knows_goes_by_its_own_age(board: Board) -> None:
+def test_kept_work_of_an_unknown_task_expires_by_its_own_age(board: Board) -> None:
     saved = [Saved("old", "ZZ-1", START), Saved("new", "ZZ-1", START + 1)]
     board.wait(KEEP_DAYS * DAY / 1000 + 0.001)
     assert chores.expired(board.state, saved, KEEP_DAYS, board.now) == ["old"]

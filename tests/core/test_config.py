@@ -1,4 +1,4 @@
-"""R39: a configuration is understood in full or refused with its line."""
+"""A configuration is understood in full, or refused with the line at fault."""
 
 import pytest
 

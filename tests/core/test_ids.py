@@ -1,4 +1,4 @@
-"""R11: ids that people read, and that are never used twice."""
+"""Ids are readable and never reused."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What looks like a key is not logged; what only looks a little like one is left alone."""
+"""Anything that looks like a key is redacted; near misses are left alone."""
 
 import typing
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""R39: text from outside is bounded and safe to print, or refused in one sentence."""
+"""Text from outside is bounded and safe to print, or refused in one sentence."""
 
 import pytest
 from hypothesis import given

@@ -151,7 +151,7 @@ def test_json_is_one_object_a_line_and_the_session_last(show: Show) -> None:
     assert (last["data"]["id"], last["data"]["verdict"]) == ("AF-1.1", "crashed")
 
 
-def test_without_a_witness_it_says_who_has_to_judge(show: Show) -> None:
+def test_without_a_witness_it_says_what_is_needed(show: Show) -> None:
     with show.attached() as seen:
         assert seen.stdout is not None
         seen.stdout.readline()

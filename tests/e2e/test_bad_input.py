@@ -1,4 +1,4 @@
-"""Bad input: one sentence, the right exit code, no traceback, nothing changed (R12, R39)."""
+"""Bad input: one sentence, the right exit code, no traceback, nothing changed."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The life of tasks on the board, through the command (R5, R6, R12, R39; I9)."""
+"""The life of tasks on the board, through the command line."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Any number of processes write to one log at once (R1, R3, R4; I1, I2, I3)."""
+"""Any number of processes write to one log at once."""
 
 import random
 import threading

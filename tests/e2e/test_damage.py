@@ -1,4 +1,4 @@
-"""One flipped byte anywhere in the stored log is found, refused and repaired (R2, R29; I1, I2)."""
+"""One flipped byte anywhere in the stored log is found, refused and repaired."""
 
 import os
 import random

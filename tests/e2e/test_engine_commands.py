@@ -1,4 +1,4 @@
-"""R18: `corral engine list|check` says what is there, what does not start, and what to do."""
+"""`corral engine list` and `check` say what is installed, what fails to start, and the fix."""
 
 import signal
 import subprocess

@@ -1,4 +1,4 @@
-"""One live claim a task, one live lease a resource; stale tokens are refused (R4, R11; I3)."""
+"""One live claim per task, one live lease per resource; stale tokens are refused."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""A disk that is full, a folder that is read-only: one sentence, nothing changed (R1, R12; I1)."""
+"""A full disk or a read-only folder: one sentence, nothing changed."""
 
 import os
 import shutil

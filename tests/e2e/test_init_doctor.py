@@ -1,4 +1,4 @@
-"""`corral init` writes one file; `corral doctor` finds what is wrong (R12, R39)."""
+"""`corral init` writes one file; `corral doctor` finds what is wrong."""
 
 import tomllib
 from pathlib import Path

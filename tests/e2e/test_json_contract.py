@@ -1,4 +1,4 @@
-"""The shapes that scripts and agents rely on: envelopes, fields, exit codes (R12, R39)."""
+"""The shapes that scripts and agents rely on: envelopes, fields, exit codes."""
 
 import hashlib
 import json

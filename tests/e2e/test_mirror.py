@@ -1,4 +1,4 @@
-"""The log as a git ref: rebuilt from alone, exchanged, never overwritten (R2, R3, R29; I1, I2)."""
+"""The log as a git ref: it can be rebuilt from and exchanged, and is never overwritten."""
 
 import shutil
 import subprocess

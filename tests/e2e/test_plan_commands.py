@@ -1,4 +1,4 @@
-"""R14, R34, R35: `corral plan` as people and scripts use it."""
+"""`corral plan` as people and scripts use it."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""R3, R14: what a plan put into the log survives its mirror, and a hostile log is not let in."""
+"""The events of a plan survive the mirror, and a hostile log is refused."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""R9, I5: what a session made comes back exactly, whatever became of its tree."""
+"""A session's work comes back exactly, whatever happened to its tree."""
 
 import shutil
 from pathlib import Path

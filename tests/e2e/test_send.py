@@ -100,7 +100,7 @@ def test_a_message_is_typed_once_although_the_witness_is_killed(project: Witness
         project.until_ended(session.partition(".")[0])
 
 
-def test_who_takes_no_text_is_not_sent_any(project: WitnessRepo) -> None:
+def test_a_session_without_input_is_sent_no_text(project: WitnessRepo) -> None:
     project.configure(QUIET)
     task = project.script("sleep 600")
     with project.witness():

@@ -1,4 +1,4 @@
-"""`corral init --templates`: role files to start from, and nothing of yours overwritten (R27)."""
+"""`corral init --templates` writes starter role files and overwrites nothing."""
 
 import re
 import shlex

@@ -1,5 +1,4 @@
-"""What people see: plain text in a pipe, colour on a terminal, live views, help, completion (R12,
-R39)."""
+"""Plain text in a pipe, colour on a terminal, live views, help and completion."""
 
 import json
 import signal

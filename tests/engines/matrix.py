@@ -1,4 +1,4 @@
-"""Has every engine meet every fault, through the witness, all at once.
+"""Runs every engine through every fault, under the witness, all at once.
 
 A task meets one fault after the other: each launch of its engine has a fault of its own, which
 lasts as long as the launch. So what became of the fault is what became of the launch, and the next

@@ -1,4 +1,4 @@
-"""Runs every engine where there is nothing but loopback, and says whom they looked for.
+"""Runs every engine with nothing but loopback, and reports the hosts it looked up.
 
 Started by `test_offline` in a network and a mount namespace of its own. Names are asked of a
 server here that writes them down and knows none of them. Prints one JSON object.

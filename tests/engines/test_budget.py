@@ -1,4 +1,4 @@
-"""R28: real agents that tell only at their end what they used are stopped within a turn."""
+"""Real agents that report usage only at the end are stopped within a turn."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What each engine is understood to say when its model fails, beyond what `test_matrix` has.
+"""How each engine's words are understood when its model fails, beyond `test_matrix`.
 
 All runs are made at once, a few at a time. A run ends as soon as the engine has said what is
 wrong: how long it would go on trying is its own business, because the caller decides.

@@ -1,4 +1,4 @@
-"""R22, R23: twenty tasks of a real agent on an account that bears five at once, all landed."""
+"""Twenty tasks of a real agent land on an account that allows five sessions at once."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""`make engines`, without the network: what is there is used, what fails leaves nothing behind."""
+"""`make engines` offline: uses what is installed, and a failure leaves nothing behind."""
 
 import fcntl
 import os

@@ -1,4 +1,4 @@
-"""R18, R22, R23: what every engine's sessions come to when its model fails, through the witness.
+"""How every engine's sessions end when its model fails, under the witness.
 
 One run has all of it: each engine meets the faults of a chain one after the other (`matrix`). The
 table that comes out of it is in docs/how-to/sessions.md.

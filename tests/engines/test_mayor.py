@@ -1,4 +1,4 @@
-"""R34: the mayor through real agents: corrected, asked again, going on, and only reading."""
+"""The mayor with real agents: corrected, asked again, resumed, and only reading."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""R17: real agents get a message at their next turn, once, whoever is killed in between."""
+"""Real agents get a message once, at their next turn, whichever process is killed."""
 
 import json
 import os

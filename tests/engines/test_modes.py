@@ -1,4 +1,4 @@
-"""Engines that may only look, and engines that were killed in the middle of their work."""
+"""Engines in read-only mode, and engines killed in the middle of their work."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -29,7 +29,7 @@ def looked(make_refinery_repo: MakeYard) -> dict[str, tuple[EngineTree, Outcome]
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_who_may_only_look_changes_nothing(
+def test_a_read_only_engine_changes_nothing(
     engine: str, looked: dict[str, tuple[EngineTree, Outcome]]
 ) -> None:
     project, outcome = looked[engine]

@@ -54,7 +54,7 @@ def test_there_was_no_network(report: dict[str, Any]) -> None:
     assert report["interfaces"] == ["lo"]
 
 
-def test_nobody_is_looked_for(report: dict[str, Any]) -> None:
+def test_no_host_is_looked_up(report: dict[str, Any]) -> None:
     assert set(report["names"]) == KNOWN
 
 

@@ -1,4 +1,4 @@
-"""R12, R17, R38: real agents that nobody started: each claims a task by itself, with all the tools.
+"""Real agents started by hand: each claims a task and uses all the tools.
 
 They run outside of the witness, as somebody would start them by hand, and know the server only from
 their own configuration of MCP: two over HTTP, two over the bridge. Each hands a task to the next.

@@ -1,4 +1,4 @@
-"""R18, R19: a real agent on a terminal of its own: started, told, looked at, judged."""
+"""A real agent on its own terminal: started, sent messages, watched, judged."""
 
 from pathlib import Path
 

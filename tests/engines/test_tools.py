@@ -1,4 +1,4 @@
-"""R17, R19, R38: the real agents use Corral's own tools over MCP, each with its session's key."""
+"""The real agents use Corral's own tools over MCP, each with its session's key."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""R18, R24, R36: the real agents from a plan to a landed branch, in one run and all at once."""
+"""The real agents, from a plan to a landed branch, all in one run."""
 
 import json
 from pathlib import Path
@@ -53,7 +53,7 @@ def test_all_engines_at_once_from_a_plan_to_the_branch(
     text = config.read_text()
     for name in spoken:
         text = text.replace(f"[engine.{name}]\n", f'[engine.{name}]\ntransport = "acp"\n')
-    if landlock.version():  # R10: all of them get along with writing to their own trees only
+    if landlock.version():  # all of them must work while confined to their own trees
         text += "[confine]\nenabled = true\n"
     config.write_text(text)
     names = [*profiles, *spoken]

@@ -1,4 +1,4 @@
-"""R18, R19: the real agents through the witness: brief, edits, commit, proof."""
+"""The real agents under the witness: brief, edits, commit, proof."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Every engine, from a brief to changes in its tree, and on again in the same conversation.
+"""Every engine: from a brief to changes in its tree, then a second turn.
 
 The engines run at once, two turns each; the tests look at what came of it.
 """

@@ -1,4 +1,4 @@
-"""A repository with a board whose time is ours, real trees and processes, and a deacon."""
+"""A repository with a movable clock, real trees and processes, and a deacon."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""The board once more, as simply as it can be said: what the real one is compared with.
+"""The board again, as simply as possible: the model that the real one is compared with.
 
 It shares nothing with `corral.core` but the commands: no table of moves, no fold, no graph.
 `verdict` says what must happen ("" or the code of the refusal), `accept` makes it so.

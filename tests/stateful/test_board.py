@@ -1,4 +1,4 @@
-"""I1, I2, I3: random commands of several actors, on a real log, against a simple model.
+"""Random commands from several actors on a real log, compared with a simple model.
 
 Actors share the log through stores of their own, as processes do. Commands are good and bad, their
 tokens current, stale and made up; the clock moves; what is derived vanishes; stores are reopened.

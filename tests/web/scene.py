@@ -1,4 +1,4 @@
-"""A lively board: two convoys in which something of everything happens, done by scripted agents."""
+"""A lively board: two convoys with a bit of everything, run by scripted agents."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""axe-core finds no serious violation, on any page, in any theme or size."""
+"""axe-core finds no serious violation on any page, in any theme or size."""
 
 from collections.abc import Iterator
 from pathlib import Path

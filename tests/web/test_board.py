@@ -1,4 +1,4 @@
-"""R37: the board changes by itself, and every control on it does what it says."""
+"""The board updates live, and every control on it works."""
 
 import json
 import os

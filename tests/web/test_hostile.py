@@ -1,4 +1,4 @@
-"""I9: nothing that an agent writes runs as code in the page, anywhere."""
+"""Nothing that an agent writes runs as code in the page."""
 
 import shlex
 

@@ -1,4 +1,4 @@
-"""R37: the page of the mayor: a goal, a talk, a plan as a graph, and the decision about it."""
+"""The mayor's page: a goal, a conversation, a plan as a graph, and its approval."""
 
 from collections.abc import Iterator
 

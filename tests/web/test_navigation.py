@@ -1,4 +1,4 @@
-"""R37: going from page to page and back in time; sessions before the last; what is stuck."""
+"""Moving between pages and back in time, earlier sessions, and stuck tasks."""
 
 import json
 import re

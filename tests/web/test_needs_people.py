@@ -1,4 +1,4 @@
-"""R37: the pages of alerts, health and convoys change by themselves; their controls do as said."""
+"""The alerts, health and convoy pages update live, and their controls work."""
 
 import re
 from pathlib import Path

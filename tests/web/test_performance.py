@@ -1,4 +1,4 @@
-"""R37: with 1,000 tasks and 50 sessions that write, the page stays quick and its memory flat.
+"""With 1,000 tasks and 50 busy sessions, the page stays fast and its memory flat.
 
 Times are those that the browser's main thread was computing (not waiting for a busy machine's
 processor), as its own trace records them.

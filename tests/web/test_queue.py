@@ -1,4 +1,4 @@
-"""R37: the page of the queue shows what is checked and what waits, and its controls work."""
+"""The queue page shows what is checked and what waits, and its controls work."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""R37: sessions as they work: tiles, output as it comes, and what one can do about a session."""
+"""Live sessions: tiles, streaming output, and the controls of a session."""
 
 import re
 import shlex

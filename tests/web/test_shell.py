@@ -1,4 +1,4 @@
-"""R37: the way in, the frame around the pages, and the connection."""
+"""Signing in, the frame around the pages, and the connection."""
 
 import re
 

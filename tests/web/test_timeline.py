@@ -1,4 +1,4 @@
-"""R37: what happened, as a list and as lanes; and the whole dashboard at an earlier event."""
+"""Events as a list and as lanes, and the whole dashboard at an earlier event."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""How soon a page shows an event, and what the log says of what was pressed."""
+"""Measures how soon a page shows an event, and reads what a click wrote to the log."""
 
 from typing import Any
 

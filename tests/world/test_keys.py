@@ -1,4 +1,4 @@
-"""Secrets are made once, whoever asks first, and are not used if others can read them."""
+"""Secrets are created once, under any race, and refused if others can read them."""
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -9,7 +9,7 @@ from corral.core.errors import Failed
 from corral.world import keys
 
 
-def test_all_who_ask_at_once_get_the_same(tmp_path: Path) -> None:
+def test_concurrent_callers_get_the_same_key(tmp_path: Path) -> None:
     with ThreadPoolExecutor(16) as pool:
         found = set(pool.map(lambda _: keys.secret(str(tmp_path / "corral")), range(200)))
     assert len(found) == 1

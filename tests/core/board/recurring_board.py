@@ -1,4 +1,4 @@
-"""A board with one task that comes back, for the tests of recurrence."""
+"""A board with one recurring task."""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""Cron lines, against a scan of every minute that knows nothing of how they are read (R40)."""
+"""Cron expressions, checked against an independent scan of every minute."""
 
 from datetime import UTC, datetime, timedelta
 

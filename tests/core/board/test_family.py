@@ -1,4 +1,4 @@
-"""R9, I5: what a session may start below itself is bounded at every level above, and said so."""
+"""The children that a session may start are bounded at every level, and a refusal says why."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""R13: no accepted sequence of edits makes a cycle, and a refused one names a real cycle."""
+"""No accepted sequence of edits makes a cycle, and a refusal names a real cycle."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""R12, I3, I9: every command in every state is allowed exactly as the table of moves says."""
+"""In every state, exactly the commands in the table of moves are allowed."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""R12: the ordered board offers exactly what a walk over the whole board would."""
+"""The ordered board offers exactly what a walk over the whole board would."""
 
 import msgspec
 from hypothesis import settings

@@ -1,4 +1,4 @@
-"""Tasks that come back (R40): when, and what becomes of dates that nobody saw."""
+"""Recurring tasks: their dates, and what happens to dates that were missed."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""One run for each date and one at a time (R40), whatever the clock, restarts and outcomes do."""
+"""One run per date and one at a time, whatever the clock, restarts and outcomes do."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""Alerts ask for a person's eye once, and stay until somebody says that they were dealt with."""
+"""An alert is raised once and stays open until somebody acknowledges it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""R11, R12, R13, I3: who gets a task, with which token, and when it is lost."""
+"""Which agent gets a task, with which token, and when the claim is lost."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""R39: bad input is one sentence, exit code 2 or 4, and nothing is changed.
+"""Bad input gets one sentence and exit code 2 or 4, and changes nothing.
 
 Every text field of every command is tried, so that a new one cannot be forgotten.
 """
@@ -122,7 +122,7 @@ def test_hostile_text_is_refused_in_every_field(name: str, field: str, hostile: 
 
 
 @pytest.mark.parametrize("hostile", [*HOSTILE.values(), "", "  "])
-def test_a_hostile_name_is_refused_for_whoever_asks(hostile: str) -> None:
+def test_a_hostile_name_is_refused_for_every_actor(hostile: str) -> None:
     board, _ = prepared("task add")
     for command in (c.AddTask(title="T"), c.ClaimTask(), c.AcquireLease(resource="port:1")):
         assert isinstance(board.refusal(command, hostile), BadInput)

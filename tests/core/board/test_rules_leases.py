@@ -1,4 +1,4 @@
-"""R29: leases on named resources, by name and by path, with a time to live."""
+"""Leases on named resources, by name and by path, with a time to live."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""R13: nothing starts before all that it needs has landed, and cycles are refused, written out."""
+"""No task starts before its dependencies have landed; a refusal spells out the cycle."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""R12, R29, I3: a stale token is refused on every command that takes one.
+"""Every command that takes a token refuses a stale one.
 
 The commands are found by their fields, so that a new one is tested from the day it is written.
 """

@@ -1,4 +1,4 @@
-"""R20, R22, I9: pause, resume, stop, report; a pause holds for the witness and says why."""
+"""Pause, resume, stop and report; the witness honours a pause and says why."""
 
 import pytest
 

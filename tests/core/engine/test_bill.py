@@ -1,4 +1,4 @@
-"""R28: tokens to the token, money exactly, and unknown is not nothing."""
+"""Token counts and costs are exact, and an unknown cost is not zero."""
 
 from hypothesis import given
 from hypothesis import strategies as st

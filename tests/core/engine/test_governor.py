@@ -1,4 +1,4 @@
-"""R22, R23: limits are learned from the log, and a fleet settles at what its account bears."""
+"""Rate limits are learned from the log, and a fleet settles at what its account can sustain."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -158,7 +158,7 @@ def test_nothing_starts_before_the_reset_and_then_not_all_at_once() -> None:
     assert len(fleet.fill()) == 1, "all were refused: one of them tries"
 
 
-def test_those_who_never_ran_do_not_start_together_at_the_reset_either() -> None:
+def test_tasks_that_never_ran_do_not_start_together_at_the_reset_either() -> None:
     fleet = AccountBoard(40, total=20)
     sessions = fleet.fill()
     for session in sessions[:10]:

@@ -1,4 +1,4 @@
-"""R28: what was spent on what, from the log alone; budgets hold what is over them."""
+"""Spending is computed from the log alone; an exceeded budget blocks new work."""
 
 import pytest
 

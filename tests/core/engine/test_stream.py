@@ -1,4 +1,4 @@
-"""R18: facts add up to a summary that never grows beyond a bound."""
+"""Facts add up to a summary of bounded size."""
 
 from typing import get_args
 
@@ -106,7 +106,7 @@ def test_spending_is_of_the_model_that_began_unless_it_says_otherwise() -> None:
     assert (stream.bill.fresh, stream.turns, stream.model) == (2, 1, "m")
 
 
-def test_who_reacted_to_its_prompt_is_known_and_who_is_between_two_turns() -> None:
+def test_it_is_known_whether_an_engine_reacted_and_whether_it_is_between_turns() -> None:
     assert not of(f.Began(session="s"), f.Finished(trouble=f.Trouble.AUTH)).heard
     for fact in (f.Said(text="a"), f.Used(tool="t"), f.Spent(), f.Told(text="a"), f.Finished()):
         assert of(f.Began(session="s"), fact).heard

@@ -1,4 +1,4 @@
-"""R24: each rule of the watchdog has its bound, and the tree decides what is a loop."""
+"""Each rule of the watchdog has its limit, and the tree decides what counts as a loop."""
 
 import pytest
 from msgspec.structs import replace
@@ -145,7 +145,7 @@ def test_a_tree_that_changes_is_no_loop_however_often_a_call_is_made() -> None:
         loop = found.loop
 
 
-def test_a_call_that_is_no_longer_repeated_starts_anew() -> None:
+def test_the_count_starts_again_after_a_different_call() -> None:
     found = watch_loop(Loop("tree", since=9, alarmed=True), 1, "tree", BOUNDS)
     assert found.loop == Loop("tree", since=1)
 

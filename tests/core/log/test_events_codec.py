@@ -1,4 +1,4 @@
-"""R1, R4, I1: every event survives being stored; the stored format cannot change by accident."""
+"""Every event survives a round trip, and the stored format cannot change by accident."""
 
 from hashlib import sha256
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""R2, I2: the state is the fold of the log, and of nothing else."""
+"""The state is the fold of the log and nothing else."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""I1: a request with a key happens once; keys are part of the state, and are forgotten in time."""
+"""A request with a key takes effect once; keys are part of the state and expire."""
 
 import pytest
 

@@ -1,8 +1,8 @@
-"""R2: a snapshot of one shape is never read as another.
+"""A snapshot of one shape is never read as another.
 
-`state_shape.txt` has the version of the state and the fields of all that a snapshot holds. If it is
-not true any more, the shape has changed: raise VERSION in `corral/core/state.py` by one, so that
-old snapshots are thrown away, and write the file anew:
+`state_shape.txt` lists the version of the state and every field that a snapshot holds. If it no
+longer matches, the shape has changed: raise VERSION in `corral/core/log/state.py` by one, so that
+old snapshots are discarded, and write the file again:
 
     .venv/bin/python -m tests.core.log.test_state_version
 """

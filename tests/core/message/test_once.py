@@ -1,4 +1,4 @@
-"""R17: whatever is interleaved and whoever is killed, a message is told exactly once.
+"""A message is delivered exactly once, whatever the interleaving and whichever process dies.
 
 The rules of the core are driven by a small world: an inbox with files, programs that run in
 launches, and conversations that remember what they were told. Every step is what a witness, a

@@ -1,4 +1,4 @@
-"""R17: a message reaches the other once, and is in the log; who waits is seen as waiting."""
+"""A message is logged and delivered once; an agent that waits is shown as waiting."""
 
 import pytest
 
@@ -53,11 +53,11 @@ def test_a_recipient_is_a_session_a_task_a_role_or_people(
 
 
 @pytest.mark.parametrize("to", ["AF-9", "AF-1.9", "session:nope", "nobody", "role:"])
-def test_nobody_gets_no_message(board: Board, to: str) -> None:
+def test_a_message_needs_a_recipient(board: Board, to: str) -> None:
     assert board.refusal(c.SendMessage(to=to, text="Hello")).exit_code == 4
 
 
-def test_it_is_delivered_once_whoever_asks_how_often(board: Board) -> None:
+def test_it_is_delivered_once_however_often_it_is_fetched(board: Board) -> None:
     first, second = sent(board, "AF-1.1"), sent(board, "AF-1")
     assert taken(board, "ana") == []  # not hers
     assert taken(board, "AF-1.1") == [first, second]
@@ -67,7 +67,7 @@ def test_it_is_delivered_once_whoever_asks_how_often(board: Board) -> None:
     assert board.refusal(c.AcknowledgeMessage(message=second), "bo").code == "not_delivered"
 
 
-def test_a_task_is_asked_whoever_works_on_it_next(board: Board) -> None:
+def test_a_message_to_a_task_goes_to_its_next_session(board: Board) -> None:
     waits = sent(board, "AF-2")
     board.record(started(board.state, TaskId("AF-2"), board.now))
     assert [(m.id, m.launch) for m in messages.handed(board.state, "AF-2.1")] == [(waits, 1)]
@@ -81,7 +81,7 @@ def test_of_a_role_one_gets_it(board: Board) -> None:
     assert taken(board, "AF-1.1") == []
 
 
-def test_what_nobody_takes_in_time_is_given_up(board: Board) -> None:
+def test_an_undelivered_message_expires(board: Board) -> None:
     old = sent(board, "AF-1.1", ttl_s=10)
     board.wait(10)
     assert taken(board, "AF-1.1") == []
@@ -94,7 +94,7 @@ def test_what_nobody_takes_in_time_is_given_up(board: Board) -> None:
     assert (alert.kind, alert.subject) == ("undelivered", old)
 
 
-def test_who_asks_waits_until_it_is_answered(board: Board) -> None:
+def test_a_sender_of_a_question_waits_until_it_is_answered(board: Board) -> None:
     question = sent(board, "people", "AF-1.1", question=True)
     assert waits(board) == question
     assert taken(board, "ana") == [question]
@@ -106,7 +106,7 @@ def test_who_asks_waits_until_it_is_answered(board: Board) -> None:
     assert board.refusal(c.SendMessage(to="AF-1.1", text="t", reply_to="m-1")).exit_code == 4
 
 
-def test_a_question_that_nobody_answers_in_time_is_given_up(board: Board) -> None:
+def test_an_unanswered_question_expires(board: Board) -> None:
     question = sent(board, "people", "AF-1.1", question=True, ttl_s=10)
     assert [alert.kind for alert in board.state.alerts.values()] == ["question"]
     board.wait(10)
@@ -142,7 +142,7 @@ def test_text_for_a_session_answers_what_it_waits_for(board: Board) -> None:
     assert (session.waits, session.waited_at, board.state.alerts) == ("", board.now, {})
 
 
-def test_what_a_session_did_not_get_goes_to_whoever_is_next(board: Board) -> None:
+def test_an_undelivered_message_goes_to_the_next_session(board: Board) -> None:
     to_it, to_role = sent(board, "AF-1.1"), sent(board, "role:worker")
     session = board.state.sessions[board.get("AF-1").session]
     board.record(messages.take(board.state, session.id, board.now))

@@ -1,4 +1,4 @@
-"""R13, R14, R35: a plan becomes a convoy and its tasks at once, and again without effect."""
+"""Applying a plan creates its convoy and tasks at once; applying it again changes nothing."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""R35: the graph as text: every need is a line that can be followed, or is named."""
+"""The graph as text: every dependency is drawn as a line or named."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""R13, R14: stated needs, inferred ones with their reasons, waves, the critical path."""
+"""Stated dependencies, inferred ones with their reasons, waves, and the critical path."""
 
 import pytest
 from hypothesis import given

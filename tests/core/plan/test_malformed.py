@@ -1,4 +1,4 @@
-"""R34, R35: each malformed plan gets its precise message, with its line; all of them at once."""
+"""Each error in a plan gets a precise message with its line; all are reported together."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""R34: what an engine is told that plans, and what goes back to it when it is wrong."""
+"""The prompts for an engine that plans, and the corrections sent back to it."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""R34, R35: one schema, whichever way it is written; and where it is written."""
+"""TOML, Markdown and JSON give the same plan, and each part knows its line."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""R14: a coming conflict is told once, cleared when it is over, and can hold a task back."""
+"""A coming conflict is reported once, cleared when it is over, and can hold a task back."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""R16, R23: the witness looks again in time for what makes no event, and rarely otherwise."""
+"""The witness wakes in time for what makes no event, and rarely otherwise."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""R15: a task that failed rests before it is tried again: longer each time, never for ever."""
+"""A failed task is retried after a delay that grows up to a limit."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""R16: silence is looked at and then ended; words without outputs are an alarm of their own."""
+"""A silent session is questioned, then ended; words without output raise their own alert."""
 
 import pytest
 from hypothesis import given
@@ -51,7 +51,7 @@ def test_silence_is_only_ever_judged_more_severely(silent: int, more: int, barre
     assert order[pulse(signs, NOW, BEAT_S, barren)] <= order[pulse(later, NOW, BEAT_S, barren)]
 
 
-def test_nobody_is_stopped_who_was_not_looked_at_before() -> None:
+def test_no_session_is_stopped_without_an_earlier_alert() -> None:
     assert LOOK_BEATS < STOP_BEATS
 
 

@@ -1,4 +1,4 @@
-"""What a session is told (R27): exact, short, and out of reach of the texts in it."""
+"""The brief is exact and short, and the texts quoted in it cannot alter it."""
 
 import re
 from typing import Any
@@ -113,7 +113,7 @@ def test_what_is_not_there_is_not_spoken_of() -> None:
 
 
 @pytest.mark.parametrize("role", ["observer", "meta-orchestrator"])
-def test_who_may_change_nothing_is_told_so_and_is_not_told_to_commit(role: str) -> None:
+def test_a_read_only_session_is_told_so_and_is_not_told_to_commit(role: str) -> None:
     found = brief(task(role=role, paths=("src/**",)))
     assert "## You may change nothing" in found
     assert "your diff must be empty" in found

@@ -1,4 +1,4 @@
-"""R20, R24: what each verdict leads to is one table: attempts, rests, people, resumption."""
+"""One table says what follows from each verdict: attempts, delays, alerts, resumption."""
 
 import pytest
 
@@ -84,7 +84,7 @@ def test_what_uses_up_no_attempt_does_so_only_so_often(verdict: Verdict) -> None
     assert board.get(board.name).failures == 1
 
 
-def test_who_needs_a_person_says_so_and_nothing_is_tried_again_for_ever() -> None:
+def test_a_verdict_that_needs_a_person_says_so_and_no_retry_is_endless() -> None:
     for verdict, then in AFTER.items():
         if then.again in (Again.NEVER, Again.BLOCKED) and verdict is not Verdict.PROVED:
             assert then.person, verdict

@@ -1,4 +1,4 @@
-"""I3, I5, I6: a session starts with a claim and a slot, and its end moves its task once."""
+"""A session starts with a claim and a slot, and its end moves its task once."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -388,7 +388,7 @@ def test_ports_are_kept_with_the_claim_and_given_back_at_the_end() -> None:
     assert list(board.state.leases) == ["port:20000"]
 
 
-def test_who_comes_too_late_still_gives_back_what_it_held() -> None:
+def test_a_late_session_still_releases_what_it_held() -> None:
     board = with_ports()
     board.do(c.CancelTask(task=TASK))
     assert types(board.end()) == ["session.ended", "lease.released", "lease.released"]

@@ -1,4 +1,4 @@
-"""R8, I5: never more sessions than allowed, whatever the state; the reserve is for the urgent."""
+"""There are never more sessions than allowed; the reserve is for urgent tasks."""
 
 from collections import Counter
 
@@ -149,7 +149,7 @@ def test_a_full_pool_lets_the_others_pass() -> None:
     assert [task.id for task in found] == ["AF-0", "AF-2"]
 
 
-def test_who_waits_is_told_what_for() -> None:
+def test_a_waiting_task_says_what_it_waits_for() -> None:
     state = State()
     state.sessions[SessionId("X-1.1")] = session("X-1.1", "a")
     calm = task(1, urgent=False, priority=0, engine="", state=TaskState.TODO)

@@ -1,4 +1,4 @@
-"""R20, R21, I6: what a session came to is judged by facts, each lie by its own name."""
+"""A session is judged by facts, and each kind of false claim gets its own verdict."""
 
 import itertools
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""How a convoy stands: whether anything can still happen by itself, and what its report says."""
+"""Whether a convoy can still make progress on its own, and what its report says."""
 
 import pytest
 

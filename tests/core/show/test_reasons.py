@@ -1,4 +1,4 @@
-"""Whatever is on the board can be asked why it is as it is."""
+"""`why` explains everything on the board."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""R37: the dashboard's rows, and what differs between two boards."""
+"""The dashboard's rows, and the difference between two boards."""
 
 from random import Random
 

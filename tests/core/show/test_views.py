@@ -1,4 +1,4 @@
-"""R6: what is shown is the same on every interface and at any time, and never shows a token."""
+"""Every interface shows the same view, at any time, and never a token."""
 
 import msgspec
 
@@ -75,7 +75,7 @@ def test_a_line_of_the_board_and_the_full_view_agree() -> None:
         assert line.items() <= full.items()
 
 
-def test_nobody_is_shown_a_token() -> None:
+def test_no_view_shows_a_token() -> None:
     board = busy()
     claim = next(task.claim for task in board.state.tasks.values() if task.claim)
     shown = msgspec.json.encode(

@@ -1,4 +1,4 @@
-"""R6, I9: `why` and the claim rule are one: what it explains is what would be decided."""
+"""`why` explains exactly what the claim rule would decide."""
 
 from typing import Any
 

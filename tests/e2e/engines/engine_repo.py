@@ -1,4 +1,4 @@
-"""A project whose agents are engines: small programs that print facts, like a runner does."""
+"""A project whose agents are engines: small programs that print facts, as a runner does."""
 
 import json
 import subprocess

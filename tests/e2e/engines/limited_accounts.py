@@ -1,4 +1,4 @@
-"""Whole runs of a workers on accounts that bear only so many at once."""
+"""Whole runs of many workers on accounts with a limit on concurrent sessions."""
 
 import json
 import sys

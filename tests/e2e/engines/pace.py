@@ -1,4 +1,4 @@
-"""How many sessions ran, and when, as the log tells."""
+"""How many sessions ran, and when, according to the log."""
 
 from itertools import pairwise
 from typing import Any

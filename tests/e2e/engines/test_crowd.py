@@ -1,4 +1,4 @@
-"""I8: many engines that talk much cost the witness no memory."""
+"""Many talkative engines do not make the witness use more memory."""
 
 from pathlib import Path
 

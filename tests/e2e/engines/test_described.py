@@ -1,4 +1,4 @@
-"""R18: an eighth engine is a few lines of the configuration, with all that the seven have."""
+"""An engine described in the configuration can do all that a built-in one can."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""R22, R23: accounts that bear five at once, from twenty tasks each on the board to all landed."""
+"""Accounts that allow five sessions at once land twenty tasks each."""
 
 import time
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""R24: a key that an agent writes into its work does not land, and nobody builds on it."""
+"""Work that contains a key does not land, and nothing is built on it."""
 
 import pytest
 

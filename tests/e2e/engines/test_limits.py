@@ -1,4 +1,4 @@
-"""R22, R23: a limit is a pause: no attempt is used up, all come back, and not all at once."""
+"""A rate limit is a pause: it uses up no attempt, and sessions come back one after another."""
 
 import pytest
 

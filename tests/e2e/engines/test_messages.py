@@ -1,4 +1,4 @@
-"""R17: a message reaches an agent that never asks for it, once, at its next turn."""
+"""A message reaches an agent that never asks for it, once, at its next turn."""
 
 import json
 import os
@@ -149,7 +149,7 @@ def test_an_agent_that_asks_and_ends_its_turn_is_left_until_it_is_answered(
     assert project.alerts() == {}
 
 
-def test_who_waits_for_an_answer_is_not_silent(project: EngineRepo) -> None:
+def test_an_agent_that_waits_for_an_answer_is_not_silent(project: EngineRepo) -> None:
     project.configure(CONFIG.replace("beat_s = 60", "beat_s = 3") + "turn_s = 9\n")
     ask = f"{CORRAL} message send people 'Which one?' --question"
     got = f"until {CORRAL} message read | grep -q Blue; do sleep 0.2; done"
@@ -296,7 +296,7 @@ def test_a_turn_that_broke_off_before_it_heard_anything_is_told_again(project: E
     assert len(project.of_type("message.delivered")) == 1
 
 
-def test_who_sent_what_nobody_took_is_told(project: EngineRepo) -> None:
+def test_the_sender_of_an_undelivered_message_is_told(project: EngineRepo) -> None:
     go = project.path.parent / "go"
     other = project.add("Nobody", "--needs", project.add("First", "--for", "ana"))
     ask = f"{CORRAL} message send {other} 'Are you there?' --question --ttl 1 >&2"

@@ -1,4 +1,4 @@
-"""R28: budgets stop while it runs, figures are right to the token, unknown is not nothing."""
+"""Budgets stop a running session, token counts are exact, and unknown costs are not zero."""
 
 from tests.e2e.engines.engine_repo import CONFIG, DONE, WORK, EngineRepo, began, fact, script
 

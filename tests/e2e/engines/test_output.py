@@ -1,4 +1,4 @@
-"""R18: an engine's output is shown in words, and as it is if that is asked for."""
+"""An engine's output is shown in words, or raw on request."""
 
 from tests.e2e.engines.engine_repo import CONFIG, DONE, WORK, EngineRepo, began, fact, first, script
 

@@ -1,4 +1,4 @@
-"""R18: a profile with the type of a real agent runs it by its recipe, and reads its own output."""
+"""A profile with an agent's type runs it by its recipe and reads its output."""
 
 import json
 import os

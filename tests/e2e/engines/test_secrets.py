@@ -1,4 +1,4 @@
-"""R24: keys come by name, and their values are in no log, brief, tree or readable file."""
+"""Keys are passed by name; their values are in no log, brief, tree or readable file."""
 
 import stat
 from hashlib import sha256

@@ -1,4 +1,4 @@
-"""R18, R24: what an engine came to is told by its last word, git and checks, not by its code."""
+"""A session is judged by its last word, git and checks, not by the engine's exit code."""
 
 from tests.e2e.engines.engine_repo import (
     CONFIG,

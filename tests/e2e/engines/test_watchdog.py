@@ -1,4 +1,4 @@
-"""R19, R24, I8: what hangs, loops, asks or fills up is noticed; every reaction is bounded."""
+"""An engine that hangs, loops, asks or fills up is noticed; every reaction is bounded."""
 
 import signal
 
@@ -97,7 +97,7 @@ def test_a_question_is_answered_by_policy_or_given_to_a_person(project: EngineRe
     assert helps in project.here("why", asked, code=0).out
 
 
-def test_a_live_question_is_an_alert_and_waits_for_so_long_only(project: EngineRepo) -> None:
+def test_a_live_question_is_an_alert_with_a_timeout(project: EngineRepo) -> None:
     project.configure(CONFIG.replace("grace_s = 1", "grace_s = 1\nanswer_s = 2"))
     task = project.script(script(began(), fact("asked", text="May I?"), "sleep 60"))
     with project.witness():

@@ -1,4 +1,4 @@
-"""R34: the conversation goes on: words, changed plans, and what has started stays as it is."""
+"""The conversation with the mayor: answers, amended plans, and started work left as it is."""
 
 from pathlib import Path
 

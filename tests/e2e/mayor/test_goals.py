@@ -1,4 +1,4 @@
-"""R33, R34: `corral run GOAL`: from words to a landed branch; and what a failure leads to."""
+"""`corral run GOAL`: from a sentence to a landed branch, and what a failure leads to."""
 
 import subprocess
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""R34: an engine makes a plan; what is wrong goes back; nothing comes of an invalid one."""
+"""An engine proposes a plan; errors go back to it, and an invalid plan creates nothing."""
 
 import subprocess
 from pathlib import Path
@@ -157,7 +157,7 @@ def test_killed_in_the_middle_the_same_conversation_goes_on(project: MayorRepo, 
     project.nothing_left()
 
 
-def test_an_engine_that_dies_with_who_asked_is_asked_again(project: MayorRepo) -> None:
+def test_an_engine_that_dies_with_its_caller_is_asked_again(project: MayorRepo) -> None:
     project.script(f'echo $PPID > "{project.place}/up"; sleep 60')
     project.answers(GOOD)
     process = project.started("mayor", "start", "--task", GOAL, stderr=subprocess.DEVNULL)

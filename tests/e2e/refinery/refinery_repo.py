@@ -1,4 +1,4 @@
-"""A repository with work handed in by hand: branches made by git, no agents, and the refinery."""
+"""A repository with the refinery and branches made by git instead of agents."""
 
 import json
 import subprocess

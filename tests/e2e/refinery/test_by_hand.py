@@ -1,4 +1,4 @@
-"""R31, R32: what a person can ask of the queue, each explained; other people's CI; no checks."""
+"""What a person can ask of the queue, with explanations; external CI; no checks at all."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""I7: the user's checkout stays as it is to the byte, whatever state it is in, and work lands."""
+"""Work lands while the user's checkout, in any state, stays the same to the byte."""
 
 from collections.abc import Callable
 from pathlib import Path

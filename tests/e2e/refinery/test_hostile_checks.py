@@ -55,7 +55,7 @@ if [ -e forks ]; then setsid sleep 1000 & setsid sleep 1000 & echo forked; exit 
     assert list(temporary.iterdir()) == []
 
 
-def test_runs_that_come_to_nothing_rest_longer_and_longer_and_blame_nobody(
+def test_runs_without_a_result_are_retried_with_growing_delays_and_blame_no_change(
     tmp_path: Path,
 ) -> None:
     broken = tmp_path / "broken"

@@ -1,4 +1,4 @@
-"""R30, R33: strategies, dependencies, and whatever strange thing can be handed in."""
+"""Strategies, dependencies, and the strangest changes that can be handed in."""
 
 import os
 import subprocess

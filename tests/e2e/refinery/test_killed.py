@@ -1,4 +1,4 @@
-"""I2, I4, I5: killed after every single write, a refinery lands all once and loses nothing."""
+"""A refinery killed after every single write lands everything once and loses nothing."""
 
 import random
 import subprocess

@@ -1,4 +1,4 @@
-"""R31: conflicts that need nobody: kept on both sides, made anew by a command, resolved before."""
+"""Conflicts resolved automatically: keep both sides, regenerate, or reuse a resolution."""
 
 import subprocess
 from pathlib import Path
@@ -34,7 +34,7 @@ def results(project: RefineryRepo) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("strategy", ["squash", "rebase"])
-def test_files_in_conflict_are_made_anew(tmp_path: Path, strategy: str) -> None:
+def test_conflicting_generated_files_are_regenerated(tmp_path: Path, strategy: str) -> None:
     project = make_parts(tmp_path / "project", "ls parts > all.lock")
     if strategy == "rebase":
         config = project.path / ".corral" / "config.toml"
@@ -88,7 +88,7 @@ def test_both_sides_are_kept_where_that_is_declared(tmp_path: Path) -> None:
     assert sorted(said) == ["entry 0", "entry 1", "entry 2"]
 
 
-def test_a_conflict_that_was_resolved_once_needs_nobody_again(tmp_path: Path) -> None:
+def test_a_recorded_resolution_is_reused(tmp_path: Path) -> None:
     project = make_refinery_repo(tmp_path / "project", "true\n", "slots = 1\n")
     start = project.branch("start", {"notes": "1\n"})
     project.git("reset", "--hard", "--quiet", start)

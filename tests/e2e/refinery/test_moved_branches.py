@@ -1,4 +1,4 @@
-"""I4, I5: branches and the trunk move; only what was handed in and checked lands."""
+"""Branches and the trunk move, but only what was handed in and checked lands."""
 
 from pathlib import Path
 from typing import Any
@@ -115,7 +115,7 @@ def test_a_trunk_that_loses_what_landed_is_put_back(project: GatedRefineryRepo) 
 
 
 @pytest.mark.parametrize("first", ["bad-1", "file-1"])
-def test_work_that_is_handed_in_anew_is_never_judged_by_the_old_run(
+def test_resubmitted_work_is_never_judged_by_the_old_run(
     project: GatedRefineryRepo, first: str
 ) -> None:
     task = project.hand_in({first: "x\n"})

@@ -1,4 +1,4 @@
-"""R30, R31, I4: forty per hour or two hundred at once, the target is green wherever it ever was."""
+"""The target is green at every commit, at forty changes per hour or two hundred at once."""
 
 import random
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A real server of a real repository, and a client that knows no more than HTTP."""
+"""A real server of a real repository, and a client that knows only HTTP."""
 
 import http.client
 import json

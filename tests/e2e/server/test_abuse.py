@@ -1,4 +1,4 @@
-"""Security: what is meant to break the server, or to get past it, is refused or survived."""
+"""Attempts to break the server, or to get past its checks, are refused or survived."""
 
 import resource
 import socket
@@ -138,7 +138,7 @@ def test_a_thousand_idle_connections_fit_into_the_usual_limit_of_open_files(boar
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-def test_who_dribbles_or_only_connects_holds_up_nobody(served: Served) -> None:
+def test_a_slow_or_silent_client_blocks_no_other(served: Served) -> None:
     """A thousand idle connections, a head that comes byte by byte, a body that never comes."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 4096)), hard))
@@ -173,7 +173,7 @@ def test_who_dribbles_or_only_connects_holds_up_nobody(served: Served) -> None:
     assert served.get("/api/whoami").status == 200
 
 
-def test_whoever_is_in_the_middle_of_a_request_neither_keeps_a_server_from_ending_nor_makes_noise(
+def test_a_request_in_flight_neither_blocks_shutdown_nor_logs_an_error(
     board: Board,
 ) -> None:
     with serve(board) as served:

@@ -1,4 +1,4 @@
-"""R38, I3, I9: who may do what. Every route is tried with every wrong credential there is."""
+"""Who may do what: every route is tried with every kind of wrong credential."""
 
 import socket
 import ssl

@@ -1,4 +1,4 @@
-"""R12, R17, R38: agents work together through MCP, spoken by the official client."""
+"""Agents work together through MCP, with the official client."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""R12, I1, I3: many claimers over HTTP; the server is killed among them, and nothing is lost."""
+"""Many clients claim over HTTP while the server is killed; no claim is lost."""
 
 import threading
 from collections import Counter

@@ -1,4 +1,4 @@
-"""R37: what the dashboard asks for about one thing, and the mayor over HTTP; real agents."""
+"""The dashboard's detail views, and the mayor over HTTP, with real agents."""
 
 import json
 from pathlib import Path

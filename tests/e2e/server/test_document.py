@@ -1,4 +1,4 @@
-"""R38: what the OpenAPI document says is what the server does, for whatever is thrown at it."""
+"""The server does what its OpenAPI document says, whatever is sent to it."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""R37, I1: the event stream gives every event once and in order, whatever becomes of its client."""
+"""The event stream delivers every event once and in order, whatever its client does."""
 
 import random
 import signal

@@ -1,4 +1,4 @@
-"""R39, I1: the command line finds the server by itself, and needs none: nothing lost or doubled."""
+"""The CLI finds a running server but does not need one; nothing is lost or done twice."""
 
 import json
 import os

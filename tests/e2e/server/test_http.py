@@ -1,4 +1,4 @@
-"""R38, R39, R12: every command and view over HTTP; nothing lost, nothing doubled."""
+"""Every command and view over HTTP; nothing is lost or done twice."""
 
 import json
 from collections.abc import Iterator

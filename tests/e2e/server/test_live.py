@@ -1,4 +1,4 @@
-"""R37: the dashboard's stream: the board, then every change, also after a cut. And the past."""
+"""The dashboard's stream: the board, every change, resumption after a cut, and the past."""
 
 import os
 import random

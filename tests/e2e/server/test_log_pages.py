@@ -1,4 +1,4 @@
-"""R37: looking for events in a long log: each page is what a plain look through all of it finds."""
+"""Each page of a search through a long log equals what a full scan finds."""
 
 from collections.abc import Callable
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""R17, R20, R22: real sessions under `corral up`: bounded by their key, spoken to, paused."""
+"""Real sessions under `corral up`: restricted by their key, sent messages, paused."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""R39: `corral up` runs everything of one repository, once, and disturbs no other."""
+"""`corral up` runs everything for one repository, once, and disturbs no other."""
 
 import json
 import os

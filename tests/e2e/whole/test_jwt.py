@@ -1,4 +1,4 @@
-"""R13, R34, R36: the plan of the JWT example, with three engine profiles, from start to landed."""
+"""The JWT example with three engine profiles, from plan to landed."""
 
 import json
 import sys

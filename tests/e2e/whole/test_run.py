@@ -1,4 +1,4 @@
-"""`corral run --headless`: the exit code tells what a plan came to, and so do its files (R36)."""
+"""`corral run --headless`: its exit code and its files say how a plan ended."""
 
 import fcntl
 import json

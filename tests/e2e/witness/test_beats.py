@@ -1,4 +1,4 @@
-"""R16: silence is looked at and ended, words are not outputs, a result ends the session."""
+"""A silent session is questioned and ended, words are not output, a result ends the session."""
 
 import pytest
 
@@ -91,7 +91,7 @@ def test_a_result_that_is_no_object_is_told_and_ends_nothing(project: WitnessRep
     assert project.of_type("session.stop_asked") == []
 
 
-def test_a_result_that_nobody_acts_on_is_told_once_and_cleared_when_somebody_does(
+def test_an_ignored_result_is_reported_once_and_cleared_when_handled(
     project: WitnessRepo,
 ) -> None:
     project.configure(FAST)

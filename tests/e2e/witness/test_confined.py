@@ -1,4 +1,4 @@
-"""R10: a confined session can write to its own tree only, and an observer to no file of it."""
+"""A confined session can write only to its own tree, and an observer to nothing."""
 
 import pytest
 

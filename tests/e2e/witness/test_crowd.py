@@ -1,4 +1,4 @@
-"""R7, R25, I7: many agents at once, each in its own tree; the user's checkout is not touched."""
+"""Many agents at once, each in its own tree; the user's checkout is untouched."""
 
 from pathlib import Path
 

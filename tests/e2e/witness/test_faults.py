@@ -1,4 +1,4 @@
-"""R25: the trouble of one session is told, and stops neither the witness nor its other sessions."""
+"""A fault in one session is reported and stops neither the witness nor other sessions."""
 
 import subprocess
 from pathlib import Path

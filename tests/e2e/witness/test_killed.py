@@ -1,4 +1,4 @@
-"""R21, R25, I5, I6: the witness, an agent, or everything at once is killed, and nothing is lost."""
+"""The witness, an agent, or everything at once is killed, and nothing is lost."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""R8, R20, I5, I7, I8: every liar gets its own right verdict, harms nobody, and loses nothing.
+"""Every false claim gets its own verdict, harms nobody, and loses nothing.
 
 All of them run side by side, with honest neighbours, under one witness.
 """

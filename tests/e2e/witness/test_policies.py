@@ -1,4 +1,4 @@
-"""R9: what is left uncommitted may be committed on behalf of the agent, if that is configured."""
+"""Uncommitted work may be committed on the agent's behalf, if configured."""
 
 from tests.e2e.witness.witness_repo import QUIET, WitnessRepo
 

@@ -1,4 +1,4 @@
-"""R14: a conflict that is coming is seen while agents still work, told once, and cleared."""
+"""A coming conflict is seen while agents work, reported once, and cleared."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""R15: never more sessions than allowed, at any event; a subtree keeps to its budget and depth."""
+"""At every event the session limits hold; a subtree keeps to its budget and depth."""
 
 import json
 

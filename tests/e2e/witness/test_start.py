@@ -1,4 +1,4 @@
-"""R7, R20: what keeps a session from starting is said by name and frees the slot."""
+"""Whatever prevents a session from starting is named, and the slot is freed."""
 
 import pytest
 

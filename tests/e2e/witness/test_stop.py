@@ -1,4 +1,4 @@
-"""R23, I6: after a stop nothing is alive, whatever the agent did; output is bounded."""
+"""After a stop nothing is alive, whatever the agent did; output is bounded."""
 
 import json
 import time

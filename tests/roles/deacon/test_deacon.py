@@ -1,4 +1,4 @@
-"""R25, R29: the deacon and the board: claims, leases, lost sessions, alerts, one at a time."""
+"""The deacon and the board: claims, leases, lost sessions, alerts, one deacon at a time."""
 
 import os
 import subprocess

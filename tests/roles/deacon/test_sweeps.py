@@ -1,4 +1,4 @@
-"""R9, R25: the deacon and the machine: strays, trees, rooms, kept work; never what is not ours."""
+"""The deacon cleans up strays, trees, rooms and kept work, and nothing that is not ours."""
 
 import os
 from pathlib import Path
@@ -17,7 +17,7 @@ from tests.world.processes.sessions import await_in
 from tests.world.trees.tree_repo import commit_file, everything, git
 
 
-def test_strays_of_sessions_that_are_over_are_ended_and_nobody_else(project: DeaconRepo) -> None:
+def test_only_strays_of_ended_sessions_are_killed(project: DeaconRepo) -> None:
     over, live = project.begin(), project.begin()
     project.end(over)
     run = project.repository.git_dir
@@ -141,7 +141,7 @@ def test_what_still_runs_is_ended_before_its_room_goes(project: DeaconRepo) -> N
     assert not os.path.exists(folder)
 
 
-def test_check_trees_and_old_runs_go_when_nobody_uses_them(project: DeaconRepo) -> None:
+def test_unused_check_trees_and_old_runs_are_removed(project: DeaconRepo) -> None:
     pool = Pool(project.repository)
     runs = Runs(pool)
     over = runs.start(1, "over", "main", ["true"], deadline_s=60)

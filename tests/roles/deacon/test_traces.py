@@ -1,4 +1,4 @@
-"""R39: traces of tasks, from the plan to the landing, at a real collector: each once."""
+"""Each task's trace, from plan to landing, reaches a real collector once."""
 
 import os
 import signal
@@ -186,7 +186,7 @@ def test_without_an_endpoint_nothing_of_it_is_loaded(tmp_path: Path) -> None:
     assert not loaded & {"opentelemetry", "requests", "google"}
 
 
-def test_who_has_not_installed_it_is_told(tmp_path: Path) -> None:
+def test_a_missing_dependency_is_reported(tmp_path: Path) -> None:
     ci = ran(tmp_path, '[telemetry]\nendpoint = "http://127.0.0.1:9"\n')
     hidden = tmp_path / "hidden" / "opentelemetry"
     hidden.mkdir(parents=True)

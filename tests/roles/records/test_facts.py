@@ -1,4 +1,4 @@
-"""R18: facts are read whole while they are written, across rotation, in bounded memory, twice."""
+"""Facts are read completely while being written, across rotation, in bounded memory."""
 
 import json
 from pathlib import Path

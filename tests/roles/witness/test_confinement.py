@@ -1,4 +1,4 @@
-"""R10: where sessions cannot be confined, they are told so, and do not start."""
+"""Sessions that cannot be confined do not start, and say so."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A sweep of the radar: what is told of, what is left to others, and what it costs."""
+"""A radar sweep: what it reports, what it leaves to others, and what it costs."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -105,7 +105,7 @@ def test_two_of_one_convoy_if_somebody_is_at_it(field: SweptRepo) -> None:
     assert field.view.starts == [], "what did not change costs nothing"
 
 
-def test_what_landed_is_told_of_once_and_not_of_each_who_has_it(field: SweptRepo) -> None:
+def test_landed_work_is_reported_once_and_not_for_each_holder(field: SweptRepo) -> None:
     landed = field.commit("part0/file0.txt", "landed\n")
     field.trunk(landed)
     git(field.repo, "branch", "old", field.commit("part0/file0.txt", "old\n"))

@@ -95,7 +95,7 @@ def test_a_change_that_hides_its_time_is_seen(checks: CheckRuns, tmp_path: Path)
     assert file.read_text() == "content of 1\n"
 
 
-def test_a_folder_that_is_gone_or_a_link_is_made_anew(checks: CheckRuns, tmp_path: Path) -> None:
+def test_a_missing_folder_or_a_link_is_recreated(checks: CheckRuns, tmp_path: Path) -> None:
     path = Path(checks.pool.checkout(1, "main"))
     (checks.repo / "precious").write_text("untracked, of the user")
     before = everything(checks.repo, leaving_out=(b".git",))

@@ -1,4 +1,4 @@
-"""Runs of checks: the right outcome, told from the folder alone."""
+"""Check runs: the right outcome, read from the run's folder alone."""
 
 import os
 import signal
@@ -68,7 +68,7 @@ def test_a_run_gets_a_clean_environment(checks: CheckRuns, monkeypatch: pytest.M
     assert os.listdir(found["TMPDIR"]) == []
 
 
-def test_the_deadline_is_kept_without_whoever_started_the_run(checks: CheckRuns) -> None:
+def test_the_deadline_holds_after_the_starter_has_died(checks: CheckRuns) -> None:
     hang = "trap '' TERM; echo hangs; while :; do sleep 1; done"
     done = checks.run("true", hang, deadline_s=3)
     assert (done.result, done.command) == (RunResult.TIMED_OUT, hang)

@@ -124,7 +124,7 @@ def test_an_account_that_says_when_it_is_free_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", AGENTS)
-def test_lines_that_nobody_expected_are_no_error(name: str, tmp_path: Path) -> None:
+def test_unexpected_lines_are_no_error(name: str, tmp_path: Path) -> None:
     reader = find(name).reader(job(tmp_path))
     facts: list[Fact] = []
     for line in (b"", b"\xff\xfe", b"{", b"{}", b"[1]", b"null", b'{"type": 7}', b"x" * 100_000):

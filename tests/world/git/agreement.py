@@ -1,4 +1,4 @@
-"""Compare what we make of a fork with what git makes of it in a working tree."""
+"""Compares our result of a merge with what git makes of it in a working tree."""
 
 import re
 from collections import Counter

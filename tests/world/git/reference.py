@@ -1,4 +1,4 @@
-"""What git itself makes of two branches, with a working tree, as a user would."""
+"""What git itself makes of two branches, in a working tree, as a user would."""
 
 import os
 import subprocess

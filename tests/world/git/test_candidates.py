@@ -1,4 +1,4 @@
-"""Stacks of changes: who wrote them, what they say, that they are made once and always the same."""
+"""Stacks of changes: authors, messages, built once and always the same."""
 
 import subprocess
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Whoever holds off collecting of garbage does it in git's own way."""
+"""Garbage collection is held off in git's own way."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ def test_git_collects_nothing_while_it_is_held_off(tmp_path: Path) -> None:
     assert not list((repo / ".git").glob("gc.pid*"))
 
 
-def test_a_file_of_one_who_is_dead_is_replaced_and_one_of_the_living_is_not(tmp_path: Path) -> None:
+def test_a_dead_process_loses_its_lock_file_and_a_live_one_does_not(tmp_path: Path) -> None:
     (tmp_path / "gc.pid").write_text("999999999 somewhere")
     with garbage.held_off(str(tmp_path)) as held:
         assert held

@@ -1,4 +1,4 @@
-"""Landing moves one ref and nothing else; what is wrong with a candidate is said before."""
+"""Landing moves one ref and nothing else; a bad candidate is refused beforehand."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Git processes that stay open: right answers, also after something went wrong."""
+"""Long-lived git processes give right answers, even after an error."""
 
 from pathlib import Path
 

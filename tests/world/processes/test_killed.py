@@ -1,4 +1,4 @@
-"""Whoever is killed, the truth about a session can be told and nothing of it stays behind."""
+"""Whichever process is killed, a session's end is known and nothing stays behind."""
 
 import json
 import os
@@ -136,7 +136,7 @@ def test_a_removed_folder_does_not_keep_the_session_alive(sessions: Sessions) ->
     assert end.reason is EndReason.LOST
 
 
-def test_the_keeper_goes_away_when_nobody_needs_it(sessions: Sessions) -> None:
+def test_an_idle_keeper_exits(sessions: Sessions) -> None:
     sessions.shell("a", "exec sleep 1000")
     keeper = sessions.keeper()
     fd = os.pidfd_open(keeper.pid)

@@ -136,7 +136,7 @@ def test_a_withdrawn_folder_starts_nothing(sessions: Sessions) -> None:
     assert not (sessions.root / "ran").exists()
 
 
-def test_a_hung_keeper_keeps_nobody_waiting_and_starts_nothing_later(sessions: Sessions) -> None:
+def test_a_hung_keeper_blocks_no_caller_and_starts_nothing_later(sessions: Sessions) -> None:
     sessions.shell("first", "exec sleep 1000")
     keeper = sessions.keeper()
     os.kill(keeper.pid, signal.SIGSTOP)
@@ -160,7 +160,7 @@ def test_a_long_path_is_no_obstacle(sessions: Sessions) -> None:
     assert os.stat(sessions.run).st_mode & 0o777 == 0o700
 
 
-def test_one_keeper_serves_many_who_start_at_once(sessions: Sessions) -> None:
+def test_one_keeper_serves_many_concurrent_starts(sessions: Sessions) -> None:
     names = [f"s{number}" for number in range(24)]
     starting = [threading.Thread(target=sessions.shell, args=(name, "exit 7")) for name in names]
     for thread in starting:

@@ -74,7 +74,9 @@ def test_a_program_may_finish_its_work_when_asked_to_stop(sessions: Sessions) ->
 
 
 @pytest.mark.alone
-def test_who_ignores_the_request_is_killed_after_the_grace(sessions: Sessions) -> None:
+def test_a_program_that_ignores_the_request_is_killed_after_the_grace_period(
+    sessions: Sessions,
+) -> None:
     sessions.shell("a", "trap '' TERM; echo > ready; while :; do sleep 1000; done", grace_s=0.5)
     written(str(sessions.root / "ready"))
     begun = time.monotonic()

@@ -1,4 +1,4 @@
-"""Trees are made many at once, never twice, reused without a trace, and never in the user's way."""
+"""Trees are created concurrently, never twice, reused without a trace, out of the user's way."""
 
 import hashlib
 import json
@@ -52,7 +52,7 @@ def test_32_processes_make_32_trees_from_cold(repo: Path) -> None:
     assert len(opened(repo).list()) == 32
 
 
-def test_whoever_reads_all_refs_meanwhile_finds_only_commits(repo: Path, trees: Trees) -> None:
+def test_a_concurrent_reader_of_all_refs_finds_only_commits(repo: Path, trees: Trees) -> None:
     with ThreadPoolExecutor(1) as pool:
         made = pool.submit(
             lambda: [trees.make(f"s{n}", f"convoy/x/{n}", "main") for n in range(40)]

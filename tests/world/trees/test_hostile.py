@@ -1,4 +1,4 @@
-"""A session may do anything to its tree and its repository: nothing of it runs or is lost."""
+"""Whatever a session does to its tree and repository, none of it runs and nothing is lost."""
 
 import os
 import shutil

@@ -223,7 +223,7 @@ def test_kept_work_is_listed_and_expires(repo: Path, trees: Trees) -> None:
     assert trees.keep.list_kept() == []
 
 
-def test_what_is_kept_survives_whoever_collects_garbage_meanwhile(repo: Path, trees: Trees) -> None:
+def test_kept_work_survives_concurrent_garbage_collection(repo: Path, trees: Trees) -> None:
     made = [trees.make(f"s{n}", f"convoy/x/{n}", "main") for n in range(4)]
     over = threading.Event()
 

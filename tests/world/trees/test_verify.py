@@ -1,4 +1,4 @@
-"""What was written is compared with the disk: any difference stops a removal."""
+"""The copy is compared with the disk; any difference stops a removal."""
 
 import os
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""A repository to stand on, an agent's hands in a tree, and a way to see everything in a folder."""
+"""A repository, an agent's hands in a tree, and a way to see everything in a folder."""
 
 import os
 import stat

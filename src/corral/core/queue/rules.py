@@ -1,7 +1,7 @@
 """Decisions about work on its way to the target branch.
 
-The refinery proposes; here it is said yes or no, inside the log's transaction. What may land is
-decided in one place, `begin_landing`: I4 is written there.
+The refinery proposes; these rules accept or refuse, inside the log's transaction. What may land is
+decided in one place, `begin_landing`.
 """
 
 from collections.abc import Callable, Sequence
@@ -206,7 +206,7 @@ def end_check(
 def begin_landing(state: State, run: str) -> Decision:
     """Announce that the trunk moves to what a run has checked, or refuse.
 
-    I4: the run is green, it stands on the trunk as it is, and what it stacked is still what waits.
+    The run must be green and based on the current tip of the trunk, and its changes unchanged.
     """
     check = find_run(state, run)
     trunk = trunk_of(state, check.convoy)

@@ -1,4 +1,4 @@
-"""A small world that carries out plans and checks each of them: what is true is drawn at random."""
+"""A small random world that carries out plans and checks each of them."""
 
 import random
 from itertools import count

@@ -1,4 +1,4 @@
-"""I9: every wait in the queue can be explained, with the run and the state that it depends on."""
+"""Every wait in the queue is explained by the run and the state that it depends on."""
 
 import pytest
 from msgspec.structs import replace

@@ -1,4 +1,4 @@
-"""R30, R31: only what was green as it stands lands; culprits are found, nobody waits for ever."""
+"""Only what was checked green lands; culprits are found, and no change waits forever."""
 
 import random
 from itertools import combinations

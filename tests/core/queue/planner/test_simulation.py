@@ -1,4 +1,4 @@
-"""The simulator of the benchmark, on a few loads: nothing red, nobody left over, not slower."""
+"""The benchmark's simulator on a few loads: nothing red, nothing left over, not slower."""
 
 import pytest
 
@@ -13,7 +13,7 @@ def found() -> Sums:
     return sums([*CORRAL, "zuul", ORACLE], QUICK, 1, 1, 1)
 
 
-def test_nothing_breaks_the_target_and_nobody_is_left_over(found: Sums) -> None:
+def test_nothing_breaks_the_target_and_no_change_is_left_over(found: Sums) -> None:
     for name in CORRAL:
         for load in QUICK:
             assert found[name, load].red == 0

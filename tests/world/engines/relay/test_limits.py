@@ -1,4 +1,4 @@
-"""How long a limit lasts, by what each of the model's servers is known to answer."""
+"""How long a rate limit lasts, from the known replies of each provider."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""What is made of two accounts of one run: the engine's, and that of the relay."""
+"""Merging two reports of one run: the engine's and the relay's."""
 
 import json
 from typing import Any
@@ -86,7 +86,7 @@ def test_status_goes_before_words_but_for_trouble_at_home() -> None:
     assert end == Finished(Trouble.SESSION, "no rollout found")
 
 
-def test_what_an_engine_may_find_a_way_around_limits_nobody() -> None:
+def test_an_error_that_the_engine_may_recover_from_is_no_limit() -> None:
     codex = reader("codex")
     full = Limited(Trouble.OVERFLOW, text="HTTP 400")
     assert passing(codex, full, Limited(Trouble.REQUEST, text="HTTP 404"), full) == []
@@ -123,7 +123,7 @@ def test_the_engine_may_be_first_with_its_sum() -> None:
     assert passing(codex, Spent(200, 30, 7)) == [whole]
 
 
-def test_whoever_saw_more_is_right() -> None:
+def test_the_larger_count_wins() -> None:
     silent, forgetful = reader("codex"), reader("codex", before=BEFORE, resume="t-1")
     passing(silent, Turn(model=True), HEARD)  # a server that tells no figures
     assert total(silent, 350, 50, 12) == [Spent(300, 50, 12, model="m", total=True)]

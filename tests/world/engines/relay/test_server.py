@@ -1,4 +1,4 @@
-"""The relay passes everything on, and tells what it saw: turns, tokens, and what went wrong."""
+"""The relay forwards everything and reports turns, tokens and errors."""
 
 import json
 import os
@@ -176,7 +176,7 @@ def test_one_that_gives_up_after_a_silence_met_trouble(
     assert facts == [Turn(model=True), Limited(Trouble.NETWORK, text=text), Turn(model=False)]
 
 
-def test_nobody_there() -> None:
+def test_an_unreachable_server() -> None:
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))  # and nobody listens
         code, _, facts = ask(f"http://127.0.0.1:{held.getsockname()[1]}/s")
@@ -194,7 +194,7 @@ def test_it_ends_as_its_program_does(tmp_path: Path) -> None:
     assert running.wait(PATIENCE_S) == 7
 
 
-def test_who_uses_a_proxy_is_left_alone(standin: StandIn) -> None:
+def test_an_engine_behind_a_proxy_is_not_relayed(standin: StandIn) -> None:
     code, said, facts = ask(standin.url("alone"), HTTPS_PROXY="http://127.0.0.1:9")
     assert (code, facts) == (0, [])
     assert "Hello, you." in said

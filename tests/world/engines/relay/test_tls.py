@@ -1,4 +1,4 @@
-"""Much data through the relay, to a server that speaks TLS: as it is, and kept nowhere."""
+"""Large responses pass through the relay from a TLS server unchanged and unstored."""
 
 import http.server
 import shutil
@@ -103,5 +103,5 @@ def test_much_passes_and_little_is_held(server: str, certificate: Path) -> None:
     assert int(most_kb) * 1024 < SIZE, "it keeps what it passes on"
 
 
-def test_a_server_that_nobody_vouches_for_is_not_talked_to(server: str) -> None:
+def test_a_server_with_an_untrusted_certificate_is_refused(server: str) -> None:
     assert ask(server, {}) == []

@@ -1,4 +1,4 @@
-"""What an answer says about itself, in every protocol, however its bytes come."""
+"""What a response says about its usage, in every protocol, however its bytes arrive."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""A small interactive program: says what it hears, and ends when it is told to."""
+"""A small interactive program: repeats what it hears, and exits on request."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""The runner against an agent that does what it is told, and whatever an agent should not do."""
+"""The runner with an agent that follows a script, and with one that misbehaves."""
 
 import json
 import os
@@ -192,7 +192,7 @@ def test_no_such_program(tmp_path: Path) -> None:
     assert inbox.reader_of(str(tmp_path)) == ""
 
 
-def test_stopping_cancels_the_turn_and_leaves_nobody(tmp_path: Path) -> None:
+def test_stopping_cancels_the_turn_and_leaves_no_process(tmp_path: Path) -> None:
     with running(scripted(tmp_path), "patient", tmp_path / "tree") as runner:
         until(runner.saw(Said))
         assert runner.stop() == 143
@@ -204,7 +204,7 @@ def test_stopping_cancels_the_turn_and_leaves_nobody(tmp_path: Path) -> None:
     assert runner.finished.text == "stopped"
 
 
-def test_whatever_becomes_of_the_runner_nobody_is_left(sessions: Sessions) -> None:
+def test_no_process_outlives_the_runner(sessions: Sessions) -> None:
     room = sessions.root
     argv, env = runner_argv(scripted(room, stop_s=0.5))
     brief = room / "brief"

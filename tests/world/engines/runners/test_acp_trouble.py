@@ -1,4 +1,4 @@
-"""What agents say when they fail, in their own words as they were seen, and what it means."""
+"""Real agents' error messages, and what each one means."""
 
 from typing import Any
 

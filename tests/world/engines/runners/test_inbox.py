@@ -80,7 +80,7 @@ def test_what_cannot_be_sent_or_read(tmp_path: Path) -> None:
     assert (tmp_path / "inbox/done/unreadable-001.json").exists()
 
 
-def test_who_reads(tmp_path: Path) -> None:
+def test_the_inbox_knows_its_reader(tmp_path: Path) -> None:
     room = str(tmp_path)
     assert inbox.reader_of(room) == ""
     reader = Inbox(room, "tmux")
@@ -111,7 +111,7 @@ def test_a_message_of_the_log_is_put_once_and_can_be_taken_back_until_it_is_take
         reader.done(letter, DeliveryProof.RECORD) if when == "taken" else None
 
 
-def test_who_knocks_is_told_when_it_is_time_unless_it_goes_away(tmp_path: Path) -> None:
+def test_a_knock_and_a_dismissal_are_each_seen_once(tmp_path: Path) -> None:
     room = str(tmp_path)
     reader = Inbox(room, "acp")
     assert not reader.knocked()

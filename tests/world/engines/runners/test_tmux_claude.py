@@ -1,4 +1,4 @@
-"""Claude Code as people use it: on a terminal, told things through the inbox."""
+"""Claude Code on a terminal, sent messages through the inbox."""
 
 from pathlib import Path
 
