@@ -13,7 +13,7 @@ from benchmarks.processes import Ready, together
 from benchmarks.report import Figure, Target, compared
 from corral.core.board.commands import ClaimTask
 from corral.core.errors import NotFound
-from corral.store.port import perform
+from corral.store.service import perform
 from corral.store.sqlite import SqliteStore
 
 _CLAIMERS = 30

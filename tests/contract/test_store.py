@@ -14,7 +14,8 @@ from corral.core.log.codec import FORMAT, GENESIS, decode
 from corral.core.log.events import AlertRaised
 from corral.core.log.state import State
 from corral.store.memory import MemoryStore
-from corral.store.port import Request, Store, perform
+from corral.store.port import Request, Store
+from corral.store.service import perform
 from tests.contract.stores import (
     START,
     Clock,

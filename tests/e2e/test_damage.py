@@ -10,7 +10,7 @@ import pytest
 
 from corral.core.board.commands import CommentTask
 from corral.core.ids import TaskId
-from corral.store.port import perform
+from corral.store.service import perform
 from corral.store.sqlite import SqliteStore
 from tests.e2e.corral_command import Answer, Board, assert_one_sentence, make_repository
 

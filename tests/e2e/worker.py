@@ -12,7 +12,7 @@ from pathlib import Path
 from corral.core.board.commands import AcquireLease, ClaimTask, CommentTask, RenewLease, SubmitTask
 from corral.core.errors import CorralError
 from corral.core.ids import TaskId, Token
-from corral.store.port import perform
+from corral.store.service import perform
 from corral.store.sqlite import SqliteStore
 
 

@@ -17,7 +17,8 @@ from corral.core.session import rules as session_rules
 from corral.core.session.slots import Limits
 from corral.roles.deacon.loop import Deacon
 from corral.roles.records.rooms import Room
-from corral.store.port import Request, perform
+from corral.store.port import Request
+from corral.store.service import perform
 from corral.store.sqlite import SqliteStore
 from corral.world import clock, processes
 from corral.world.processes import Launch

@@ -6,7 +6,10 @@ It shares nothing with `corral.core` but the commands: no table of moves, no fol
 
 from dataclasses import dataclass, field
 
+from msgspec import UnsetType
+
 from corral.core.board import commands as c
+from corral.core.text import CLAIM_TTL_S
 
 # From which states a command may be given, and to which it leads ("": the task stays there).
 MOVES: dict[type[c.Command], tuple[str, str]] = {
@@ -131,7 +134,7 @@ class Model:
         return "cycle" if any(self._reaches(need, command.task) for need in command.needs) else ""
 
     def _claim(self, command: c.ClaimTask, actor: str, now: int) -> str:
-        if not 1 <= command.ttl_s <= LONGEST_S:
+        if not 1 <= _ttl_s(command) <= LONGEST_S:
             return "bad_input"
         if command.task is None:
             return "" if self.next_for(actor, now) else "nothing_ready"
@@ -152,12 +155,12 @@ class Model:
         forced = getattr(command, "force", False)
         if isinstance(command, MUST_SHOW) and item.held and not token and not forced:
             return "token_needed"
-        ttl_s: int = getattr(command, "ttl_s", 1)
+        ttl_s = _ttl_s(command)
         blank = isinstance(command, c.CommentTask) and not command.text.strip()
         return "bad_input" if blank or not 1 <= ttl_s <= LONGEST_S else ""
 
     def _acquire(self, command: c.AcquireLease, now: int) -> str:
-        if command.resource == "nonsense" or not 1 <= command.ttl_s <= LONGEST_S:
+        if command.resource == "nonsense" or not 1 <= _ttl_s(command) <= LONGEST_S:
             return "bad_input"
         live = any(now < self.leases[name].until for name in self.clashing(command.resource))
         return "lease_held" if live else ""
@@ -171,7 +174,7 @@ class Model:
         lease = self.leases.get(command.resource)
         if lease is None or lease.token != command.token:
             return "stale_token"
-        ttl_s: int = getattr(command, "ttl_s", 1)
+        ttl_s = _ttl_s(command)
         return "" if 1 <= ttl_s <= LONGEST_S else "bad_input"
 
     def accept(self, command: c.Command, actor: str, now: int, made: str, seq: int) -> None:
@@ -190,14 +193,14 @@ class Model:
             case c.ClaimTask():
                 self.items[made].state = "doing"
                 self.items[made].assignee = ""
-                self.items[made].held = self._grant(actor, seq, now + command.ttl_s * 1000)
+                self.items[made].held = self._grant(actor, seq, now + _ttl_s(command) * 1000)
             case c.AcquireLease():
                 for name in self.clashing(command.resource):
                     del self.leases[name]
-                until = now + command.ttl_s * 1000
+                until = now + _ttl_s(command) * 1000
                 self.leases[command.resource] = self._grant(actor, seq, until)
             case c.RenewLease():
-                self.leases[command.resource].until = now + command.ttl_s * 1000
+                self.leases[command.resource].until = now + _ttl_s(command) * 1000
             case c.ReleaseLease():
                 del self.leases[command.resource]
             case c.RaiseAlert():
@@ -214,10 +217,15 @@ class Model:
     def _moved(self, command: c.Command, now: int) -> None:
         item = self.items[getattr(command, "task", "")]
         if isinstance(command, c.RenewTask) and item.held:
-            item.held.until = now + command.ttl_s * 1000
+            item.held.until = now + _ttl_s(command) * 1000
         elif isinstance(command, c.CommentTask):
             item.comments += 1
         else:
             item.state, item.held = MOVES[type(command)][1], None
         if isinstance(command, c.HandOffTask):
             item.assignee = command.to
+
+
+def _ttl_s(command: c.Command) -> int:
+    ttl_s: int | UnsetType = getattr(command, "ttl_s", CLAIM_TTL_S)
+    return CLAIM_TTL_S if isinstance(ttl_s, UnsetType) else ttl_s

@@ -22,8 +22,8 @@ from corral.core.ids import TaskId, Token
 from corral.core.log.codec import Stored, decode, event_of
 from corral.core.log.events import Event
 from corral.core.log.state import State
-from corral.store.port import perform
 from corral.store.replay import extend
+from corral.store.service import perform
 from corral.store.sqlite import SqliteStore
 from tests.stateful.model import MOVES, Held, Model
 

@@ -85,6 +85,13 @@ def visible(state: State, who: Principal, task: str) -> bool:
     return found.id == session.task or is_below(state, found, session.task)
 
 
+def admitted(state: State, who: Principal, command: c.Command) -> c.Command:
+    """Return what is carried out for somebody, or refuse it."""
+    mine = bound(state, who, command)
+    permit(state, who, mine)
+    return mine
+
+
 def bound(state: State, who: Principal, command: c.Command) -> c.Command:
     """Fill in what follows from who asks: a session adds below itself and shows its own token."""
     if not who.session:

@@ -17,7 +17,7 @@ from corral.core.session.verdict import Verdict
 from corral.roles.locks import taken
 from corral.roles.records.rooms import Room
 from corral.roles.supervisor import Supervisor, is_up, program
-from corral.store.port import Request
+from corral.store.service import record
 from corral.store.sqlite import SqliteStore
 from corral.world import processes
 from corral.world.repository import Repository
@@ -117,12 +117,10 @@ def _asked(store: SqliteStore, session: SessionId, actor: str) -> bool:
     """Record that a session is to end for now; False if it has ended meanwhile."""
     why = "the run was interrupted"
     try:
-        store.transaction(
-            Request(
-                actor,
-                lambda state, _: session_rules.ask_stop(state, session, Verdict.INTERRUPTED, why),
-                lambda state, stored: None,
-            )
+        record(
+            store,
+            actor,
+            lambda state, _: session_rules.ask_stop(state, session, Verdict.INTERRUPTED, why),
         )
     except Refused:
         return False

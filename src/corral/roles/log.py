@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from corral.core.board.commands import RaiseAlert
-from corral.core.board.rules import decide as decide_by_rules
 from corral.core.log import events as e
 from corral.core.log.state import Alert, State
 from corral.core.redaction import redacted
 from corral.core.text import unstyled
 from corral.roles.deacon.recurrence import recur
 from corral.roles.secrets import Secrets
-from corral.store.port import Decide, Request, Store
+from corral.store.port import Decide, Store
+from corral.store.service import record, request
 from corral.world.clock import Clock
 
 _SHOWN = 900  # characters of an alert
@@ -67,7 +67,7 @@ class Log:
             return secrets.hidden(events) if secrets else events
 
         with self._turn:
-            self.store.transaction(Request(self._actor, hidden, lambda state, stored: None, key))
+            record(self.store, self._actor, hidden, key)
 
     def recur(self, beat_s: int, clock: Clock) -> int | None:
         """Put recurring tasks that are due on the board; return when to look again."""
@@ -83,7 +83,7 @@ class Log:
             :_SHOWN
         ].strip()
         command = RaiseAlert(subject=subject, kind=kind, text=said or "-")
-        self.record(lambda state, now: decide_by_rules(state, command, self._actor, now))
+        self.record(request(command, self._actor).decide)
 
     def over(self, kind: str, subject: str) -> None:
         """Clear an alert whose trouble is over."""

@@ -5,18 +5,15 @@ function decide, append its events, all or nothing. When it returns, the events 
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
-from corral.core.errors import AlreadyDone, CorralError
+from corral.core.errors import CorralError
 from corral.core.log import requests
 from corral.core.log.codec import FORMAT, Stored, chain, decode, encode
 from corral.core.log.events import Event, LogCreated
 from corral.core.log.fold import apply
 from corral.core.log.state import State
 from corral.core.redaction import suspicious, without_secrets
-
-if TYPE_CHECKING:
-    from corral.core.board.commands import Command
 
 T = TypeVar("T")
 Decide = Callable[[State, int], Sequence[Event]]
@@ -77,17 +74,6 @@ def follow(store: Store, after: int = 0) -> Iterator[Stored]:
             after = stored.seq
             yield stored
         store.wait(after)
-
-
-def perform(store: Store, command: "Command", actor: str, answer: Answer[T], key: str = "") -> T:
-    """Carry out a command by the rules; one that was done before by its key is answered again."""
-    from corral.core.board.rules import decide
-
-    request = Request(actor, lambda state, now: decide(state, command, actor, now), answer, key)
-    try:
-        return store.transaction(request)
-    except AlreadyDone as done:
-        return answer(store.state(), events_of(store, done.seq))
 
 
 def events_of(store: Store, seq: int) -> list[Stored]:

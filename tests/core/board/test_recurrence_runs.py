@@ -14,7 +14,7 @@ from corral.core.log.codec import decode
 from corral.core.log.state import TaskState
 from corral.roles.deacon.recurrence import recur
 from corral.store.memory import MemoryStore
-from corral.store.port import perform
+from corral.store.service import perform
 from tests.core.board.recurring_board import BEAT, BEAT_S, TASK, Recurring, ms
 
 

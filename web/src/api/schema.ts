@@ -1258,10 +1258,7 @@ export interface components {
         CreateConvoy: {
             /** @description what the convoy is for; its id and its tasks' ids are made from it */
             title: string;
-            /**
-             * @description the branch that it starts from and lands on
-             * @default
-             */
+            /** @description the branch that it starts from and lands on */
             base?: string;
             /**
              * @description how its work lands: rebase, squash or merge
@@ -1442,7 +1439,7 @@ export interface components {
             /** @description the tasks */
             task: components["schemas"]["TaskPlan"][];
             /** @default {} */
-            policy?: components["schemas"]["Policy"];
+            policy?: components["schemas"]["PlanPolicy"];
         };
         /**
          * ConvoyPlan
@@ -1548,10 +1545,10 @@ export interface components {
             beside?: string[];
         };
         /**
-         * Policy
+         * PlanPolicy
          * @description What is done about things that can be seen one way or the other.
          */
-        Policy: {
+        PlanPolicy: {
             /**
              * @description tasks with overlapping paths: one after the other, or beside each other
              * @default order
@@ -1581,10 +1578,7 @@ export interface components {
              * @default null
              */
             task?: string | null;
-            /**
-             * @description seconds until the claim lapses unless it is renewed
-             * @default 900
-             */
+            /** @description seconds until the claim lapses unless it is renewed */
             ttl_s?: number;
         };
         /**
@@ -1599,10 +1593,7 @@ export interface components {
              * @default
              */
             token?: string;
-            /**
-             * @description seconds until the claim lapses unless it is renewed
-             * @default 900
-             */
+            /** @description seconds until the claim lapses unless it is renewed */
             ttl_s?: number;
         };
         /**
@@ -1766,10 +1757,7 @@ export interface components {
         AcquireLease: {
             /** @description like file:src/auth/**, port:8080 or service:db */
             resource: string;
-            /**
-             * @description seconds until the lease lapses unless it is renewed
-             * @default 900
-             */
+            /** @description seconds until the lease lapses unless it is renewed */
             ttl_s?: number;
         };
         /**
@@ -1784,10 +1772,7 @@ export interface components {
              * @default
              */
             token?: string;
-            /**
-             * @description seconds until the lease lapses unless it is renewed
-             * @default 900
-             */
+            /** @description seconds until the lease lapses unless it is renewed */
             ttl_s?: number;
         };
         /**
@@ -2325,7 +2310,7 @@ export interface components {
         /** Jobs */
         Jobs: {
             roles: components["schemas"]["Running"][];
-            chores: components["schemas"]["Job"][];
+            chores: components["schemas"]["BackgroundJob"][];
         };
         /** Running */
         Running: {
@@ -2333,10 +2318,10 @@ export interface components {
             runs: boolean;
         };
         /**
-         * Job
+         * BackgroundJob
          * @description A background job: when it last recorded that it ran, and what that came to.
          */
-        Job: {
+        BackgroundJob: {
             name: string;
             ran_at: number;
             found: number;
@@ -2742,10 +2727,10 @@ export interface components {
             bytes?: number;
         };
         /**
-         * Output
+         * OutputPage
          * @description The last lines; or a page of the text, with the places where it begins and ends.
          */
-        Output: {
+        OutputPage: {
             lines: string[];
             /** @default  */
             text?: string;
@@ -3000,10 +2985,10 @@ export interface components {
             lines: string[];
         };
         /**
-         * Report
+         * RunReport
          * @description What a run came to.
          */
-        Report: {
+        RunReport: {
             convoy: string;
             title: string;
             standing: components["schemas"]["Standing"];
@@ -3253,7 +3238,7 @@ export interface components {
          */
         LiveData: {
             state: components["schemas"]["Board"];
-            change: components["schemas"]["Change"];
+            change: components["schemas"]["BoardChange"];
             log: Record<string, never>;
             output: components["schemas"]["OutputPart"];
             tails: {
@@ -3264,10 +3249,10 @@ export interface components {
             };
         };
         /**
-         * Change
+         * BoardChange
          * @description What differs from one board to a later one: rows that are new or different, and ids gone.
          */
-        Change: {
+        BoardChange: {
             seq: number;
             set: {
                 [key: string]: unknown[];
@@ -4891,7 +4876,7 @@ export interface operations {
                     "application/json": {
                         /** @constant */
                         ok: true;
-                        data: components["schemas"]["Output"];
+                        data: components["schemas"]["OutputPage"];
                     };
                 };
             };
@@ -5079,7 +5064,7 @@ export interface operations {
                     "application/json": {
                         /** @constant */
                         ok: true;
-                        data: components["schemas"]["Report"];
+                        data: components["schemas"]["RunReport"];
                     };
                 };
             };

@@ -10,11 +10,10 @@ descriptions straight from the classes.
 from typing import Annotated as A
 from typing import Any, ClassVar
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from corral.core.ids import ConvoyId, SessionId, TaskId, Token
 from corral.core.plan.schema import Plan
-from corral.core.text import CLAIM_TTL_S
 
 COMMANDS: dict[str, type["Command"]] = {}
 
@@ -36,7 +35,9 @@ def _about(text: str) -> Meta:
 
 Task = A[TaskId, _about("the task, like AF-1")]
 Shown = A[Token, _about("the token that the claim answered with")]
-Ttl = A[int, _about("seconds until the claim lapses unless it is renewed")]
+# Fields that are UNSET are filled in from what the repository says (`store/service`).
+Ttl = A[int | UnsetType, _about("seconds until the claim lapses unless it is renewed")]
+LeaseTtl = A[int | UnsetType, _about("seconds until the lease lapses unless it is renewed")]
 Reason = A[str, _about("why, in one line")]
 Priority = A[int, _about("0 or more; higher goes first")]
 Needs = A[tuple[TaskId, ...], _about("a task that must have landed before this one starts")]
@@ -52,7 +53,7 @@ class CreateConvoy(Command, frozen=True, kw_only=True):
 
     name = "convoy create"
     title: A[str, _about("what the convoy is for; its id and its tasks' ids are made from it")]
-    base: A[str, _about("the branch that it starts from and lands on")] = ""
+    base: A[str | UnsetType, _about("the branch that it starts from and lands on")] = UNSET
     strategy: A[str, _about("how its work lands: rebase, squash or merge")] = ""
     checks: A[tuple[str, ...], _about("a command that must exit 0 before anything lands")] = ()
 
@@ -110,7 +111,7 @@ class ClaimTask(Command, frozen=True, kw_only=True):
 
     name = "task claim"
     task: A[TaskId | None, _about("the task; without it, the next one that is ready")] = None
-    ttl_s: Ttl = CLAIM_TTL_S
+    ttl_s: Ttl = UNSET
 
 
 class RenewTask(Command, frozen=True, kw_only=True):
@@ -119,7 +120,7 @@ class RenewTask(Command, frozen=True, kw_only=True):
     name = "task renew"
     task: Task
     token: Shown = Token("")
-    ttl_s: Ttl = CLAIM_TTL_S
+    ttl_s: Ttl = UNSET
 
 
 class SubmitTask(Command, frozen=True, kw_only=True):
@@ -207,7 +208,7 @@ class AcquireLease(Command, frozen=True, kw_only=True):
 
     name = "lease acquire"
     resource: A[str, _about("like file:src/auth/**, port:8080 or service:db")]
-    ttl_s: A[int, _about("seconds until the lease lapses unless it is renewed")] = CLAIM_TTL_S
+    ttl_s: LeaseTtl = UNSET
 
 
 class RenewLease(Command, frozen=True, kw_only=True):
@@ -216,7 +217,7 @@ class RenewLease(Command, frozen=True, kw_only=True):
     name = "lease renew"
     resource: A[str, _about("the resource")]
     token: A[Token, _about("the token that acquire answered with")] = Token("")
-    ttl_s: A[int, _about("seconds until the lease lapses unless it is renewed")] = CLAIM_TTL_S
+    ttl_s: LeaseTtl = UNSET
 
 
 class ReleaseLease(Command, frozen=True, kw_only=True):

@@ -7,6 +7,8 @@ is what the events are appended to. Nothing is changed here: a refused command l
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+from msgspec import UnsetType
+
 from corral.core import ids, text
 from corral.core.board import commands as c
 from corral.core.board import family, leases, recurrence, steering
@@ -55,7 +57,7 @@ def _create_convoy(state: State, command: c.CreateConvoy, actor: str, now: int) 
             convoy=ids.slug(title, state.convoys),
             title=title,
             prefix=ids.prefix(title, prefixes),
-            base=text.line(command.base, "the base branch", empty=True),
+            base=text.line(command.base or "", "the base branch", empty=True),
             strategy=command.strategy,
             checks=text.lines(command.checks, "a check"),
         )
@@ -363,8 +365,9 @@ def _reason(reason: str) -> str:
     return text.line(reason, "the reason", empty=True)
 
 
-def _expiry(ttl_s: int, now: int) -> int:
-    return now + text.number(ttl_s, "the time to live", 1, text.TTL_S) * 1000
+def _expiry(ttl_s: int | UnsetType, now: int) -> int:
+    seconds = text.CLAIM_TTL_S if isinstance(ttl_s, UnsetType) else ttl_s
+    return now + text.number(seconds, "the time to live", 1, text.TTL_S) * 1000
 
 
 def _patterns(patterns: tuple[str, ...]) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp.server.transport_security import TransportSecuritySettings
+from msgspec import UNSET
 
 from corral.core.access import Principal, seen, still_holds
 from corral.core.board import commands as c
@@ -131,9 +132,7 @@ class Tools:
     @_told
     async def claim(self, task: str = "") -> Any:
         """Take a task, or the next ready one."""
-        ttl_s = self._api.config.board.claim_ttl_s
-        command = c.ClaimTask(task=TaskId(task) if task else None, ttl_s=ttl_s)
-        data = await self._do(command)
+        data = await self._do(c.ClaimTask(task=TaskId(task) if task else None))
         kept = ("id", "title", "paths", "accept", "token", "expires_at")
         return {name: data[name] for name in kept} | {"brief": await self.brief(data["id"])}
 
@@ -181,9 +180,9 @@ class Tools:
         return _brief_task(await self._do(command))
 
     @_told
-    async def lease(self, resource: str, ttl_s: int = 900) -> Any:
+    async def lease(self, resource: str, ttl_s: int = 0) -> Any:
         """Reserve file:GLOB, port:N or kind:name."""
-        data = await self._do(c.AcquireLease(resource=resource, ttl_s=ttl_s))
+        data = await self._do(c.AcquireLease(resource=resource, ttl_s=ttl_s or UNSET))
         return {name: data[name] for name in ("resource", "token", "expires_at")}
 
     @_told

@@ -8,18 +8,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from msgspec.structs import replace
 
-from corral.core.access import Principal, bound, permit
-from corral.core.board import rules
-from corral.core.board.commands import COMMANDS, ClaimTask, Command, CreateConvoy
+from corral.core.access import Principal, admitted
+from corral.core.board.commands import COMMANDS, ClaimTask, Command
 from corral.core.board.offers import index
 from corral.core.config import Config
-from corral.core.errors import AlreadyDone, BadInput, CorralError, NotYours
-from corral.core.log.events import Event
-from corral.core.log.requests import keyed
+from corral.core.errors import AlreadyDone, CorralError, NotYours
 from corral.core.log.state import State
-from corral.interfaces.answers import answer_of
 from corral.interfaces.http import assets, dashboard, details, logbook, mayor, pages
 from corral.interfaces.http.exchange import (
     Call,
@@ -30,7 +25,6 @@ from corral.interfaces.http.exchange import (
     answer,
     asked,
     failed,
-    in_words,
     ok,
     request_key,
     wanted,
@@ -42,6 +36,7 @@ from corral.interfaces.http.live import LiveData, LiveQuery, LiveStreams
 from corral.interfaces.http.routes import Route, Router
 from corral.interfaces.http.stream import EventsQuery, Streams
 from corral.roles.secrets import Secrets
+from corral.store import service
 from corral.store.port import Request, events_of
 from corral.store.writer import Writer
 from corral.world.clock import Clock, now
@@ -51,7 +46,6 @@ if TYPE_CHECKING:
     from corral.interfaces.http.agents import Agents
 
 MCP = "/mcp"
-_decoders: dict[str, Any] = {}
 
 
 class Api:
@@ -83,6 +77,7 @@ class Api:
         self.mayors = mayor.Mayors(self)
         self.looking = asyncio.Lock()  # one at a time starts git to look at something
         self.answered: dict[int, int] = {}  # by HTTP status
+        self._defaults = service.Defaults(config.board.claim_ttl_s, repository.branch)
         self._acknowledged = 0
         self._status: tuple[int, bytes] = (-1, b"")
 
@@ -101,20 +96,17 @@ class Api:
     async def perform(self, who: Principal, command: Command, key: str = "") -> dict[str, Any]:
         """Carry out a command for somebody, through the one writer."""
 
-        def decide(state: State, at: int) -> "list[Event]":
-            if isinstance(command, ClaimTask):
+        def admit(state: State, asked: Command) -> Command:
+            if isinstance(asked, ClaimTask):
                 index(state)
-            mine = bound(state, who, command)
-            permit(state, who, mine)
-            return list(rules.decide(state, mine, who.name, at))
+            return admitted(state, who, asked)
 
-        answer = answer_of(command.name)
-        request = Request(who.name, decide, answer, keyed(key, command))
+        request = service.request(command, who.name, key=key, defaults=self._defaults, admit=admit)
         try:
             data: dict[str, Any] = await self.ask(request)
         except AlreadyDone as done:
             await self.feed.reach(done.seq)
-            data = answer(self.feed.state, events_of(self.feed.store, done.seq))
+            data = request.answer(self.feed.state, events_of(self.feed.store, done.seq))
         self._acknowledged = max(self._acknowledged, data.get("seq", 0))
         return data
 
@@ -141,28 +133,8 @@ def _settle(future: "asyncio.Future[Any]", said: Any) -> None:
 async def command(api: Api, call: Call) -> Reply:
     """Carry out the command that the address names."""
     name = call.path.removeprefix("/api/").replace("/", " ")
-    body = await call.body()
-    if not body.strip():
-        body = b"{}"
-    decoder = _decoders.get(name) or _decoders.setdefault(
-        name, msgspec.json.Decoder(COMMANDS[name])
-    )
-    try:
-        found: Command = decoder.decode(body)
-    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
-        raise BadInput(in_words(error)) from error
-    found = _with_defaults(api, found, body)
+    found: Command = await wanted(call, COMMANDS[name])
     return ok(await api.perform(call.principal, found, request_key(call)))
-
-
-def _with_defaults(api: Api, found: Command, body: bytes) -> Command:
-    """Fill in what the repository says, where the command says nothing."""
-    lapses = found.name.startswith(("task ", "lease ")) and "ttl_s" in found.__struct_fields__
-    if lapses and b'"ttl_s"' not in body:
-        found = replace(found, ttl_s=api.config.board.claim_ttl_s)
-    if isinstance(found, CreateConvoy) and b'"base"' not in body:
-        found = replace(found, base=api.repository.branch())
-    return found
 
 
 class Ticket(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -22,7 +22,8 @@ from corral.core.message import rules as messages
 from corral.roles import locks
 from corral.roles.deacon.traces import Tracing
 from corral.roles.records.rooms import Room
-from corral.store.port import Decide, Request, Store
+from corral.store.port import Decide, Store
+from corral.store.service import record
 from corral.world import processes
 from corral.world.checks import Pool, Runs
 from corral.world.clock import Clock
@@ -211,7 +212,7 @@ class Chores:
         """Append what is decided, all of it; without a write if there is nothing."""
         if not decide(self._store.state(), self._clock()):
             return ChoreOutcome()
-        number = self._store.transaction(Request(DEACON, decide, lambda state, stored: len(stored)))
+        number = record(self._store, DEACON, decide)
         return ChoreOutcome(number, number)
 
     def _runs(self, session: SessionId) -> bool:

@@ -16,7 +16,8 @@ from corral.core.errors import CorralError
 from corral.core.text import printable
 from corral.roles import locks
 from corral.roles.deacon.chores import DEACON, Chore, Chores
-from corral.store.port import Request, Store
+from corral.store.port import Store
+from corral.store.service import record
 from corral.world.clock import Clock, now
 from corral.world.repository import Repository
 
@@ -65,13 +66,7 @@ class Deacon:
 
     def _record(self, results: Mapping[str, ChoreOutcome]) -> None:
         if chores.settle(self._store.state(), results, self._clock()):
-            self._store.transaction(
-                Request(
-                    DEACON,
-                    lambda state, at: chores.settle(state, results, at),
-                    lambda state, stored: None,
-                )
-            )
+            record(self._store, DEACON, lambda state, at: chores.settle(state, results, at))
 
     def _until_next(self) -> float:
         state, at = self._store.state(), self._clock()

@@ -2,7 +2,8 @@
 once: the decision is made in the log's transaction."""
 
 from corral.core.board import recurrence
-from corral.store.port import Request, Store
+from corral.store.port import Store
+from corral.store.service import record
 from corral.world.clock import Clock, now
 
 ACTOR = "witness"
@@ -15,11 +16,5 @@ def recur(store: Store, beat_s: int, clock: Clock = now) -> int | None:
     may be due earlier: call it after each change of the log as well.
     """
     if recurrence.due(store.state(), clock(), beat_s):
-        store.transaction(
-            Request(
-                ACTOR,
-                lambda state, at: recurrence.decide(state, at, beat_s),
-                lambda state, stored: None,
-            )
-        )
+        record(store, ACTOR, lambda state, at: recurrence.decide(state, at, beat_s))
     return recurrence.next_at(store.state(), clock(), beat_s)

@@ -18,7 +18,8 @@ from corral.core.ids import TaskId
 from corral.core.log import events as e
 from corral.core.log.codec import decode, event_of
 from corral.core.show.trace import ENDS, Happened, traces
-from corral.store.port import Request, Store
+from corral.store.port import Store
+from corral.store.service import record
 from corral.world.repository import Repository
 
 _AT_ONCE = 200  # tasks whose traces are sent together
@@ -78,9 +79,7 @@ class Tracing:
         if found:
             send(self._endpoint, found, self._name)
         event = e.TracesSent(upto=last, number=len(found))
-        self._store.transaction(
-            Request(self._actor, lambda state, now: [event], lambda state, stored: None)
-        )
+        record(self._store, self._actor, lambda state, now: [event])
         return len(found)
 
     def _happened(self, first: int, last: int) -> Iterator[Happened]:

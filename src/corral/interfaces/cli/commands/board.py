@@ -1,17 +1,18 @@
 """The commands that change the board: one function for all of them, and a sentence for each."""
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from corral.core.board.commands import COMMANDS, Command
 from corral.core.errors import BadInput
 from corral.core.text import shown as safe
-from corral.interfaces.answers import answer_of, fields
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.fields import filled
 from corral.interfaces.cli.output import moment
 from corral.interfaces.cli.parser import Options
-from corral.store.port import perform
+
+if TYPE_CHECKING:
+    from corral.store.port import Answer
 
 
 def operate(context: Context, options: Options) -> None:
@@ -21,7 +22,7 @@ def operate(context: Context, options: Options) -> None:
     if name == "task claim" and bool(options.task) == bool(options.next):
         raise BadInput("name one task, or use --next", "corral task claim --next")
     data = perform_anywhere(context, command)
-    context.answer(data, lambda: _sentence(name, command, _decoded(data)))
+    context.answer(data, lambda: _sentence(name, command, decoded(data)))
 
 
 def perform_anywhere(context: Context, command: Command) -> Any:
@@ -39,13 +40,21 @@ def perform_anywhere(context: Context, command: Command) -> Any:
             key = ""  # nobody was there to take it
         except remote.Unanswered:
             pass
-    from corral.core.log.requests import keyed
-
-    store = context.writable
-    return perform(store, command, context.actor, answer_of(command.name), keyed(key, command))
+    return perform_here(context, command, key=key)
 
 
-def _decoded(data: Any) -> dict[str, Any]:
+def perform_here(
+    context: Context, command: Command, answer: "Answer[Any] | None" = None, *, key: str = ""
+) -> Any:
+    """Carry out a command on the log, whether or not a server runs."""
+    from corral.store.service import Defaults, perform
+
+    defaults = Defaults(context.config.board.claim_ttl_s, context.repository.branch)
+    return perform(context.writable, command, context.actor, answer, key=key, defaults=defaults)
+
+
+def decoded(data: Any) -> dict[str, Any]:
+    """Return an answer as a dictionary; one of the server's is still JSON."""
     import msgspec
 
     decoded: dict[str, Any] = msgspec.json.decode(data) if isinstance(data, msgspec.Raw) else data
@@ -64,10 +73,6 @@ def _defaults(context: Context, name: str, options: Options) -> dict[str, Any]:
         extra["token"] = os.environ.get("CORRAL_TOKEN")
     if name == "task add" and own:
         extra["parent"] = own  # what a session adds is below its own task
-    if "ttl_s" in known and name.startswith(("task ", "lease ")):
-        extra["ttl_s"] = context.config.board.claim_ttl_s
-    if name == "convoy create":
-        extra["base"] = context.repository.branch()
     return extra
 
 
@@ -125,9 +130,10 @@ def _sentence(name: str, command: Command, data: dict[str, Any]) -> str:
 
 
 def _letters(messages: list[Any]) -> str:
-    read = [m if isinstance(m, dict) else fields(m) for m in messages]
+    import msgspec
+
     lines = []
-    for message in read:
+    for message in msgspec.to_builtins(messages):
         asks = " asks" if message["question"] else ""
         lines.append(f"{message['id']} {message['sender']}{asks}:")
         lines += [f"  {safe(line)}" for line in message["text"].splitlines()]

@@ -2,14 +2,14 @@
 
 import os
 import sys
+from collections.abc import Sequence
 from os.path import isdir, join
 from typing import Any
 
-from msgspec.structs import replace
-
 from corral.core.board.commands import ApplyPlan
 from corral.core.errors import BadInput, NotARepository
-from corral.core.log.codec import decode, event_of
+from corral.core.log.codec import Stored, decode, event_of
+from corral.core.log.state import State
 from corral.core.plan import draw
 from corral.core.plan.apply import PlanOutcome, outcome
 from corral.core.plan.check import Surroundings
@@ -18,10 +18,10 @@ from corral.core.plan.read import read
 from corral.core.plan.report import PlanReport, examine
 from corral.core.plan.schema import MOST_BYTES, Plan, TaskPlan
 from corral.core.text import shown
+from corral.interfaces.cli.commands.board import perform_here
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import columns, cut, paint, say, table
 from corral.interfaces.cli.parser import Options
-from corral.store.port import perform
 
 _NO_ROLES = ("shared-rules", "beat-protocol")  # files for every role
 
@@ -41,20 +41,18 @@ def show(context: Context, options: Options) -> None:
 
 def apply(context: Context, options: Options) -> None:
     """Make the convoy and the tasks of a plan, or bring them up to date."""
-    plan = sound(_examined(context, options), options.file)
-    store = context.writable
-    if not plan.convoy.base:
-        based = replace(plan.convoy, base=context.repository.branch())
-        command = ApplyPlan(plan=replace(plan, convoy=based))
-    else:
-        command = ApplyPlan(plan=plan)
-    done = perform(
-        store,
-        command,
-        context.actor,
-        lambda state, stored: outcome(state, plan, [event_of(decode(s.line)) for s in stored]),
-    )
+    done = put_on_board(context, sound(_examined(context, options), options.file))
     context.answer(done, lambda: _applied(done))
+
+
+def put_on_board(context: Context, plan: Plan) -> PlanOutcome:
+    """Apply a plan, and return what that has changed."""
+
+    def answer(state: State, stored: Sequence[Stored]) -> PlanOutcome:
+        return outcome(state, plan, [event_of(decode(one.line)) for one in stored])
+
+    done: PlanOutcome = perform_here(context, ApplyPlan(plan=plan), answer)
+    return done
 
 
 def sound(report: PlanReport, name: str) -> Plan:

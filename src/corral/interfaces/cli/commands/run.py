@@ -13,13 +13,12 @@ from types import FrameType
 import msgspec
 from msgspec.structs import replace
 
-from corral.core.board.commands import ApplyPlan
 from corral.core.errors import BadInput, NotFound
 from corral.core.ids import ConvoyId, TaskId
-from corral.core.log.codec import decode, event_of, mirrored
+from corral.core.log.codec import decode, mirrored
 from corral.core.log.state import TaskState
 from corral.core.mayor import rules as mayor_rules
-from corral.core.plan.apply import PlanOutcome, find_convoy, keyed, outcome
+from corral.core.plan.apply import find_convoy, keyed
 from corral.core.plan.schema import Plan
 from corral.core.session.profiles import limits_of
 from corral.core.session.rules import WITNESS
@@ -37,7 +36,6 @@ from corral.interfaces.cli.replan import Replanner, replanner
 from corral.roles.convoy_run import Roles, interrupt, still_there
 from corral.roles.log import Log
 from corral.roles.trunks import start_of
-from corral.store.port import perform
 from corral.world.git.view import View
 
 ROLE_ENDED = "role_ended"
@@ -101,19 +99,10 @@ def apply(context: Context, name: str, kind: str = "", *, ask: bool = False) -> 
         )
     examined = plans.examined(context, name, kind)
     plan = plans.sound(examined, name)
-    if not plan.convoy.base:
-        base = context.repository.branch()
-        plan = replace(plan, convoy=replace(plan.convoy, base=base))
     _can_start(context, plan)
     if ask:
         plans.confirm(plans.drawn(examined), "Run this?", "corral run PLAN --yes")
-    done: PlanOutcome = perform(
-        context.writable,
-        ApplyPlan(plan=plan),
-        context.actor,
-        lambda state, stored: outcome(state, plan, [event_of(decode(s.line)) for s in stored]),
-    )
-    return done.convoy
+    return plans.put_on_board(context, plan).convoy
 
 
 def _can_start(context: Context, plan: Plan) -> None:
@@ -134,7 +123,8 @@ def _can_start(context: Context, plan: Plan) -> None:
             "describe one there ([engine.default]), or give the tasks an engine or a run",
         )
     if convoy is None:
-        start_of(View(os.path.realpath(context.repository.git_dir)), plan.convoy.base)
+        base = plan.convoy.base or context.repository.branch()
+        start_of(View(os.path.realpath(context.repository.git_dir)), base)
 
 
 class ConvoyRun:

@@ -1,14 +1,13 @@
 """`corral session send`, and the screen of a session that has a terminal."""
 
 import time
-from typing import Any
 
 from corral.core.board.commands import SendText
 from corral.core.errors import Failed
 from corral.core.log.codec import decode, event_of
 from corral.core.log.state import Session
 from corral.core.message.events import MessageDelivered
-from corral.interfaces.cli.commands.board import perform_anywhere
+from corral.interfaces.cli.commands.board import decoded, perform_anywhere
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.parser import Options
 from corral.roles.records.rooms import Room
@@ -27,20 +26,13 @@ _PROVED = {
 def send(context: Context, options: Options) -> None:
     text = context.read_text("-") if options.text == "-" else options.text
     command = SendText(session=options.session, text=text, answers=options.answers or "")
-    sent = _decoded(perform_anywhere(context, command))
+    sent = decoded(perform_anywhere(context, command))
     proof = _proof(context.store, sent["id"], sent["seq"], min(max(0, options.wait), 3600))
     session = sent["to"].removeprefix("session:")
     context.answer(
         {"session": session, "message": sent["id"], "proof": proof},
         lambda: _PROVED.get(proof, "{} has it").format(session, id=sent["id"]),
     )
-
-
-def _decoded(data: Any) -> dict[str, Any]:
-    import msgspec
-
-    decoded: dict[str, Any] = msgspec.json.decode(data) if isinstance(data, msgspec.Raw) else data
-    return decoded
 
 
 def _proof(store: SqliteStore, message: str, after: int, wait_s: float) -> str | None:

@@ -3,18 +3,18 @@
 import gc
 from typing import TYPE_CHECKING
 
+from corral.core.board.commands import StopSession
 from corral.core.log.state import Session
 from corral.core.session import rules as session_rules
-from corral.core.session.verdict import Verdict
 from corral.core.show.views import SessionView, session_view
 from corral.core.text import line, shown
+from corral.interfaces.cli.commands.board import perform_anywhere
 from corral.interfaces.cli.commands.send import screen
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import moment, paint, span, table
 from corral.interfaces.cli.parser import Options
 from corral.roles.records import earlier
 from corral.roles.records.rooms import Room
-from corral.store.port import Request
 
 if TYPE_CHECKING:
     from corral.core.engine.stream import Stream
@@ -184,13 +184,7 @@ def stop(context: Context, options: Options) -> None:
     found = earlier.find(context.store, context.store.state(), options.session)
     if not found.live:
         raise session_rules.ended(found)
-    context.writable.transaction(
-        Request(
-            context.actor,
-            lambda state, _: session_rules.ask_stop(state, found.id, Verdict.STOPPED, reason),
-            lambda state, stored: None,
-        )
-    )
+    perform_anywhere(context, StopSession(session=found.id, reason=reason))
     context.answer(
         {"session": found.id}, lambda: f"{found.id} was asked to stop; the witness sees to it"
     )
