@@ -2,10 +2,8 @@
 
 import os
 import re
-import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
@@ -29,49 +27,14 @@ from corral.interfaces.reference_words import (
     SETTINGS,
     VERDICTS,
 )
+from tests.docs.pages import FENCE, ROOT, blocks, commands_in, steps, typed_lines, without_chance
 
-ROOT = Path(__file__).parents[2]
 SOURCE = {path: path.read_text("utf-8") for path in sorted((ROOT / "src").rglob("*.py"))}
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 REFERENCE = (ROOT / "docs" / "reference.md").read_text("utf-8")
 
-# A file that the reader of a page writes has its name behind the language: ```toml plan.toml
-_FENCE = re.compile(r"^ *```(\w*(?: [\w.-]+)?)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\(([^)\s]+)\)|(?:src|srcset|href)=\"([^\"]+)\"")
-_OPERATORS = re.compile(r"[|&;<>()]+")
-
-
-def blocks(text: str, *languages: str) -> Iterator[str]:
-    return (body for language, body in _FENCE.findall(text) if language in languages)
-
-
-def typed_lines(text: str) -> Iterator[str]:
-    """Yield the lines that a reader would type, with continued ones joined."""
-    for body in blocks(text, "sh", "bash", "zsh", "fish"):
-        yield from body.replace("\\\n", " ").splitlines()
-    for body in blocks(text, "console"):
-        for line in body.replace("\\\n", " ").splitlines():
-            if line.startswith("$ "):
-                yield line[2:]
-
-
-def commands_in(line: str) -> Iterator[list[str]]:
-    """Yield the words of each call of `corral` in a line of shell."""
-    # What stands in `$(…)` is a call of its own; the quotes around it would hide that.
-    opened = re.sub(r'"?\$\(([^)]*)\)"?', r" ; \1 ; ", line)
-    lexer = shlex.shlex(opened, posix=True, punctuation_chars=True)
-    lexer.whitespace_split = True
-    words: list[str] = []
-    for word in [*lexer, ";"]:
-        if not _OPERATORS.fullmatch(word):
-            words.append(word)
-            continue
-        while words and re.fullmatch(r"[A-Z_]+=.*|then|do|if|while|until|!|\$", words[0]):
-            words.pop(0)
-        if words[:1] == ["corral"]:
-            yield words[1:]
-        words = []
 
 
 def shown_commands() -> list[tuple[str, list[str]]]:
@@ -229,7 +192,7 @@ def test_commands_that_are_shown_exist_with_their_options(name: str, words: list
 
 @pytest.mark.parametrize("name", NAMES)
 def test_commands_that_are_mentioned_exist(name: str) -> None:
-    text = _FENCE.sub("", (ROOT / name).read_text("utf-8"))
+    text = FENCE.sub("", (ROOT / name).read_text("utf-8"))
     groups = {entry.words[0] for entry in ENTRIES.values()} | {"help"}
     for words in (found.split() for found in re.findall(r"`corral ([a-z][^`]*)`", text)):
         assert words[0] in groups, f"{name} mentions corral {words[0]}"
@@ -243,52 +206,10 @@ def test_configurations_that_are_shown_are_sound(name: str) -> None:
         parse_config(body, name)
 
 
-def session(body: str) -> Iterator[tuple[str, str]]:
-    """Yield each command of a console block with what is shown below it."""
-    for part in f"\n{body}".split("\n$ ")[1:]:
-        command, shown = "", part
-        while not command or command.endswith("\\\n"):
-            line, _, shown = shown.partition("\n")
-            command += f"{line}\n"
-        yield command.strip(), shown
-
-
-def without_chance(text: str) -> str:
-    """Put a mark in the place of all that differs from run to run, and from place to place."""
-    for varying in (
-        r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d",
-        r"(?m)^\d\d:\d\d:\d\d(?=  )",
-        r"(?<=expires_at=)\d+",
-        r"\b\d+ s\b *",
-        r"[^\s']*(?=/shop/|/saved\b)",
-        r"\d+\.\d+\.\d+|\d+\.\d (?=[MG]B)",
-        r"\b[0-9a-f]{7,}\b",
-    ):
-        text = re.sub(varying, "…", text)
-    return text.strip("\n")
-
-
-def steps(name: str) -> Iterator[tuple[str, str]]:
-    """Yield what a reader of a page would type, and see; a file to be written is shown in full."""
-    text = (ROOT / name).read_text("utf-8")
-    kinds = ("console", "toml")
-    found = [(kind, body) for kind, body in _FENCE.findall(text) if kind in kinds or " " in kind]
-    if name == "README.md":
-        found = [("console", "$ git init -q -b main shop\n$ cd shop\n"), found[-1]]
-    written = False
-    for kind, body in found:
-        if kind == "console":
-            yield from session(body)
-        elif " " in kind:
-            yield f"cat > {kind.partition(' ')[2]} <<'EOF'\n{body}EOF", ""
-        elif not written:  # the first configuration of a page is its reader's, others are examples
-            yield f"cat > .corral/config.toml <<'EOF'\n{body}EOF", ""
-            written = True
-
-
 @pytest.mark.parametrize(
     "name",
     [
+        "docs/tutorial/first-change.md",
         "docs/tutorial/board.md",
         "docs/how-to/sessions.md",
         "docs/how-to/plans.md",
