@@ -161,7 +161,7 @@ need-git:
 	echo 'Making .venv ...'; \
 	"$$python" -m venv --clear .venv || { rm -rf .venv; exit 1; }
 
-$(RUNTIME): requirements/runtime.txt requirements/build.txt pyproject.toml | .venv/pyvenv.cfg
+$(RUNTIME): requirements/runtime.txt requirements/build.txt pyproject.toml bin/corral | .venv/pyvenv.cfg
 	@echo 'Installing Corral ...'
 	@$(PIP_INSTALL) --require-hashes -r requirements/runtime.txt -r requirements/build.txt
 	@$(PIP_INSTALL) --no-build-isolation --no-deps -e .
