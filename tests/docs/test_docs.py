@@ -12,7 +12,7 @@ import pytest
 from corral.core.board.moves import MOVES
 from corral.core.config import parse as parse_config
 from corral.core.errors import CorralError
-from corral.core.log.events import EVENTS
+from corral.core.log.events import every_event
 from corral.core.session.verdict import Verdict
 from corral.core.show.views import COLUMNS
 from corral.interfaces.cli.catalogue import ENTRIES, options_of
@@ -66,7 +66,7 @@ def test_every_command_and_option_is_in_the_reference() -> None:
 
 
 def test_every_event_with_its_fields_is_in_the_reference() -> None:
-    for name, event in EVENTS.items():
+    for name, event in every_event().items():
         section = REFERENCE.split(f"### `{name}`", 1)[1].split("\n#", 1)[0]
         assert all(f"`{field}`" in section for field in event.__struct_fields__)
 

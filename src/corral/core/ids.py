@@ -3,7 +3,6 @@
 A prefix belongs to one convoy for ever, so a task id is never used twice.
 """
 
-import unicodedata
 from collections.abc import Container
 from typing import NewType
 
@@ -19,6 +18,8 @@ _INITIALS = 4
 
 def words(title: str) -> list[str]:
     """Split a title into ASCII words; accents are dropped, other scripts vanish."""
+    import unicodedata
+
     ascii_title = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode()
     return "".join(c if c.isalnum() else " " for c in ascii_title).split()
 

@@ -18,7 +18,7 @@ from corral.core.board.moves import MOVES
 from corral.core.config import Config
 from corral.core.errors import CorralError
 from corral.core.log import codec  # noqa: F401 - every event is registered by it
-from corral.core.log.events import EVENTS, Event
+from corral.core.log.events import Event, every_event
 from corral.core.session.verdict import Verdict
 from corral.core.show.views import COLUMNS
 from corral.interfaces.cli.catalogue import (
@@ -140,7 +140,7 @@ def _verdicts() -> Iterator[Sequence[str]]:
 def _events() -> Iterator[str]:
     yield "A field with a default is left out of the line while it has that value."
     # By module: in which order these were imported must not show.
-    for name, event in sorted(EVENTS.items(), key=lambda item: item[1].__module__):
+    for name, event in sorted(every_event().items(), key=lambda item: item[1].__module__):
         fields = msgspec.structs.fields(event)
         yield from ["", f"### `{name}`", "", _sentence(event), ""]
         rows = ((f"`{field.name}`", _kind(field.type), _default(field)) for field in fields)

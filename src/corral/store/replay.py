@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from msgspec import MsgspecError
 
 from corral.core.errors import LogDamaged
-from corral.core.log.codec import chain, decode, event_of
+from corral.core.log.codec import chain, decode, event_of, load_sha256
 from corral.core.log.fold import apply
 from corral.core.log.requests import remember
 from corral.core.log.state import State
@@ -20,6 +20,8 @@ def extend(state: State, records: Iterable[Row]) -> State:
     a replay spends its time, so it is one function.
     """
     seq = 0
+    if not state.seq:
+        load_sha256(many=True)
     try:
         for seq, line, stored_hash in records:
             if seq != state.seq + 1:

@@ -12,7 +12,7 @@ import os
 from _thread import RLock  # threading itself is not needed by most commands
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from itertools import islice
+from itertools import chain, islice
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,12 +22,12 @@ from corral.core.errors import CorralError, LogBusy, LogDamaged, Refused, StoreF
 from corral.core.log.codec import Stored
 from corral.core.log.state import State
 from corral.store import schema, seal, snapshot
-from corral.store.port import Request, attempt
-from corral.store.replay import Row, extend
 from corral.store.turnstile import Turnstile
 from corral.world.clock import Clock, now
 
 if TYPE_CHECKING:
+    from corral.store.port import Request
+    from corral.store.replay import Row
     from corral.world.watch import Watch
 
 T = TypeVar("T")
@@ -67,13 +67,13 @@ class SqliteStore:
 
     # Writing
 
-    def transaction(self, request: Request[T]) -> T:
+    def transaction(self, request: "Request[T]") -> T:
         (answer,) = self.batch([request])
         if isinstance(answer, CorralError):
             raise answer
         return answer  # type: ignore[no-any-return]  # batch answers each request with its own T
 
-    def batch(self, requests: Sequence[Request[Any]]) -> list[Any]:
+    def batch(self, requests: "Sequence[Request[Any]]") -> list[Any]:
         if not self._present():
             rows, answers = self._play(State(), requests)
             if not rows:
@@ -84,9 +84,11 @@ class SqliteStore:
         return answers
 
     def _play(
-        self, state: State, requests: Sequence[Request[Any]]
+        self, state: State, requests: "Sequence[Request[Any]]"
     ) -> tuple[list[Stored], list[Any]]:
         """Run requests one after the other on a state: what to store, and the answers."""
+        from corral.store.port import attempt
+
         rows: list[Stored] = []
         answers = []
         for request in requests:
@@ -346,6 +348,8 @@ class SqliteStore:
         """Check every event, and that the log still has what it had at the mark; then seal it."""
         state = State()
         try:
+            from corral.store.replay import extend
+
             rows = _rows(connection, 0)
             extend(state, islice(rows, mark.seq if mark else 0))
             if mark is not None:
@@ -385,7 +389,12 @@ class SqliteStore:
             self._state = self._from_snapshot(connection)
             self._saved = self._state.seq
         try:
-            extend(self._state, _rows(connection, self._state.seq))
+            rows = _rows(connection, self._state.seq)
+            first = next(rows, None)
+            if first is not None:
+                from corral.store.replay import extend
+
+                extend(self._state, chain((first,), rows))
         except BaseException:
             self._state = None
             raise
@@ -451,7 +460,7 @@ def _make_folder(folder: str) -> None:
         os.close(parent)
 
 
-def _rows(connection: apsw.Connection, after: int, limit: int = -1) -> Iterator[Row]:
+def _rows(connection: apsw.Connection, after: int, limit: int = -1) -> "Iterator[Row]":
     found: Iterator[Any] = connection.execute(_SELECT, (after, limit))
     return found
 

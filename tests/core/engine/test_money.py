@@ -4,8 +4,7 @@ import pytest
 
 from corral.core.board import commands as c
 from corral.core.engine import money
-from corral.core.engine.bill import NANO, Bill
-from corral.core.engine.fold import DAY_MS
+from corral.core.engine.bill import DAY_MS, NANO, Bill
 from corral.core.engine.money import Budgets, Sums
 from corral.core.ids import SessionId, TaskId
 from corral.core.log import events as e

@@ -25,8 +25,16 @@ from corral.core.log.codec import (
     mirrored,
     unmirrored,
 )
-from corral.core.log.events import EVENTS, Event, LogCreated, TaskAdded, TaskClaimed, TaskEdited
+from corral.core.log.events import (
+    Event,
+    LogCreated,
+    TaskAdded,
+    TaskClaimed,
+    TaskEdited,
+    every_event,
+)
 
+EVENTS = every_event()
 ANY_TEXT = st.text(st.characters(codec="utf-8"), max_size=20)
 PLAIN: dict[Any, st.SearchStrategy[Any]] = {
     str: ANY_TEXT,

@@ -10,7 +10,7 @@ from corral.core.board import commands as c
 from corral.core.ids import ConvoyId, TaskId, Token
 from corral.core.log import events as e
 from corral.core.log.codec import decode, event_of
-from corral.core.log.events import EVENTS
+from corral.core.log.events import every_event
 from corral.core.log.fold import apply
 from corral.core.log.state import Alert, Claim, Convoy, State, Task, TaskState
 from tests.core.memory_board import START, Board, encoded
@@ -197,7 +197,7 @@ def test_every_event_moves_the_number_and_nothing_is_left_out(board: Board) -> N
         "tasks": (TASK,),
         "landed": False,
     }
-    for name, event in EVENTS.items():
+    for name, event in every_event().items():
         values = {
             field.name: examples.get(field.name, "x")
             for field in msgspec.structs.fields(event)

@@ -5,13 +5,14 @@ is what the events are appended to. Nothing is changed here: a refused command l
 """
 
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any, TypeVar
 
 from msgspec import UnsetType
 
 from corral.core import ids, text
 from corral.core.board import commands as c
-from corral.core.board import family, leases, recurrence, steering
+from corral.core.board import family, leases, recurrence
 from corral.core.board.claims import next_offer, obstacles
 from corral.core.board.graph import cycle, find_task
 from corral.core.board.moves import Fence, check
@@ -19,8 +20,6 @@ from corral.core.errors import BadInput, NotFound, Refused
 from corral.core.ids import ConvoyId, TaskId, Token
 from corral.core.log import events as e
 from corral.core.log.state import Claim, Convoy, State, Task
-from corral.core.message import rules as messages
-from corral.core.queue import rules as queue_rules
 from corral.core.redaction import redacted, without_secrets
 
 V = TypeVar("V")
@@ -34,7 +33,17 @@ def decide(state: State, command: c.Command, actor: str, now: int) -> Decision:
     name = text.line(actor, "the name", text.NAME)
     if redacted(name) != name:
         raise BadInput("the name looks like a key, which must not be logged", "use another name")
-    return _RULES[type(command)](state, without_secrets(command), name, now)
+    rule = _RULES.get(type(command)) or _of_concept(type(command))
+    return rule(state, without_secrets(command), name, now)
+
+
+def _of_concept(kind: type[c.Command]) -> Rule:
+    """Load the rules of other concepts until there is one for this command."""
+    for module in ("board.steering", "queue.rules", "message.rules"):
+        _RULES.update(import_module(f"corral.core.{module}").RULES)
+        if kind in _RULES:
+            break
+    return _RULES[kind]
 
 
 def find_convoy(state: State, convoy: str) -> Convoy:
@@ -424,7 +433,4 @@ _RULES: dict[type[c.Command], Rule] = {
     c.ReleaseLease: _release_lease,
     c.RaiseAlert: _raise_alert,
     c.ClearAlert: _clear_alert,
-    **queue_rules.RULES,
-    **steering.RULES,
-    **messages.RULES,
 }

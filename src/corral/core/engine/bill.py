@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from corral.core.engine.facts import Spent
 
 NANO = 1_000_000_000
+DAY_MS = 86_400_000
 
 
 class Price(Struct, frozen=True, forbid_unknown_fields=True):

@@ -2,14 +2,12 @@
 
 from msgspec.structs import replace
 
-from corral.core.engine import governor
-from corral.core.engine.bill import Bill
+from corral.core.engine.bill import DAY_MS, Bill
 from corral.core.log import events as e
 from corral.core.log.state import Account, Session, Spending, State
 
 RESUME, RESTART, AFRESH, WAIT = "resume", "restart", "afresh", "wait"
 MESSAGE, QUESTION = "message", "question"  # causes that are no verdicts
-DAY_MS = 86_400_000
 _DAYS = 40  # of which the state knows what was spent; the log knows of all
 _REACTIONS = 10
 
@@ -54,6 +52,8 @@ def _enter(state: State, session: Session, model: str, new: Bill) -> None:
 
 
 def limited(state: State, event: e.SessionLimited, seq: int, at: int) -> None:
+    from corral.core.engine import governor
+
     account = state.accounts.get(event.account) or Account(event.account)
     session = state.sessions[event.session]
     live = [s for s in state.sessions.values() if s.live and s.account == event.account]
@@ -114,4 +114,6 @@ def ended(state: State, event: e.SessionEnded) -> None:
     session = state.sessions[event.session]
     account = state.accounts.get(session.account)
     if account is not None and event.verdict == "proved":
+        from corral.core.engine import governor
+
         state.accounts[session.account] = governor.grow(account)

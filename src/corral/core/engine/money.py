@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from msgspec import Struct, field
 
 from corral.core.board.claims import Obstacle
-from corral.core.engine.bill import NANO, Bill, nano
-from corral.core.engine.fold import DAY_MS
+from corral.core.engine.bill import DAY_MS, NANO, Bill, nano
 from corral.core.ids import SessionId, TaskId
 from corral.core.log.state import Spending, State, Task, TaskState
 

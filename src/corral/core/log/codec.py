@@ -11,17 +11,18 @@ So anybody can check a log with `sha256` and a loop. A record of a type that thi
 know is refused by the fold, and with it the log, until Corral is upgraded: nothing is guessed.
 """
 
+import sys
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 from msgspec import Raw, Struct
 
 from corral.core.errors import LogTooNew
-from corral.core.log.events import EVENTS, Event
-from corral.core.mayor import events as mayor_events  # noqa: F401 - registers its events
-from corral.core.message import events as message_events  # noqa: F401 - registers its events
-from corral.core.queue import events as queue_events  # noqa: F401 - registers its events
+
+if TYPE_CHECKING:
+    from corral.core.log.events import Event
 
 FORMAT = 1
 GENESIS = bytes(32)
@@ -51,45 +52,52 @@ class Stored(NamedTuple):
 
 _encode = msgspec.json.Encoder().encode
 decode: Callable[[bytes], Record] = msgspec.json.Decoder(Record).decode
-_decoders: dict[str, Callable[[Any], Event]] = {}
+_decoders: "dict[str, Callable[[Any], Event]]" = {}
 
 
 def chain(previous: bytes, line: bytes) -> bytes:
     """Return the hash of a log that is one line longer."""
-    digest: bytes = (_sha256 or _load_sha256())(previous + line).digest()
+    digest: bytes = (_sha256 or load_sha256())(previous + line).digest()
     return digest
 
 
 _sha256: Callable[[bytes], Any] | None = None
 
 
-def _load_sha256() -> Callable[[bytes], Any]:
-    """Load OpenSSL when the first hash is wanted: most commands that only look need none."""
-    global _sha256  # noqa: PLW0603 - set once
-    from hashlib import sha256
+def load_sha256(*, many: bool = False) -> Callable[[bytes], Any]:
+    """Choose an implementation: OpenSSL is twice as fast, but takes 3,000 hashes to load."""
+    global _sha256  # noqa: PLW0603 - set at the first hash, and again for a whole log
+    name = "hashlib" if many else "_sha2" if sys.version_info >= (3, 12) else "_sha256"
+    try:
+        module = import_module(name)
+    except ImportError:  # a Python that was built without hashes of its own
+        module = import_module("hashlib")
+    chosen: Callable[[bytes], Any] = module.sha256
+    _sha256 = chosen
+    return chosen
 
-    _sha256 = sha256
-    return sha256
 
-
-def encode(seq: int, at: int, actor: str, event: Event, key: str = "") -> bytes:
+def encode(seq: int, at: int, actor: str, event: "Event", key: str = "") -> bytes:
     """Return the line of an event."""
     return _encode(Record(seq, at, actor, event.type, Raw(_encode(event)), key))
 
 
-def event_of(record: Record) -> Event:
+def event_of(record: Record) -> "Event":
     """Return the typed event of a record."""
     decoder = _decoders.get(record.type) or _decoder(record)
     return decoder(record.data)
 
 
-def _decoder(record: Record) -> Callable[[Any], Event]:
-    if record.type not in EVENTS:
+def _decoder(record: Record) -> "Callable[[Any], Event]":
+    from corral.core.log.events import event_class
+
+    kind = event_class(record.type)
+    if kind is None:
         raise LogTooNew(
             f"event {record.seq} is a {record.type!r}, which this version of Corral does not know",
             "upgrade Corral to the version that wrote the log",
         )
-    decoder = msgspec.json.Decoder(EVENTS[record.type]).decode
+    decoder = msgspec.json.Decoder(kind).decode
     _decoders[record.type] = decoder
     return decoder
 

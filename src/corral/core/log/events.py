@@ -1,16 +1,19 @@
 """What can happen, in the past tense. Each class is one `type` of the log.
 
 An event carries facts only, and never changes its meaning: a new meaning is a new type, a new fact
-is a new field with a default. `codec` turns events into lines and back.
+is a new field with a default. `codec` turns events into lines and back. The events of the concepts
+in `_CONCEPTS` are in modules of their own, which are loaded when one of their events occurs.
 """
 
+from importlib import import_module
 from typing import Any, ClassVar
 
 from msgspec import Struct, field
 
 from corral.core.ids import ConvoyId, SessionId, TaskId, Token
 
-EVENTS: dict[str, type["Event"]] = {}
+EVENTS: dict[str, type["Event"]] = {}  # those that are loaded, by type
+_CONCEPTS = ("queue", "message", "mayor")
 
 
 class Event(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
@@ -22,6 +25,21 @@ class Event(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
         super().__init_subclass__(**kwargs)
         if cls.type:
             EVENTS[cls.type] = cls
+
+
+def event_class(kind: str) -> type[Event] | None:
+    """Return the class of a type of event, None for a type that this version does not know."""
+    for concept in _CONCEPTS:
+        if kind in EVENTS:
+            break
+        import_module(f"corral.core.{concept}.events")
+    return EVENTS.get(kind)
+
+
+def every_event() -> dict[str, type[Event]]:
+    """Return the classes of all types of events."""
+    event_class("")
+    return EVENTS
 
 
 class LogCreated(Event, frozen=True, kw_only=True):

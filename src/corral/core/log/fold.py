@@ -6,6 +6,7 @@ frozen.
 """
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 from msgspec.structs import replace
@@ -27,17 +28,21 @@ from corral.core.log.state import (
     TaskState,
     overlap_name,
 )
-from corral.core.mayor.fold import MAYOR_APPLY
-from corral.core.message.fold import MESSAGE_APPLY, session_ended
-from corral.core.queue.fold import QUEUE_APPLY, left
 
 Apply = Callable[[State, Any, int, int], None]
 
 
 def apply(state: State, event: e.Event, seq: int, at: int) -> None:
     """Carry the state over one event."""
-    _APPLY[type(event)](state, event, seq, at)
+    (_APPLY.get(type(event)) or _of_concept(type(event)))(state, event, seq, at)
     state.seq = seq
+
+
+def _of_concept(kind: type[e.Event]) -> Apply:
+    """Load the fold of the concept that an event belongs to: it is beside its `events`."""
+    fold = import_module(kind.__module__.replace(".events", ".fold"))
+    _APPLY.update(fold.APPLY)
+    return _APPLY[kind]
 
 
 def _log_created(state: State, event: e.LogCreated, seq: int, at: int) -> None:
@@ -254,7 +259,10 @@ def _session_ended(state: State, event: e.SessionEnded, seq: int, at: int) -> No
         commit=event.commit,
     )
     engine.ended(state, event)
-    session_ended(state, event.session)
+    if state.messages:
+        from corral.core.message.fold import session_ended
+
+        session_ended(state, event.session)
 
 
 def _task_parked(state: State, event: e.TaskParked, seq: int, at: int) -> None:
@@ -301,7 +309,9 @@ def _move(
 ) -> None:
     """Put a task into a state in which nobody holds it."""
     found = board.tasks[task]
-    if to is not TaskState.REVIEW:
+    if to is not TaskState.REVIEW and task in board.changes:
+        from corral.core.queue.fold import left
+
         left(board, task)  # it does not wait to land any more
     changes = {"before": reason or found.before, "parks": 0, **changes}
     board.tasks[task] = replace(
@@ -356,7 +366,4 @@ _APPLY: dict[type[e.Event], Apply] = {
     e.AlertAcknowledged: _alert_acknowledged,
     e.WorkPaused: _work_paused,
     e.WorkResumed: _work_resumed,
-    **MESSAGE_APPLY,
-    **QUEUE_APPLY,
-    **MAYOR_APPLY,
 }

@@ -119,7 +119,7 @@ def _change(board: State, mayor: str, at: int, /, **changes: Any) -> None:
     board.mayors[mayor] = replace(board.mayors[mayor], changed_at=at, **changes)
 
 
-MAYOR_APPLY: dict[type[e.Event], Callable[[State, Any, int, int], None]] = {
+APPLY: dict[type[e.Event], Callable[[State, Any, int, int], None]] = {
     m.MayorStarted: _started,
     m.MayorAsked: _asked,
     m.MayorAnswered: _answered,

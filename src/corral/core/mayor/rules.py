@@ -8,8 +8,7 @@ from msgspec.structs import replace
 from corral.core import text
 from corral.core.board import commands as c
 from corral.core.board.rules import decide
-from corral.core.engine.bill import NANO, Bill, nano
-from corral.core.engine.fold import DAY_MS
+from corral.core.engine.bill import DAY_MS, NANO, Bill, nano
 from corral.core.engine.money import Budgets, Sums
 from corral.core.errors import NotFound, Refused
 from corral.core.ids import ConvoyId, TaskId

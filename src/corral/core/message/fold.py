@@ -91,7 +91,7 @@ def _note_waiting(state: State, sender: str, at: int) -> None:
     state.sessions[session.id] = replace(session, waits=waits, waited_at=waited_at)
 
 
-MESSAGE_APPLY: dict[type[e.Event], Callable[[State, Any, int, int], None]] = {
+APPLY: dict[type[e.Event], Callable[[State, Any, int, int], None]] = {
     MessageSent: sent,
     MessageTaken: taken,
     MessageDelivered: delivered,

@@ -4,7 +4,6 @@ Annotations are evaluated here: the JSON schema that engines are given is made f
 The bounds of each text are those of `core/text`; `check` holds them.
 """
 
-from hashlib import sha256
 from typing import Annotated as A
 from typing import Literal
 
@@ -89,6 +88,8 @@ def digest(plan: Plan, task: TaskPlan) -> str:
 
     Its estimate is left out: nobody works differently because of it.
     """
+    from hashlib import sha256  # OpenSSL would cost every command
+
     asked = msgspec.structs.replace(task, minutes=0)
     said = msgspec.json.encode((asked, plan.policy.overlap, plan.policy.tests))
     return sha256(said).hexdigest()[:16]

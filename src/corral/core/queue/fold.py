@@ -211,7 +211,7 @@ def _convoy_finished(state: State, event: q.ConvoyFinished, seq: int, at: int) -
     state.trunks[event.convoy] = replace(trunk, finished=event.how, finished_commit=event.commit)
 
 
-QUEUE_APPLY: dict[type[e.Event], Callable[[State, Any, int, int], None]] = {
+APPLY: dict[type[e.Event], Callable[[State, Any, int, int], None]] = {
     q.ChangeQueued: _change_queued,
     q.ChangeReturned: _change_returned,
     q.CheckStarted: _check_started,

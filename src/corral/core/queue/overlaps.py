@@ -5,15 +5,18 @@ conflict comes up and one when it is over. A task that was not started yet can b
 """
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from corral.core import text
 from corral.core.board.claims import Obstacle
 from corral.core.ids import TaskId
-from corral.core.log import events as e
 from corral.core.log.state import Overlap, State, Task, TaskState, overlap_name
 from corral.core.paths import matches
+
+if TYPE_CHECKING:
+    from corral.core.log import events as e
 
 _PATHS = 20
 _AT_WORK = (TaskState.DOING, TaskState.REVIEW)
@@ -41,11 +44,13 @@ class OverlapView(Struct, frozen=True):
 
 def update(
     state: State, found: Sequence[FoundOverlap], quiet: frozenset[str] = frozenset()
-) -> list[e.Event]:
+) -> "list[e.Event]":
     """Tell of the conflicts that are new, and of those that are over.
 
     `quiet` are those that come and go: they are not told of again yet.
     """
+    from corral.core.log import events as e
+
     events: list[e.Event] = []
     current = {one.name: one for one in found if _could_be(state, one.one, one.other)}
     for name, overlap in state.overlaps.items():

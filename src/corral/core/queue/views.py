@@ -1,16 +1,17 @@
 """What people and programs are shown of the queue."""
 
+from typing import TYPE_CHECKING
+
 from msgspec import Struct
 
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.log.state import State, Task
-from corral.core.queue import rules as queue_rules
-from corral.core.queue.fold import trunk_of
-from corral.core.queue.from_state import queue_of
 from corral.core.queue.overlaps import OverlapView, overlap_views
-from corral.core.queue.planner.explain import why
-from corral.core.queue.planner.model import Queue
 from corral.core.queue.state import CheckRun
+
+if TYPE_CHECKING:
+    from corral.core.queue.planner.model import Queue
+    from corral.core.queue.rules import Rest
 
 _UNKNOWN: frozenset[frozenset[str]] = frozenset()  # which changes conflict: only git can tell
 
@@ -69,6 +70,8 @@ class QueueView(Struct, frozen=True):
 
 def queue_view(state: State, ended: int = 10) -> QueueView:
     """Return what waits and what is being checked, with the last runs that have ended."""
+    from corral.core.queue.from_state import queue_of
+
     queues = {
         convoy: queue_of(state, convoy, _UNKNOWN)
         for convoy in dict.fromkeys(change.convoy for change in state.changes.values())
@@ -88,7 +91,7 @@ def queue_view(state: State, ended: int = 10) -> QueueView:
     )
 
 
-def change_view(state: State, task_id: TaskId, queue: Queue | None = None) -> ChangeView:
+def change_view(state: State, task_id: TaskId, queue: "Queue | None" = None) -> ChangeView:
     change, task = state.changes[task_id], state.tasks[task_id]
     returned = state.returned.get(task_id)
     return ChangeView(
@@ -112,6 +115,8 @@ def check_view(check: CheckRun) -> CheckView:
 
 
 def trunk_view(state: State, convoy: ConvoyId) -> TrunkView:
+    from corral.core.queue.fold import trunk_of
+
     trunk = trunk_of(state, convoy)
     return TrunkView(
         convoy=convoy,
@@ -123,19 +128,23 @@ def trunk_view(state: State, convoy: ConvoyId) -> TrunkView:
     )
 
 
-def waits(state: State, task: Task, queue: Queue | None = None) -> str:
+def waits(state: State, task: Task, queue: "Queue | None" = None) -> str:
     """Say what a task that was handed in waits for; `queue` is its convoy's, if that is known."""
+    from corral.core.queue.from_state import queue_of
+    from corral.core.queue.planner.explain import why
+    from corral.core.queue.rules import paused, rest
+
     change = state.changes.get(task.id)
     if change is None:
         return "it waits for the refinery to take it in (corral refinery run)"
-    held = queue_rules.paused(state, change.convoy)
+    held = paused(state, change.convoy)
     if held:
         return f"nothing lands now: {held}"
     for check in _with(state, task.id):
         return _in_run(check, task.id)
-    rest = queue_rules.rest(state, change.convoy)
-    if rest.lost:
-        return _resting(state, change.convoy, rest)
+    pause = rest(state, change.convoy)
+    if pause.lost:
+        return _resting(state, change.convoy, pause)
     return why(queue or queue_of(state, change.convoy, _UNKNOWN), task.id)
 
 
@@ -150,11 +159,13 @@ def _in_run(check: CheckRun, task: TaskId) -> str:
     return f"{check.run} checks it{beside} on {check.tip[:12]}, {where}"
 
 
-def _resting(state: State, convoy: ConvoyId, rest: queue_rules.Rest) -> str:
+def _resting(state: State, convoy: ConvoyId, rest: "Rest") -> str:
+    from corral.core.queue.rules import LOST
+
     last = next(
         check
         for check in reversed(state.checks.values())
-        if check.convoy == convoy and check.result == queue_rules.LOST
+        if check.convoy == convoy and check.result == LOST
     )
     runs = "the last run" if rest.lost == 1 else f"the last {rest.lost} runs"
     return f"{runs} came to nothing, so the next one waits for {rest.seconds} s: {last.detail}"

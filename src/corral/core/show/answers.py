@@ -7,9 +7,6 @@ from corral.core.ids import TaskId
 from corral.core.log.codec import Stored, decode, event_of
 from corral.core.log.events import TaskAdded, TaskEdited, WorkPaused, WorkResumed
 from corral.core.log.state import State
-from corral.core.message.events import MessageDelivered
-from corral.core.queue import rules as queue_rules
-from corral.core.queue.events import QueuePaused
 from corral.core.queue.views import check_view
 from corral.core.show import views
 
@@ -37,6 +34,8 @@ def answer_of(name: str) -> Answer:
 
 def _taken(state: State, stored: Sequence[Stored]) -> dict[str, Any]:
     """Return the messages that one reading has delivered."""
+    from corral.core.message.events import MessageDelivered
+
     events = [event_of(decode(one.line)) for one in stored]
     names = [event.message for event in events if isinstance(event, MessageDelivered)]
     found = [views.message_view(state.messages[name]) for name in names if name in state.messages]
@@ -51,6 +50,8 @@ def _convoy(state: State, event: Any) -> dict[str, Any]:
 
 
 def _pause(state: State, event: Any) -> dict[str, Any]:
+    from corral.core.queue.events import QueuePaused
+
     return {"convoy": event.convoy, "paused": isinstance(event, WorkPaused | QueuePaused)}
 
 
@@ -84,8 +85,9 @@ def _queue(state: State, event: Any) -> dict[str, Any]:
         return _task(state, event)
     if getattr(event, "run", ""):
         return fields(check_view(state.checks[event.run]))
-    name = event.convoy or "everything"
-    return {"id": name, "paused": queue_rules.paused(state, event.convoy)}
+    from corral.core.queue.rules import paused
+
+    return {"id": event.convoy or "everything", "paused": paused(state, event.convoy)}
 
 
 def _plan(state: State, stored: Sequence[Stored]) -> dict[str, Any]:

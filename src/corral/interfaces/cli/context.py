@@ -5,17 +5,16 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from corral.core.config import Config
 from corral.core.errors import BadInput, CorralError, Failed, NotInitialised, Refused
 from corral.core.text import cut
 from corral.interfaces.cli import output
-from corral.store.pace import Pace
-from corral.store.seal import Mark
-from corral.store.sqlite import SqliteStore
-from corral.world import clock, repository, settings
+from corral.world import clock, repository
 
 if TYPE_CHECKING:
+    from corral.core.config import Config
     from corral.store.mirror import Mirror
+    from corral.store.seal import Mark
+    from corral.store.sqlite import SqliteStore
 
 
 _LONGEST = 4 << 20  # bytes of a file that are read: no text may be as long as that
@@ -34,7 +33,10 @@ class Context:
         return repository.find(self._start)
 
     @cached_property
-    def config(self) -> Config:
+    def config(self) -> "Config":
+        from corral.core.config import Config
+        from corral.world import settings
+
         path = self.repository.config_file()
         kept = f"{self.repository.folder}/derived/config"
         return settings.load(path, kept) if path else Config()
@@ -55,9 +57,11 @@ class Context:
         return clock.now()
 
     @property
-    def log(self) -> SqliteStore:
+    def log(self) -> "SqliteStore":
         """The log, whether or not the repository was initialised."""
         if self._opened is None:
+            from corral.store.sqlite import SqliteStore
+
             self._opened = SqliteStore(self.repository.folder, anchor=self.mirrored)
         return self._opened
 
@@ -66,7 +70,7 @@ class Context:
             self._opened.close()
 
     @property
-    def store(self) -> SqliteStore:
+    def store(self) -> "SqliteStore":
         """The log of an initialised repository, whose configuration is sound."""
         log = self.log
         if not log.exists() or not log.state().seq:
@@ -80,7 +84,7 @@ class Context:
         return os.path.exists(f"{self.repository.folder}/run/server.sock")
 
     @property
-    def writable(self) -> SqliteStore:
+    def writable(self) -> "SqliteStore":
         """The log, for a command that appends to it."""
         self.wrote = True
         return self.store
@@ -132,8 +136,10 @@ class Context:
         if self.repository.config_file() is None:
             raise NotInitialised("Corral is not set up in this repository yet", "corral init")
 
-    def mirrored(self) -> Mark | None:
+    def mirrored(self) -> "Mark | None":
         """Say how far the mirror is: the log cannot be shorter."""
+        from corral.store.seal import Mark
+
         if not self.repository.has_ref("refs/corral/log"):
             return None
         try:
@@ -142,6 +148,8 @@ class Context:
             return None  # a mirror that cannot be read says nothing about the log
         return Mark(tip.seq, bytes.fromhex(tip.hash)) if tip else None
 
-    def _mirror_if_due(self, store: SqliteStore) -> None:
+    def _mirror_if_due(self, store: "SqliteStore") -> None:
+        from corral.store.pace import Pace
+
         if Pace(self.repository.folder).due(store.known_seq, writing=self.wrote):
             self.mirror.flush(wait=False)

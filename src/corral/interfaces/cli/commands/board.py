@@ -115,8 +115,6 @@ _SENTENCES = {
 
 
 def _sentence(name: str, command: Command, data: dict[str, Any]) -> str:
-    import shlex
-
     if "unchanged" in data:
         return "nothing to do: it is so already"
     if name == "message read":
@@ -124,9 +122,15 @@ def _sentence(name: str, command: Command, data: dict[str, Any]) -> str:
     until = moment(data["expires_at"]) if "expires_at" in data else ""
     shown = {key: safe(value) if isinstance(value, str) else value for key, value in data.items()}
     who = safe(getattr(command, "to", "")) or "anyone"
-    quoted = shlex.quote(shown.get("resource", ""))
+    quoted = _quoted(shown["resource"]) if "resource" in shown else ""
     what = shown.get("convoy") or "anything"
     return _SENTENCES[name].format(until=until, who=who, quoted=quoted, what=what, **shown)
+
+
+def _quoted(word: str) -> str:
+    import shlex  # it loads `re`
+
+    return shlex.quote(word)
 
 
 def _letters(messages: list[Any]) -> str:

@@ -3,8 +3,7 @@
 import gc
 import sys
 
-from corral.core.engine.bill import NANO, Bill
-from corral.core.engine.fold import DAY_MS
+from corral.core.engine.bill import DAY_MS, NANO, Bill
 from corral.core.engine.money import spent_in_all
 from corral.core.log.state import State, Task
 from corral.core.queue.overlaps import overlap_views
