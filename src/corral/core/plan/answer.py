@@ -11,8 +11,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from corral.core.plan.problems import Place, Source, unreadable
+from corral.core.plan.problems import Source, unreadable
 from corral.core.text import printable
+from corral.core.toml_lines import Place
 
 _DEEPEST = 8
 _MOST_OBJECTS = 1_000

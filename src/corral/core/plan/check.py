@@ -12,10 +12,11 @@ from msgspec import Struct
 from corral.core import paths, text
 from corral.core.errors import BadInput
 from corral.core.plan.edges import comparisons
-from corral.core.plan.problems import Place, Problem, bounded, nearest, quoted
+from corral.core.plan.problems import Problem, bounded, nearest, quoted
 from corral.core.plan.schema import KEY, MOST_COMPARISONS, MOST_MINUTES, MOST_PATHS, Plan, TaskPlan
 from corral.core.plan.shape import UNNAMED, Shaped
 from corral.core.session.brief import CHANGE_NOTHING
+from corral.core.toml_lines import Place
 
 _STRATEGIES = ("", "rebase", "squash", "merge")
 _NAME_MARKS = "-_"

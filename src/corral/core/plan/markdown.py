@@ -11,8 +11,9 @@ from difflib import get_close_matches
 from typing import Any
 
 from corral.core.ids import words
-from corral.core.plan.problems import MOST, Place, Problem, Source, nearest, unreadable
+from corral.core.plan.problems import MOST, Problem, Source, nearest, unreadable
 from corral.core.plan.schema import KEY, ConvoyPlan, PlanPolicy, TaskPlan
+from corral.core.toml_lines import Place
 
 _ITEM = re.compile(r"^([-*+]|\d{1,9}[.)]) +\[([ xX]?)\](?: +(.*)|)$")
 _FIELD = re.compile(r"^([A-Za-z_]+) *:(?: +(.*)|)$")

@@ -6,10 +6,9 @@ from difflib import get_close_matches
 from msgspec import Struct
 
 from corral.core.text import printable, shown
+from corral.core.toml_lines import Place, line_of
 
 MOST = 50
-Place = tuple[str | int, ...]
-"""Where something stands: ("task", 2, "needs") is the needs of the third task."""
 
 
 class Problem(Struct, frozen=True):
@@ -34,8 +33,7 @@ class Source(Struct, frozen=True):
 
     def line(self, place: Place) -> int:
         """Return the line of a place, or of what it is in."""
-        known = (self.lines[place[:n]] for n in range(len(place), 0, -1) if place[:n] in self.lines)
-        return next(known, 0)
+        return line_of(self.lines, place)
 
 
 def unreadable(text: str, line: int = 0) -> Source:

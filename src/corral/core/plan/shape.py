@@ -10,8 +10,9 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from corral.core.plan.problems import Place, Problem, Source, nearest, quoted
+from corral.core.plan.problems import Problem, Source, nearest, quoted
 from corral.core.plan.schema import MOST_TASKS, ConvoyPlan, Plan, PlanPolicy, TaskPlan
+from corral.core.toml_lines import Place
 
 _WORDS = {str: "a text", bool: "true or false", int: "a whole number", tuple: "a list of texts"}
 _KINDS = ((bool, "true or false"), (int, "a number"), (float, "a number"), (str, "a text"))
