@@ -1,6 +1,7 @@
-"""Names that people read: convoy slugs (`auth-fix`), task ids (`AF-1`), tokens.
+"""Names that people read: convoy slugs (`auth-fix`), task ids (`AF-1`), tokens, branches and refs.
 
-A prefix belongs to one convoy for ever, so a task id is never used twice.
+A prefix belongs to one convoy for ever, so a task id is never used twice. The names of all branches
+and refs that Corral makes are built here and nowhere else.
 """
 
 from collections.abc import Container
@@ -12,6 +13,13 @@ SessionId = NewType("SessionId", str)
 Token = NewType("Token", str)
 Seq = NewType("Seq", int)
 
+MIRROR_REF = "refs/corral/log"
+RESOLVED_REF = "refs/corral/resolved"  # how conflicts were resolved
+KEEP_REFS = "refs/corral/keep/"  # <session>/<number>
+QUEUE_REFS = "refs/corral/queue/"  # <task>: the commit of a task as it was queued
+SPEC_REFS = "refs/corral/spec/"  # <run>: the commits that a run of checks is about
+BASE_REFS = "refs/corral/base/"  # <tree>: what a clone's commits build on
+_HEADS = "refs/heads/"
 _SLUG_LENGTH = 40
 _INITIALS = 4
 
@@ -56,6 +64,39 @@ def session_before(session: SessionId) -> SessionId:
     """Return the session of the same task before this one."""
     task, _, number = session.rpartition(".")
     return SessionId(f"{task}.{int(number) - 1}")
+
+
+def trunk_branch(convoy: ConvoyId) -> str:
+    """Name the branch on which a convoy's work lands."""
+    return f"convoy/{convoy}/trunk"
+
+
+def task_branch(convoy: ConvoyId, task: TaskId) -> str:
+    """Name the branch on which the sessions of a task work."""
+    return f"convoy/{convoy}/{task}"
+
+
+def mayor_branch(mayor: str) -> str:
+    return f"corral/{mayor}"
+
+
+def branch_ref(branch: str) -> str:
+    return _HEADS + branch
+
+
+def branch_of(ref: str) -> str:
+    """Return the branch that a ref names; nothing if it is not a branch."""
+    return ref.removeprefix(_HEADS) if ref.startswith(_HEADS) else ""
+
+
+def remote_log_ref(remote: str) -> str:
+    """Name the ref with the log of a remote, as it was last fetched."""
+    return f"refs/corral/remotes/{remote}/log"
+
+
+def replaced_mirror_ref(commit: str) -> str:
+    """Name the ref that holds a commit of the mirror that something else took the place of."""
+    return f"refs/corral/kept/{commit}"
 
 
 def _first_free(base: str, joint: str, taken: Container[str]) -> str:

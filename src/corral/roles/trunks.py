@@ -10,7 +10,7 @@ import threading
 from os.path import join
 
 from corral.core.errors import Refused
-from corral.core.ids import ConvoyId, SessionId
+from corral.core.ids import ConvoyId, SessionId, branch_ref, task_branch, trunk_branch
 from corral.core.log.state import Session, State, Task, TaskState
 from corral.core.queue import rules as queue_rules
 from corral.core.queue.fold import trunk_of
@@ -38,18 +38,13 @@ class Trunks:
 
         One that goes on with the commits of the last attempt starts where these left the trunk.
         """
-        tip = read_branch(self._repository.git_dir, f"convoy/{task.convoy}/{task.id}")
-        if fresh or tip is None or self.view.commits(tip)[0] is None:
-            return trunk
-        said = self.view.run("merge-base", trunk, tip, fine=(0, 1))
-        return said.decode().split()[0] if said.strip() else trunk
+        tip = None if fresh else self.view.tip(task_branch(task.convoy, task.id))
+        return (self.view.fork(trunk, tip) if tip else None) or trunk
 
     def continues(self, session: Session) -> bool:
         """Say whether the session's branch, if there is one, has the base in its history."""
-        tip = read_branch(self._repository.git_dir, session.branch)
-        if tip is None or self.view.commits(tip)[0] is None:
-            return False
-        return self.view.contains(tip, session.base)
+        tip = self.view.tip(session.branch)
+        return tip is not None and self.view.contains(tip, session.base)
 
     def at(self, convoy: ConvoyId, judged: Session | None = None) -> str:
         """Return where a trunk is, made if it is needed for the first time, mended if need be."""
@@ -75,9 +70,9 @@ class Trunks:
         the same commit, the log cannot be behind it.
         """
         while True:
-            here = read_branch(self._repository.git_dir, f"convoy/{convoy}/trunk")
+            here = read_branch(self._repository.git_dir, trunk_branch(convoy))
             state = self._log.look()
-            if here == read_branch(self._repository.git_dir, f"convoy/{convoy}/trunk"):
+            if here == read_branch(self._repository.git_dir, trunk_branch(convoy)):
                 return here, state
 
     def _may_be_at(self, state: State, convoy: ConvoyId, here: str, known: str) -> bool:
@@ -98,16 +93,16 @@ class Trunks:
 
     def _create(self, state: State, convoy: ConvoyId) -> str:
         start = start_of(self.view, state.convoys[convoy].base)
-        self.view.move(f"refs/heads/convoy/{convoy}/trunk", start, None)
+        self.view.move(branch_ref(trunk_branch(convoy)), start, None)
         return start
 
     def _mend(
         self, state: State, convoy: ConvoyId, here: str | None, known: str, judged: Session | None
     ) -> None:
-        ref = f"refs/heads/convoy/{convoy}/trunk"
+        ref = branch_ref(trunk_branch(convoy))
         culprit = self._culprit(state, convoy, here, judged)
-        if here is not None and self.view.commits(here)[0] is not None:
-            self._keep.hold(culprit or convoy, ref.removeprefix("refs/heads/"), here, "moved trunk")
+        if here is not None and self.view.commit(here):
+            self._keep.hold(culprit or convoy, trunk_branch(convoy), here, "moved trunk")
             self.view.move(ref, known, here)
         else:
             loose = join(self._repository.git_dir, ref)
@@ -134,7 +129,7 @@ class Trunks:
 
     def _mover(self, convoy: ConvoyId, here: str) -> str:
         """Return the address that git noted when the trunk came to be where it is, if it did."""
-        record = join(self._repository.git_dir, "logs", "refs", "heads", "convoy", convoy, "trunk")
+        record = join(self._repository.git_dir, "logs", branch_ref(trunk_branch(convoy)))
         lines = (read_plain(record) or b"").splitlines()
         if not lines or (here and here.encode() not in lines[-1].partition(b"<")[0].split()[1:2]):
             return ""
@@ -144,9 +139,9 @@ class Trunks:
 def start_of(view: View, base: str) -> str:
     """Return the commit that a convoy starts from: of its base (a branch, or any name that git
     knows), or what is checked out if it has none. Nothing else stands in for a base."""
-    names = [f"refs/heads/{base}", base] if base else [_head(view.git_dir)]
+    names = [branch_ref(base), base] if base else [_head(view.git_dir)]
     found = next((commit for name in names for commit in view.commits(name) if commit), None)
-    if found is None and not view.commits(_head(view.git_dir))[0]:
+    if found is None and not view.commit(_head(view.git_dir)):
         raise Refused("the repository has no commit to start from", "git commit")
     if found is None:
         raise Refused(f"there is no branch {printable(base)!r} to start from", f"git branch {base}")

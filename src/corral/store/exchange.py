@@ -12,8 +12,9 @@ from itertools import count, islice
 from msgspec import Struct
 
 from corral.core.errors import BadInput, CorralError, LogDamaged, LogTooNew, NotFound, Refused
+from corral.core.ids import MIRROR_REF, remote_log_ref, replaced_mirror_ref
 from corral.core.log.state import State
-from corral.store.mirror import REF, Mirror, Relation
+from corral.store.mirror import Mirror, Relation
 from corral.store.replay import extend
 from corral.store.sqlite import SqliteStore
 
@@ -42,7 +43,7 @@ class Exchange:
         if not self._store.state().seq:
             raise NotFound("the log is empty: there is nothing to push", "corral convoy create")
         seq = self._mirror.flush(wait=True) or 0
-        if not self._git.push(remote, REF):
+        if not self._git.push(remote, MIRROR_REF):
             raise Refused(
                 f"{remote} has events that this clone does not have; nothing was overwritten",
                 f"corral log fetch {remote}",
@@ -55,8 +56,8 @@ class Exchange:
         _check_remote(remote)
         if self._store.state().seq:
             self._mirror.flush(wait=True)
-        tracking = f"refs/corral/remotes/{_ref_part(remote)}/log"
-        if not self._git.fetch(remote, REF, f"{tracking}.incoming"):
+        tracking = remote_log_ref(_ref_part(remote))
+        if not self._git.fetch(remote, MIRROR_REF, f"{tracking}.incoming"):
             raise NotFound(f"{remote} has no log", f"corral log push {remote}, from where it is")
         self._track(tracking)
         return self._take_in(tracking, remote)
@@ -73,7 +74,8 @@ class Exchange:
         tip = self._mirror.tip()  # first: others may write meanwhile, and mirror what they wrote
         state = self._store.verify()
         if tip is not None and tip.seq > state.seq:
-            raise LogDamaged(state.seq + 1, f"is missing here, but the mirror has it ({REF})")
+            missing = f"is missing here, but the mirror has it ({MIRROR_REF})"
+            raise LogDamaged(state.seq + 1, missing)
         if tip is not None:
             self._mirror.must_be_ours(tip)
         return state
@@ -82,7 +84,7 @@ class Exchange:
         """Take the mirror's events in. A damaged log is restored from it; its files are kept."""
         if self._mirror.tip() is None:
             raise NotFound(
-                f"there is no {REF} in this clone", "corral log fetch REMOTE brings it here"
+                f"there is no {MIRROR_REF} in this clone", "corral log fetch REMOTE brings it here"
             )
         try:
             healthy = self._store.verify().seq
@@ -95,7 +97,7 @@ class Exchange:
             self._store.adopt(records)
             self._store.save()
             return ExchangeOutcome(len(records), len(records), 0)
-        taken = self._take_in(REF, "the mirror")
+        taken = self._take_in(MIRROR_REF, "the mirror")
         self.rebuild()
         return taken
 
@@ -143,12 +145,12 @@ class Exchange:
 
     def _continue_from(self, ref: str) -> None:
         """Let our mirror continue theirs, so that the next push is a simple step forward."""
-        theirs, ours = self._git.resolve(ref), self._git.resolve(REF)
+        theirs, ours = self._git.resolve(ref), self._git.resolve(MIRROR_REF)
         if theirs is None or ours == theirs or (ours and self._git.contains(ours, theirs)):
             return
         if ours and not self._git.contains(theirs, ours):
             self._keep(ours)  # the same events, cut into other chunks
-        self._git.move(REF, theirs, ours)
+        self._git.move(MIRROR_REF, theirs, ours)
         self._mirror.flush(wait=True)
 
     def _diverged(self, ref: str, name: str, relation: Relation) -> Refused:
@@ -167,7 +169,7 @@ class Exchange:
         )
 
     def _keep(self, commit: str) -> None:
-        ref = f"refs/corral/kept/{commit}"
+        ref = replaced_mirror_ref(commit)
         if self._git.resolve(ref) is None:
             self._git.move(ref, commit, None)
 

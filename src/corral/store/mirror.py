@@ -22,12 +22,12 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from corral.core.errors import LogDamaged, Refused
+from corral.core.ids import MIRROR_REF
 from corral.core.log.codec import Stored, decode, mirrored, unmirrored
 from corral.store.pace import Pace
 from corral.store.port import Store
 from corral.world.git import Commit, Git, GitFailed
 
-REF = "refs/corral/log"
 CHUNK = 100
 FILE = "events.jsonl"
 
@@ -54,7 +54,7 @@ class Mirror:
         self._lock = f"{folder}/mirror.lock"
         self._pace = Pace(folder)
 
-    def tip(self, ref: str = REF) -> Tip | None:
+    def tip(self, ref: str = MIRROR_REF) -> Tip | None:
         found = self.git.tip(ref)
         if found is None:
             return None
@@ -97,19 +97,19 @@ class Mirror:
         if chunk:
             commits.append(_commit(log, chunk))
         if commits:
-            self.git.append(REF, tip.commit if tip else None, commits)
+            self.git.append(MIRROR_REF, tip.commit if tip else None, commits)
         return last
 
     def must_be_ours(self, tip: Tip) -> None:
         """Refuse to build on a mirror that is not a prefix of our log."""
         if tip.seq and self._hash_at(tip.seq) != tip.hash:
             raise Refused(
-                f"{REF} holds events that this log does not have; both are kept as they are",
+                f"{MIRROR_REF} holds events that this log does not have; both are kept as they are",
                 "corral rebuild --from-mirror explains it, and takes them in if they continue ours",
                 code="mirror_differs",
             )
 
-    def records(self, ref: str = REF, after: int = 0) -> Iterator[Stored]:
+    def records(self, ref: str = MIRROR_REF, after: int = 0) -> Iterator[Stored]:
         """Yield the events of a mirror, in order."""
         commits = self.git.history(ref)
         expected = 1

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from corral.core.ids import RESOLVED_REF
 from corral.world.git.candidates import Candidate, CandidateChange, Candidates, Conflict, Strategy
 from corral.world.git.conflicts import conflict_state, other_side
 from corral.world.git.merge import Merger
-from corral.world.git.resolutions import RESOLVED, Resolutions
+from corral.world.git.resolutions import Resolutions
 from corral.world.git.view import View
 from corral.world.trees import Trees
 from tests.world.git.agreement import STAMP
@@ -129,7 +130,7 @@ def test_only_what_is_whole_is_learnt(repo: Path, view: View) -> None:
         found = Resolutions(merger).apply(plain)
         assert not found.clean
         assert found.paths == ("a",)
-    assert len(git(repo, "ls-tree", "-r", RESOLVED).splitlines()) == 1
+    assert len(git(repo, "ls-tree", "-r", RESOLVED_REF).splitlines()) == 1
 
 
 def test_a_deleted_file_is_nothing_that_was_learnt(repo: Path, view: View) -> None:

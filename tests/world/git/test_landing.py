@@ -7,9 +7,11 @@ import pytest
 from msgspec.structs import replace
 
 from corral.core.errors import BadInput
+from corral.core.ids import QUEUE_REFS, SPEC_REFS
+from corral.roles.refinery.pins import Pins
 from corral.world.git.candidates import Candidate, CandidateChange, Candidates, Strategy
 from corral.world.git.invariants import assert_landing
-from corral.world.git.landing import QUEUE, SPEC, Overtaken, land, pin, pinned, settle, unpin
+from corral.world.git.landing import Overtaken, land, settle
 from corral.world.git.merge import Merger
 from corral.world.git.messages import Text, commit_object
 from corral.world.git.view import View
@@ -70,7 +72,7 @@ def test_hooks_of_the_repository_do_not_run(repo: Path, view: View, tmp_path: Pa
     (tmp_path / "ran").unlink()
     old = git(repo, "rev-parse", "main")
     found = made(view, old, [change], Strategy.SQUASH)
-    pin(view, SPEC, "R1", found.commit)
+    Pins(view, SPEC_REFS).hold({"R1": found.commit})
     land(view, "refs/heads/main", old, found.commit, "landed")
     assert not (tmp_path / "ran").exists()
 
@@ -80,19 +82,16 @@ def test_what_is_pinned_survives_a_collection(repo: Path, view: View) -> None:
     old = git(repo, "rev-parse", "main")
     found = made(view, old, [change], Strategy.SQUASH)
     other = made(view, old, [replace(change, task="AF-2")], Strategy.SQUASH)
-    pin(view, SPEC, "R1", found.commit)
-    pin(view, QUEUE, "AF-1", change.commit)
+    Pins(view, SPEC_REFS).hold({"R1": found.commit})
+    Pins(view, QUEUE_REFS).hold({"AF-1": change.commit})
     git(repo, "branch", "--quiet", "-D", "AF-1")
     git(repo, "reflog", "expire", "--expire=now", "--all")
     git(repo, "gc", "--quiet", "--prune=now")
     assert view.commits(found.commit, other.commit) == [found.commit, None]
-    assert pinned(view, SPEC) == {"R1": found.commit}
-    assert pinned(view, QUEUE) == {"AF-1": change.commit}
-    unpin(view, SPEC, "R1", "R2")
-    assert pinned(view, SPEC) == {}
-    for wrong in ("", "../heads/main", "a b", "x.lock", "-d"):
-        with pytest.raises(BadInput):
-            pin(view, SPEC, wrong, found.commit)
+    assert Pins(view, SPEC_REFS).all() == {"R1": found.commit}
+    assert Pins(view, QUEUE_REFS).all() == {"AF-1": change.commit}
+    Pins(view, SPEC_REFS).let_go(["R1", "R2"])
+    assert Pins(view, SPEC_REFS).all() == {}
 
 
 def test_all_new_objects_are_on_the_disk_first(repo: Path, view: View) -> None:

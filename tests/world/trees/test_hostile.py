@@ -51,7 +51,7 @@ def booby_trap(git_dir: Path, marker: Path) -> None:
 
 def use_it(trees: Trees, tree: Tree) -> None:
     """Do everything with a tree that the harness ever does."""
-    trees.facts(tree, trunk=("refs/heads/main", tree.base))
+    trees.facts(tree)
     trees.adopt(tree.name)
     trees.facts(tree)
     trees.prepare(tree, [".env"])
@@ -191,17 +191,6 @@ def test_heads_of_all_sorts_are_told_apart(trees: Trees) -> None:
     assert trees.facts(tree).head_commit is None
     (Path(tree.git_dir) / "index").write_bytes(b"nonsense")
     assert trees.facts(tree).dirty
-
-
-def test_a_rewritten_trunk_is_seen(repo: Path, trees: Trees) -> None:
-    tree = trees.make("s1", "convoy/x/1", "main")
-    trunk = ("refs/heads/convoy/x/trunk", tree.base)
-    git(repo, "branch", "convoy/x/trunk", "main")
-    assert trees.facts(tree, trunk=trunk).trunk_intact
-    git(tree.path, "branch", "-f", "convoy/x/trunk", "main~1")
-    assert trees.facts(tree, trunk=trunk).trunk_intact is False
-    git(tree.path, "branch", "-D", "convoy/x/trunk")
-    assert trees.facts(tree, trunk=trunk).trunk_intact is False
 
 
 def test_rewritten_branches_and_collected_garbage_lose_nothing(repo: Path, trees: Trees) -> None:

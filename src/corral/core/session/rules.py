@@ -9,7 +9,7 @@ from corral.core.engine.bill import Bill
 from corral.core.engine.fold import MESSAGE, QUESTION, RESUME, WAIT
 from corral.core.engine.governor import Accounts
 from corral.core.errors import Refused
-from corral.core.ids import SessionId, TaskId, Token
+from corral.core.ids import SessionId, TaskId, Token, task_branch
 from corral.core.log import events as e
 from corral.core.log.state import Session, State, Task, TaskState
 from corral.core.message import rules as messages
@@ -79,7 +79,7 @@ def start(
             task=task.id,
             token=token,
             profile=profile,
-            branch=f"convoy/{task.convoy}/{task.id}",
+            branch=task_branch(task.convoy, task.id),
             base=base,
             pool=pool,
             wall_s=wall_s,

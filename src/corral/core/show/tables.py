@@ -10,7 +10,7 @@ from corral.core.board.claims import column
 from corral.core.board.graph import unmet
 from corral.core.engine import money
 from corral.core.engine.bill import NANO, Bill
-from corral.core.ids import ConvoyId, TaskId
+from corral.core.ids import ConvoyId, TaskId, trunk_branch
 from corral.core.log.state import Session, State, Task, TaskState, overlap_name
 from corral.core.mayor.state import MayorConversation
 from corral.core.queue import views as queue_views
@@ -196,7 +196,7 @@ def _convoys(state: State, places: Mapping[TaskId, str]) -> Iterator[rows.Convoy
             created_at=convoy.created_at,
             tasks={name: counts[convoy.id][name] for name in COLUMNS},
             critical=critical(state, convoy.id),
-            branch=f"convoy/{convoy.id}/trunk",
+            branch=trunk_branch(convoy.id),
             tip=trunk.tip,
             landed=trunk.learned.landed,
             landing=trunk.landing.run if trunk.landing else "",

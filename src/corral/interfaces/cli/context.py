@@ -127,7 +127,9 @@ class Context:
 
     def _must_begin_here(self) -> None:
         """Refuse to begin a log where nobody asked for one, or where one waits to be read."""
-        if self.repository.has_ref("refs/corral/log"):
+        from corral.core.ids import MIRROR_REF
+
+        if self.repository.has_ref(MIRROR_REF):
             raise Refused(
                 "this clone has a mirrored log that was not read in yet; nothing was changed",
                 "corral rebuild --from-mirror",
@@ -138,9 +140,10 @@ class Context:
 
     def mirrored(self) -> "Mark | None":
         """Say how far the mirror is: the log cannot be shorter."""
+        from corral.core.ids import MIRROR_REF
         from corral.store.seal import Mark
 
-        if not self.repository.has_ref("refs/corral/log"):
+        if not self.repository.has_ref(MIRROR_REF):
             return None
         try:
             tip = self.mirror.tip()

@@ -18,7 +18,7 @@ from corral.core.engine import governor
 from corral.core.engine.bill import Bill
 from corral.core.engine.facts import PASSING
 from corral.core.errors import NotFound, Refused
-from corral.core.ids import SessionId, TaskId
+from corral.core.ids import SessionId, TaskId, branch_ref, mayor_branch
 from corral.core.log.codec import decode, event_of
 from corral.core.log.state import State, Task
 from corral.core.mayor import events as m
@@ -413,7 +413,7 @@ class Talk:
         return "\n".join(cut(line, LINE) for line in lines if line)
 
     def _found(self, mayor: MayorConversation) -> Tree | None:
-        return next((tree for tree in self._trees.list() if tree.name == mayor.id), None)
+        return self._trees.find(mayor.id)
 
     def _tree(self, mayor: MayorConversation) -> Tree:
         """Return a clean tree at what the plan is about: the convoy's trunk, or the checkout."""
@@ -431,7 +431,7 @@ class Talk:
         """Return the commit that the user is at."""
         git = Git(self._repository.git_dir, self._repository.worktree)
         branch = self._repository.branch()
-        found = git.resolve(f"refs/heads/{branch}" if branch else "HEAD")
+        found = git.resolve(branch_ref(branch) if branch else "HEAD")
         if found is None:
             raise NotFound("there is no commit yet that a plan could be about", "git commit")
         return found
@@ -449,7 +449,7 @@ class Talk:
         tree = self._found(mayor)
         if tree is not None:
             self._trees.remove(tree, f"{mayor.id} may only look")
-        ref = f"refs/heads/{_branch(mayor)}"
+        ref = branch_ref(_branch(mayor))
         if self._repository.has_ref(ref):
             Git(self._repository.git_dir, self._repository.worktree).delete(ref)
 
@@ -461,7 +461,7 @@ class Talk:
 
 
 def _branch(mayor: MayorConversation) -> str:
-    return f"corral/{mayor.id}"
+    return mayor_branch(mayor.id)
 
 
 def _text(path: str) -> str:

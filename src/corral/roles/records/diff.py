@@ -38,9 +38,9 @@ class Changes(Struct, frozen=True):
 
 def changes(repository: Repository, folder: str | None, session: Session, most: int) -> Changes:
     """Return what a session has changed; `folder` is where the working trees are."""
-    trees = Trees(repository, place=folder)
     view = View(os.path.realpath(repository.git_dir))
-    tree = next((one for one in trees.list() if one.name == session.id and one.exists), None)
+    known = Trees(repository, place=folder).find(session.id)
+    tree = known if known and known.exists else None
     borrow = tree.borrowed if tree else ()
     base, commit = view.commits(session.base, _newest(view, session, tree), borrow=borrow)
     if base is None or commit is None:

@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
-from corral.core.ids import ConvoyId, TaskId
+from corral.core.ids import QUEUE_REFS, TaskId, task_branch
 from corral.core.log.state import State, Task
 from corral.core.queue import rules as queue_rules
 from corral.roles.log import Log
 from corral.roles.refinery.pins import Pins
-from corral.world.git.landing import QUEUE
 from corral.world.git.objects import Objects
 from corral.world.git.paths import Changed, changed_paths
 from corral.world.git.tree import read_branch
@@ -24,7 +23,7 @@ class Admission:
         self._view = objects.view
         self._keep = keep
         self._returns = returns
-        self._pins = Pins(self._view, QUEUE)
+        self._pins = Pins(self._view, QUEUE_REFS)
 
     def admit(self, state: State, tasks: Sequence[Task], trunk: str) -> None:
         """Put the work of tasks in the queue; send back what cannot land at all."""
@@ -56,7 +55,7 @@ class Admission:
         gone = [name for name in self._pins.all() if name not in held]
         for name in gone:
             task, commit = tasks.get(name), self._pins.all()[name]
-            branch = _branch(task.convoy, task.id) if task else ""
+            branch = task_branch(task.convoy, task.id) if task else ""
             if task is not None and not self._reaches(branch, commit):
                 self._keep.hold(task.session or task.id, branch, commit, "it has left the queue")
         self._pins.let_go(gone)
@@ -65,7 +64,7 @@ class Admission:
         """Keep what an earlier attempt had handed in, if the new one was not built on it."""
         former = self._pins.all().get(task.id)
         if former and former != commit and not self._view.surely_contains(commit, former):
-            branch = _branch(task.convoy, task.id)
+            branch = task_branch(task.convoy, task.id)
             self._keep.hold(task.session or task.id, branch, former, "it was handed in anew")
 
     def _queue(self, task: Task, commit: str, fork: str, changed: Changed) -> None:
@@ -78,7 +77,7 @@ class Admission:
 
     def _commits(self, tasks: Sequence[Task]) -> list[tuple[Task, str]]:
         """Return what was handed in: the commit that a task names, else its branch as it is."""
-        branches = (read_branch(self._view.git_dir, _branch(t.convoy, t.id)) for t in tasks)
+        branches = (read_branch(self._view.git_dir, task_branch(t.convoy, t.id)) for t in tasks)
         named = [task.commit or tip or "" for task, tip in zip(tasks, branches, strict=True)]
         # A name with a line end in it would be two questions; no commit has one.
         asked = [name if name and name.isprintable() else "-" for name in named]
@@ -120,8 +119,7 @@ class Admission:
             if len(parents) != 1:
                 break
             at = parents[0]
-        said = self._view.run("merge-base", trunk, commit, fine=(0, 1)).decode().split()
-        return said[0] if said else None
+        return self._view.fork(trunk, commit)
 
     def _nothing(self, task: Task) -> None:
         if not task.commit:
@@ -142,9 +140,5 @@ class Admission:
         )
 
     def _reaches(self, branch: str, commit: str) -> bool:
-        tip = read_branch(self._view.git_dir, branch)
-        return tip is not None and (tip == commit or self._view.surely_contains(tip, commit))
-
-
-def _branch(convoy: ConvoyId, task: str) -> str:
-    return f"convoy/{convoy}/{task}"
+        tip = self._view.tip(branch)
+        return tip is not None and self._view.surely_contains(tip, commit)

@@ -8,7 +8,7 @@ leaves the trunk as it is, with the command that finishes it by hand.
 import shutil
 from collections.abc import Callable
 
-from corral.core.ids import ConvoyId
+from corral.core.ids import ConvoyId, branch_ref, trunk_branch
 from corral.core.log.state import State
 from corral.core.queue import rules as queue_rules
 from corral.core.queue.fold import trunk_of
@@ -51,7 +51,7 @@ class Finishing:
         base = state.convoys[convoy].base
         here = read_branch(self._view.git_dir, base) if base else None
         if here is None or self._policy == "leave":
-            self._done(convoy, "left", trunk.tip, f"git merge convoy/{convoy}/trunk")
+            self._done(convoy, "left", trunk.tip, f"git merge {trunk_branch(convoy)}")
         elif self._policy == "pull-request":
             self._done(convoy, *self._ask(convoy, base, trunk.tip))
         elif self._view.contains(here, trunk.tip):
@@ -59,7 +59,7 @@ class Finishing:
         elif self._view.contains(trunk.tip, here):
             self._move(convoy, base, here, trunk.tip, "fast_forwarded")
         elif self._policy == "fast-forward":
-            note = f"{base} has moved on: git merge convoy/{convoy}/trunk"
+            note = f"{base} has moved on: git merge {trunk_branch(convoy)}"
             self._done(convoy, "left", trunk.tip, note)
         else:
             self._merge(state, convoy, base, here)
@@ -72,7 +72,7 @@ class Finishing:
                 return
             made = self._stacks.joined(state, convoy, here, queue_rules.next_run(state))
             if made is None:
-                note = f"it conflicts with {base}: git merge convoy/{convoy}/trunk"
+                note = f"it conflicts with {base}: git merge {trunk_branch(convoy)}"
                 self._done(convoy, "left", trunk_of(state, convoy).tip, note)
             else:
                 self._check(convoy, here, *made)
@@ -97,14 +97,14 @@ class Finishing:
                 return
         else:
             try:
-                land(self._view, f"refs/heads/{base}", old, new, f"corral: finish {convoy}")
+                land(self._view, branch_ref(base), old, new, f"corral: finish {convoy}")
             except Overtaken:
                 return  # look again at the next round
         self._done(convoy, how, new, "")
 
     def _ask(self, convoy: ConvoyId, base: str, tip: str) -> tuple[str, str, str]:
         """Open a pull request with `gh`; without it, say what to do."""
-        branch = f"convoy/{convoy}/trunk"
+        branch = trunk_branch(convoy)
         push = f"git push -u origin {branch}"
         git_dir = self._view.git_dir
         gh = shutil.which("gh")

@@ -1,7 +1,7 @@
 """Move the trunk: announced in the log, done by compare-and-swap, recorded in the log."""
 
 from corral.core.errors import Refused
-from corral.core.ids import ConvoyId
+from corral.core.ids import ConvoyId, branch_ref, trunk_branch
 from corral.core.queue import rules as queue_rules
 from corral.core.queue.fold import trunk_of
 from corral.core.queue.state import AnnouncedLanding, CheckRun
@@ -51,7 +51,7 @@ class Landings:
         )
 
     def _move(self, convoy: ConvoyId, landing: AnnouncedLanding) -> str:
-        ref = f"refs/heads/convoy/{convoy}/trunk"
+        ref = branch_ref(trunk_branch(convoy))
         tasks = " ".join(landing.tasks)
         try:
             landed = land(

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from corral.core import text
 from corral.core.config import Config
 from corral.core.errors import CorralError
-from corral.core.ids import ConvoyId, TaskId
+from corral.core.ids import SPEC_REFS, ConvoyId, TaskId
 from corral.core.log.state import State
 from corral.core.queue import rules as queue_rules
 from corral.core.queue.fold import trunk_of
@@ -42,7 +42,6 @@ from corral.roles.witness.lifecycle import described
 from corral.store.sqlite import SqliteStore
 from corral.world import checks
 from corral.world.clock import Clock, now
-from corral.world.git.landing import SPEC
 from corral.world.keep import Keep
 from corral.world.repository import Repository
 from corral.world.watch import Watch
@@ -82,7 +81,7 @@ class Refinery:
         )
         self._landings = Landings(self._log, view, self._stacks)
         self._admission = Admission(self._log, self._stacks.objects, keep, config.refinery.returns)
-        self._pins = Pins(view, SPEC)
+        self._pins = Pins(view, SPEC_REFS)
         self._finishing = Finishing(
             self._log,
             view,

@@ -6,7 +6,6 @@ Which there are is read once: nobody else writes them, and a refinery is alone.
 import os
 from collections.abc import Iterable, Mapping
 
-from corral.world.git.landing import pinned
 from corral.world.git.view import View
 
 
@@ -19,7 +18,9 @@ class Pins:
     def all(self) -> dict[str, str]:
         """Return what is held, by name."""
         if self._known is None:
-            self._known = pinned(self._view, self._place)
+            said = self._view.run("for-each-ref", "--format=%(objectname) %(refname)", self._place)
+            pairs = (os.fsdecode(line).split(" ", 1) for line in said.splitlines())
+            self._known = {ref.removeprefix(self._place): oid for oid, ref in pairs}
         return self._known
 
     def hold(self, commits: Mapping[str, str]) -> None:

@@ -110,7 +110,7 @@ class Stacks:
         """Merge a trunk into its base; return the commit and its tree, None on a conflict."""
         tip = trunk_of(state, convoy).tip
         title = f"Merge convoy {convoy}: {state.convoys[convoy].title}"
-        fork = self._merger.view.run("merge-base", base, tip).decode().split()[0]
+        fork = self._merger.view.fork(base, tip) or base
         at = state.convoys[convoy].created_at
         work = Work(task=convoy, commit=tip, fork=fork, title=title)
         stamp = Stamp(run, COMMITTER, at // 1000)

@@ -9,6 +9,7 @@ from os.path import dirname, expanduser, join
 
 from corral.core.config import ConfineSettings
 from corral.core.errors import Failed
+from corral.core.ids import branch_ref
 from corral.roles.records.rooms import Room
 from corral.roles.witness import reports
 from corral.world.processes import landlock
@@ -64,7 +65,7 @@ class Confinement:
         """Return where git, in a tree that shares the repository, puts commits and the branch."""
         if tree.kind == "clone":
             return []
-        branches = dirname(join("refs", "heads", tree.branch))
+        branches = dirname(branch_ref(tree.branch))
         names = ("objects", branches, join("logs", branches))
         folders = [join(self._repository.git_dir, name) for name in names]
         for folder in folders:

@@ -125,7 +125,7 @@ class Attention:
             self._watch.add_growing(folder)
         else:
             self._watch.add_complete(folder)
-        tree = next((tree for tree in self._trees.list() if tree.name == session.id), None)
+        tree = self._trees.find(session.id)
         if tree is not None:
             self._tree_paths[session.id] = tree.path
             self._watch.add_complete(tree.path)

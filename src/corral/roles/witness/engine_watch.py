@@ -26,7 +26,7 @@ from corral.roles.records.rooms import Room
 from corral.roles.witness.engine_profile import Engaging
 from corral.world.clock import Clock
 from corral.world.engines.runners import inbox
-from corral.world.trees import Tree, Trees
+from corral.world.trees import Trees
 
 _RECORD_MS = 60_000  # between two records of what was spent, ...
 _RECOVERED_MS = 5_000  # ... also when a session goes on after a limit
@@ -177,7 +177,7 @@ class Watcher:
                 known.close()
                 self._noted[session.id] = (0, 0)
             self._loops.pop(session.id, None)
-            tree = self._tree(session.id)
+            tree = self._trees.find(session.id)
             prompt = Room(self._folder, session.id).prompt(session.launches)
             job = self._engaging.job(session, task, tree.path if tree else "", prompt)
             reader = self._engaging.reader(session.profile, job)
@@ -186,9 +186,6 @@ class Watcher:
             known = Reading(folder, reader, stream, self._clock())
             self._readings[session.id] = known
         return known
-
-    def _tree(self, session: SessionId) -> Tree | None:
-        return next((tree for tree in self._trees.list() if tree.name == session), None)
 
     def _over(self, session: Session, task: Task, stream: Stream, now: int) -> str:
         """Say which budget is used up; asked when something was spent, and now and then."""
@@ -330,7 +327,7 @@ class Watcher:
 
     def _fingerprint(self, session: SessionId) -> str:
         """Return something that changes whenever the tree does."""
-        tree = self._tree(session)
+        tree = self._trees.find(session)
         if tree is None:
             return "-"
         facts = self._trees.facts(tree)

@@ -17,7 +17,7 @@ from corral.core.engine import governor, money
 from corral.core.engine.fold import MESSAGE, RESTART, RESUME
 from corral.core.engine.money import Sums
 from corral.core.errors import CorralError, Failed, NotFound
-from corral.core.ids import SessionId, TaskId
+from corral.core.ids import SessionId, TaskId, task_branch
 from corral.core.log.state import Session, State, Task
 from corral.core.session import rules as session_rules
 from corral.core.session.backoff import Patience
@@ -80,7 +80,7 @@ class Steps:
         """Return the commit that the next session of a task starts from."""
         returned = state.returned.get(task.id)
         if returned is not None and self._config.trees.kind != "clone" and not fresh:
-            branch = f"convoy/{task.convoy}/{task.id}"
+            branch = task_branch(task.convoy, task.id)
             if self._mender.starts_over(returned, branch, trunk):
                 return trunk
         return self.trunks.base(task, trunk, fresh=fresh)
@@ -121,7 +121,7 @@ class Steps:
         can_go_on = not unfinished and self._can_go_on(session, task)
         if can_go_on and self._goes_on(session, task, missed):
             return
-        tree = self._find(session.id)
+        tree = self._trees.find(session.id)
         if judgement is None and tree is None:
             judgement = Judgement(Verdict.CRASHED, "its working tree is not known any more")
         elif judgement is None and tree is not None:
@@ -146,7 +146,7 @@ class Steps:
 
     def _can_go_on(self, session: Session, task: Task) -> bool:
         """Say whether a session's conversation can have another turn."""
-        engaging, tree = self.launcher.engaging, self._find(session.id)
+        engaging, tree = self.launcher.engaging, self._trees.find(session.id)
         takes = session.thread and engaging.takes(session.profile, task)
         can = takes and engaging.resumes(session.profile)
         return bool(can and tree is not None and tree.exists)
@@ -216,7 +216,7 @@ class Steps:
 
     def give_back(self, session: SessionId, reason: str) -> None:
         """Keep what is in the tree of a session that has ended, and free it for another."""
-        tree = self._find(session)
+        tree = self._trees.find(session)
         if tree is None:
             return
         try:
@@ -232,11 +232,8 @@ class Steps:
                 f" kept: {described(error)}",
             )
 
-    def _find(self, session: SessionId) -> Tree | None:
-        return next((tree for tree in self._trees.list() if tree.name == session), None)
-
     def _tree(self, session: Session) -> Tree:
-        known = self._find(session.id)
+        known = self._trees.find(session.id)
         if known is not None:
             return self._mended(session, self._trees.adopt(session.id))
         for other in self._trees.list():

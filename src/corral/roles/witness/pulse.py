@@ -5,7 +5,7 @@ from os.path import join
 
 from corral.core.config import WatchSettings
 from corral.core.errors import Refused
-from corral.core.ids import SessionId
+from corral.core.ids import SessionId, branch_ref
 from corral.core.log.state import Session, Task
 from corral.core.session import rules as session_rules
 from corral.core.session.beats import Pulse, Signs, pulse
@@ -41,7 +41,7 @@ class PulseTaker:
             heard = max(heard, self._progress(session, tree, now))
             if self._has_result(session, folder, tree, now):
                 return
-        made = changed_at(join(self._git_dir, "refs", "heads", *session.branch.split("/")), now)
+        made = changed_at(join(self._git_dir, branch_ref(session.branch)), now)
         signs = Signs(
             max(heard, made, session.waited_at), max(session.outputs_at, made, session.waited_at)
         )

@@ -15,11 +15,11 @@ import time
 import traceback
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from os.path import isdir, join
+from os.path import dirname, isdir, join
 
 from corral.core.config import Config
 from corral.core.errors import CorralError
-from corral.core.ids import ConvoyId
+from corral.core.ids import ConvoyId, branch_ref, trunk_branch
 from corral.core.log.state import Session, State, Task, TaskState
 from corral.core.queue import overlaps
 from corral.core.queue.overlaps import FoundOverlap
@@ -100,7 +100,8 @@ class Radar:
     def _listen(self, convoys: set[ConvoyId]) -> None:
         """Hear of branches that move."""
         for convoy in convoys:
-            folder = join(self._sweeper.merger.view.git_dir, "refs", "heads", "convoy", convoy)
+            trunk = branch_ref(trunk_branch(convoy))
+            folder = dirname(join(self._sweeper.merger.view.git_dir, trunk))
             if folder not in self._listened and isdir(folder):
                 self._listened.add(folder)
                 self._watch.add_complete(folder)

@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable
 from os.path import isdir, join
 
+from corral.core.ids import branch_ref
 from corral.core.log.state import Session, State, Task
 from corral.core.queue.state import Returned
 from corral.core.session.returned import Other, told
@@ -18,7 +19,6 @@ from corral.world.git.conflicts import ConflictState as Conflict
 from corral.world.git.conflicts import conflict_state, other_side
 from corral.world.git.merge import Merger
 from corral.world.git.resolutions import Resolutions
-from corral.world.git.tree import read_branch
 from corral.world.git.view import View
 from corral.world.keep import Keep
 
@@ -38,7 +38,7 @@ class Mender:
 
         Not if it stands there already, or if an attempt after the return has made commits.
         """
-        tip = self._tip(branch)
+        tip = self._view.tip(branch)
         if tip is None or self._view.contains(trunk, tip):
             return True
         return tip == returned.commit and not self._view.contains(tip, trunk)
@@ -48,10 +48,10 @@ class Mender:
 
         May be repeated, until the session has begun.
         """
-        base, tip = session.base, self._tip(session.branch)
+        base, tip = session.base, self._view.tip(session.branch)
         if not self.starts_over(returned, session.branch, base):
             return None
-        if self._view.commits(returned.commit)[0] is None:
+        if self._view.commit(returned.commit) is None:
             return None  # it is gone for good; the attempt starts from the trunk
         with Merger(self._view) as merger:
             made = Candidates(merger, resolve=Resolutions(merger).apply).make(
@@ -65,7 +65,7 @@ class Mender:
             if tip != target:
                 if tip is not None:
                     self._keep.hold(session.id, session.branch, tip, "brought up to date")
-                self._view.move(f"refs/heads/{session.branch}", target, tip)
+                self._view.move(branch_ref(session.branch), target, tip)
             if clean:
                 return None
             return conflict_state(
@@ -101,7 +101,3 @@ class Mender:
             return ""
         found = other_side(self._view, returned.fork, returned.tip, returned.paths, limit=_DIFF)
         return f"{found.text}\n(cut)" if found.cut else found.text
-
-    def _tip(self, branch: str) -> str | None:
-        tip = read_branch(self._view.git_dir, branch)
-        return tip if tip is not None and self._view.commits(tip)[0] is not None else None

@@ -36,7 +36,7 @@ class CheckTree:
 
     def check_out(self, commit: str) -> str:
         """Make the tree exactly a commit, and empty its TMPDIR; return the whole name of it."""
-        found = None if "\n" in commit else self._view.commits(commit)[0]
+        found = None if "\n" in commit else self._view.commit(commit)
         if found is None:
             raise NotFound(f"there is no commit {commit!r} to check")
         self.empty_temporary()

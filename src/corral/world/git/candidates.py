@@ -272,13 +272,11 @@ class Candidates:
                 return Text(committer, with_trailers(f"{title}{body}\n".encode(), trailers))
 
     def _refuse_foreign(self, tip: str, piece: Piece) -> None:
-        if piece.own.rooted:
-            found = self._merger.view.run("merge-base", piece.change.commit, tip, fine=(0, 1))
-            if not found:
-                raise Refused(
-                    f"{piece.change.task} has no commit in common with the target",
-                    "make its changes on a branch that starts at the target",
-                )
+        if piece.own.rooted and self._merger.view.fork(piece.change.commit, tip) is None:
+            raise Refused(
+                f"{piece.change.task} has no commit in common with the target",
+                "make its changes on a branch that starts at the target",
+            )
 
     def _remembered(self, key: tuple[object, ...]) -> Plan | None:
         plan = self._plans.get(key)

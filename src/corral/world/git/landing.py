@@ -11,14 +11,12 @@ from os.path import basename, dirname, join
 from msgspec import Struct
 
 from corral.core.errors import BadInput, Refused
+from corral.core.ids import branch_of
 from corral.world.git.command import GitFailed
 from corral.world.git.refs import Git
 from corral.world.git.tree import read_plain
 from corral.world.git.view import View
 from corral.world.git.worktrees import users_of
-
-SPEC = "refs/corral/spec/"
-QUEUE = "refs/corral/queue/"
 
 
 class Overtaken(Refused):
@@ -48,18 +46,18 @@ def land(view: View, ref: str, old: str, new: str, message: str) -> Landed:
 
     The commits are on the disk before the branch names them. `message` is for the reflog.
     """
-    if not ref.startswith("refs/heads/"):
+    if not branch_of(ref):
         raise BadInput(f"{ref!r} is not a branch, so nothing can land on it")
     settle(view, new, old)
     try:
         # Not through the view, which has no reflogs.
         Git(view.git_dir, view.git_dir).land(ref, new, old, " ".join(message.split()))
     except GitFailed:
-        found = view.commits(ref)[0] or ""
+        found = view.commit(ref) or ""
         if found != old:
             raise Overtaken(ref, old, found) from None
         raise
-    return Landed(ref, old, new, checkouts(view.git_dir, ref.removeprefix("refs/heads/")))
+    return Landed(ref, old, new, checkouts(view.git_dir, branch_of(ref)))
 
 
 def settle(view: View, new: str, old: str) -> int:
@@ -102,43 +100,3 @@ def checkouts(git_dir: str, branch: str) -> tuple[str, ...]:
         elif basename(git_dir) == ".git":
             found.append(dirname(git_dir))
     return tuple(found)
-
-
-def pin(view: View, place: str, name: str, commit: str) -> None:
-    """Hold a commit under `SPEC` or `QUEUE`, in place of what that name held before."""
-    if view.commits(_named(place, name))[0] == commit:
-        return
-    view.run("update-ref", "--no-deref", _named(place, name), commit)
-
-
-def unpin(view: View, place: str, *names: str) -> None:
-    """Let go of what these names hold, if they hold anything."""
-    if not names:
-        return
-    lines = "".join(f"delete {_named(place, name)}\n" for name in names)
-    view.run("update-ref", "--no-deref", "--stdin", stdin=os.fsencode(lines))
-
-
-def pinned(view: View, place: str) -> dict[str, str]:
-    """Return what is held, by name."""
-    said = view.run("for-each-ref", "--format=%(objectname) %(refname)", _place(place))
-    pairs = (os.fsdecode(line).split(" ", 1) for line in said.splitlines())
-    return {ref.removeprefix(place): oid for oid, ref in pairs}
-
-
-def _named(place: str, name: str) -> str:
-    wrong = not name or name.startswith((".", "-", "/")) or name.endswith((".", "/", ".lock"))
-    if (
-        wrong
-        or ".." in name
-        or "//" in name
-        or any(c in " ~^:?*[\\\x7f@{" or c < " " for c in name)
-    ):
-        raise BadInput(f"{name!r} cannot be the name of something that is held")
-    return _place(place) + name
-
-
-def _place(place: str) -> str:
-    if place not in (SPEC, QUEUE):
-        raise BadInput(f"{place!r} is not a place to hold commits")
-    return place

@@ -18,12 +18,12 @@ from os.path import join
 from msgspec import Struct
 
 from corral.core.errors import Failed
+from corral.core.ids import RESOLVED_REF
 from corral.world.git.attributes import pattern_line
 from corral.world.git.command import GitFailed
 from corral.world.git.merge import Merged, Merger
 from corral.world.git.view import Desk, View
 
-RESOLVED = "refs/corral/resolved"
 _PLAIN = ("100644", "100755")
 _CONTENTS = "CONFLICT (contents)"
 _MARKER = re.compile(rb"^(<{7,}|={7,}|>{7,}|\|{7,})( |\r?$)", re.MULTILINE)
@@ -45,7 +45,7 @@ class Resolutions:
     def apply(self, merged: Merged) -> Merged:
         """Fill in what is known; the result is clean if that was all."""
         asked = riddles(merged)
-        answers = self._merger.objects.read([f"{RESOLVED}:{one.key}" for one in asked])
+        answers = self._merger.objects.read([f"{RESOLVED_REF}:{one.key}" for one in asked])
         known = [
             (riddle, found[0])
             for riddle, found in zip(asked, answers, strict=True)
@@ -85,19 +85,19 @@ class Resolutions:
     def _change(self, entries: Sequence[tuple[str, str, str]]) -> None:
         view = self._merger.view
         for _ in range(_ATTEMPTS if entries else 0):
-            old = view.commits(RESOLVED)[0]
+            old = view.commit(RESOLVED_REF)
             parents = ("-p", old) if old else ()
             tree = self._with(old, entries)
             said = view.run("commit-tree", tree, *parents, stdin=b"Resolved conflicts\n")
             try:
-                view.move(RESOLVED, said.decode().strip(), old)
+                view.move(RESOLVED_REF, said.decode().strip(), old)
             except GitFailed:
-                if view.commits(RESOLVED)[0] == old:
+                if view.commit(RESOLVED_REF) == old:
                     raise
                 continue  # another process was quicker
             return
         if entries:
-            raise Failed(f"{RESOLVED} is changed by others all the time; nothing was learnt")
+            raise Failed(f"{RESOLVED_REF} is changed by others all the time; nothing was learnt")
 
     def _with(self, tree: str | None, entries: Sequence[tuple[str, str, str]]) -> str:
         with self._merger.view.desk() as desk:

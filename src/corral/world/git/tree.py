@@ -13,6 +13,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from corral.core.ids import branch_of, branch_ref
+
 Kind = Literal["worktree", "clone"]
 
 _HASH = re.compile(rb"\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b")
@@ -65,14 +67,15 @@ def read_plain(path: str, limit: int = _LIMIT) -> bytes | None:
 
 def read_head(git_dir: str) -> Head:
     content = (read_plain(join(git_dir, "HEAD"), 4096) or b"").strip()
-    if content.startswith(b"ref: refs/heads/"):
-        return Head(branch=os.fsdecode(content[16:]))
+    branch = branch_of(os.fsdecode(content.removeprefix(b"ref: ")))
+    if content.startswith(b"ref: ") and branch:
+        return Head(branch=branch)
     return Head(commit=content.decode() if _HASH.fullmatch(content) else "")
 
 
 def read_branch(git_dir: str, branch: str) -> str | None:
     """Return the commit of a branch as the files of a git folder have it."""
-    ref = os.fsencode(f"refs/heads/{branch}")
+    ref = os.fsencode(branch_ref(branch))
     loose = (read_plain(os.path.join(os.fsencode(git_dir), ref).decode(), 4096) or b"").strip()
     if _HASH.fullmatch(loose):
         return loose.decode()

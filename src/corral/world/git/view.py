@@ -31,7 +31,7 @@ from msgspec import Struct
 
 from corral.world.git import command
 from corral.world.git.command import GitFailed, own_environment
-from corral.world.git.tree import Tree, read_plain
+from corral.world.git.tree import Tree, read_branch, read_plain
 
 _HARMLESS = re.compile(
     r"core\.(repositoryformatversion|filemode|symlinks|ignorecase|precomposeunicode|autocrlf|eol"
@@ -140,6 +140,20 @@ class View:
             commit, _, rest = line.partition(" ")
             found.append(commit if rest.startswith("commit ") else None)
         return found if len(found) == len(names) else [None] * len(names)
+
+    def commit(self, name: str, borrow: Sequence[str] = ()) -> str | None:
+        """Return the commit that a name means, if there is one."""
+        return self.commits(name, borrow=borrow)[0]
+
+    def tip(self, branch: str) -> str | None:
+        """Return the commit of a branch; None if there is no such branch, or its commit is gone."""
+        tip = read_branch(self.git_dir, branch)
+        return self.commit(tip) if tip else None
+
+    def fork(self, one: str, other: str) -> str | None:
+        """Return the newest commit that two histories share."""
+        said = self.run("merge-base", one, other, fine=(0, 1)).decode().split()
+        return said[0] if said else None
 
     def contains(self, commit: str, part: str) -> bool:
         """Say whether a commit is another one, or has it in its history."""

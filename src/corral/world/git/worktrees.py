@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from os.path import basename, dirname, isdir, islink, join, lexists
 
 from corral.core.errors import Refused
+from corral.core.ids import branch_ref
 from corral.world.git.tree import read_head, read_plain
 from corral.world.git.view import put
 
@@ -123,7 +124,7 @@ def users_of(git_dir: str, branch: str) -> Iterator[str]:
     """Yield the git folders of the trees that have a branch checked out or are rebasing it."""
     linked = join(git_dir, "worktrees")
     folders = [join(linked, name) for name in os.listdir(linked)] if isdir(linked) else []
-    wanted = os.fsencode(f"refs/heads/{branch}")
+    wanted = os.fsencode(branch_ref(branch))
     for folder in (git_dir, *folders):
         rebased = (join(folder, kind, "head-name") for kind in ("rebase-merge", "rebase-apply"))
         if read_head(folder).branch == branch or wanted in {

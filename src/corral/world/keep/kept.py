@@ -9,8 +9,6 @@ the message, as one line of JSON. The ref is `refs/corral/keep/<session>/<number
 import msgspec
 from msgspec import Struct
 
-PLACE = "refs/corral/keep/"
-
 
 class KeptRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The line of JSON in a kept commit's message."""

@@ -7,6 +7,7 @@ from os.path import dirname, join
 from msgspec.structs import replace
 
 from corral.core.errors import BadInput, Failed, Refused
+from corral.core.ids import KEEP_REFS, QUEUE_REFS, SPEC_REFS, branch_ref
 from corral.world import clock
 from corral.world.git import garbage
 from corral.world.git.command import GitFailed
@@ -14,7 +15,7 @@ from corral.world.git.tree import Tree, mentioned, read_branch, read_head, read_
 from corral.world.git.view import Desk, View
 from corral.world.keep import entries, snapshot
 from corral.world.keep import restore as restoring
-from corral.world.keep.kept import PLACE, Kept, KeptRecord, Shown, read_record
+from corral.world.keep.kept import Kept, KeptRecord, Shown, read_record
 from corral.world.keep.snapshot import Snapshot
 from corral.world.keep.verify import verify
 
@@ -22,7 +23,7 @@ _ATTEMPTS = 20
 _QUIET_ATTEMPTS = 2  # with nobody collecting meanwhile
 
 
-_PASSING = ("refs/corral/queue/", "refs/corral/spec/")
+_PASSING = (QUEUE_REFS, SPEC_REFS)
 
 
 class Keep:
@@ -50,7 +51,7 @@ class Keep:
     def _pin(self, tree: Tree, reason: str, task: str) -> Kept | None:
         at = read_head(tree.git_dir)
         named = self._named(tree, at.branch) if at.branch else at.commit
-        head = self._raw.commits(named or "-", borrow=tree.borrowed)[0]
+        head = self._raw.commit(named or "-", tree.borrowed)
         with self._raw.desk(head, tree) as desk:
             try:
                 taken = snapshot.take(tree, desk, self._plain, head)
@@ -118,7 +119,7 @@ class Keep:
     def _hold(self, session: str, branch: str, commit: str, reason: str) -> Kept | None:
         said = self._raw.run("for-each-ref", "--format=%(refname)", "--contains", commit)
         refs = said.decode("utf-8", "replace").splitlines()
-        if any(ref != f"refs/heads/{branch}" and not ref.startswith(_PASSING) for ref in refs):
+        if any(ref != branch_ref(branch) and not ref.startswith(_PASSING) for ref in refs):
             return None
         record = KeptRecord(
             session=session,
@@ -136,7 +137,7 @@ class Keep:
     def list_kept(self, session: str = "") -> list[Kept]:
         """Return all that is kept, of one session or of all, oldest first."""
         said = self._raw.run(
-            "for-each-ref", "--format=%(refname)%00%(objectname)%00%(contents)%00%00", PLACE
+            "for-each-ref", "--format=%(refname)%00%(objectname)%00%(contents)%00%00", KEEP_REFS
         )
         found = []
         for part in said.split(b"\0\0"):
@@ -185,7 +186,7 @@ class Keep:
         for objects in desk.borrow:
             named |= mentioned(dirname(objects))
         for branch in {tree.branch, read_head(tree.git_dir).branch} - {""}:
-            history = read_plain(join(self._git_dir, "logs", "refs", "heads", branch)) or b""
+            history = read_plain(join(self._git_dir, "logs", branch_ref(branch))) or b""
             named |= {word.decode() for line in history.splitlines() for word in line.split()[:2]}
         there = self._raw.commits(*sorted(named), borrow=desk.borrow)
         lines = "".join(f"{commit}\n" for commit in sorted({c for c in there if c}))
@@ -233,16 +234,17 @@ class Keep:
         if not record.session or "/" in record.session:
             raise BadInput(f"{record.session!r} cannot be the name of a session")
         for _ in range(_ATTEMPTS):
-            said = self._raw.run("for-each-ref", "--format=%(refname)", f"{PLACE}{record.session}/")
+            place = f"{KEEP_REFS}{record.session}/"
+            said = self._raw.run("for-each-ref", "--format=%(refname)", place)
             used = [int(name.rpartition(b"/")[2]) for name in said.split()]
-            ref = f"{PLACE}{record.session}/{max(used, default=0) + 1}"
+            ref = f"{place}{max(used, default=0) + 1}"
             try:
                 self._raw.move(ref, commit, None)
             except GitFailed:
-                if self._raw.commits(ref)[0] is None:
+                if self._raw.commit(ref) is None:
                     raise
                 continue  # another process took that number
-            if self._raw.commits(ref)[0] != commit:
+            if self._raw.commit(ref) != commit:
                 self._raw.drop(ref)  # collected meanwhile; a name of nothing would stop all of git
                 raise GitFailed(f"{commit} is gone again", "git fsck")
             return Kept(ref, commit, record)

@@ -5,6 +5,7 @@ import shutil
 from os.path import abspath, dirname, exists, join
 
 from corral.core.errors import BadInput, Refused
+from corral.core.ids import branch_ref
 from corral.world.git.view import Desk, View
 from corral.world.git.worktrees import add, forget, locked
 from corral.world.keep import entries
@@ -17,7 +18,7 @@ def restore(plain: View, raw: View, kept: Kept, to: str, branch: str) -> str:
     if exists(path) and (not os.path.isdir(path) or os.listdir(path)):
         raise Refused(f"{path!r} exists already; nothing was restored", "name a new folder")
     record = kept.record
-    if branch and raw.commits(f"refs/heads/{branch}")[0]:
+    if branch and raw.commit(branch_ref(branch)):
         raise Refused(f"the branch {branch!r} exists already; nothing was restored")
     if not exists(dirname(path)):
         raise BadInput(f"there is no folder {dirname(path)!r}")
@@ -53,9 +54,9 @@ def _put_index(plain: View, kept: Kept, own: str, path: str) -> None:
 def _put_head(plain: View, kept: Kept, own: str, branch: str) -> None:
     record = kept.record
     if branch and record.head:
-        plain.move(f"refs/heads/{branch}", record.head, None)
+        plain.move(branch_ref(branch), record.head, None)
     # Without any commit yet, HEAD can only be a branch that is not born.
     name = branch or ("" if record.head else record.on or "restored")
     if name:
         with open(join(own, "HEAD"), "w", encoding="utf-8") as file:
-            file.write(f"ref: refs/heads/{name}\n")
+            file.write(f"ref: {branch_ref(name)}\n")

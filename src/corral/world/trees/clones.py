@@ -8,6 +8,7 @@ lives, because git does not know who borrows.
 import os
 from os.path import join
 
+from corral.core.ids import BASE_REFS, branch_ref
 from corral.world.git.command import own_environment, run
 from corral.world.git.tree import Tree
 from corral.world.git.view import View, harmless, put
@@ -20,7 +21,7 @@ def set_up(git_dir: str, tree: Tree, commit: str) -> None:
     run(command, git_dir, own_environment())
     os.makedirs(join(tree.git_dir, "objects", "info"), exist_ok=True)
     put(join(tree.git_dir, "objects", "info", "alternates"), join(git_dir, "objects") + "\n")
-    ref = join(tree.git_dir, "refs", "heads", *tree.branch.split("/"))
+    ref = join(tree.git_dir, branch_ref(tree.branch))
     os.makedirs(os.path.dirname(ref), exist_ok=True)
     put(ref, f"{commit}\n")
     for key, value in harmless(git_dir):
@@ -38,4 +39,4 @@ def release_base(view: View, tree: Tree) -> None:
 
 
 def _ref(tree: Tree) -> str:
-    return f"refs/corral/base/{os.path.basename(tree.path)}"
+    return BASE_REFS + os.path.basename(tree.path)

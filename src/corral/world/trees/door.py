@@ -16,6 +16,7 @@ from os.path import abspath, basename, commonpath, dirname, exists, isdir, join,
 from msgspec.structs import replace
 
 from corral.core.errors import BadInput, NotFound, Refused
+from corral.core.ids import branch_ref
 from corral.world import clock
 from corral.world.git import worktrees
 from corral.world.git.command import GitFailed
@@ -94,13 +95,16 @@ class Trees:
     def adopt(self, name: str) -> Tree:
         """Find the tree of a session that runs or ran, with what git needs to find it put right."""
         with locked(self._git_dir):
-            slot = next((one for one in self._slots.live() if one.tree.name == name), None)
-            if slot is None:
+            tree = self.find(name)
+            if tree is None:
                 raise NotFound(f"there is no tree of {name!r}", "corral session list")
-            tree = slot.tree
             if tree.kind == "worktree" and tree.exists:
-                worktrees.reconnect(tree.git_dir, tree.path, f"ref: refs/heads/{tree.branch}")
+                worktrees.reconnect(tree.git_dir, tree.path, f"ref: {branch_ref(tree.branch)}")
         return tree
+
+    def find(self, name: str) -> Tree | None:
+        """Return the tree that a session has, as it is."""
+        return next((tree for tree in self.list() if tree.name == name), None)
 
     def list(self) -> list[Tree]:
         """Return the trees that sessions have, not those that are parked."""
@@ -110,23 +114,21 @@ class Trees:
         """Copy files from the user's checkout; return those that git does not ignore."""
         return seeds.copy(self._plain, self._checkout, tree, copies)
 
-    def facts(self, tree: Tree, *, trunk: tuple[str, str] | None = None) -> TreeFacts:
-        """Say what a session has done; `trunk` is a ref and a commit that it must still have."""
-        return facts(self._plain, tree, trunk=trunk)
+    def facts(self, tree: Tree) -> TreeFacts:
+        """Say what a session has done."""
+        return facts(self._plain, tree)
 
     def collect(self, tree: Tree) -> str:
         """Return the commit of a session's branch, brought into the repository if need be."""
         source = tree.git_dir if tree.kind == "clone" else self._git_dir
-        commit = self._plain.commits(read_branch(source, tree.branch) or "-", borrow=tree.borrowed)[
-            0
-        ]
+        commit = self._plain.commit(read_branch(source, tree.branch) or "-", tree.borrowed)
         if commit is None:
             raise NotFound(f"the branch {tree.branch!r} of {tree.name!r} has no commit")
         if tree.kind == "clone":
             with self._raw.desk(tree=tree) as desk:
                 self.keep.bring(commit, tree.base, desk)
-            ref = f"refs/heads/{tree.branch}"
-            old = self._plain.commits(ref)[0]
+            ref = branch_ref(tree.branch)
+            old = self._plain.commit(ref)
             if old != commit:
                 self._raw.move(ref, commit, old)
         return commit
@@ -136,8 +138,8 @@ class Trees:
 
         The branch of a clone is its own until it is collected.
         """
-        ref = f"refs/heads/{tree.branch}"
-        old = self._plain.commits(ref)[0]
+        ref = branch_ref(tree.branch)
+        old = self._plain.commit(ref)
         if tree.kind == "clone" or old is None or old == tree.base:
             return
         self.keep.hold(tree.name, tree.branch, old, reason)
@@ -153,8 +155,8 @@ class Trees:
             raise Refused(f"{tree.name!r} works in a clone, in which no conflict can be shown yet")
         files.refuse_link(tree)
         kept = self.keep.pin(tree, "a conflict is shown")
-        ref = f"refs/heads/{tree.branch}"
-        old = self._plain.commits(ref)[0]
+        ref = branch_ref(tree.branch)
+        old = self._plain.commit(ref)
         if old:
             self.keep.hold(tree.name, tree.branch, old, "a conflict is shown")
         with locked(self._git_dir):
@@ -215,7 +217,7 @@ class Trees:
         return len(parked)
 
     def _commit(self, start: str) -> str:
-        commit = None if "\n" in start else self._plain.commits(start)[0]
+        commit = None if "\n" in start else self._plain.commit(start)
         if commit is None:
             raise NotFound(f"there is no commit {start!r} to start from", "git log")
         return commit
@@ -249,8 +251,8 @@ class Trees:
 
     def _branch(self, name: str, branch: str, base: str, *, fresh: bool) -> str:
         """Make or set the branch; return the commit to check out."""
-        ref = f"refs/heads/{branch}"
-        tip = self._plain.commits(ref)[0]
+        ref = branch_ref(branch)
+        tip = self._plain.commit(ref)
         if tip and (not fresh or tip == base):
             return tip
         if tip:
@@ -292,7 +294,7 @@ class Trees:
             files.check_out(tree, desk, commit)
         else:
             files.refuse_link(tree)
-            worktrees.repair(tree.git_dir, tree.path, f"ref: refs/heads/{tree.branch}")
+            worktrees.repair(tree.git_dir, tree.path, f"ref: {branch_ref(tree.branch)}")
             reused = exists(join(desk.folder, "index"))
             files.check_out(tree, desk, commit)
             if reused:

@@ -22,13 +22,9 @@ class TreeFacts(Struct, frozen=True):
     changed: tuple[str, ...]  # between the base and the branch
     commits: int  # beyond the base
     follows_base: bool  # the base is in the branch's history
-    trunk_intact: bool | None  # None: not asked
 
 
-def facts(
-    view: View, tree: Tree, *, trunk: tuple[str, str] | None = None, shown: int = _SHOWN
-) -> TreeFacts:
-    """Look at a tree. `trunk` is a ref and a commit that it must not have lost."""
+def facts(view: View, tree: Tree, *, shown: int = _SHOWN) -> TreeFacts:
     borrow = tree.borrowed
     source = tree.git_dir if tree.kind == "clone" else view.git_dir
     head = read_head(tree.git_dir)
@@ -46,7 +42,6 @@ def facts(
         changed=changed,
         commits=commits,
         follows_base=follows,
-        trunk_intact=view.surely_contains(*trunk) if trunk else None,
     )
 
 

@@ -9,6 +9,7 @@ from os.path import realpath
 from typing import TYPE_CHECKING, Any
 
 from corral.core.errors import BadInput, NotFound
+from corral.core.ids import KEEP_REFS
 from corral.core.text import printable
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import moment, paint, table
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 _AT_ONCE = 8
 _COMMITS = 20
-_PLACE = "refs/corral/keep/"
 
 
 def listed(context: Context, options: Options) -> None:
@@ -140,7 +140,7 @@ def _keep(context: Context) -> "Keep":
 def _find(keep: "Keep", name: str) -> "Kept":
     """Find kept work by its ref, or the newest of a session or task."""
     found = keep.list_kept()
-    short = name.removeprefix(_PLACE)
+    short = name.removeprefix(KEEP_REFS)
     for kept in found:
         if _short(kept).upper() == short.upper():
             return kept
@@ -152,7 +152,7 @@ def _find(keep: "Keep", name: str) -> "Kept":
 
 
 def _short(kept: "Kept") -> str:
-    return kept.ref.removeprefix(_PLACE)
+    return kept.ref.removeprefix(KEEP_REFS)
 
 
 def _head(kept: "Kept") -> str:
