@@ -1,12 +1,14 @@
 """The log as a role uses it from several threads: look at a copy, record what was decided.
 
-The store's own state changes whenever somebody reads or writes; who walks over it needs a copy.
+The store changes its own state in place whenever somebody reads or writes, so a thread that walks
+over a state needs a copy of it.
 """
 
 import threading
 from collections.abc import Sequence
+from typing import Any
 
-from msgspec.structs import replace
+from msgspec.structs import astuple
 
 from corral.core.board.commands import RaiseAlert
 from corral.core.log import events as e
@@ -28,32 +30,19 @@ class Log:
         self._actor = actor
         self._secrets = secrets
         self._turn = threading.RLock()
+        self._last = State()
         # Once a person has cleared an alert, the same trouble is not told again at every look.
         self._told: set[tuple[str, str]] = set()
 
     def look(self) -> State:
-        """Return the state as it is now, to keep."""
+        """Return the state as it is now, to keep; looks between two events share one copy."""
         with self._turn:
             state = self.store.state()
-            return replace(
-                state,
-                convoys=dict(state.convoys),
-                tasks=dict(state.tasks),
-                leases=dict(state.leases),
-                alerts=dict(state.alerts),
-                sessions=dict(state.sessions),
-                changes=dict(state.changes),
-                checks=dict(state.checks),
-                trunks=dict(state.trunks),
-                returned=dict(state.returned),
-                accounts=dict(state.accounts),
-                ledger=dict(state.ledger),
-                days=dict(state.days),
-                overlaps=dict(state.overlaps),
-                mayors=dict(state.mayors),
-                paused=dict(state.paused),
-                messages=dict(state.messages),
-            )
+            if self._last.head != state.head:
+                # Comparing a dictionary takes longer than copying it, and its values are frozen.
+                fields: list[Any] = [v.copy() if type(v) is dict else v for v in astuple(state)]
+                self._last = State(*fields)
+            return self._last
 
     def record(self, decide: Decide, key: str = "") -> None:
         """Decide and append; what must not be told is taken out of it here, in the one place.
