@@ -22,7 +22,7 @@ from corral.world.engines.agents.command import COMMAND
 from corral.world.engines.agents.described import recipe_of
 from corral.world.engines.files import lay
 from corral.world.engines.locate import need_transport, program
-from corral.world.engines.recipe import EngineJob, Permission, Recipe, environment, private_home
+from corral.world.engines.recipe import EngineJob, Permission, Recipe, environment
 from corral.world.engines.relay import reader as relayed
 from corral.world.engines.relay.reader import MARK
 
@@ -135,7 +135,7 @@ def _job(place: str, argv: tuple[str, ...], profile: EngineSettings, ask: Asking
 
 def _version(recipe: Recipe, job: EngineJob, environ: Mapping[str, str], stop: Event) -> "_Run":
     lay(recipe.prepare(job), job.home)
-    env = {"PATH": environ.get("PATH", os.defpath), **private_home(job)}
+    env = {"PATH": environ.get("PATH", os.defpath), **job.env}
     return _run([*job.program, *recipe.version], job.tree, env, limit_s=_START_S, stop=stop)
 
 

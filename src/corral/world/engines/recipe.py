@@ -1,10 +1,11 @@
-"""What an engine needs to be started, and what reads its output.
+"""How an engine is started, and how its output is read.
 
 A recipe is data with two functions: `prepare` turns a job into a command line, an environment and
-files; `reader` makes what turns its lines into facts. Neither starts anything or looks around.
+files; `reader` makes the object that turns output lines into facts. Neither starts a process or
+looks at the machine.
 
-Secrets are never values here: `Prepared.keys` says which variable of the engine gets which
-variable of ours, and only whoever starts the program looks them up.
+There are no secret values here: `Prepared.keys` maps variables of the engine to variables of ours,
+and their values are looked up only when the program is started.
 """
 
 import re
@@ -17,14 +18,14 @@ from msgspec import Struct, field
 
 from corral.core.engine.facts import Fact, Spent
 
-ENGINE_KEY = "CORRAL_ENGINE_KEY"  # for engines that can be told where their key is
+ENGINE_KEY = "CORRAL_ENGINE_KEY"  # for engines that can be told which variable holds their key
 Stream = Literal["out", "err"]
 
 
 class Permission(StrEnum):
-    """What an engine may do without being asked.
+    """What an engine may do without asking.
 
-    This guards against accidents. It is no sandbox: who may run git can run anything by it.
+    This guards against accidents. It is not a sandbox: an agent that may run git can run anything.
     """
 
     READ = "read"  # look, change nothing
@@ -33,12 +34,21 @@ class Permission(StrEnum):
 
 
 class Mcp(Struct, frozen=True, kw_only=True):
-    """A server of tools: over HTTP by its address, else a command that speaks over its pipes."""
+    """An MCP server: an HTTP address, or a command that speaks over its pipes."""
 
     name: str = "corral"
     url: str = ""
     command: tuple[str, ...] = ()
-    token: str = ""  # the name of the variable that holds the token to show
+    token: str = ""  # the name of the variable that holds the bearer token
+
+    @property
+    def program(self) -> dict[str, Any]:
+        return {"command": self.command[0], "args": list(self.command[1:])}
+
+    def headers(self, variable: str) -> dict[str, str]:
+        """Return the HTTP headers; `variable` is the engine's syntax for the variable NAME."""
+        token = variable.replace("NAME", self.token)
+        return {"Authorization": f"Bearer {token}"} if self.token else {}
 
 
 class EngineJob(Struct, frozen=True, kw_only=True):
@@ -50,52 +60,83 @@ class EngineJob(Struct, frozen=True, kw_only=True):
     home: str  # private to the session; exists
     prompt_file: str
     model: str = ""
-    resume: str = ""  # the engine's own name of the conversation to go on with
-    new_id: str = ""  # a UUID to name a new conversation by, where the engine allows it
+    resume: str = ""  # the engine's own id of the conversation to resume
+    new_id: str = ""  # a UUID for a new conversation, where the engine accepts one
     mcp: Mcp | None = None
-    base_url: str = ""  # of the model's server; empty: the engine's own
+    base_url: str = ""  # of the model's API; empty: the engine's default
     key: str = ""  # the name of our variable that holds the API key
     args: tuple[str, ...] = ()
-    allow: tuple[str, ...] = (
-        "git",
-        "corral",
-    )  # programs that the engine may run, with Permission.EDIT
+    allow: tuple[str, ...] = ("git", "corral")  # programs it may run with Permission.EDIT
     permission: Permission = Permission.EDIT
     as_root: bool = False
-    confined: bool = False  # by us: a sandbox of its own cannot be set up inside of that
+    confined: bool = False  # by us: the engine cannot set up its own sandbox inside of ours
     idle_s: int = 300  # how long the model may be silent
     unpacked: str = ""  # where an engine may unpack itself once for all sessions
-    files: tuple[str, ...] = ()  # that the task is about, for engines which must be told
-    # What the earlier runs of the conversation to be resumed were said to have used, added up:
-    # some engines count the whole conversation.
+    files: tuple[str, ...] = ()  # that the task is about, for engines that must be told
+    # What earlier runs of a resumed conversation reported, added up: some engines report totals
+    # for the whole conversation.
     before: Spent | None = None
-    budget_usd: float | None = None  # what it may cost, for engines that tell the cost at the end
-    longest: int = 8_000  # characters of one thing that the model says
+    budget_usd: float | None = None  # for engines that report their cost only at the end
+    longest: int = 8_000  # characters kept of one message of the model
+
+    @property
+    def env(self) -> dict[str, str]:
+        """Return the variables that keep an engine away from the user's own folders."""
+        return {
+            "HOME": self.home,
+            "XDG_CONFIG_HOME": f"{self.home}/.config",
+            "XDG_DATA_HOME": f"{self.home}/.local/share",
+            "XDG_STATE_HOME": f"{self.home}/.local/state",
+            "XDG_CACHE_HOME": f"{self.home}/.cache",
+            "TMPDIR": f"{self.home}/tmp",
+            "NO_COLOR": "1",
+            "TERM": "dumb",
+        }
+
+    def keys(self, theirs: str = "") -> dict[str, str]:
+        """Return which of the engine's variables get our key and the token of our tools."""
+        keys = {theirs: self.key} if theirs and self.key else {}
+        if self.mcp and self.mcp.token:
+            keys[self.mcp.token] = self.mcp.token
+        return keys
+
+    @property
+    def openai_url(self) -> str:
+        """Return the base URL as OpenAI-style clients expect it: ending in the API version."""
+        url = self.base_url.rstrip("/")
+        return url if not url or re.search(r"/v\d+\w*$", url) else f"{url}/v1"
+
+    @property
+    def model_args(self) -> list[str]:
+        return ["--model", self.model] if self.model else []
+
+    @property
+    def conversation_args(self) -> list[str]:
+        """Return the options that resume a conversation, or give a new one its id."""
+        if self.resume:
+            return ["--resume", self.resume]
+        return ["--session-id", self.new_id] if self.new_id else []
 
 
 class Prepared(Struct, frozen=True, kw_only=True):
-    """What to run. `env` comes on top of what every session gets; `keys` are looked up late."""
+    """What to run. `env` is added to what every session gets; `keys` are looked up at the start."""
 
     argv: list[str]
     env: dict[str, str] = field(default_factory=dict)
     keys: dict[str, str] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)  # path -> text, readable by us only
     folders: tuple[str, ...] = ()
-    # Pattern of a path -> the name that the first file which fits it gets, unless one has it.
+    # Glob -> new name of the first file that matches, unless a file has that name already.
     names: dict[str, str] = field(default_factory=dict)
     stdin: str | None = None
 
 
 class OutputReader(Protocol):
     def feed(self, line: bytes, stream: Stream) -> list[Fact]:
-        """Return what one line says; lines that say nothing are no error."""
+        """Return the facts in one line; a line without any is not an error."""
 
     def finish(self) -> list[Fact]:
-        """Return what is known only after the end: from files, or because no last word came."""
-
-
-def nowhere(job: EngineJob) -> str:
-    return ""
+        """Return what is known only at the end: from files, or because no final event came."""
 
 
 def given_url(job: EngineJob) -> str:
@@ -107,7 +148,7 @@ class Recipe(Struct, frozen=True, kw_only=True):
     program: str
     prepare: Callable[[EngineJob], Prepared]
     reader: Callable[[EngineJob], OutputReader]
-    install: str  # what to do when it is not there
+    install: str  # how to install it
     key: str = ""  # the variable in which the engine expects its key
     version: tuple[str, ...] = ("--version",)
     native: str = ""  # below node_modules: the program itself, in place of npm's wrapper
@@ -115,13 +156,13 @@ class Recipe(Struct, frozen=True, kw_only=True):
     commits: bool = False
     resumes: bool = True
     resumes_killed: bool = True  # also after its process was killed
-    # What it was told is in files of its home, as it was told, before it is asked to resume.
+    # The files in its home hold what it was told, verbatim, before it is asked to resume.
     records: bool = False
     mcp: bool = True
     tokens: bool = True
-    counts: bool = False  # tells after each turn, and exactly, what was used
-    # Where its model is, if its requests can go through the relay; empty: they cannot.
-    upstream: Callable[[EngineJob], str] = nowhere
+    counts: bool = False  # reports exact usage after each turn
+    # The address of its model, if requests can go through the relay; empty if they cannot.
+    upstream: Callable[[EngineJob], str] = given_url
     cost: bool = False
     read_only: bool = True
     first_output_s: int = 120  # on a busy machine
@@ -131,34 +172,6 @@ def environment(prepared: Prepared, ours: Mapping[str, str]) -> dict[str, str]:
     """Return the variables of a program, secrets included. Never write this down."""
     found = {theirs: ours[name] for theirs, name in prepared.keys.items() if name in ours}
     return {**prepared.env, **found}
-
-
-def keys_for(job: EngineJob, theirs: str) -> dict[str, str]:
-    """Return which variables of the engine get our key, and the token of our tools."""
-    keys = {theirs: job.key} if job.key else {}
-    if job.mcp and job.mcp.token:
-        keys[job.mcp.token] = job.mcp.token
-    return keys
-
-
-def private_home(job: EngineJob) -> dict[str, str]:
-    """Return the variables that keep an engine away from the user's own folders."""
-    return {
-        "HOME": job.home,
-        "XDG_CONFIG_HOME": f"{job.home}/.config",
-        "XDG_DATA_HOME": f"{job.home}/.local/share",
-        "XDG_STATE_HOME": f"{job.home}/.local/state",
-        "XDG_CACHE_HOME": f"{job.home}/.cache",
-        "TMPDIR": f"{job.home}/tmp",
-        "NO_COLOR": "1",
-        "TERM": "dumb",
-    }
-
-
-def versioned(url: str) -> str:
-    """Return the address of an API in OpenAI's style, which ends in its version."""
-    url = url.rstrip("/")
-    return url if re.search(r"/v\d+\w*$", url) else f"{url}/v1"
 
 
 def dumped(value: Any) -> str:

@@ -1,8 +1,7 @@
 """The agents that speak the Agent Client Protocol, as data.
 
-An engine that speaks it itself is started with other arguments; for some there is an adapter, a
-program of its own. What the engine needs otherwise (a private home, its files, where its model is)
-comes from its recipe, which stays the one place for that.
+Some engines speak it when started with other arguments; others need an adapter, a separate
+program. Everything else (a private home, files, the model's address) comes from the recipe.
 """
 
 from collections.abc import Callable
@@ -12,10 +11,9 @@ import msgspec
 from msgspec import Struct, field
 
 from corral.core.errors import NotFound
-from corral.world.engines.recipe import EngineJob, Mcp, Permission, Prepared, dumped, versioned
+from corral.world.engines.agents.codex import provider
+from corral.world.engines.recipe import EngineJob, Mcp, Permission, Prepared, dumped
 from corral.world.engines.runners.orders import AcpOrder, McpServer, PermissionPolicy
-
-_KEY = "CORRAL_ENGINE_KEY"  # as the recipe of codex has it
 
 
 def _no_variables(job: EngineJob) -> dict[str, str]:
@@ -24,20 +22,20 @@ def _no_variables(job: EngineJob) -> dict[str, str]:
 
 class AcpAgent(Struct, frozen=True, kw_only=True):
     type: str  # of the engine
-    install: str
+    install: str = ""  # how to install the adapter
     args: tuple[str, ...] = ()
-    adapter: str = ""  # the program, where the engine does not speak the protocol itself
-    auth: str = ""  # how to log in before the first session, where it wants that
-    modes: dict[PermissionPolicy, str] = field(default_factory=dict)  # that go with a policy
-    sandbox: bool = False  # what it may do is up to a sandbox of its own, unless we confine it
-    model_flag: str = ""  # where the model has to be named on the command line
-    mcp_programs: bool = True  # takes MCP servers that are programs, too
+    adapter: str = ""  # the program, if the engine does not speak the protocol itself
+    auth: str = ""  # how to log in before the first session, if required
+    modes: dict[PermissionPolicy, str] = field(default_factory=dict)  # its mode for a policy
+    sandbox: bool = False  # it relies on its own sandbox, unless we confine it
+    model_flag: str = ""  # if the model must be named on the command line
+    mcp_programs: bool = True  # also accepts MCP servers that are programs
     variables: Callable[[EngineJob], dict[str, str]] = _no_variables
     meta: dict[str, Any] = field(default_factory=dict)
 
 
 def _opencode(job: EngineJob) -> dict[str, str]:
-    # It asks for nothing that its configuration allows or denies; the policy is to decide.
+    # It asks only about what its configuration leaves open; our policy is to decide.
     asked = ("edit", "bash", "webfetch", "external_directory")
     return {"OPENCODE_PERMISSION": dumped(dict.fromkeys(asked, "ask"))}
 
@@ -51,20 +49,11 @@ def _codex(job: EngineJob) -> dict[str, str]:
         "check_for_update_on_startup": False,
         "analytics": {"enabled": False},
         "feedback": {"enabled": False},
-        "sandbox_workspace_write": {"exclude_slash_tmp": True},  # as in the recipe of codex
+        "sandbox_workspace_write": {"exclude_slash_tmp": True},  # as in its recipe
     }
     variables = {"CODEX_PATH": job.program[0]}
     if job.base_url:
-        provider = {
-            "name": "corral",
-            "base_url": versioned(job.base_url),
-            "wire_api": "responses",
-            "stream_idle_timeout_ms": job.idle_s * 1000,
-            "stream_max_retries": 1,
-            "request_max_retries": 1,
-            **({"env_key": _KEY} if job.key else {}),
-        }
-        config |= {"model_provider": "corral", "model_providers": {"corral": provider}}
+        config |= {"model_provider": "corral", "model_providers": {"corral": provider(job)}}
         variables["MODEL_PROVIDER"] = "corral"
     if job.model:
         config["model"] = job.model
@@ -74,29 +63,18 @@ def _codex(job: EngineJob) -> dict[str, str]:
 AGENTS: dict[str, AcpAgent] = {
     agent.type: agent
     for agent in (
-        AcpAgent(
-            type="opencode",
-            args=("acp",),
-            variables=_opencode,
-            install="npm install -g opencode-ai",
-        ),
-        AcpAgent(
-            type="gemini",
-            args=("--acp", "--skip-trust"),
-            model_flag="--model",
-            install="npm install -g @google/gemini-cli",
-        ),
+        AcpAgent(type="opencode", args=("acp",), variables=_opencode),
+        AcpAgent(type="gemini", args=("--acp", "--skip-trust"), model_flag="--model"),
         AcpAgent(
             type="copilot",
             args=("--acp", "--no-auto-update", "--disable-builtin-mcps"),
             mcp_programs=False,
-            install="npm install -g @github/copilot",
         ),
         AcpAgent(
             type="claude-code",
             adapter="claude-agent-acp",
             variables=_claude,
-            # By default it would run what the settings of the repository name, unasked.
+            # By default it would run commands from the repository's settings without asking.
             meta={"claudeCode": {"options": {"settingSources": ["user"], "strictMcpConfig": True}}},
             install="npm install -g @agentclientprotocol/claude-agent-acp",
         ),
@@ -113,7 +91,7 @@ AGENTS: dict[str, AcpAgent] = {
             variables=_codex,
             install="npm install -g @agentclientprotocol/codex-acp",
         ),
-        AcpAgent(type="command", install="name the program in the profile's command"),
+        AcpAgent(type="command"),
     )
 }
 
@@ -136,14 +114,14 @@ def prepare(
     policy: PermissionPolicy | None = None,
     adapter: str = "",
 ) -> tuple[AcpOrder, Prepared]:
-    """Return the order for a job, and what has to be there before it is carried out.
+    """Return the order for a job, and what must be prepared before it is carried out.
 
-    Of the result, `argv` is the runner's business; `env`, `keys`, `files` and `folders` are to be
-    seen to as for any engine. `adapter` is the path of an adapter that is not on PATH.
+    The runner takes care of `argv`; `env`, `keys`, `files` and `folders` are handled as for any
+    engine. `adapter` is the path of an adapter that is not on PATH.
     """
     agent = find(type)
     policy = policy or _POLICY[job.permission]
-    # The servers go through the protocol; the recipe would write them down for the engine, too.
+    # MCP servers go through the protocol; the recipe would configure them a second time.
     prepared = recipe(msgspec.structs.replace(job, mcp=None))
     argv = [adapter or agent.adapter] if agent.adapter else list(job.program)
     argv += agent.args
@@ -163,9 +141,7 @@ def prepare(
         meta=agent.meta,
         turn_s=max(job.idle_s * 2, 60),
     )
-    keys = dict(prepared.keys)
-    if job.mcp and job.mcp.token:
-        keys[job.mcp.token] = job.mcp.token
+    keys = prepared.keys | job.keys()
     env = prepared.env | agent.variables(job)
     return order, msgspec.structs.replace(prepared, argv=list(order.argv), env=env, keys=keys)
 
@@ -180,8 +156,7 @@ _POLICY = {
 def _server(mcp: Mcp, agent: AcpAgent) -> McpServer:
     if not mcp.url and not agent.mcp_programs:
         raise NotFound(
-            f"{agent.type} takes no MCP server that is a program over this protocol",
+            f"{agent.type} does not accept an MCP server that is a program over this protocol",
             "serve it over HTTP",
         )
-    head = {"Authorization": f"Bearer ${{{mcp.token}}}"} if mcp.token else {}
-    return McpServer(mcp.name, url=mcp.url, headers=head, argv=mcp.command)
+    return McpServer(mcp.name, url=mcp.url, headers=mcp.headers("${NAME}"), argv=mcp.command)

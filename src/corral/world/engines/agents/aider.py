@@ -1,19 +1,10 @@
-"""Aider: words on stdout, edits as text, commits of its own; its exit code says nothing."""
+"""Aider: plain text on stdout, its own commits, and an exit code that means nothing."""
 
 import re
 
 from corral.core.engine.facts import Began, Fact, Finished, Limited, Spent, Trouble, Used
 from corral.world.engines.agents.output import bounded, failed
-from corral.world.engines.recipe import (
-    EngineJob,
-    Permission,
-    Prepared,
-    Recipe,
-    Stream,
-    given_url,
-    private_home,
-    versioned,
-)
+from corral.world.engines.recipe import EngineJob, Permission, Prepared, Recipe, Stream
 
 _MODEL = "openai/gpt-4o"
 _SWITCHES = (
@@ -28,7 +19,7 @@ _SWITCHES = (
     "--no-gitignore",
     "--no-suggest-shell-commands",
     "--no-detect-urls",
-    "--map-tokens=0",  # its map would be kept in the tree
+    "--map-tokens=0",  # its map would be stored in the tree
     "--no-attribute-author",
     "--no-attribute-committer",
 )
@@ -39,28 +30,27 @@ def prepare(job: EngineJob) -> Prepared:
     if job.base_url and "/" not in model:
         model = f"openai/{model}"
     argv = [*job.program, "--model", model, *_SWITCHES, "--timeout", str(job.idle_s)]
-    # Its files would else lie in the tree.
+    # By default its files would be in the tree.
     argv += ["--input-history-file", f"{job.home}/aider.input"]
     argv += ["--chat-history-file", f"{job.home}/aider.chat.md"]
     argv += ["--restore-chat-history"] if job.resume else []
     argv += ["--chat-mode", "ask"] if job.permission is Permission.READ else []
     argv += [*job.args, "--message-file", job.prompt_file, *job.files]
     env = {
-        **private_home(job),
+        **job.env,
         "AIDER_ANALYTICS": "false",
         "LITELLM_LOCAL_MODEL_COST_MAP": "True",
         "PYTHONUNBUFFERED": "1",
     }
     keys = {}
     if job.base_url:
-        env["OPENAI_API_BASE"] = versioned(job.base_url)
+        env["OPENAI_API_BASE"] = job.openai_url
         keys = {"OPENAI_API_KEY": job.key} if job.key else {}
     elif job.key:
         keys = {job.key: job.key}
-    # With a list of prices already there, it does not look for one outside; the one that comes
-    # with it is used.
+    # With a price list in its cache it does not download one; it uses the one it ships with.
     prices = f"{job.home}/.aider/caches/model_prices_and_context_window.json"
-    # Where git knows no name, it would write one into the repository's own configuration.
+    # Without a configured name it would write one to the repository's own configuration.
     name = "[user]\n\tname = corral\n\temail = corral@corral.invalid\n"
     files = {prices: '{"sample_spec": {}}', f"{job.home}/.gitconfig": name}
     return Prepared(argv=argv, env=env, keys=keys, files=files)
@@ -74,7 +64,7 @@ _SCALE = {"k": 1_000, "M": 1_000_000}
 
 
 class AiderReader:
-    """Goes by lines that begin in a known way; figures above a thousand are rounded by aider."""
+    """Recognizes lines by their beginnings; aider rounds token counts above a thousand."""
 
     def __init__(self, job: EngineJob) -> None:
         self.job = job
@@ -99,7 +89,7 @@ class AiderReader:
             ended = failed("\n".join([*self.error, text]))
             return [Limited(ended.trouble or Trouble.OTHER, ended.retry_s, text=ended.text)]
         elif self.error and text and not self.advised:
-            # A long message goes on in the next line; aider's own advice names every cause.
+            # A long message continues on the next line; aider's own advice names every cause.
             self.advised = text.startswith("The API provider")
             self.error += [] if self.advised else [text]
         return []
@@ -131,5 +121,4 @@ AIDER = Recipe(
     mcp=False,
     cost=True,
     counts=True,
-    upstream=given_url,
 )

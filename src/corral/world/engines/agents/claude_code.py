@@ -1,32 +1,10 @@
-"""Claude Code, headless: one JSON object for each line of its output."""
+"""Claude Code, headless: one JSON object per line of output."""
 
 from typing import Any
 
-from corral.core.engine.facts import (
-    Answered,
-    Began,
-    Compacted,
-    Denied,
-    Fact,
-    Finished,
-    Limited,
-    Said,
-    Spent,
-    Trouble,
-    Used,
-)
+from corral.core.engine import facts as f
 from corral.world.engines.agents.output import JsonReader, bounded, failed, less, paths_of, what_of
-from corral.world.engines.recipe import (
-    EngineJob,
-    Permission,
-    Prepared,
-    Recipe,
-    Stream,
-    dumped,
-    given_url,
-    keys_for,
-    private_home,
-)
+from corral.world.engines.recipe import EngineJob, Mcp, Permission, Prepared, Recipe, dumped
 from corral.world.engines.troubles import trouble_of
 
 _LOOK = ("Read", "Grep", "Glob", "LS")
@@ -34,24 +12,23 @@ _LOOK = ("Read", "Grep", "Glob", "LS")
 
 def prepare(job: EngineJob) -> Prepared:
     argv = [*job.program, "-p", "--output-format", "stream-json", "--verbose"]
-    # Settings of the repository could run code of its own before anybody was asked.
+    # The repository's settings could run its code without anybody being asked.
     argv += ["--setting-sources", "user", "--strict-mcp-config"]
-    argv += [*_permission(job), *(["--model", job.model] if job.model else [])]
-    argv += ["--resume", job.resume] if job.resume else []
-    argv += ["--session-id", job.new_id] if job.new_id and not job.resume else []
+    argv += [*_permission(job), *job.model_args]
+    argv += job.conversation_args
     if job.budget_usd is not None:
         argv += ["--max-budget-usd", f"{max(job.budget_usd, 0.0001):.4f}"]
     if job.mcp:
-        argv += ["--mcp-config", dumped({"mcpServers": {job.mcp.name: _server(job)}})]
+        argv += ["--mcp-config", dumped({"mcpServers": {job.mcp.name: _server(job.mcp)}})]
     env = {
-        **private_home(job),
+        **job.env,
         "CLAUDE_CONFIG_DIR": f"{job.home}/.claude",
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL": "1",
         "DISABLE_AUTOUPDATER": "1",
         "DISABLE_TELEMETRY": "1",
         "DISABLE_ERROR_REPORTING": "1",
-        "ENABLE_TOOL_SEARCH": "false",  # else our own tools hide behind a search
+        "ENABLE_TOOL_SEARCH": "false",  # else our tools are hidden behind a search
         "CLAUDE_CODE_MAX_RETRIES": "1",
         "API_TIMEOUT_MS": str(job.idle_s * 1000),
         "CLAUDE_ENABLE_BYTE_WATCHDOG": "1",
@@ -64,7 +41,7 @@ def prepare(job: EngineJob) -> Prepared:
     return Prepared(
         argv=[*argv, *job.args],
         env=env,
-        keys=keys_for(job, "ANTHROPIC_API_KEY"),
+        keys=job.keys("ANTHROPIC_API_KEY"),
         stdin=job.prompt_file,
     )
 
@@ -81,24 +58,22 @@ def _permission(job: EngineJob) -> list[str]:
             return ["--permission-mode", "dontAsk", "--allowedTools", ",".join([*_LOOK, *own])]
 
 
-def _server(job: EngineJob) -> dict[str, Any]:
-    assert job.mcp is not None
-    if not job.mcp.url:
-        return {"command": job.mcp.command[0], "args": list(job.mcp.command[1:])}
-    head = {"Authorization": f"Bearer ${{{job.mcp.token}}}"} if job.mcp.token else {}
-    return {"type": "http", "url": job.mcp.url, "headers": head}
+def _server(mcp: Mcp) -> dict[str, Any]:
+    if not mcp.url:
+        return mcp.program
+    return {"type": "http", "url": mcp.url, "headers": mcp.headers("${NAME}")}
 
 
 class ClaudeReader(JsonReader):
     def __init__(self, job: EngineJob) -> None:
         super().__init__(job)
-        self._counted: str | None = None  # the message whose tokens were counted last
+        self._counted: str | None = None  # the last message whose tokens were counted
 
-    def event(self, event: dict[str, Any], stream: Stream) -> list[Fact]:
+    def event(self, event: dict[str, Any]) -> list[f.Fact]:
         match event.get("type"), event.get("subtype"):
             case "system", "init":
                 return [
-                    Began(
+                    f.Began(
                         session=event.get("session_id", ""),
                         model=event.get("model", ""),
                         version=event.get("claude_code_version", ""),
@@ -107,18 +82,18 @@ class ClaudeReader(JsonReader):
             case "system", "api_retry":
                 status, text = event.get("error_status"), bounded(event.get("error"))
                 wait = event.get("retry_delay_ms")
-                # Without a status no answer came at all.
-                trouble = trouble_of(status, text) if status else Trouble.NETWORK
-                return [Limited(trouble, retry_s=wait and wait / 1000, text=text)]
+                # Without a status there was no response at all.
+                trouble = trouble_of(status, text) if status else f.Trouble.NETWORK
+                return [f.Limited(trouble, retry_s=wait and wait / 1000, text=text)]
             case "rate_limit_event", _:
                 return _limit(event["rate_limit_info"])
             case "system", "compact_boundary":
-                return [Compacted()]
+                return [f.Compacted()]
             case "assistant", _:
                 return self._said(event["message"])
             case "user", _:
                 return [
-                    Answered(
+                    f.Answered(
                         call=part.get("tool_use_id", ""),
                         ok=not part.get("is_error"),
                         text=bounded(part.get("content")),
@@ -130,17 +105,17 @@ class ClaudeReader(JsonReader):
                 return self._over(event)
         return []
 
-    def _used(self, message: dict[str, Any]) -> list[Fact]:
-        """Count a message's tokens while the run goes on; its end has the exact sums.
+    def _used(self, message: dict[str, Any]) -> list[f.Fact]:
+        """Count a message's tokens during the run; the final event has the exact totals.
 
-        A message comes in several parts, and each of them says the same of its input.
+        A message arrives in several parts, each of which repeats the same usage.
         """
         usage, name = message.get("usage"), message.get("id")
         if not usage or name == self._counted or message.get("model") == "<synthetic>":
             return []
         self._counted = name
         return [
-            Spent(
+            f.Spent(
                 fresh=usage.get("input_tokens", 0) + usage.get("cache_creation_input_tokens", 0),
                 cached=usage.get("cache_read_input_tokens", 0),
                 output=usage.get("output_tokens", 0),
@@ -148,16 +123,16 @@ class ClaudeReader(JsonReader):
             )
         ]
 
-    def _said(self, message: dict[str, Any]) -> list[Fact]:
+    def _said(self, message: dict[str, Any]) -> list[f.Fact]:
         facts = self._used(message)
         for part in message.get("content", []):
             if part.get("type") == "text" and message.get("model") != "<synthetic>":
-                facts.append(Said(bounded(part["text"], self.job.longest)))
+                facts.append(f.Said(bounded(part["text"], self.job.longest)))
             elif part.get("type") == "tool_use":
                 given = part.get("input")
                 writes = part["name"] in ("Write", "Edit", "MultiEdit", "NotebookEdit")
                 facts.append(
-                    Used(
+                    f.Used(
                         part["name"],
                         what_of(given),
                         paths_of(given) if writes else (),
@@ -166,13 +141,13 @@ class ClaudeReader(JsonReader):
                 )
         return facts
 
-    def _over(self, event: dict[str, Any]) -> list[Fact]:
-        facts: list[Fact] = [
-            Denied(denial.get("tool_name", ""), what_of(denial.get("tool_input")))
+    def _over(self, event: dict[str, Any]) -> list[f.Fact]:
+        facts: list[f.Fact] = [
+            f.Denied(denial.get("tool_name", ""), what_of(denial.get("tool_input")))
             for denial in event.get("permission_denials") or ()
         ]
         models = event.get("modelUsage") or {}
-        spent = Spent(
+        spent = f.Spent(
             fresh=sum(
                 one.get("inputTokens", 0) + one.get("cacheCreationInputTokens", 0)
                 for one in models.values()
@@ -187,17 +162,17 @@ class ClaudeReader(JsonReader):
         text = bounded(event.get("result") or event.get("errors"))
         reason = str(event.get("terminal_reason") or event.get("subtype") or "")
         if not event.get("is_error"):
-            return [*facts, Finished(text=text)]
+            return [*facts, f.Finished(text=text)]
         return [*facts, failed(f"{reason}: {text}", event.get("api_error_status"))]
 
 
-def _limit(info: dict[str, Any]) -> list[Fact]:
-    """Read what an account says of its own limit; it does so also while all is well."""
+def _limit(info: dict[str, Any]) -> list[f.Fact]:
+    """Read the account's rate limit event; these also come while the limit is not reached."""
     reset = info.get("resetsAt")
     if info.get("status") != "rejected" or not isinstance(reset, int | float):
         return []
     text = f"limit reached ({info.get('rateLimitType') or 'unknown'})"
-    return [Limited(Trouble.QUOTA, reset_at=int(reset * 1000), text=text)]
+    return [f.Limited(f.Trouble.QUOTA, reset_at=int(reset * 1000), text=text)]
 
 
 CLAUDE_CODE = Recipe(
@@ -208,7 +183,6 @@ CLAUDE_CODE = Recipe(
     install="npm install -g @anthropic-ai/claude-code",
     key="ANTHROPIC_API_KEY",
     records=True,
-    upstream=given_url,
     native="@anthropic-ai/claude-code-{system}-{cpu}/claude",
     cost=True,
 )

@@ -1,23 +1,18 @@
-"""Codex, headless: one JSON object for each line of its output."""
+"""Codex, headless: one JSON object per line of output."""
 
 from typing import Any
 
-from corral.core.engine.facts import Answered, Began, Fact, Finished, Limited, Said, Spent, Used
-from corral.world.engines.agents.output import JsonReader, bounded, failed, less
+from corral.core.engine.facts import Answered, Began, Fact, Finished, Said, Spent, Used
+from corral.world.engines.agents.output import JsonReader, bounded, failed, less, retried
 from corral.world.engines.recipe import (
     ENGINE_KEY,
     EngineJob,
+    Mcp,
     Permission,
     Prepared,
     Recipe,
-    Stream,
     dumped,
-    given_url,
-    keys_for,
-    private_home,
-    versioned,
 )
-from corral.world.engines.troubles import retry_of, status_in, trouble_of
 
 _SANDBOX = {
     Permission.READ: ["--sandbox", "read-only"],
@@ -34,59 +29,55 @@ def prepare(job: EngineJob) -> Prepared:
         "check_for_update_on_startup": "false",
         "analytics.enabled": "false",
         "feedback.enabled": "false",
-        # Its sandbox makes folders at the top of whatever may be written, and removes them again:
-        # in /tmp, of all sessions at once, so that some failed to write their files.
+        # Its sandbox creates and removes folders at the top of every writable path. In /tmp, the
+        # sandboxes of concurrent sessions removed each other's, and some could not write files.
         "sandbox_workspace_write.exclude_slash_tmp": "true",
     }
     if job.base_url:
         settings["model_provider"] = '"corral"'
-        settings["model_providers.corral"] = _provider(job)
+        settings["model_providers.corral"] = _table(provider(job))
     if job.mcp:
-        settings[f"mcp_servers.{job.mcp.name}"] = _server(job)
+        settings[f"mcp_servers.{job.mcp.name}"] = _server(job.mcp)
     for name, value in settings.items():
         argv += ["-c", f"{name}={value}"]
-    argv += ["--model", job.model] if job.model else []
+    argv += job.model_args
     argv += [*job.args, *(["resume", job.resume] if job.resume else []), "-"]
-    env = {**private_home(job), "CODEX_HOME": f"{job.home}/.codex"}
+    env = {**job.env, "CODEX_HOME": f"{job.home}/.codex"}
     return Prepared(
         argv=argv,
         env=env,
-        keys=keys_for(job, ENGINE_KEY if job.base_url else "CODEX_API_KEY"),
+        keys=job.keys(ENGINE_KEY if job.base_url else "CODEX_API_KEY"),
         folders=(f"{job.home}/.codex",),
         stdin=job.prompt_file,
     )
 
 
-def _provider(job: EngineJob) -> str:
-    return _table(
-        name="corral",
-        base_url=versioned(job.base_url),
-        wire_api="responses",
-        stream_idle_timeout_ms=job.idle_s * 1000,
-        stream_max_retries=1,
-        request_max_retries=1,
+def provider(job: EngineJob) -> dict[str, Any]:
+    return {
+        "name": "corral",
+        "base_url": job.openai_url,
+        "wire_api": "responses",
+        "stream_idle_timeout_ms": job.idle_s * 1000,
+        "stream_max_retries": 1,
+        "request_max_retries": 1,
         **({"env_key": ENGINE_KEY} if job.key else {}),
-    )
+    }
 
 
-def _server(job: EngineJob) -> str:
-    assert job.mcp is not None
-    # Without "required" the first request leaves before the tools are known.
-    given: dict[str, Any] = {"required": True, "default_tools_approval_mode": "approve"}
-    if not job.mcp.url:
-        return _table(command=job.mcp.command[0], args=list(job.mcp.command[1:]), **given)
-    if job.mcp.token:
-        given["bearer_token_env_var"] = job.mcp.token
-    return _table(url=job.mcp.url, **given)
+def _server(mcp: Mcp) -> str:
+    # Without "required" the first request is sent before the tools are known.
+    given = {"required": True, "default_tools_approval_mode": "approve"}
+    token = {"bearer_token_env_var": mcp.token} if mcp.token else {}
+    return _table({"url": mcp.url, **given, **token} if mcp.url else {**mcp.program, **given})
 
 
-def _table(**values: Any) -> str:
-    """Write an inline table of TOML; for these values its literals are those of JSON."""
+def _table(values: dict[str, Any]) -> str:
+    """Write an inline TOML table; for these values TOML's literals are those of JSON."""
     return "{" + ", ".join(f"{name}={dumped(value)}" for name, value in values.items()) + "}"
 
 
 class CodexReader(JsonReader):
-    def event(self, event: dict[str, Any], stream: Stream) -> list[Fact]:
+    def event(self, event: dict[str, Any]) -> list[Fact]:
         match event.get("type"):
             case "thread.started":
                 return [Began(session=event.get("thread_id", ""), model=self.job.model)]
@@ -106,11 +97,7 @@ class CodexReader(JsonReader):
             case "error":
                 text = bounded(event.get("message"))
                 if text.startswith("Reconnecting"):
-                    return [
-                        Limited(
-                            trouble_of(status_in(text), text), retry_s=retry_of(text), text=text
-                        )
-                    ]
+                    return [retried(text)]
                 self.keep(text)
             case "turn.failed":
                 return [failed(bounded(event.get("error", {}).get("message")))]
@@ -147,6 +134,5 @@ CODEX = Recipe(
     install="npm install -g @openai/codex",
     key="OPENAI_API_KEY",
     records=True,
-    upstream=given_url,
     native="@openai/codex-{system}-{cpu}/vendor/{machine}-unknown-linux-musl/bin/codex",
 )

@@ -1,10 +1,10 @@
-"""Continue's `cn`, headless: its last words on stdout, errors on stderr, the rest in a file.
+"""Continue's `cn`, headless: the final answer on stdout, errors on stderr, the rest in a file.
 
-It has no mode that allows some commands only: without `--auto` it withholds the tool that writes
-files, and runs every command all the same. Give it a sandbox from outside.
+It has no mode that allows only some commands: without `--auto` it withholds the tool that writes
+files, but still runs every command. Run it in a sandbox.
 
-While it runs it says nothing, not even that it is refused again and again (its own log would, but
-has the key in it, too): all that is known then comes from the relay.
+It prints nothing during a run, not even about repeated refusals. (Its log does, but also contains
+the key.) Until the end, everything that is known comes from the relay.
 """
 
 import os
@@ -15,14 +15,11 @@ from corral.world.engines.agents.output import JsonReader, bounded, failed, less
 from corral.world.engines.recipe import (
     ENGINE_KEY,
     EngineJob,
+    Mcp,
     Permission,
     Prepared,
     Recipe,
-    Stream,
     dumped,
-    keys_for,
-    private_home,
-    versioned,
 )
 
 _MODEL = "gpt-4o"
@@ -35,34 +32,33 @@ def prepare(job: EngineJob) -> Prepared:
     config = f"{job.home}/continue.yaml"
     argv = [*job.program, "--format", "json", "--config", config]
     if job.permission is Permission.READ:
-        # Not "--readonly": that keeps the shell, whatever is left out beside it.
+        # Not "--readonly": that keeps the shell, even if it is excluded.
         argv += [*(word for tool in _CHANGING for word in ("--exclude", tool))]
     else:
         argv += ["--auto"]
     argv += ["--resume"] if job.resume else []
     env = {
-        **private_home(job),
+        **job.env,
         "CONTINUE_GLOBAL_DIR": _folder(job),
         "CONTINUE_METRICS_ENABLED": "0",
         "CONTINUE_CLI_ENABLE_TELEMETRY": "0",
-        "CONTINUE_API_BASE": "http://127.0.0.1:9/",  # nothing there: it asks home at every start
+        "CONTINUE_API_BASE": "http://127.0.0.1:9/",  # unused port: else it phones home
     }
     if job.base_url:
-        env[_ADDRESS] = versioned(job.base_url)
+        env[_ADDRESS] = job.openai_url
     return Prepared(
-        # Any word after "-p" that it does not know counts as the prompt, and stdin is not read.
+        # An unknown word after "-p" would be taken as the prompt, and stdin would not be read.
         argv=[*argv, *job.args, "-p"],
         env=env,
-        keys=keys_for(job, ENGINE_KEY),
-        # Every JSON is YAML.
-        files={config: dumped(_config(job))},
+        keys=job.keys(ENGINE_KEY),
+        files={config: dumped(_config(job))},  # JSON is valid YAML
         folders=(_folder(job),),
         stdin=job.prompt_file,
     )
 
 
 def _upstream(job: EngineJob) -> str:
-    """Return where its model is; empty if only the engine knows."""
+    """Return the address of its model, or nothing if only the engine knows it."""
     if job.base_url:
         return job.base_url
     provider = (job.model or _MODEL).rpartition("/")[0]
@@ -86,37 +82,22 @@ def _config(job: EngineJob) -> dict[str, Any]:
         model["apiBase"] = f"${{{{ secrets.{_ADDRESS} }}}}"
     if job.key:
         model["apiKey"] = f"${{{{ secrets.{ENGINE_KEY} }}}}"
-    config: dict[str, Any] = {
-        "name": "corral",
-        "version": "1.0.0",
-        "schema": "v1",
-        "models": [model],
-    }
-    if job.mcp:
-        config["mcpServers"] = [_server(job)]
-    return config
+    servers = {"mcpServers": [_server(job.mcp)]} if job.mcp else {}
+    return {"name": "corral", "version": "1.0.0", "schema": "v1", "models": [model], **servers}
 
 
-def _server(job: EngineJob) -> dict[str, Any]:
-    assert job.mcp is not None
-    if not job.mcp.url:
-        command = {"command": job.mcp.command[0], "args": list(job.mcp.command[1:])}
-        return {"name": job.mcp.name, **command}
-    server: dict[str, Any] = {
-        "name": job.mcp.name,
-        "type": "streamable-http",
-        "url": job.mcp.url,
-    }
-    if job.mcp.token:
-        head = {"Authorization": f"Bearer ${{{{ secrets.{job.mcp.token} }}}}"}
-        server["requestOptions"] = {"headers": head}
-    return server
+def _server(mcp: Mcp) -> dict[str, Any]:
+    if not mcp.url:
+        return {"name": mcp.name, **mcp.program}
+    headers = mcp.headers("${{ secrets.NAME }}")
+    options = {"requestOptions": {"headers": headers}} if headers else {}
+    return {"name": mcp.name, "type": "streamable-http", "url": mcp.url, **options}
 
 
 class ContinueReader(JsonReader):
-    """Says how it ended; what was done and used is in a file by then."""
+    """Reads how the run ended; the work and the usage are in a file by then."""
 
-    def event(self, event: dict[str, Any], stream: Stream) -> list[Fact]:
+    def event(self, event: dict[str, Any]) -> list[Fact]:
         if event.get("status") == "error":
             return [failed(bounded(event.get("message")))]
         if "response" in event:
@@ -155,7 +136,7 @@ def _used(call: dict[str, Any]) -> Used:
 
 
 def _newest(job: EngineJob) -> tuple[str, dict[str, Any]]:
-    """Return the name and the record of the last conversation."""
+    """Return the id and the record of the last conversation."""
     folder = f"{_folder(job)}/sessions"
     try:
         found = [entry for entry in os.scandir(folder) if entry.name != "sessions.json"]

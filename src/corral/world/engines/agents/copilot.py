@@ -1,32 +1,10 @@
-"""GitHub Copilot CLI, headless: JSON lines, and a file with what was used."""
+"""GitHub Copilot CLI, headless: JSON lines, and a file with the usage."""
 
 from typing import Any
 
-from corral.core.engine.facts import (
-    Answered,
-    Began,
-    Compacted,
-    Denied,
-    Fact,
-    Finished,
-    Limited,
-    Said,
-    Spent,
-    Used,
-)
+from corral.core.engine import facts as f
 from corral.world.engines.agents.output import JsonReader, bounded, failed, less, stored, what_of
-from corral.world.engines.recipe import (
-    EngineJob,
-    Permission,
-    Prepared,
-    Recipe,
-    Stream,
-    dumped,
-    given_url,
-    keys_for,
-    private_home,
-    versioned,
-)
+from corral.world.engines.recipe import EngineJob, Mcp, Permission, Prepared, Recipe, dumped
 from corral.world.engines.troubles import trouble_of
 
 _MODEL = "gpt-4o"
@@ -36,24 +14,23 @@ def prepare(job: EngineJob) -> Prepared:
     argv = [*job.program, "--no-ask-user", "--no-auto-update", "--disable-builtin-mcps"]
     argv += ["--no-color", "--output-format", "json", "--usage-output-file", _usage_file(job)]
     argv += [*_permission(job), "--disallow-temp-dir"]
-    argv += [f"--resume={job.resume}"] if job.resume else []
-    argv += [f"--session-id={job.new_id}"] if job.new_id and not job.resume else []
-    env = {**private_home(job), "COPILOT_HOME": f"{job.home}/.copilot"}
+    argv += ["=".join(job.conversation_args)] if job.conversation_args else []
+    env = {**job.env, "COPILOT_HOME": f"{job.home}/.copilot"}
     if job.unpacked:  # else it unpacks 235 MB into each home
         env["COPILOT_PKG_CACHE_HOME"] = job.unpacked
     if job.base_url:
         env |= {
             "COPILOT_OFFLINE": "true",
             "COPILOT_PROVIDER_TYPE": "openai",
-            "COPILOT_PROVIDER_BASE_URL": versioned(job.base_url),
+            "COPILOT_PROVIDER_BASE_URL": job.openai_url,
             "COPILOT_MODEL": job.model or _MODEL,
         }
-    elif job.model:
-        argv += ["--model", job.model]
+    else:
+        argv += job.model_args
     if job.mcp:
-        server = dumped({"mcpServers": {job.mcp.name: _server(job)}})
+        server = dumped({"mcpServers": {job.mcp.name: _server(job.mcp)}})
         argv += ["--additional-mcp-config", server]
-    keys = keys_for(job, "COPILOT_PROVIDER_API_KEY" if job.base_url else "COPILOT_GITHUB_TOKEN")
+    keys = job.keys("COPILOT_PROVIDER_API_KEY" if job.base_url else "COPILOT_GITHUB_TOKEN")
     return Prepared(argv=[*argv, *job.args], env=env, keys=keys, stdin=job.prompt_file)
 
 
@@ -73,61 +50,58 @@ def _permission(job: EngineJob) -> list[str]:
             return ["--deny-tool=write", "--deny-tool=shell", *own]
 
 
-def _server(job: EngineJob) -> dict[str, Any]:
-    assert job.mcp is not None
-    if not job.mcp.url:
-        command = {"command": job.mcp.command[0], "args": list(job.mcp.command[1:])}
-        return {"type": "local", **command, "tools": ["*"]}
-    head = {"Authorization": f"Bearer ${{{job.mcp.token}}}"} if job.mcp.token else {}
-    return {"type": "http", "url": job.mcp.url, "headers": head, "tools": ["*"]}
+def _server(mcp: Mcp) -> dict[str, Any]:
+    if not mcp.url:
+        return {"type": "local", **mcp.program, "tools": ["*"]}
+    return {"type": "http", "url": mcp.url, "headers": mcp.headers("${NAME}"), "tools": ["*"]}
 
 
 class CopilotReader(JsonReader):
     begun = False
-    error: Finished | None = None
+    error: f.Finished | None = None
 
-    def event(self, event: dict[str, Any], stream: Stream) -> list[Fact]:
+    def event(self, event: dict[str, Any]) -> list[f.Fact]:
         data = event.get("data") or {}
         match event.get("type"):
             case "user.message" if not self.begun:
                 self.begun = True
-                return [Began(session=self.job.resume or self.job.new_id, model=self.job.model)]
+                return [f.Began(session=self.job.resume or self.job.new_id, model=self.job.model)]
             case "assistant.message" if data.get("content"):
-                return [Said(bounded(data["content"], self.job.longest))]
+                return [f.Said(bounded(data["content"], self.job.longest))]
             case "tool.execution_start":
                 call = data.get("toolCallId", "")
-                return [Used(data.get("toolName", ""), what_of(data.get("arguments")), (), call)]
+                return [f.Used(data.get("toolName", ""), what_of(data.get("arguments")), (), call)]
             case "tool.execution_complete":
                 return self._answered(data)
             case "model.call_failure":
                 text = bounded(data.get("errorMessage"))
-                return [Limited(trouble_of(data.get("statusCode"), text), text=text)]
+                return [f.Limited(trouble_of(data.get("statusCode"), text), text=text)]
             case "session.compaction_complete":
-                return [Compacted()]
+                return [f.Compacted()]
             case "session.error":
                 self.error = failed(bounded(data.get("message")), data.get("statusCode"))
             case "result":
                 good = event.get("exitCode") == 0 and self.error is None
-                return [Finished() if good else self.error or failed("\n".join(self.loose))]
+                return [f.Finished() if good else self.error or failed("\n".join(self.loose))]
         return []
 
-    def _answered(self, data: dict[str, Any]) -> list[Fact]:
+    def _answered(self, data: dict[str, Any]) -> list[f.Fact]:
         call, error = data.get("toolCallId", ""), data.get("error") or {}
         paths = tuple(edit.get("path", "") for edit in data.get("fileEdits") or ())
-        facts: list[Fact] = [Used("write", " ".join(paths), paths, call)] if paths else []
+        facts: list[f.Fact] = [f.Used("write", " ".join(paths), paths, call)] if paths else []
         text = error.get("message") or (data.get("result") or {}).get("content")
-        facts.append(Answered(call, bool(data.get("success")), bounded(text)))
+        facts.append(f.Answered(call, bool(data.get("success")), bounded(text)))
         if error.get("code") == "denied":
-            facts.append(Denied(data.get("toolName", ""), call))
+            facts.append(f.Denied(data.get("toolName", ""), call))
         return facts
 
-    def late(self) -> list[Fact]:
+    def late(self) -> list[f.Fact]:
         models = stored(_usage_file(self.job)).get("modelMetrics") or {}
         used = [metrics.get("usage", {}) for metrics in models.values()]
         if not used:
             return []
         cached = sum(one.get("cacheReadTokens", 0) for one in used)
-        spent = Spent(
+        spent = f.Spent(
             fresh=sum(one.get("inputTokens", 0) for one in used) - cached,
             cached=cached,
             output=sum(one.get("outputTokens", 0) for one in used),
@@ -144,6 +118,5 @@ COPILOT = Recipe(
     reader=CopilotReader,
     install="npm install -g @github/copilot",
     key="COPILOT_GITHUB_TOKEN",
-    upstream=given_url,
     native="@github/copilot-{system}-{cpu}/copilot",
 )

@@ -1,11 +1,10 @@
-"""Engines that the configuration describes: data instead of a module.
+"""Engines described in the configuration: data instead of a module.
 
-Its command line is the profile's `command` and `args`, and what `resume` and `mcp` add to it when
-there is a conversation to go on with, and tools to hand over. Its output is read like that of a
-known engine (`output = "codex"`), or by `lines`: which JSON objects are which facts.
+The command line is the profile's `command` and `args`, plus `resume` when there is a conversation
+to resume and `mcp` when there are tools. The output is read like that of a known engine
+(`output = "codex"`), or by `lines`, which map JSON objects to facts.
 """
 
-import re
 from functools import partial
 from typing import Any
 
@@ -14,31 +13,20 @@ from msgspec.structs import replace
 
 from corral.core.config import EngineSettings, LineSettings
 from corral.core.engine.facts import AnyFact, Fact, Limited
-from corral.world.engines.agents.command import COMMAND
+from corral.world.engines.agents.command import COMMAND, filled, placeholders
 from corral.world.engines.agents.output import JsonReader, bounded, failed
 from corral.world.engines.agents.self_reporting import TOLD
-from corral.world.engines.recipe import (
-    EngineJob,
-    Prepared,
-    Recipe,
-    Stream,
-    dumped,
-    keys_for,
-    private_home,
-    versioned,
-)
+from corral.world.engines.recipe import EngineJob, Prepared, Recipe, dumped
 from corral.world.engines.registry import ENGINES, find
-
-_SIGN = re.compile(r"\{(\w+)\}")
 
 
 def recipe_of(profile: EngineSettings) -> Recipe:
-    """Return how the engine of a profile is run and read."""
+    """Return the recipe for a profile's engine."""
     if profile.type != "command":
         return find(profile.type)
     if profile.output == "facts":
         return TOLD
-    spoken = profile.transport == "acp"  # the protocol has a word for all of it
+    spoken = profile.transport == "acp"  # the protocol covers all of it
     if not profile.output and not profile.lines and not spoken:
         return COMMAND
     like = ENGINES.get(profile.output)
@@ -56,43 +44,30 @@ def recipe_of(profile: EngineSettings) -> Recipe:
 
 
 def _prepare(profile: EngineSettings, job: EngineJob) -> Prepared:
-    known = {
-        "prompt": job.prompt_file,
-        "model": job.model,
-        "home": job.home,
-        "tree": job.tree,
-        "session": job.session,
+    known = placeholders(job) | {
         "id": job.new_id,
-        "resume": job.resume,
         "url": job.base_url,
-        "url_v1": versioned(job.base_url) if job.base_url else "",
-        "mcp": job.mcp.url if job.mcp else "",
+        "url_v1": job.openai_url,
         "mcp_key": job.mcp.token if job.mcp else "",
         "mcp_servers": _servers(job),
     }
-
-    def filled(word: str) -> str:
-        return _SIGN.sub(lambda sign: known.get(sign.group(1), sign.group()), word)
-
     words = [*job.program, *job.args]
     words += profile.resume if job.resume else profile.fresh
     words += profile.mcp if job.mcp else ()
     return Prepared(
-        argv=[filled(word) for word in words],
-        env=private_home(job) | {name: filled(value) for name, value in profile.set.items()},
-        keys=keys_for(job, profile.key or job.key),
+        argv=[filled(word, known) for word in words],
+        env=job.env | {name: filled(value, known) for name, value in profile.set.items()},
+        keys=job.keys(profile.key or job.key),
         stdin=job.prompt_file,
     )
 
 
 def _servers(job: EngineJob) -> str:
-    """Return our tools in the shape that most engines take; the key is named, not told."""
+    """Return our MCP server in the shape that most engines accept; the key only by name."""
     if job.mcp is None:
         return ""
-    head = {"Authorization": f"Bearer ${{{job.mcp.token}}}"}
-    return dumped(
-        {"mcpServers": {job.mcp.name: {"type": "http", "url": job.mcp.url, "headers": head}}}
-    )
+    server = {"type": "http", "url": job.mcp.url, "headers": job.mcp.headers("${NAME}")}
+    return dumped({"mcpServers": {job.mcp.name: server}})
 
 
 class _LineReader(JsonReader):
@@ -100,7 +75,7 @@ class _LineReader(JsonReader):
         super().__init__(job)
         self._lines = lines
 
-    def event(self, event: dict[str, Any], stream: Stream) -> list[Fact]:
+    def event(self, event: dict[str, Any]) -> list[Fact]:
         fitting = (line for line in self._lines if _fits(event, line.when))
         return [fact for line in fitting if (fact := self._fact(event, line)) is not None]
 
@@ -124,7 +99,7 @@ class _LineReader(JsonReader):
         try:
             return _converted({"fact": line.fact, **given})
         except msgspec.ValidationError:
-            return None  # what is there is not of that kind: the line says something else
+            return None  # a value has another type: the line means something else
 
 
 def _converted(given: dict[str, Any]) -> Fact:
@@ -137,7 +112,7 @@ def _fits(event: dict[str, Any], when: dict[str, str]) -> bool:
 
 
 def _at(value: Any, path: str) -> Any:
-    """Return what is found at a path like `message.content.0.text`; None if nothing is."""
+    """Return the value at a path like `message.content.0.text`, or None."""
     for part in path.split("."):
         if isinstance(value, dict):
             value = value.get(part)

@@ -1,33 +1,18 @@
-"""OpenCode, headless: one JSON object for each line of its output."""
+"""OpenCode, headless: one JSON object per line of output."""
 
 import re
 from typing import Any
 
-from corral.core.engine.facts import (
-    Answered,
-    Began,
-    Denied,
-    Fact,
-    Finished,
-    Limited,
-    Said,
-    Spent,
-    Trouble,
-    Used,
-)
+from corral.core.engine import facts as f
 from corral.world.engines.agents.output import JsonReader, bounded, failed, paths_of, what_of
 from corral.world.engines.recipe import (
     ENGINE_KEY,
     EngineJob,
+    Mcp,
     Permission,
     Prepared,
     Recipe,
-    Stream,
     dumped,
-    given_url,
-    keys_for,
-    private_home,
-    versioned,
 )
 from corral.world.engines.troubles import trouble_of
 
@@ -36,50 +21,35 @@ _MODEL = "gpt-4o"
 
 
 def prepare(job: EngineJob) -> Prepared:
-    argv = [
-        *job.program,
-        "run",
-        "--format",
-        "json",
-        "--title",
-        job.session,
-        "--print-logs",
-        "--log-level",
-        "WARN",
-    ]
+    argv = [*job.program, "run", "--format", "json", "--title", job.session]
+    argv += ["--print-logs", "--log-level", "WARN"]
     argv += ["--auto"] if job.permission is Permission.ALL else []
     argv += ["--session", job.resume] if job.resume else []
     model = f"corral/{job.model or _MODEL}" if job.base_url else job.model
     argv += [*(["--model", model] if model else []), *job.args]
     env = {
-        **private_home(job),
+        **job.env,
         "OPENCODE_CONFIG_CONTENT": dumped(_config(job, model)),
         "OPENCODE_DISABLE_AUTOUPDATE": "1",
         "OPENCODE_DISABLE_MODELS_FETCH": "1",
         "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
         "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
-        "OPENCODE_DISABLE_PROJECT_CONFIG": "1",  # it could name plugins, which are code
+        "OPENCODE_DISABLE_PROJECT_CONFIG": "1",  # it could load plugins, which are code
         "OPENCODE_DISABLE_CLAUDE_CODE": "1",
         "OPENCODE_PURE": "1",
-        "npm_config_registry": "http://127.0.0.1:9/",  # nothing there: it looks for plugins
+        "npm_config_registry": "http://127.0.0.1:9/",  # unused port: else it looks for plugins
     }
-    keys = keys_for(job, ENGINE_KEY if job.base_url else job.key)
+    keys = job.keys(ENGINE_KEY if job.base_url else job.key)
     return Prepared(argv=argv, env=env, keys=keys, stdin=job.prompt_file)
 
 
 def _config(job: EngineJob, model: str) -> dict[str, Any]:
-    config: dict[str, Any] = {
-        "autoupdate": False,
-        "share": "disabled",
-        "permission": _permission(job),
-    }
+    config: dict[str, Any] = {"autoupdate": False, "share": "disabled"}
+    config["permission"] = _permission(job)
     if model:
         config |= {"model": model, "small_model": model}
     if job.base_url:
-        options: dict[str, Any] = {
-            "baseURL": versioned(job.base_url),
-            "timeout": job.idle_s * 1000,
-        }
+        options: dict[str, Any] = {"baseURL": job.openai_url, "timeout": job.idle_s * 1000}
         if job.key:
             options["apiKey"] = f"{{env:{ENGINE_KEY}}}"
         provider = {
@@ -89,7 +59,7 @@ def _config(job: EngineJob, model: str) -> dict[str, Any]:
         }
         config |= {"provider": {"corral": provider}, "enabled_providers": ["corral"]}
     if job.mcp:
-        config["mcp"] = {job.mcp.name: _server(job)}
+        config["mcp"] = {job.mcp.name: _server(job.mcp)}
     return config
 
 
@@ -104,28 +74,31 @@ def _permission(job: EngineJob) -> dict[str, Any]:
             return {"edit": "deny", "bash": "deny", "external_directory": "deny"}
 
 
-def _server(job: EngineJob) -> dict[str, Any]:
-    assert job.mcp is not None
-    if not job.mcp.url:
-        return {"type": "local", "command": list(job.mcp.command)}
-    head = {"Authorization": f"Bearer {{env:{job.mcp.token}}}"} if job.mcp.token else {}
-    return {"type": "remote", "url": job.mcp.url, "headers": head, "oauth": False}
+def _server(mcp: Mcp) -> dict[str, Any]:
+    if not mcp.url:
+        return {"type": "local", "command": list(mcp.command)}
+    return {
+        "type": "remote",
+        "url": mcp.url,
+        "headers": mcp.headers("{env:NAME}"),
+        "oauth": False,
+    }
 
 
 class OpencodeReader(JsonReader):
     begun = False
-    overflowed = False  # and nothing was done since
-    stopped = False  # a step said so, after which it may still go on
+    overflowed = False  # and no tool was used since
+    stopped = False  # a step said so, but it may still go on
 
-    def event(self, event: dict[str, Any], stream: Stream) -> list[Fact]:
-        facts: list[Fact] = []
+    def event(self, event: dict[str, Any]) -> list[f.Fact]:
+        facts: list[f.Fact] = []
         if not self.begun and event.get("sessionID"):
             self.begun = True
-            facts.append(Began(session=event["sessionID"], model=self.job.model))
+            facts.append(f.Began(session=event["sessionID"], model=self.job.model))
         part = event.get("part", {})
         match event.get("type"):
             case "text":
-                facts.append(Said(bounded(part.get("text"), self.job.longest)))
+                facts.append(f.Said(bounded(part.get("text"), self.job.longest)))
             case "tool_use":
                 self.overflowed = self.stopped = False
                 facts += self._tool(part)
@@ -135,21 +108,23 @@ class OpencodeReader(JsonReader):
                 facts.append(self._error(event.get("error", {})))
         return facts
 
-    def _tool(self, part: dict[str, Any]) -> list[Fact]:
+    def _tool(self, part: dict[str, Any]) -> list[f.Fact]:
         tool, call, state = part.get("tool", ""), part.get("callID", ""), part.get("state", {})
         given = state.get("input")
         writes = paths_of(given) if tool in ("write", "edit", "patch") else ()
         good = state.get("status") == "completed"
         text = bounded(state.get("output") if good else state.get("error"))
-        facts: list[Fact] = [Used(tool, what_of(given), writes, call), Answered(call, good, text)]
-        if not good and "rule which prevents" in text:
-            facts.append(Denied(tool, what_of(given)))
-        return facts
+        refused = not good and "rule which prevents" in text
+        return [
+            f.Used(tool, what_of(given), writes, call),
+            f.Answered(call, good, text),
+            *([f.Denied(tool, what_of(given))] if refused else ()),
+        ]
 
-    def _step(self, part: dict[str, Any]) -> list[Fact]:
+    def _step(self, part: dict[str, Any]) -> list[f.Fact]:
         tokens = part.get("tokens", {})
         cache = tokens.get("cache", {})
-        spent = Spent(
+        spent = f.Spent(
             fresh=tokens.get("input", 0) + cache.get("write", 0),
             cached=cache.get("read", 0),
             output=tokens.get("output", 0) + tokens.get("reasoning", 0),
@@ -157,33 +132,33 @@ class OpencodeReader(JsonReader):
             model=self.job.model,
         )
         over = part.get("reason") not in ("tool-calls", "tool_calls")
-        if over and self.overflowed:  # perhaps it has only shortened the conversation
+        if over and self.overflowed:  # perhaps it only compacted the conversation
             self.stopped = True
             return [spent]
-        return [spent, Finished()] if over else [spent]
+        return [spent, f.Finished()] if over else [spent]
 
-    def _error(self, error: dict[str, Any]) -> Fact:
+    def _error(self, error: dict[str, Any]) -> f.Fact:
         data = error.get("data", {})
         name = error.get("name", "")
         ended = failed(f"{name}: {data.get('message', '')}", data.get("statusCode"))
         if name == "ContextOverflowError" and not self.overflowed:
-            # Not its end: it shortens the conversation and tries again. It would do that for ever,
-            # though: if it could do nothing since the last time, it is over.
+            # Not the end: it compacts the conversation and retries. It would do so forever, so a
+            # second overflow without any work in between is the end.
             self.overflowed, self.stopped = True, False
-            return Limited(Trouble.OVERFLOW, text=ended.text)
+            return f.Limited(f.Trouble.OVERFLOW, text=ended.text)
         return ended
 
-    def unended(self) -> list[Fact]:
-        return [Finished()] if self.stopped else super().unended()
+    def unended(self) -> list[f.Fact]:
+        return [f.Finished()] if self.stopped else super().unended()
 
-    def words(self, text: str, stream: Stream) -> list[Fact]:
-        """While it tries again, it says so only in its log."""
+    def words(self, text: str) -> list[f.Fact]:
+        """Read its log, the only place where it reports retries."""
         found = _LOGGED.search(text)
         if found and 'message="stream error"' in text:
             trouble = trouble_of(None, found.group(1))
-            # It has words only; what it knows to be final does not come this way.
-            passing = Trouble.NETWORK if trouble is Trouble.OTHER else trouble
-            return [Limited(passing, text=bounded(found.group(1)))]
+            # There is no status here; an error that is final does not come this way.
+            passing = f.Trouble.NETWORK if trouble is f.Trouble.OTHER else trouble
+            return [f.Limited(passing, text=bounded(found.group(1)))]
         if not text.startswith("timestamp="):
             self.keep(text)
         return []
@@ -198,5 +173,4 @@ OPENCODE = Recipe(
     native="opencode-{system}-{cpu}/bin/opencode",
     first_output_s=240,
     counts=True,
-    upstream=given_url,
 )

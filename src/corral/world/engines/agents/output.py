@@ -1,4 +1,4 @@
-"""What readers share: lines of JSON, bounded texts, and a last word that always comes."""
+"""What readers share: JSON lines, bounded texts, and a guaranteed final fact."""
 
 import re
 from typing import Any
@@ -14,7 +14,7 @@ from corral.world.engines.troubles import reset_of, retry_of, status_in, trouble
 _TEXT = 8_000
 _SHORT = 400
 _KEPT_ERRORS = 20
-# What programs say on stderr is mostly chatter.
+# Most of what programs print to stderr is noise.
 _BAD = re.compile(
     r"error|fail|cannot|can't|could not|invalid|refus|denied|unable|not found|required|unknown"
     r"|missing|exceeded|\bno \w",
@@ -23,21 +23,22 @@ _BAD = re.compile(
 
 
 class JsonReader:
-    """Reads a stream of JSON objects; everything else is kept in case nothing better is said."""
+    """Reads a stream of JSON objects; errors in other lines are kept for the end of the run."""
 
     def __init__(self, job: EngineJob) -> None:
         self.job = job
         self.ended = False
-        self.limited: Limited | None = None  # the last one, if nothing went well since
+        self.stream: Stream = "out"  # of the line that is being read
+        self.limited: Limited | None = None  # the last one, if nothing succeeded since
         self.loose: list[str] = []
 
     def feed(self, line: bytes, stream: Stream) -> list[Fact]:
-        text = line.strip()
+        self.stream, text = stream, line.strip()
         event = _object(text)
         if event is not None:
-            facts = self.event(event, stream)
+            facts = self.event(event)
         else:
-            facts = self.words(text.decode(errors="replace"), stream) if text else []
+            facts = self.words(text.decode(errors="replace")) if text else []
         facts = [self._with_wait(fact) for fact in facts]
         for fact in facts:
             if isinstance(fact, Limited):
@@ -48,22 +49,22 @@ class JsonReader:
         return facts
 
     def _with_wait(self, fact: Fact) -> Fact:
-        """Return a last word with the wait that was told before it, if it tells none itself."""
+        """Complete a final fact with the retry delay of the rate limit before it."""
         before = self.limited
         if before is None or not isinstance(fact, Finished) or fact.trouble not in PASSING:
             return fact
         return replace(
             fact,
             retry_s=fact.retry_s if fact.retry_s is not None else before.retry_s,
-            reset_at=before.reset_at or fact.reset_at,  # to the second, unlike in words
+            reset_at=before.reset_at or fact.reset_at,  # exact, unlike a time found in words
         )
 
-    def event(self, event: dict[str, Any], stream: Stream) -> list[Fact]:
+    def event(self, event: dict[str, Any]) -> list[Fact]:
         raise NotImplementedError
 
-    def words(self, text: str, stream: Stream) -> list[Fact]:
-        """Take a line that is no object; by default what stderr says is kept for the end."""
-        if stream == "err":
+    def words(self, text: str) -> list[Fact]:
+        """Read a line that is not an object; by default errors on stderr are kept for the end."""
+        if self.stream == "err":
             self.keep(text)
         return []
 
@@ -75,11 +76,11 @@ class JsonReader:
         return [*self.late(), *([] if self.ended else self.unended())]
 
     def late(self) -> list[Fact]:
-        """Return what the engine left in files."""
+        """Return the facts that the engine left in files."""
         return []
 
     def unended(self) -> list[Fact]:
-        """Return the end of a run that did not announce it; nothing if there is no reason."""
+        """Return why a run without a final event ended, if anything says so."""
         if self.limited:
             found = self.limited
             return [Finished(found.trouble, found.text, None, found.retry_s, found.reset_at)]
@@ -97,7 +98,7 @@ def _object(text: bytes) -> dict[str, Any] | None:
 
 
 def less(spent: Spent, before: Spent | None) -> Spent:
-    """Return what is left of a whole conversation's figures without its earlier runs."""
+    """Subtract the usage of earlier runs from the total of the whole conversation."""
     if before is None:
         return spent
     cost = spent.cost_usd
@@ -111,7 +112,7 @@ def less(spent: Spent, before: Spent | None) -> Spent:
 
 
 def stored(path: str) -> dict[str, Any]:
-    """Return the object in a file that an engine wrote; empty if it wrote none, or half of one."""
+    """Return the JSON object in an engine's file; empty if it is missing or incomplete."""
     try:
         with open(path, "rb") as file:
             return _object(file.read().strip()) or {}
@@ -130,14 +131,20 @@ def failed(text: str, status: int | None = None, *, retry_s: float | None = None
     )
 
 
+def retried(text: str) -> Limited:
+    """Return the limit in an engine's message that it retries."""
+    trouble = trouble_of(status_in(text), text)
+    return Limited(trouble, retry_s=retry_of(text), text=bounded(text))
+
+
 def bounded(text: object, most: int = _TEXT) -> str:
     said = text if isinstance(text, str) else "" if text is None else _flat(text)
-    # Before it is cut: half of a key is not known for one.
+    # Redact before cutting: half a key would not be recognized.
     return said if len(said) <= most else f"{redacted(said)[:most]}…"
 
 
 def what_of(arguments: Any) -> str:
-    """Return what tells two calls of one tool apart: a command, a path, or all of it."""
+    """Return what distinguishes two calls of one tool: a command, a path, or all arguments."""
     if isinstance(arguments, dict):
         for key in ("command", "cmd", "file_path", "filePath", "filepath", "path", "query"):
             if isinstance(arguments.get(key), str):

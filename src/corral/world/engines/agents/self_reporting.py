@@ -1,17 +1,17 @@
-"""Programs that print facts themselves, one JSON object on a line: users' own, and our runners.
+"""Programs that print facts themselves, one JSON object per line: users' own, and our runners.
 
     {"fact":"began","session":"s-1","model":"m"}
     {"fact":"spent","fresh":1200,"output":80,"cost_usd":0.004}
     {"fact":"finished"}
 
-A line that is no fact says nothing. A program that ends without `finished` broke off.
+Other lines are ignored. A program that ends without `finished` is taken to have crashed.
 """
 
 import msgspec
 from msgspec.structs import replace
 
 from corral.core.engine.facts import AnyFact, Began, Fact
-from corral.world.engines.recipe import EngineJob, Prepared, Recipe, Stream, private_home
+from corral.world.engines.recipe import EngineJob, Prepared, Recipe, Stream
 
 _DECODER: msgspec.json.Decoder[AnyFact] = msgspec.json.Decoder(AnyFact)
 
@@ -26,9 +26,9 @@ class FactsReader:
         try:
             fact = _DECODER.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError):
-            return []  # an object of its own, or a line that was cut: no fact
+            return []  # another object, or a truncated line
         if isinstance(fact, Began) and not fact.model:
-            # It does not say otherwise, so it uses the one that it was told to; prices go by that.
+            # Prices depend on the model: unless it says otherwise, it is the configured one.
             fact = replace(fact, model=self.job.model)
         return [fact]
 
@@ -44,7 +44,7 @@ def _prepare(job: EngineJob) -> Prepared:
     }
     return Prepared(
         argv=[*job.program, *job.args],
-        env=private_home(job) | {name: value for name, value in given.items() if value},
+        env=job.env | {name: value for name, value in given.items() if value},
         stdin=job.prompt_file,
     )
 
@@ -55,6 +55,7 @@ TOLD = Recipe(
     prepare=_prepare,
     reader=FactsReader,
     install="put it on PATH, or give its path as the first word of `command`",
+    upstream=lambda job: "",
     commits=True,
     first_output_s=0,
 )

@@ -1,4 +1,4 @@
-"""The agents as people use them, on a terminal: what is different from their headless recipe."""
+"""Agents on a terminal, as people use them: the differences from their headless recipes."""
 
 from collections.abc import Callable
 
@@ -26,12 +26,11 @@ def _claude(job: EngineJob) -> tuple[str, ...]:
         Permission.ALL: "bypassPermissions",
     }
     args = ("--setting-sources", "user", "--permission-mode", modes[job.permission])
-    model = ("--model", job.model) if job.model else ()
-    return (*args, *model, *(("--resume", job.resume) if job.resume else ()))
+    return (*args, *job.model_args, *(("--resume", job.resume) if job.resume else ()))
 
 
 AGENTS: dict[str, TmuxAgent] = {
-    # Escape puts the last prompt back into the input line, so that is emptied first.
+    # Escape puts the last prompt back into the input line, so clear it first.
     "claude-code": TmuxAgent(args=_claude, record="claude", clear="C-u"),
 }
 
@@ -39,9 +38,9 @@ AGENTS: dict[str, TmuxAgent] = {
 def prepare(
     type: str, job: EngineJob, recipe: Callable[[EngineJob], Prepared], *, room: str
 ) -> tuple[TmuxOrder, Prepared]:
-    """Return the order for a job on a terminal, and what has to be there before: see `acp_agents`.
+    """Return the order for a job on a terminal, and what must be prepared: see `agents.acp`.
 
-    Any engine can be used so; one that is not in the table is started with `job.args` alone.
+    This works for any engine; one that is not in the table is started with `job.args` alone.
     """
     agent = AGENTS.get(type, TmuxAgent())
     prepared = recipe(job)
