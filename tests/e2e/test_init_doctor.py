@@ -1,16 +1,22 @@
 """`corral init` writes one file; `corral doctor` finds what is wrong."""
 
+import re
 import tomllib
 from pathlib import Path
 
-from corral.core.config import parse
-from corral.interfaces.cli.commands import setup
+from corral.core.config import Config, EngineSettings, RefinerySettings, parse
+from corral.interfaces import settings_text
 from tests.e2e.corral_command import Board, fingerprint, unchanged
 
 
 def verdicts(board: Board, code: int) -> dict[str, bool]:
     answer = board.corral("doctor", "--json", code=code)
     return {check["name"]: check["ok"] for check in answer.data["checks"]}
+
+
+def switched_on(content: str) -> str:
+    """Remove the comment signs in front of settings and tables."""
+    return re.sub(r"(?m)^# (?=\w+ = |\[engine\.)", "", content)
 
 
 def test_init_writes_the_configuration_and_nothing_else(bare_board: Board) -> None:
@@ -33,11 +39,8 @@ def test_the_written_configuration_is_explained_and_changes_no_default(
     content = (bare_board.path / ".corral" / "config.toml").read_text()
     assert content == shown
     assert not any(tomllib.loads(content).values())
-    assert content.count("#") > 10
-    # Without the comment signs it is a configuration too, and says the same.
-    bare = [line.removeprefix("# ") for line in content.splitlines() if "=" in line or "[" in line]
-    spoken = "\n".join(line for line in bare if line.startswith("[") or " = " in line)
-    (bare_board.path / ".corral" / "config.toml").write_text(spoken)
+    # With its comment signs removed it is still a configuration.
+    (bare_board.path / ".corral" / "config.toml").write_text(switched_on(content))
     assert bare_board.data("status")["seq"] == 0
 
 
@@ -76,7 +79,7 @@ def test_doctor_finds_a_healthy_repository_well_and_changes_nothing(board: Board
         found = verdicts(board, 0)
     assert set(found) >= {"git", "sqlite", "repository", "config", "log", "mirror", "folder"}
     assert all(found.values())
-    assert "all is well" in board.corral("doctor").out
+    assert "no problems found" in board.corral("doctor").out
 
 
 def test_doctor_is_content_with_a_repository_that_is_not_set_up(bare_board: Board) -> None:
@@ -111,19 +114,24 @@ def test_doctor_sees_a_mirror_that_is_not_of_this_log(board: Board) -> None:
     assert found["log"]
 
 
-def test_the_file_that_init_writes_shows_every_setting_there_is() -> None:
-    lines = [line.removeprefix("# ") for line in setup.CONFIG.splitlines()]
-    switched_on = "\n".join(line for line in lines if "=" in line or line.startswith("["))
-    config = parse(switched_on, "config.toml")
-    sections = {name: getattr(config, name) for name in ("board", "slots", "watch", "trees")}
-    shown = {**sections, "refinery": config.refinery, "engine.tests": config.engine["tests"]}
-    for name, section in shown.items():
-        for setting in section.__struct_fields__:
-            assert f"\n{setting} = " in switched_on, f"{name}.{setting}"
+def test_the_file_that_init_writes_shows_every_setting_with_its_default_and_its_text() -> None:
+    content = settings_text.file()
+    config = parse(switched_on(content), "config.toml")
+    assert config.engine.pop("NAME") == EngineSettings(type="", commit=True)
+    assert config.engine.pop("default").type == "claude-code"
+    assert config.refinery == RefinerySettings(checks=("make test",))
+    assert config == Config(refinery=config.refinery)
+    for name, _, text in settings_text.settings():
+        section, _, setting = name.replace(".NAME", "").replace("[]", "").partition(".")
+        explained = rf"\n# {setting.split('.')[0]} = .*# \w"
+        shown = content.partition(f"[{section}")[2]
+        assert re.search(explained, shown) or name == "refinery.checks", name
+        assert text[0].islower() or text[0] == "`", text
+        assert not text.endswith("."), text
 
 
 def test_an_empty_folder_called_git_is_passed_as_git_passes_it(board: Board) -> None:
     """Some sandboxes of agents leave one behind."""
     inner = board.path / "inner"
     (inner / ".git").mkdir(parents=True)
-    assert "all is well" in board.corral("doctor", "--repo", str(inner)).out
+    assert "no problems found" in board.corral("doctor", "--repo", str(inner)).out

@@ -12,10 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
-from msgspec import Struct
 
 from corral.core.board.moves import MOVES
-from corral.core.config import Config
 from corral.core.errors import CorralError
 from corral.core.log import codec  # noqa: F401 - every event is registered by it
 from corral.core.log.events import Event, every_event
@@ -36,9 +34,9 @@ from corral.interfaces.reference_words import (
     ENVIRONMENT,
     EXITS,
     FILES,
-    SETTINGS,
     VERDICTS,
 )
+from corral.interfaces.settings_text import default_of, settings
 
 _WORDS = {"str": "text", "int": "number", "bool": "true or false", "Token": "token"}
 _WORDS |= {"TaskId": "task id", "ConvoyId": "convoy id", "SessionId": "session id"}
@@ -46,7 +44,6 @@ _WORDS |= {"TaskId": "task id", "ConvoyId": "convoy id", "SessionId": "session i
 
 def page() -> str:
     """Return the whole page."""
-    settings = "Those with a * are read and checked, but nothing in this version uses them yet."
     sections: tuple[tuple[str, Iterable[str]], ...] = (
         ("Commands", _commands()),
         ("Answers", [ANSWERS]),
@@ -55,7 +52,7 @@ def page() -> str:
         ("Moves", _table(("move", "from", "to", "token", "meaning"), _moves())),
         ("Verdicts", _table(("verdict", "what happened", "then"), _verdicts())),
         ("Events", _events()),
-        ("Configuration", [*_table(("setting", "default", "meaning"), _settings()), "", settings]),
+        ("Configuration", _table(("setting", "default", "meaning"), _settings())),
         ("Error codes", _table(("code", "exit", "meaning"), _codes())),
         ("Environment", _table(("variable", "meaning"), _quoted(ENVIRONMENT))),
         ("Files and refs", _table(("where", "what"), _quoted(FILES))),
@@ -74,19 +71,6 @@ def codes() -> set[str]:
         found.add(kind.code)
         waiting += kind.__subclasses__()
     return found
-
-
-def setting_fields(section: type[Struct] = Config, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield each setting with its field; a profile's name is NAME, and [] is one of a list."""
-    for field in msgspec.structs.fields(section):
-        kinds = [field.type, *typing.get_args(field.type)]
-        inner = next((k for k in kinds if isinstance(k, type) and issubclass(k, Struct)), None)
-        name = f"{path}{field.name}"
-        if inner is None:
-            yield name, field
-        else:
-            one_of = {dict: ".NAME", tuple: "[]"}.get(typing.get_origin(field.type), "")
-            yield from setting_fields(inner, f"{name}{one_of}.")
 
 
 def _commands() -> Iterator[str]:
@@ -143,7 +127,9 @@ def _events() -> Iterator[str]:
     for name, event in sorted(every_event().items(), key=lambda item: item[1].__module__):
         fields = msgspec.structs.fields(event)
         yield from ["", f"### `{name}`", "", _sentence(event), ""]
-        rows = ((f"`{field.name}`", _kind(field.type), _default(field)) for field in fields)
+        rows = (
+            (f"`{field.name}`", _kind(field.type), _code(default_of(field))) for field in fields
+        )
         yield from _table(("field", "type", "default"), rows)
 
 
@@ -152,20 +138,16 @@ def _sentence(event: type[Event]) -> str:
 
 
 def _settings() -> Iterator[Sequence[str]]:
-    for name, field in setting_fields():
-        yield f"`{name}`", _default(field) or "none: must be given", SETTINGS[name]
+    for name, default, text in settings():
+        yield f"`{name}`", _code(default) or "required", text
 
 
 def _codes() -> Iterator[Sequence[str]]:
     return ((f"`{code}`", str(kind.exit_code), meaning) for code, kind, meaning in CODES)
 
 
-def _default(field: msgspec.structs.FieldInfo) -> str:
-    if field.required:
-        return ""
-    made = field.default_factory is not msgspec.NODEFAULT
-    value = field.default_factory() if made else field.default
-    return f"`{msgspec.json.encode(value).decode()}`"
+def _code(text: str) -> str:
+    return f"`{text}`" if text else ""
 
 
 def _kind(kind: Any) -> str:

@@ -1,27 +1,32 @@
-"""What was used and what it cost: tokens to the token, money as far as somebody said so.
+"""What sessions used and what it cost: exact tokens, and money as far as it is known.
 
-Money is whole nano-dollars, so that sums are exact in whatever order they are made. Tokens whose
-cost nobody knows are counted as that: unknown is never zero.
+Money is whole nano-dollars, so that sums are exact in any order. Tokens of unknown cost are counted
+as such: unknown is never zero.
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 if TYPE_CHECKING:
     from corral.core.engine.facts import Spent
 
 NANO = 1_000_000_000
 DAY_MS = 86_400_000
+MOST_DOLLARS = 1e300  # TOML can write infinity, which is no amount of money
+Dollars = Annotated[float, Meta(ge=0, le=MOST_DOLLARS)]
 
 
 class Price(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a model costs, in dollars for a million tokens."""
+    """What a model costs, in dollars per million tokens."""
 
-    input: float
-    output: float
-    cached: float | None = None  # as `input`, unless it is said
+    input: Dollars
+    """dollars per million input tokens of the model NAME"""
+    output: Dollars
+    """dollars per million output tokens"""
+    cached: Dollars | None = None
+    """dollars per million cached input tokens; unset: the same as `input`"""
 
 
 class Bill(Struct, frozen=True, array_like=True, gc=False):

@@ -1,0 +1,234 @@
+"""Read the configuration file, and refuse what is wrong in it with its line.
+
+Unknown keys are errors: a setting that is silently ignored is worse than none. Types and bounds
+are checked by the annotations of the settings; the rules that concern several settings are here.
+"""
+
+import re
+import tomllib
+import typing
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from corral.core.config import (
+    Config,
+    EngineSettings,
+    LineSettings,
+    TreeSettings,
+)
+from corral.core.engine.bill import MOST_DOLLARS
+from corral.core.errors import BadConfig
+from corral.core.redaction import redacted
+from corral.core.text import shown
+from corral.core.toml_lines import Place, line_of, lines_of, outline
+
+_HINT = "corral init --print shows every setting"
+
+
+def read(text: str, name: str) -> Config:
+    """Read a configuration; `name` is what errors call the file."""
+    try:
+        raw = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise BadConfig(f"{name} is not valid TOML: {error}", _HINT) from error
+    except RecursionError as error:
+        raise BadConfig(f"{name} is nested too deeply", _HINT) from error
+    reader = _SettingsReader(text, name)
+    config = reader.convert(raw)
+    _check(config, reader)
+    return config
+
+
+class _SettingsReader:
+    """Turns the file into settings, and what is wrong with it into a line and a sentence."""
+
+    def __init__(self, text: str, name: str) -> None:
+        self._text = text
+        self._name = name
+
+    def convert(self, raw: dict[str, Any]) -> Config:
+        try:
+            return msgspec.convert(raw, Config)
+        except msgspec.ValidationError as error:
+            place, said = _fault(raw, Config, error)
+            unknown = said.removeprefix("Object contains unknown field `")
+            if unknown != said:
+                place = (*place, unknown.rstrip("`"))
+                raise self.bad(place, f"unknown setting {_dotted(place)}") from error
+            what = _allowed(raw, place) or f"{_dotted(place)}: {said[0].lower()}{said[1:]}"
+            raise self.bad(place, what) from error
+
+    def bad(self, place: Place, what: str) -> BadConfig:
+        line = line_of(lines_of(outline(self._text)), place)
+        where = f"{self._name}, line {line}" if line else self._name
+        return BadConfig(f"{where}: {shown(what)}", _HINT)
+
+
+def _fault(value: Any, kind: Any, error: msgspec.ValidationError) -> tuple[Place, str]:
+    """Return where a value is wrong, and how. msgspec does not name the keys of a dict."""
+    said, _, path = str(error).partition(" - at `$")
+    known, nameless, _ = path.rstrip("`").partition("[...]")
+    steps = known.replace("[", ".").replace("]", "").split(".")[1:]
+    place: Place = tuple(int(step) if step.isdigit() else step for step in steps)
+    items: dict[str, Any] = _value_at(value, place) if nameless else {}
+    for key, item in items.items():
+        inner = _kind_at(kind, (*place, key))
+        try:
+            msgspec.convert(item, inner)
+        except msgspec.ValidationError as deeper:
+            rest, said = _fault(item, inner, deeper)
+            return (*place, key, *rest), said
+    return place, said
+
+
+def _value_at(value: Any, place: Place) -> Any:
+    for part in place:
+        value = value[part]
+    return value
+
+
+def _kind_at(kind: Any, place: Place) -> Any:
+    for part in place:
+        if isinstance(kind, type) and issubclass(kind, Struct):
+            kind = {field.name: field.type for field in msgspec.structs.fields(kind)}[str(part)]
+        else:
+            kind = typing.get_args(kind)[1 if typing.get_origin(kind) is dict else 0]
+    return kind
+
+
+def _allowed(raw: dict[str, Any], place: Place) -> str:
+    """Say what is allowed at a place, if its value is of the right type but out of bounds."""
+    kind, value = _kind_at(Config, place), _value_at(raw, place)
+    choices = [str(choice) for choice in typing.get_args(kind) if choice]
+    if typing.get_origin(kind) is typing.Literal and isinstance(value, str):
+        return f"{place[-1]} is one of {', '.join(choices)}"
+    for option in (kind, *typing.get_args(kind)):
+        bounds = next(iter(getattr(option, "__metadata__", ())), None)
+        if bounds is not None and type(value) in (int, float):
+            most = {None: "", MOST_DOLLARS: ", and finite"}.get(bounds.le, f", at most {bounds.le}")
+            return f"{place[-1]} is {value}: at least {bounds.ge}{most}"
+    return ""
+
+
+def _dotted(place: Place) -> str:
+    return ".".join(map(str, place))
+
+
+def _check(config: Config, reader: _SettingsReader) -> None:
+    """Check the rules that concern several settings, or that no type can express."""
+    _check_ports(config.trees, reader)
+    for number, rule in enumerate(config.refinery.regenerate):
+        if not rule.paths or not rule.command.strip():
+            where = ("refinery", "regenerate", number)
+            raise reader.bad(where, "regenerate needs paths and a command")
+    if config.slots.reserve >= config.slots.total:
+        raise reader.bad(("slots", "reserve"), "reserve must be less than total")
+    if config.mayor.engine and config.mayor.engine not in config.engine:
+        raise reader.bad(("mayor", "engine"), f"there is no engine {config.mayor.engine!r}")
+    _check_address(("telemetry", "endpoint"), config.telemetry.endpoint, reader)
+    for name, engine in config.engine.items():
+        _check_engine(config, name, engine, reader)
+
+
+def _check_ports(trees: TreeSettings, reader: _SettingsReader) -> None:
+    first, last = trees.port_range
+    if not 1024 <= first <= last <= 65_535:
+        said = "port_range is the first and the last port: at least 1024, at most 65535"
+        raise reader.bad(("trees", "port_range"), said)
+    if last - first + 1 < trees.ports:
+        said = f"port_range has {last - first + 1} ports, but each session leases {trees.ports}"
+        raise reader.bad(("trees", "port_range"), said)
+
+
+def _check_address(where: Place, address: str, reader: _SettingsReader) -> None:
+    if address and not address.startswith(("http://", "https://")):
+        raise reader.bad(where, f"{where[-1]} must start with http:// or https://")
+
+
+def _check_engine(
+    config: Config, name: str, engine: EngineSettings, reader: _SettingsReader
+) -> None:
+    where = ("engine", name)
+    if not name.strip() or not name.isprintable():
+        raise reader.bad(where, "the name of an engine profile must be visible")
+    if engine.permission == "ask" and engine.transport != "acp":
+        said = 'permission = "ask" needs transport = "acp": no other transport can ask'
+        raise reader.bad((*where, "permission"), said)
+    _check_described(where, engine, reader)
+    _check_address((*where, "base_url"), engine.base_url, reader)
+    if engine.fallback and engine.fallback not in config.engine:
+        raise reader.bad((*where, "fallback"), f"there is no engine {engine.fallback!r}")
+    if engine.fallback == name:
+        raise reader.bad((*where, "fallback"), "fallback must be another profile")
+    for variable in engine.env:
+        if not variable.isidentifier() or not variable.isascii():
+            # The likeliest mistake is to write the value here, so it is not repeated.
+            raise reader.bad((*where, "env"), "env takes names of variables, never their values")
+
+
+_DESCRIBES = ("lines", "key", "set", "fresh", "resume", "mcp")
+
+
+def _check_described(where: Place, engine: EngineSettings, reader: _SettingsReader) -> None:
+    """Check the settings that describe an engine of your own."""
+    for name in _DESCRIBES if engine.type != "command" else ():
+        if getattr(engine, name):
+            raise reader.bad((*where, name), f'{name} needs type = "command"')
+    if engine.output and engine.lines:
+        raise reader.bad((*where, "lines"), "set either output or lines, not both")
+    plain = not engine.output and not engine.lines and engine.transport != "acp"
+    for name in ("key", "set", "fresh", "resume", "mcp"):
+        if getattr(engine, name) and (plain or engine.output == "facts"):
+            said = f"{name} needs lines, or output set to a known engine"
+            raise reader.bad((*where, name), said)
+    for number, line in enumerate(engine.lines):
+        wrong = _wrong_with(line)
+        if wrong:
+            raise reader.bad((*where, "lines", number), wrong)
+    _check_placeholders(where, engine, reader)
+    for name, value in engine.set.items():
+        if not name.isidentifier() or not name.isascii():
+            raise reader.bad((*where, "set"), "set takes names of variables and their values")
+        if redacted(value) != value:
+            raise reader.bad(
+                (*where, "set"), f"{name} looks like a secret: pass it through by name, in env"
+            )
+
+
+# The placeholders in the arguments and variables of an engine that is described.
+PLACEHOLDERS = (
+    *("prompt", "model", "home", "tree", "session", "id", "resume", "url", "url_v1"),
+    *("mcp", "mcp_key", "mcp_servers"),
+)
+
+
+def _check_placeholders(where: Place, engine: EngineSettings, reader: _SettingsReader) -> None:
+    """Refuse an unknown placeholder: it would be passed on as it is."""
+    if not engine.lines and engine.output in ("", "facts"):
+        return
+    for name in ("command", "args", "fresh", "resume", "mcp"):
+        for word in getattr(engine, name):
+            _check_word((*where, name), word, reader)
+    for value in engine.set.values():
+        _check_word((*where, "set"), value, reader)
+
+
+def _check_word(where: Place, word: str, reader: _SettingsReader) -> None:
+    for placeholder in re.findall(r"(?<!\$)\{([a-z_]\w*)\}", word):
+        if placeholder not in PLACEHOLDERS:
+            known = ", ".join(f"{{{one}}}" for one in PLACEHOLDERS)
+            raise reader.bad(where, f"{{{placeholder}}} is not a placeholder: use one of {known}")
+
+
+def _wrong_with(line: LineSettings) -> str:
+    from corral.core.engine.facts import FACTS  # few configurations have lines
+
+    if line.fact not in FACTS:
+        return f"fact is one of {', '.join(FACTS)}"
+    unknown = line.take.keys() - FACTS[line.fact]
+    if unknown:
+        known = ", ".join(sorted(FACTS[line.fact]))
+        return f"the fact {line.fact} has no {min(unknown)}: it takes {known}"
+    return "" if line.when else "each of lines needs `when`"
