@@ -167,6 +167,13 @@ def test_every_picture_is_shown_somewhere() -> None:
         assert f"pictures/{picture.name}" in text, f"no page shows {picture.name}: remove it"
 
 
+def test_each_word_of_the_glossary_is_defined_once() -> None:
+    text = (ROOT / "docs" / "glossary.md").read_text("utf-8")
+    words = re.findall(r"^\| ([^|]+) \| [^|]+ \|$", text, re.MULTILINE)[1:]
+    assert len(words) > 80, "the pattern must find them"
+    assert words == sorted(set(words)), "one entry for each, in the order of the alphabet"
+
+
 def test_commands_are_found_in_the_docs() -> None:
     assert len(shown_commands()) > 50
     assert list(
