@@ -9,7 +9,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from corral.core.errors import CorralError
 from corral.core.log import requests
-from corral.core.log.codec import FORMAT, Stored, chain, decode, encode
+from corral.core.log.codec import FORMAT, Record, Stored, chain, decode, encode
 from corral.core.log.events import Event, LogCreated
 from corral.core.log.fold import apply
 from corral.core.log.state import State
@@ -74,6 +74,11 @@ def follow(store: Store, after: int = 0) -> Iterator[Stored]:
             after = stored.seq
             yield stored
         store.wait(after)
+
+
+def record_at(store: Store, seq: int) -> Record:
+    """Return one event as it is stored."""
+    return decode(next(iter(store.read(seq - 1, 1))).line)
 
 
 def events_of(store: Store, seq: int) -> list[Stored]:

@@ -8,8 +8,9 @@ from corral.core.board import commands as c
 from corral.core.ids import TaskId
 from corral.core.log import events as e
 from corral.core.log.state import TaskState
-from corral.core.queue.overlaps import FoundOverlap, obstacle, overlap_views, update
+from corral.core.queue.overlaps import FoundOverlap, obstacle, update
 from corral.core.session.slots import Limits, startable
+from corral.core.show.queries import overlaps
 from corral.core.show.why import explain
 from tests.core.memory_board import Board
 
@@ -46,8 +47,8 @@ def test_it_is_told_once_about_the_later_one(board: Board) -> None:
     told = [("seen", "AF-2", "AF-1"), ("seen", "AF-3", "AF-2"), ("seen", "AF-3", "")]
     assert sweep(board, *pairs) == told
     assert sweep(board, *reversed(pairs)) == []
-    assert len(overlap_views(board.state)) == 3
-    assert [view.other for view in overlap_views(board.state, TaskId("AF-3"))] == ["AF-2", ""]
+    assert len(overlaps(board.state)) == 3
+    assert [view.other for view in overlaps(board.state, TaskId("AF-3"))] == ["AF-2", ""]
 
 
 def test_more_paths_are_told_but_not_for_ever(board: Board) -> None:
@@ -62,13 +63,13 @@ def test_more_paths_are_told_but_not_for_ever(board: Board) -> None:
 
 def test_odd_paths_can_be_stored_and_shown(board: Board) -> None:
     sweep(board, found(2, 3, "a\nb\x1b[2J", "caf\udce9"))
-    assert overlap_views(board.state)[0].text.isprintable()
+    assert overlaps(board.state)[0].text.isprintable()
 
 
 def test_it_is_over_when_it_is_not_found_any_more(board: Board) -> None:
     sweep(board, found(1, 2), found(2, 3))
     board.do(c.LandTask(task=TaskId("AF-1")))
-    assert [view.other for view in overlap_views(board.state)] == ["AF-2"]  # at once
+    assert [view.other for view in overlaps(board.state)] == ["AF-2"]  # at once
     events = update(board.state, [found(2, 3)])
     assert events == [
         e.OverlapOver(task=TaskId("AF-2"), other=TaskId("AF-1"), reason="AF-1 has landed")
@@ -90,7 +91,7 @@ def test_a_conflict_needs_somebody_at_work(board: Board) -> None:
         ("seen", "AF-4", "AF-2")
     ]
     board.do(c.BlockTask(task=TaskId("AF-2"), token=board.get("AF-2").claim.token))  # type: ignore[union-attr]
-    assert overlap_views(board.state) == []
+    assert overlaps(board.state) == []
 
 
 def test_the_last_attempt_of_a_task_holds_it_back_until_the_other_is_gone(board: Board) -> None:

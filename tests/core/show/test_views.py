@@ -6,7 +6,7 @@ from corral.core.board import commands as c
 from corral.core.ids import ConvoyId, SessionId, TaskId, Token
 from corral.core.log import events as e
 from corral.core.log.state import TaskState
-from corral.core.show import views
+from corral.core.show import details, queries, views
 from tests.core.memory_board import Board
 
 
@@ -33,7 +33,7 @@ def busy() -> Board:
 
 def test_the_board_has_a_column_for_each_state_and_one_for_what_waits() -> None:
     board = busy()
-    columns = views.board(board.state)
+    columns = queries.columns(board.state)
     assert tuple(columns) == views.COLUMNS
     assert {name: [task.title for task in tasks] for name, tasks in columns.items()} == {
         name: [name] for name in views.COLUMNS
@@ -42,7 +42,7 @@ def test_the_board_has_a_column_for_each_state_and_one_for_what_waits() -> None:
 
 def test_status_shows_everything_in_the_order_of_the_log() -> None:
     board = busy()
-    status = views.status(board.state)
+    status = queries.status(board.state)
     assert status.seq == board.state.seq
     assert [line.id for line in status.tasks] == list(board.state.tasks)
     assert {line.title: line.column for line in status.tasks} == {c: c for c in views.COLUMNS}
@@ -56,17 +56,17 @@ def test_a_convoy_counts_its_own_tasks_by_column() -> None:
     board = busy()
     board.convoy("Other")
     board.do(c.AddTask(title="T", convoy=ConvoyId("other")))
-    first, second = views.convoy_views(board.state)
+    first, second = queries.convoys(board.state)
     assert first.tasks == dict.fromkeys(views.COLUMNS, 1)
     assert second.tasks == {**dict.fromkeys(views.COLUMNS, 0), "todo": 1}
 
 
 def test_a_line_of_the_board_and_the_full_view_agree() -> None:
     board = busy()
-    for task in board.state.tasks.values():
-        line = msgspec.to_builtins(views.task_line(board.state, task))
+    lines = [msgspec.to_builtins(line) for line in details.tasks(board.state)]
+    for task, line in zip(board.state.tasks.values(), lines, strict=True):
         full = msgspec.to_builtins(views.task_view(board.state, task))
-        assert line in msgspec.to_builtins(views.status(board.state))["tasks"]
+        assert line in msgspec.to_builtins(queries.status(board.state))["tasks"]
         claim = full["claim"] or {"holder": None, "expires_at": None}
         assert (line.pop("holder"), line.pop("expires_at")) == (
             claim["holder"],
@@ -80,7 +80,7 @@ def test_no_view_shows_a_token() -> None:
     claim = next(task.claim for task in board.state.tasks.values() if task.claim)
     shown = msgspec.json.encode(
         [
-            views.status(board.state),
+            queries.status(board.state),
             [views.task_view(board.state, task) for task in board.state.tasks.values()],
         ]
     )
@@ -90,18 +90,18 @@ def test_no_view_shows_a_token() -> None:
 
 def test_two_looks_at_one_log_are_equal_however_much_later() -> None:
     board = busy()
-    before = msgspec.json.encode(views.status(board.state))
+    before = msgspec.json.encode(queries.status(board.state))
     board.wait(100_000)
-    assert msgspec.json.encode(views.status(board.state)) == before
+    assert msgspec.json.encode(queries.status(board.state)) == before
 
 
 def test_a_view_survives_the_journey_to_another_program() -> None:
-    status = views.status(busy().state)
-    assert msgspec.json.decode(msgspec.json.encode(status), type=views.Status) == status
+    status = queries.status(busy().state)
+    assert msgspec.json.decode(msgspec.json.encode(status), type=queries.Status) == status
 
 
 def test_an_empty_log_has_an_empty_board() -> None:
-    status = views.status(Board().state)
+    status = queries.status(Board().state)
     assert (status.seq, status.convoys, status.tasks, status.queue) == (0, [], [], [])
 
 

@@ -2059,7 +2059,7 @@ export interface components {
         };
         /**
          * TaskLine
-         * @description A task on the board, in brief: boards have thousands.
+         * @description A task in a list; boards have thousands.
          */
         TaskLine: {
             id: string;
@@ -2109,7 +2109,7 @@ export interface components {
         };
         /**
          * SpentView
-         * @description Tokens and dollars; the cost is None if at least a part of it is not known.
+         * @description Tokens and dollars; the cost is None if any part of it is unknown.
          */
         SpentView: {
             fresh: number;
@@ -2118,7 +2118,10 @@ export interface components {
             cost_usd: number | null;
             unpriced: number;
         };
-        /** CheckView */
+        /**
+         * CheckView
+         * @description `members` stacked in this order on `tip` make the predicted state, which is `commit`.
+         */
         CheckView: {
             run: string;
             convoy: string;
@@ -2175,7 +2178,10 @@ export interface components {
             read_at: number;
             acknowledged: boolean;
         };
-        /** OverlapView */
+        /**
+         * OverlapView
+         * @description Work that would conflict as it is now.
+         */
         OverlapView: {
             task: string;
             other: string;
@@ -2231,14 +2237,14 @@ export interface components {
             column: string;
             priority: number;
             needs: string[];
+            assignee: string;
+            attempts: number;
+            reason: string;
             paths: string[];
             accept: string[];
             inputs: string[];
             engine: string;
-            assignee: string;
-            attempts: number;
             claim: components["schemas"]["ClaimView"] | null;
-            reason: string;
             commit: string;
             added_at: number;
             changed_at: number;
@@ -2310,7 +2316,7 @@ export interface components {
         /** Jobs */
         Jobs: {
             roles: components["schemas"]["Running"][];
-            chores: components["schemas"]["BackgroundJob"][];
+            chores: components["schemas"]["JobView"][];
         };
         /** Running */
         Running: {
@@ -2318,10 +2324,10 @@ export interface components {
             runs: boolean;
         };
         /**
-         * BackgroundJob
-         * @description A background job: when it last recorded that it ran, and what that came to.
+         * JobView
+         * @description One of the deacon's chores: when it was last recorded, and what it found and did.
          */
-        BackgroundJob: {
+        JobView: {
             name: string;
             ran_at: number;
             found: number;
@@ -2425,22 +2431,22 @@ export interface components {
             title: string;
             state: components["schemas"]["TaskState"];
             column: string;
-            order: number;
             priority: number;
-            urgent: boolean;
             needs: string[];
+            assignee: string;
+            attempts: number;
+            reason: string;
+            order: number;
+            urgent: boolean;
             reasons: {
                 [key: string]: string;
             };
             parent: string;
             engine: string;
             role: string;
-            assignee: string;
             paths: string[];
-            attempts: number;
             failures: number;
             returns: number;
-            reason: string;
             holder: string;
             expires_at: number;
             since_at: number;
@@ -2455,7 +2461,7 @@ export interface components {
         };
         /**
          * Cost
-         * @description Tokens, and dollars as far as they are known; `unpriced` tokens have no known cost.
+         * @description Tokens, and dollars as far as they are known; the cost of `unpriced` tokens is unknown.
          */
         Cost: {
             /** @default 0 */
@@ -2493,24 +2499,17 @@ export interface components {
         };
         /**
          * SessionRow
-         * @description A session that runs, or the last one of a task.
+         * @description A running session, or the last one of a task.
          */
         SessionRow: {
             id: string;
             task: string;
-            convoy: string;
-            title: string;
-            role: string;
-            live: boolean;
             profile: string;
             pool: string;
-            account: string;
-            model: string;
             branch: string;
             base: string;
             started_at: number;
             ended_at: number;
-            wall_s: number;
             verdict: string;
             detail: string;
             commit: string;
@@ -2518,43 +2517,43 @@ export interface components {
             progress: string;
             progress_at: number;
             outputs: number;
-            outputs_at: number;
+            account: string;
+            convoy: string;
+            title: string;
+            role: string;
+            live: boolean;
+            model: string;
             turns: number;
             launches: number;
+            reactions: string[];
+            wall_s: number;
+            outputs_at: number;
             limited: boolean;
             asked: string;
             question: string;
-            reactions: string[];
             cost: components["schemas"]["Cost"];
         };
-        /**
-         * QueueRow
-         * @description Work that was handed in; `id` is its task.
-         */
+        /** QueueRow */
         QueueRow: {
             id: string;
             convoy: string;
             title: string;
-            place: number;
-            priority: number;
             commit: string;
             fork: string;
+            priority: number;
             queued_at: number;
             paths: string[];
             checks: string[];
-            behind: string[];
             returns: number;
             waits: string;
+            place: number;
+            behind: string[];
         };
-        /**
-         * CheckRow
-         * @description A run of the checks: `members` stacked in this order on `tip` is the predicted state.
-         */
+        /** CheckRow */
         CheckRow: {
             id: string;
             convoy: string;
             kind: string;
-            live: boolean;
             members: string[];
             tip: string;
             commit: string;
@@ -2569,11 +2568,9 @@ export interface components {
             detail: string;
             took_ms: number;
             cached: string;
+            live: boolean;
         };
-        /**
-         * LeaseRow
-         * @description `id` is the resource.
-         */
+        /** LeaseRow */
         LeaseRow: {
             id: string;
             holder: string;
@@ -2582,19 +2579,19 @@ export interface components {
         };
         /**
          * PauseRow
-         * @description Something that does not go on: sessions are not started, or the queue lands nothing.
+         * @description A pause: no sessions are started, or the queue lands nothing. `since_at` is 0 if unknown.
          */
         PauseRow: {
-            id: string;
-            what: string;
             convoy: string;
             by: string;
             reason: string;
             since_at: number;
+            id: string;
+            what: string;
         };
         /**
          * LimitRow
-         * @description An account, once a limit of it was met; `id` is its name.
+         * @description An account that has met a limit; `id` is its name.
          */
         LimitRow: {
             id: string;
@@ -2616,7 +2613,7 @@ export interface components {
         };
         /**
          * CostRow
-         * @description What was spent in all, on a day, with an engine's profile, with a model or on a convoy.
+         * @description What was spent in total, on a day, with an engine's profile or a model, or on a convoy.
          */
         CostRow: {
             id: string;
@@ -2625,27 +2622,21 @@ export interface components {
             sessions: number;
             cost: components["schemas"]["Cost"];
         };
-        /**
-         * JobRow
-         * @description One of the deacon's chores; `id` is its name.
-         */
+        /** JobRow */
         JobRow: {
             id: string;
             ran_at: number;
             found: number;
             done: number;
         };
-        /**
-         * OverlapRow
-         * @description Work that would conflict as it is now.
-         */
+        /** OverlapRow */
         OverlapRow: {
-            id: string;
             task: string;
             other: string;
             paths: string[];
             since_at: number;
             text: string;
+            id: string;
         };
         /**
          * FlakyRow

@@ -34,14 +34,6 @@ class FoundOverlap(Struct, frozen=True):
         return overlap_name(self.one, self.other)
 
 
-class OverlapView(Struct, frozen=True):
-    task: TaskId
-    other: TaskId  # empty: what has landed
-    paths: tuple[str, ...]
-    since_at: int
-    text: str
-
-
 def update(
     state: State, found: Sequence[FoundOverlap], quiet: frozenset[str] = frozenset()
 ) -> "list[e.Event]":
@@ -74,9 +66,9 @@ def obstacle(state: State, task: Task) -> Obstacle | None:
     which others are in conflict. Whoever is above it may wait for it, and holds nothing back.
     """
     above = set(_above(state, task))
-    for overlap in _of_two(state):
+    for overlap in coming(state):
         pair = {overlap.task, overlap.other}
-        if pair & above:
+        if not overlap.other or pair & above:
             continue
         where = _listed(overlap.paths)
         if task.id in pair:
@@ -91,19 +83,14 @@ def obstacle(state: State, task: Task) -> Obstacle | None:
     return None
 
 
-def overlap_views(state: State, task: TaskId | None = None) -> list[OverlapView]:
-    """Return the conflicts that are coming, all or those of one task."""
-    return [
-        OverlapView(
-            overlap.task, overlap.other, overlap.paths, overlap.since_at, _sentence(state, overlap)
-        )
-        for overlap in state.overlaps.values()
-        if task in (None, overlap.task, overlap.other)
-        if _could_be(state, overlap.task, overlap.other)
-    ]
+def coming(state: State) -> Iterator[Overlap]:
+    """Yield the conflicts that can still come up."""
+    for overlap in state.overlaps.values():
+        if _could_be(state, overlap.task, overlap.other):
+            yield overlap
 
 
-def _sentence(state: State, overlap: Overlap) -> str:
+def sentence(state: State, overlap: Overlap) -> str:
     where = _listed(overlap.paths)
     if not overlap.other:
         return f"{overlap.task} conflicts with what has landed, in {where}"
@@ -141,14 +128,6 @@ def _why_over(state: State, overlap: Overlap) -> str:
         if task.state not in _AT_WORK:
             return f"nobody is at {task.id} now"
     return "it was mended"
-
-
-def _of_two(state: State) -> Iterator[Overlap]:
-    return (
-        overlap
-        for overlap in state.overlaps.values()
-        if overlap.other and _could_be(state, overlap.task, overlap.other)
-    )
 
 
 def _touches(task: Task, paths: Sequence[str]) -> bool:

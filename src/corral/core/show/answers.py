@@ -7,8 +7,16 @@ from corral.core.ids import TaskId
 from corral.core.log.codec import Stored, decode, event_of
 from corral.core.log.events import TaskAdded, TaskEdited, WorkPaused, WorkResumed
 from corral.core.log.state import State
-from corral.core.queue.views import check_view
-from corral.core.show import views
+from corral.core.show.views import (
+    COLUMNS,
+    ConvoyView,
+    MessageView,
+    check_view,
+    filled,
+    lease_view,
+    session_view,
+    task_view,
+)
 
 Answer = Callable[[State, Sequence[Stored]], dict[str, Any]]
 
@@ -38,7 +46,7 @@ def _taken(state: State, stored: Sequence[Stored]) -> dict[str, Any]:
 
     events = [event_of(decode(one.line)) for one in stored]
     names = [event.message for event in events if isinstance(event, MessageDelivered)]
-    found = [views.message_view(state.messages[name]) for name in names if name in state.messages]
+    found = [filled(MessageView, state.messages[name]) for name in names if name in state.messages]
     return {"messages": found} | ({"seq": stored[-1].seq} if stored else {})
 
 
@@ -46,7 +54,7 @@ def _convoy(state: State, event: Any) -> dict[str, Any]:
     if isinstance(event, WorkPaused | WorkResumed):
         return {"convoy": event.convoy, "paused": isinstance(event, WorkPaused)}
     convoy = state.convoys[event.convoy]
-    return fields(views.convoy_view(convoy, dict.fromkeys(views.COLUMNS, 0)))
+    return fields(filled(ConvoyView, convoy, tasks=dict.fromkeys(COLUMNS, 0)))
 
 
 def _pause(state: State, event: Any) -> dict[str, Any]:
@@ -56,14 +64,14 @@ def _pause(state: State, event: Any) -> dict[str, Any]:
 
 
 def _task(state: State, event: Any) -> dict[str, Any]:
-    return fields(views.task_view(state, state.tasks[TaskId(event.task)]))
+    return fields(task_view(state, state.tasks[TaskId(event.task)]))
 
 
 def _lease(state: State, event: Any) -> dict[str, Any]:
     lease = state.leases.get(event.resource)
     if lease is None:
         return {"resource": event.resource}
-    return fields(views.lease_view(event.resource, lease))
+    return fields(lease_view(event.resource, lease))
 
 
 def _alert(state: State, event: Any) -> dict[str, Any]:
@@ -72,12 +80,12 @@ def _alert(state: State, event: Any) -> dict[str, Any]:
 
 
 def _session(state: State, event: Any) -> dict[str, Any]:
-    return fields(views.session_view(state.sessions[event.session]))
+    return fields(session_view(state.sessions[event.session]))
 
 
 def _message(state: State, event: Any) -> dict[str, Any]:
     message = state.messages.get(event.message)
-    return fields(views.message_view(message)) if message else {"id": event.message}
+    return fields(filled(MessageView, message)) if message else {"id": event.message}
 
 
 def _queue(state: State, event: Any) -> dict[str, Any]:

@@ -9,13 +9,14 @@ from msgspec import Struct
 
 from corral.core.board.graph import find_task
 from corral.core.board.leases import clashes, resource_name
+from corral.core.config import Config
 from corral.core.errors import NotFound
 from corral.core.ids import ConvoyId, SessionId, TaskId
 from corral.core.log.state import Alert, Convoy, Message, Session, State, TaskState
 from corral.core.mayor.state import MayorConversation
 from corral.core.queue.fold import trunk_of
 from corral.core.queue.state import CheckRun
-from corral.core.show.why import explain
+from corral.core.show.why import Explanation, explain, explained
 from corral.core.text import cut, printable
 
 _OPEN = 10  # tasks of a convoy that are named
@@ -29,11 +30,19 @@ class Reason(Struct, frozen=True):
     hint: str = ""
 
 
-def reason(state: State, name: str, now: int) -> Reason:
-    """Explain whatever goes by a name; sessions that are not the last of their task apart."""
+def why(
+    state: State,
+    name: str,
+    now: int,
+    config: Config | None = None,
+    earlier: Session | None = None,
+) -> Explanation | Reason:
+    """Explain anything by its name; `earlier` is a session that the state no longer holds."""
     upper = name.upper()
+    if earlier is not None:
+        return _of_session(state, earlier, now)
     if upper in state.sessions:
-        return of_session(state, state.sessions[SessionId(upper)], now)
+        return _of_session(state, state.sessions[SessionId(upper)], now)
     if name in state.convoys:
         return _of_convoy(state, state.convoys[ConvoyId(name)], now)
     if upper in state.checks:
@@ -48,13 +57,27 @@ def reason(state: State, name: str, now: int) -> Reason:
         raise NotFound(f"{printable(name)} is over, or never was", "corral log")
     if ":" in name:
         return _of_lease(state, resource_name(name), now)
-    found = explain(state, find_task(state, TaskId(name)), now)
+    task = find_task(state, TaskId(name))
+    return explained(state, task, now, config) if config else explain(state, task, now)
+
+
+def reason(
+    state: State,
+    name: str,
+    now: int,
+    config: Config | None = None,
+    earlier: Session | None = None,
+) -> Reason:
+    """Explain anything by its name, in one shape for all kinds of things."""
+    found = why(state, name, now, config, earlier)
+    if isinstance(found, Reason):
+        return found
     because = [*(one.text for one in found.obstacles), *found.met]
     hints = (one.hint for one in found.obstacles if one.hint)
     return Reason("task", found.task, found.summary, because, next(hints, ""))
 
 
-def of_session(state: State, session: Session, now: int) -> Reason:
+def _of_session(state: State, session: Session, now: int) -> Reason:
     met = [*session.reactions, *([f"says: {session.progress}"] if session.progress else [])]
     name = session.id
     if not session.live:

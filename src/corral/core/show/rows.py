@@ -1,19 +1,33 @@
-"""What the dashboard shows, as rows: one table for each kind of thing, each row with its `id`.
+"""The dashboard's rows: one table for each kind of thing, each row with an `id`.
+
+A row is a view of `core/show/views` with more fields; where the view has another name for what
+tells its rows apart, the row encodes that field as `id`.
 
 Two boards are compared row by row, so a row is a plain value. Nothing in it depends on the time of
-asking: ages are for the page to work out, from the times here (milliseconds since 1970).
+the request: the page works out ages from the times given here (milliseconds since 1970).
 """
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from corral.core.ids import ConvoyId, SessionId, TaskId
-from corral.core.log.state import TaskState
 from corral.core.mayor.state import MayorState
-from corral.core.show.views import AlertView, MessageView
+from corral.core.show.queue import ChangeView
+from corral.core.show.views import (
+    AlertView,
+    CheckView,
+    ConvoyView,
+    JobView,
+    LeaseView,
+    MessageView,
+    OverlapView,
+    PauseView,
+    SessionSummary,
+    TaskSummary,
+)
 
 
 class Cost(Struct, frozen=True, gc=False):
-    """Tokens, and dollars as far as they are known; `unpriced` tokens have no known cost."""
+    """Tokens, and dollars as far as they are known; the cost of `unpriced` tokens is unknown."""
 
     fresh: int = 0
     cached: int = 0
@@ -22,28 +36,18 @@ class Cost(Struct, frozen=True, gc=False):
     unpriced: int = 0
 
 
-class TaskRow(Struct, frozen=True, gc=False):
-    id: TaskId
-    convoy: ConvoyId
-    title: str
-    state: TaskState
-    column: str
+class TaskRow(TaskSummary, frozen=True, gc=False):
     order: int  # the event that added it: tasks of one priority are offered in this order
-    priority: int
     urgent: bool
-    needs: tuple[TaskId, ...]  # the edges of the graph
-    reasons: dict[TaskId, str]  # of those needs that were inferred
+    reasons: dict[TaskId, str]  # why a need was inferred
     parent: TaskId
     engine: str  # the profile that it asks for; empty: the default one
     role: str
-    assignee: str
     paths: tuple[str, ...]
-    attempts: int
     failures: int  # in a row
     returns: int  # from the queue
-    reason: str
-    holder: str  # of the claim; empty: nobody has it
-    expires_at: int  # of the claim; 0: nobody has it
+    holder: str  # of the claim; empty: unclaimed
+    expires_at: int  # of the claim; 0: unclaimed
     since_at: int  # claimed, or else last changed
     added_at: int
     not_before_at: int
@@ -55,124 +59,73 @@ class TaskRow(Struct, frozen=True, gc=False):
     cost: Cost
 
 
-class ConvoyRow(Struct, frozen=True):
-    id: ConvoyId
-    title: str
-    prefix: str
-    base: str  # the branch that it is made for
-    strategy: str
-    checks: tuple[str, ...]
-    created_at: int
-    tasks: dict[str, int]  # how many are in each column
+class ConvoyRow(ConvoyView, frozen=True):
     critical: tuple[TaskId, ...]  # the longest chain of tasks that have not landed, first to last
     branch: str  # the trunk
     tip: str  # its newest commit; empty: nothing has landed or been checked yet
     landed: int
-    landing: str  # the run whose stack is being landed just now
+    landing: str  # the run whose stack is being landed now
     paused: str  # why nothing lands
-    finished: str  # how it came to the base branch; empty: it has not
+    finished: str  # how it reached the base branch; empty: it has not
     finished_commit: str
     cost: Cost
 
 
-class SessionRow(Struct, frozen=True):
-    """A session that runs, or the last one of a task."""
+class SessionRow(SessionSummary, frozen=True):
+    """A running session, or the last one of a task."""
 
-    id: SessionId
-    task: TaskId
     convoy: ConvoyId
     title: str  # of its task
     role: str
     live: bool
-    profile: str
-    pool: str
-    account: str
     model: str
-    branch: str
-    base: str
-    started_at: int
-    ended_at: int
-    wall_s: int  # it may run for so long
-    verdict: str
-    detail: str
-    commit: str
-    stop: str  # the verdict that it was asked to stop for
-    progress: str
-    progress_at: int
-    outputs: int
-    outputs_at: int
     turns: int
     launches: int
+    reactions: tuple[str, ...]
+    wall_s: int  # it may run for at most this many seconds
+    outputs_at: int
     limited: bool
     asked: str  # what the engine itself waits for
-    question: str  # the message, a question of this session, that nobody has answered
-    reactions: tuple[str, ...]
+    question: str  # the message, a question from this session, that nobody has answered
     cost: Cost
 
 
-class QueueRow(Struct, frozen=True):
-    """Work that was handed in; `id` is its task."""
-
-    id: TaskId
-    convoy: ConvoyId
-    title: str
+class QueueRow(ChangeView, frozen=True):
+    task: TaskId = field(name="id")
     place: int  # in the queue of its convoy, from 1
-    priority: int
-    commit: str
-    fork: str
-    queued_at: int
-    paths: tuple[str, ...]
-    checks: tuple[str, ...]  # the runs that it is in now
-    behind: tuple[TaskId, ...]  # what has to land before it, as it stands
-    returns: int
-    waits: str  # for what, in a sentence
+    behind: tuple[TaskId, ...]  # the tasks that have to land before it, as things stand
+
+    @property
+    def id(self) -> TaskId:
+        return self.task
 
 
-class CheckRow(Struct, frozen=True):
-    """A run of the checks: `members` stacked in this order on `tip` is the predicted state."""
-
-    id: str
-    convoy: ConvoyId
-    kind: str
+class CheckRow(CheckView, frozen=True):
+    run: str = field(name="id")
     live: bool
-    members: tuple[TaskId, ...]
-    tip: str
-    commit: str  # of the predicted state
-    tree: str
-    slot: int
-    deadline_s: int
-    external: bool
-    started_at: int
-    ended_at: int
-    result: str
-    command: str  # that failed
-    detail: str
-    took_ms: int
-    cached: str  # the run whose verdict was used again
+
+    @property
+    def id(self) -> str:
+        return self.run
 
 
-class LeaseRow(Struct, frozen=True):
-    """`id` is the resource."""
+class LeaseRow(LeaseView, frozen=True):
+    resource: str = field(name="id")
 
-    id: str
-    holder: str
-    since_at: int
-    expires_at: int
+    @property
+    def id(self) -> str:
+        return self.resource
 
 
-class PauseRow(Struct, frozen=True):
-    """Something that does not go on: sessions are not started, or the queue lands nothing."""
+class PauseRow(PauseView, frozen=True):
+    """A pause: no sessions are started, or the queue lands nothing. `since_at` is 0 if unknown."""
 
     id: str
     what: str  # sessions or queue
-    convoy: str  # empty: everything
-    by: str
-    reason: str
-    since_at: int  # 0: not known
 
 
 class LimitRow(Struct, frozen=True):
-    """An account, once a limit of it was met; `id` is its name."""
+    """An account that has met a limit; `id` is its name."""
 
     id: str
     running: int  # sessions on it
@@ -192,7 +145,7 @@ class SlotRow(Struct, frozen=True):
 
 
 class CostRow(Struct, frozen=True):
-    """What was spent in all, on a day, with an engine's profile, with a model or on a convoy."""
+    """What was spent in total, on a day, with an engine's profile or a model, or on a convoy."""
 
     id: str
     kind: str  # total, day, engine, model, convoy
@@ -201,24 +154,16 @@ class CostRow(Struct, frozen=True):
     cost: Cost
 
 
-class JobRow(Struct, frozen=True):
-    """One of the deacon's chores; `id` is its name."""
+class JobRow(JobView, frozen=True):
+    name: str = field(name="id")
 
+    @property
+    def id(self) -> str:
+        return self.name
+
+
+class OverlapRow(OverlapView, frozen=True):
     id: str
-    ran_at: int
-    found: int
-    done: int
-
-
-class OverlapRow(Struct, frozen=True):
-    """Work that would conflict as it is now."""
-
-    id: str
-    task: TaskId
-    other: TaskId  # empty: what has landed
-    paths: tuple[str, ...]
-    since_at: int
-    text: str
 
 
 class FlakyRow(Struct, frozen=True):

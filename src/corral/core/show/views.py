@@ -1,22 +1,49 @@
-"""What people and programs are shown, the same on every interface: plain values from the state.
+"""The read model: what every interface shows, as plain values copied from the state.
 
-Nothing here depends on the time of asking, so two looks at one log are equal to the byte. Whether a
-claim has lapsed is for the reader to see from `expires_at`.
+The rows of the dashboard (`core/show/rows`) are derived from these views. Nothing here depends on
+the time of the request, so two looks at one log are equal to the byte: readers see from
+`expires_at` whether a claim has lapsed.
 """
 
-from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from operator import attrgetter
+from typing import Any, TypeVar
 
 from msgspec import Struct
 
 from corral.core.board.claims import column
 from corral.core.engine.bill import Bill
-from corral.core.engine.money import spent_in_all
 from corral.core.ids import ConvoyId, SessionId, TaskId
-from corral.core.log.state import Claim, Convoy, Message, Session, State, Task, TaskState
-from corral.core.queue.overlaps import OverlapView, overlap_views
-from corral.core.queue.views import CheckView, check_view
+from corral.core.log.state import Claim, Session, State, Task, TaskState
+from corral.core.queue.state import CheckRun
 
 COLUMNS = ("backlog", "todo", "doing", "blocked", "review", "done", "failed", "cancelled")
+
+T = TypeVar("T", bound=Struct)
+_Plan = list[tuple[list[str], Callable[[object], Any]]]  # for each source: what is copied from it
+_plans: dict[type[Struct], _Plan] = {}
+
+
+def filled(kind: type[T], *sources: object, **more: Any) -> T:
+    """Make a view: each field is in `more`, or is copied from the first source that has it.
+
+    A kind must always be made from the same types of sources, with the same names in `more`.
+    """
+    plan = _plans.get(kind) or _plans.setdefault(kind, _plan(kind, sources, more))
+    for source, (names, values) in zip(sources, plan, strict=True):
+        more.update(zip(names, values(source), strict=True))
+    return kind(**more)
+
+
+def _plan(kind: type[Struct], sources: Iterable[object], more: Mapping[str, Any]) -> _Plan:
+    left = [name for name in kind.__struct_fields__ if name not in more]
+    plan: _Plan = []
+    for source in sources:
+        names = [name for name in left if hasattr(source, name)]
+        left = [name for name in left if name not in names]
+        names += names[:1] if len(names) == 1 else []  # of one name, it would give no tuple
+        plan.append((names, attrgetter(*names)))
+    return plan
 
 
 class ClaimView(Struct, frozen=True):
@@ -25,8 +52,8 @@ class ClaimView(Struct, frozen=True):
     expires_at: int
 
 
-class TaskLine(Struct, frozen=True, gc=False):
-    """A task on the board, in brief: boards have thousands."""
+class TaskSummary(Struct, frozen=True, gc=False):
+    """The part of a task that every view has."""
 
     id: TaskId
     convoy: ConvoyId
@@ -38,28 +65,23 @@ class TaskLine(Struct, frozen=True, gc=False):
     assignee: str
     attempts: int
     reason: str
+
+
+class TaskLine(TaskSummary, frozen=True, gc=False):
+    """A task in a list; boards have thousands."""
+
     holder: str | None
     expires_at: int | None
 
 
-class TaskView(Struct, frozen=True):
-    """A task with all that is asked for."""
+class TaskView(TaskSummary, frozen=True):
+    """One task in full, except for the long texts, which stay in the log."""
 
-    id: TaskId
-    convoy: ConvoyId
-    title: str
-    state: TaskState
-    column: str
-    priority: int
-    needs: tuple[TaskId, ...]
     paths: tuple[str, ...]
     accept: tuple[str, ...]
     inputs: tuple[str, ...]
     engine: str
-    assignee: str
-    attempts: int
     claim: ClaimView | None
-    reason: str
     commit: str
     added_at: int
     changed_at: int
@@ -75,11 +97,11 @@ class ConvoyView(Struct, frozen=True):
     id: ConvoyId
     title: str
     prefix: str
-    base: str
+    base: str  # the branch that it is made for
     strategy: str
     checks: tuple[str, ...]
     created_at: int
-    tasks: dict[str, int]  # how many are in each column
+    tasks: dict[str, int]  # number of tasks in each column
 
 
 class LeaseView(Struct, frozen=True):
@@ -89,7 +111,19 @@ class LeaseView(Struct, frozen=True):
     expires_at: int
 
 
-class SessionView(Struct, frozen=True):
+class SpentView(Struct, frozen=True):
+    """Tokens and dollars; the cost is None if any part of it is unknown."""
+
+    fresh: int
+    cached: int
+    output: int
+    cost_usd: float | None
+    unpriced: int
+
+
+class SessionSummary(Struct, frozen=True):
+    """The part of a session that every view has."""
+
     id: SessionId
     task: TaskId
     profile: str
@@ -101,29 +135,44 @@ class SessionView(Struct, frozen=True):
     verdict: str
     detail: str
     commit: str
-    stop: str
+    stop: str  # the verdict that it was asked to stop for
     progress: str
     progress_at: int
     outputs: int
     account: str
+
+
+class SessionView(SessionSummary, frozen=True):
     thread: str
     model: str
     turns: int
-    takes: str  # how it gets text while it runs; empty: not at all
+    takes: str  # how it accepts text while it runs; empty: it does not
     waits: str  # the message whose answer it waits for
     launches: int
     reactions: tuple[str, ...]
-    spent: "SpentView"
+    spent: SpentView
 
 
-class SpentView(Struct, frozen=True):
-    """Tokens and dollars; the cost is None if at least a part of it is not known."""
+class CheckView(Struct, frozen=True):
+    """`members` stacked in this order on `tip` make the predicted state, which is `commit`."""
 
-    fresh: int
-    cached: int
-    output: int
-    cost_usd: float | None
-    unpriced: int
+    run: str
+    convoy: ConvoyId
+    kind: str
+    members: tuple[TaskId, ...]
+    tip: str
+    commit: str
+    tree: str
+    slot: int
+    deadline_s: int
+    external: bool
+    started_at: int
+    ended_at: int
+    result: str
+    command: str  # the one that failed
+    detail: str
+    took_ms: int
+    cached: str  # the run whose verdict was reused
 
 
 class AlertView(Struct, frozen=True):
@@ -136,7 +185,7 @@ class AlertView(Struct, frozen=True):
 
 
 class PauseView(Struct, frozen=True):
-    convoy: str  # empty: everything
+    convoy: str  # empty: all convoys
     by: str
     reason: str
     since_at: int
@@ -156,30 +205,27 @@ class MessageView(Struct, frozen=True):
     acknowledged: bool
 
 
-class Status(Struct, frozen=True):
-    seq: int
-    convoys: list[ConvoyView]
-    tasks: list[TaskLine]
-    sessions: list[SessionView]
-    queue: list[TaskId]
-    checks: list[CheckView]
-    leases: list[LeaseView]
-    alerts: list[AlertView]
-    spent: SpentView
-    paused: list[PauseView]
-    messages: list[MessageView]
-    overlaps: list[OverlapView]
+class JobView(Struct, frozen=True):
+    """One of the deacon's chores: when it was last recorded, and what it found and did."""
+
+    name: str
+    ran_at: int
+    found: int
+    done: int
 
 
-def claim_view(claim: Claim | None) -> ClaimView | None:
-    return ClaimView(claim.holder, claim.since_at, claim.expires_at) if claim else None
+class OverlapView(Struct, frozen=True):
+    """Work that would conflict as it is now."""
+
+    task: TaskId
+    other: TaskId  # empty: the work that has landed
+    paths: tuple[str, ...]
+    since_at: int
+    text: str
 
 
-def task_line(state: State, task: Task) -> TaskLine:
-    return _line(task, column(state, task))
-
-
-def _line(task: Task, where: str) -> TaskLine:
+def task_line(task: Task, where: str) -> TaskLine:
+    """Return a task in a list; `where` is its column. One call, since boards have thousands."""
     claim = task.claim
     return TaskLine(
         task.id,
@@ -198,116 +244,22 @@ def _line(task: Task, where: str) -> TaskLine:
 
 
 def task_view(state: State, task: Task) -> TaskView:
-    return TaskView(
-        id=task.id,
-        convoy=task.convoy,
-        title=task.title,
-        state=task.state,
-        column=column(state, task),
-        priority=task.priority,
-        needs=task.needs,
-        paths=task.paths,
-        accept=task.accept,
-        inputs=task.inputs,
-        engine=task.engine,
-        assignee=task.assignee,
-        attempts=task.attempts,
-        claim=claim_view(task.claim),
-        reason=task.reason,
-        commit=task.commit,
-        added_at=task.added_at,
-        changed_at=task.changed_at,
-        brief_seq=task.brief_seq,
-        comment_seqs=task.comments,
-        role=task.role,
-        run=task.run,
-        key=task.key,
-        reasons=task.reasons,
-    )
-
-
-def convoy_view(convoy: Convoy, tasks: dict[str, int]) -> ConvoyView:
-    return ConvoyView(
-        id=convoy.id,
-        title=convoy.title,
-        prefix=convoy.prefix,
-        base=convoy.base,
-        strategy=convoy.strategy,
-        checks=convoy.checks,
-        created_at=convoy.created_at,
-        tasks=tasks,
-    )
-
-
-def board(state: State) -> dict[str, list[Task]]:
-    """Sort the tasks into the columns of the board."""
-    found: dict[str, list[Task]] = {name: [] for name in COLUMNS}
-    todo = TaskState.TODO
-    for task in state.tasks.values():
-        where = task.state if task.state is not todo else column(state, task)
-        found[where].append(task)
-    return found
-
-
-def convoy_views(state: State, columns: dict[str, list[Task]] | None = None) -> list[ConvoyView]:
-    """Count the tasks of every convoy by column."""
-    counts: dict[ConvoyId, dict[str, int]] = {convoy: {} for convoy in state.convoys}
-    for name, tasks in (columns or board(state)).items():
-        for convoy, number in Counter([task.convoy for task in tasks]).items():
-            counts[convoy][name] = number
-    return [
-        convoy_view(convoy, {name: counts[convoy.id].get(name, 0) for name in COLUMNS})
-        for convoy in state.convoys.values()
-    ]
+    claim = filled(ClaimView, task.claim) if task.claim else None
+    where = column(state, task)
+    return filled(TaskView, task, column=where, claim=claim, comment_seqs=task.comments)
 
 
 def lease_view(resource: str, lease: Claim) -> LeaseView:
-    return LeaseView(resource, lease.holder, lease.since_at, lease.expires_at)
+    return filled(LeaseView, lease, resource=resource)
 
 
 def session_view(session: Session) -> SessionView:
-    shown = SessionView.__struct_fields__[:-1]
-    fields = {name: getattr(session, name) for name in shown}
-    return SessionView(**fields, spent=spent_view(session.bill))
+    return filled(SessionView, session, spent=spent_view(session.bill))
+
+
+def check_view(check: CheckRun) -> CheckView:
+    return filled(CheckView, check)
 
 
 def spent_view(bill: Bill) -> SpentView:
-    return SpentView(bill.fresh, bill.cached, bill.output, bill.usd, bill.unpriced)
-
-
-def alert_views(state: State) -> list[AlertView]:
-    return [
-        AlertView(a.id, a.kind, a.subject, a.text, a.raised_at, a.seen_by)
-        for a in state.alerts.values()
-    ]
-
-
-def pause_views(state: State) -> list[PauseView]:
-    return [PauseView(convoy, p.by, p.reason, p.since_at) for convoy, p in state.paused.items()]
-
-
-def message_view(message: Message) -> MessageView:
-    return MessageView(*(getattr(message, name) for name in MessageView.__struct_fields__))
-
-
-def message_views(state: State) -> list[MessageView]:
-    return [message_view(message) for message in state.messages.values()]
-
-
-def status(state: State) -> Status:
-    columns = board(state)
-    lines = {task.id: _line(task, name) for name, tasks in columns.items() for task in tasks}
-    return Status(
-        seq=state.seq,
-        convoys=convoy_views(state, columns),
-        tasks=[lines[task] for task in state.tasks],
-        sessions=[session_view(session) for session in state.sessions.values()],
-        queue=[task.id for task in columns[TaskState.REVIEW]],
-        checks=[check_view(check) for check in state.checks.values() if check.live],
-        leases=[lease_view(resource, lease) for resource, lease in state.leases.items()],
-        alerts=alert_views(state),
-        spent=spent_view(spent_in_all(state)),
-        paused=pause_views(state),
-        messages=message_views(state),
-        overlaps=overlap_views(state),
-    )
+    return filled(SpentView, bill, cost_usd=bill.usd)

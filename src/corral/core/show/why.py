@@ -6,11 +6,14 @@ from corral.core.board.claims import Obstacle, column, obstacles
 from corral.core.board.graph import dependents
 from corral.core.board.moves import moves_of
 from corral.core.board.recurrence import recurs
+from corral.core.config import Config
 from corral.core.engine import governor
 from corral.core.log.state import State, Task, TaskState
-from corral.core.queue.overlaps import OverlapView, overlap_views
-from corral.core.queue.views import waits
+from corral.core.session.profiles import limits_of
 from corral.core.session.slots import CANNOT_OPEN, Limits, TakenSlots
+from corral.core.show.queries import overlaps
+from corral.core.show.queue import waits
+from corral.core.show.views import OverlapView
 from corral.core.text import shown
 
 
@@ -38,6 +41,13 @@ _SUMMARY = {
 }
 
 
+def explained(state: State, task: Task, now: int, config: Config) -> Explanation:
+    """Explain a task by everything that the witness decides by."""
+    limits = limits_of(config)
+    engine = config.engine.get(governor.profile_for(state, task, limits.accounts, now))
+    return explain(state, task, now, limits, engine.pool if engine else "")
+
+
 def explain(
     state: State, task: Task, now: int, limits: Limits | None = None, pool: str = ""
 ) -> Explanation:
@@ -62,7 +72,7 @@ def explain(
         moves=[move.name for move in moves_of(task)],
         session=task.session,
         met=_met(state, task),
-        overlaps=overlap_views(state, task.id),
+        overlaps=overlaps(state, task.id),
     )
 
 

@@ -8,7 +8,7 @@ each tool is one command, with what follows from the asker filled in.
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextvars import ContextVar
-from functools import wraps
+from functools import partial, wraps
 from hashlib import sha256
 from itertools import count
 from typing import Any, Concatenate, ParamSpec
@@ -25,12 +25,13 @@ from corral.core.board import commands as c
 from corral.core.board.commands import Command
 from corral.core.errors import BadInput, CorralError
 from corral.core.ids import ConvoyId, TaskId, Token
-from corral.core.log.codec import decode
 from corral.core.log.state import Task
-from corral.core.show import views
+from corral.core.show import details, queries
+from corral.core.show.views import MessageView, filled, task_view
+from corral.core.show.why import explained
 from corral.interfaces.http.api import Api
 from corral.interfaces.http.exchange import Call, Receive, Send
-from corral.interfaces.http.pages import explained, scoped
+from corral.store.port import record_at
 
 INSTRUCTIONS = (
     "Corral coordinates agents on one repository. Report progress now and then, read your inbox"
@@ -159,11 +160,11 @@ class Tools:
         """Your new messages. ack: ids you are done with. again: with all you did not ack."""
         for message in ack:
             await self._do(c.AcknowledgeMessage(message=message))
-        found: list[views.MessageView] = (await self._do(c.ReadMessages()))["messages"]
+        found: list[MessageView] = (await self._do(c.ReadMessages()))["messages"]
         if again:  # for whoever never got the answer to an earlier call
             await self._api.caught_up()
             mine, who = self._api.feed.state.messages.values(), _caller.get().name
-            found = [views.message_view(m) for m in mine if m.reader == who and not m.acknowledged]
+            found = [filled(MessageView, m) for m in mine if m.reader == who and not m.acknowledged]
         shown = [
             {"id": m.id, "from": m.sender, "text": m.text}
             | ({"asks": True} if m.question else {})
@@ -227,14 +228,14 @@ class Tools:
     async def why(self, task: str = "") -> Any:
         """Why a task does not go on."""
         found = await self._seen(task)
-        told = explained(self._api, self._api.feed.state, found)
+        told = explained(self._api.feed.state, found, self._api.clock(), self._api.config)
         return {"summary": told.summary, "obstacles": [o.text for o in told.obstacles]}
 
     @_told
     async def status(self) -> Any:
         """The board."""
         await self._api.caught_up()
-        shown = scoped(self._api.feed.state, _caller.get())
+        shown = queries.status(self._api.feed.state, _caller.get())
         over = ("done", "cancelled")
         lines = [line for line in shown.tasks if line.column not in over]
         return {
@@ -248,22 +249,19 @@ class Tools:
     @_told
     async def messages(self) -> Any:
         await self._api.caught_up()
-        return scoped(self._api.feed.state, _caller.get()).messages
+        return queries.messages(self._api.feed.state, _caller.get())
 
     @_told
     async def task(self, task: str) -> Any:
-        view = views.task_view(self._api.feed.state, await self._seen(task))
+        view = task_view(self._api.feed.state, await self._seen(task))
         return {**msgspec.to_builtins(view), "brief": await self.brief(task)}
 
     @_told
     async def brief(self, task: str) -> Any:
         found = await self._seen(task)
-        if not found.brief_seq:
-            return ""
-        rows = await asyncio.to_thread(
-            lambda: list(self._api.feed.store.read(found.brief_seq - 1, 1))
+        return await asyncio.to_thread(
+            details.brief, found, partial(record_at, self._api.feed.store)
         )
-        return str(msgspec.json.decode(decode(rows[0].line).data)["brief"])
 
     # Inside
 

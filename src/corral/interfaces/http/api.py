@@ -15,6 +15,7 @@ from corral.core.board.offers import index
 from corral.core.config import Config
 from corral.core.errors import AlreadyDone, CorralError, NotYours
 from corral.core.log.state import State
+from corral.core.show.queries import status
 from corral.interfaces.http import assets, dashboard, details, logbook, mayor, pages
 from corral.interfaces.http.exchange import (
     Call,
@@ -88,9 +89,9 @@ class Api:
     def status(self, who: Principal) -> bytes:
         """Return the whole status in its envelope; what people see is made once for each event."""
         if who.session:
-            return ok(pages.scoped(self.feed.state, who)).body
+            return ok(status(self.feed.state, who)).body
         if self._status[0] != self.feed.state.seq:
-            self._status = (self.feed.state.seq, ok(pages.scoped(self.feed.state, who)).body)
+            self._status = (self.feed.state.seq, ok(status(self.feed.state, who)).body)
         return self._status[1]
 
     async def perform(self, who: Principal, command: Command, key: str = "") -> dict[str, Any]:

@@ -7,14 +7,13 @@ from typing import Annotated as A
 from msgspec import Meta, Raw, Struct
 
 from corral.core.errors import BadInput
-from corral.core.log.codec import decode
 from corral.core.log.state import State
 from corral.core.show.rows import Board
 from corral.core.show.tables import board_of
 from corral.interfaces.http.exchange import Call, Reply, asked, ok
-from corral.interfaces.http.pages import ROLES, Running, marked, unchanged
-from corral.interfaces.http.routes import Route
-from corral.roles.locks import taken
+from corral.interfaces.http.pages import Running, marked, running, unchanged
+from corral.interfaces.http.routes import view
+from corral.store.port import record_at
 
 if TYPE_CHECKING:
     from corral.interfaces.http.api import Api
@@ -56,8 +55,7 @@ async def moment(api: "Api", query: BoardQuery) -> tuple[State, int]:
     if not 0 <= query.at <= api.feed.state.seq:
         raise BadInput(f"there is no event {query.at}: the newest is {api.feed.state.seq}")
     state = await api.history.at(query.at)
-    stored = next(iter(api.feed.store.read(query.at - 1, 1)), None) if query.at else None
-    return state, decode(stored.line).at if stored else 0
+    return state, record_at(api.feed.store, query.at).at if query.at else 0
 
 
 async def health(api: "Api", call: Call) -> Reply:
@@ -65,7 +63,7 @@ async def health(api: "Api", call: Call) -> Reply:
     return ok(
         Health(
             seq=api.feed.state.seq,
-            roles=[Running(role, taken(folder, role)) for role in ROLES],
+            roles=running(api),
             store_bytes=sum(_size(f"{folder}/{name}") for name in ("log.db", "log.db-wal")),
             slots=config.slots.total,
             reserve=config.slots.reserve,
@@ -85,12 +83,16 @@ def _size(path: str) -> int:
         return 0
 
 
-def _view(path: str, summary: str, handler: object, answer: object, **more: object) -> Route:
-    fields = {"method": "GET", "path": path, "summary": summary, "people_only": True}
-    return Route(**fields, handler=handler, answer=answer, **more)  # type: ignore[arg-type]
-
-
 ROUTES = (
-    _view("/api/board", "the whole board, now or earlier", board, Board, query=BoardQuery),
-    _view("/api/health", "what runs, and what the log does not say", health, Health),
+    view(
+        "/api/board",
+        "the whole board, now or earlier",
+        board,
+        Board,
+        query=BoardQuery,
+        people_only=True,
+    ),
+    view(
+        "/api/health", "what runs, and what the log does not say", health, Health, people_only=True
+    ),
 )

@@ -2,7 +2,7 @@
 
 import asyncio
 from os.path import isdir, join
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from typing import Annotated as A
 
 from msgspec import Meta, Struct
@@ -19,7 +19,7 @@ from corral.core.show.tables import session_row
 from corral.interfaces.http.dashboard import BoardQuery, moment
 from corral.interfaces.http.exchange import Call, Reply, asked, ok
 from corral.interfaces.http.pages import OutputPage, OutputQuery, session_of
-from corral.interfaces.http.routes import Route
+from corral.interfaces.http.routes import view
 from corral.roles.records import earlier, pages
 from corral.roles.records.diff import Changes
 from corral.roles.records.rooms import Room
@@ -136,32 +136,28 @@ async def report(api: "Api", call: Call) -> Reply:
     return ok(outlook.report(state, convoy, found, now))
 
 
-def _view(path: str, summary: str, handler: Any, answer: Any, **more: Any) -> Route:
-    return Route(method="GET", path=path, summary=summary, handler=handler, answer=answer, **more)
-
-
 _SESSION = "/api/sessions/{session}"
 
 ROUTES = (
-    _view(
+    view(
         f"{_SESSION}/output",
         "the last lines that a session printed, or a page of it all",
         output,
         OutputPage,
         query=OutputQuery,
     ),
-    _view(f"{_SESSION}/facts", "what its engine said and called", facts, Facts, query=FactsQuery),
-    _view(f"{_SESSION}/brief", "what it was told", brief, BriefText),
-    _view(f"{_SESSION}/diff", "what it has changed so far", diff, Changes),
-    _view(f"{_SESSION}/usage", "what its processes use now", usage, Usage | None),
-    _view(
+    view(f"{_SESSION}/facts", "what its engine said and called", facts, Facts, query=FactsQuery),
+    view(f"{_SESSION}/brief", "what it was told", brief, BriefText),
+    view(f"{_SESSION}/diff", "what it has changed so far", diff, Changes),
+    view(f"{_SESSION}/usage", "what its processes use now", usage, Usage | None),
+    view(
         "/api/tasks/{task}/sessions",
         "all sessions of a task, oldest first",
         sessions,
         list[SessionRow],
         people_only=True,
     ),
-    _view(
+    view(
         "/api/checks/{check}/log",
         "the last lines that a run of the checks printed",
         check_log,
@@ -169,7 +165,7 @@ ROUTES = (
         query=LinesQuery,
         people_only=True,
     ),
-    _view(
+    view(
         "/api/convoys/{convoy}/report",
         "what a convoy has come to so far",
         report,

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from corral.core.show import views
+from corral.core.show.queries import columns as columns_of
 from corral.roles.locks import taken
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ def exposition(api: "Api") -> bytes:
     from corral.interfaces.http.pages import ROLES
 
     state = api.feed.state
-    columns = views.board(state)
+    columns = columns_of(state)
     live = Counter(s.profile for s in state.sessions.values() if s.live)
     folder = api.repository.folder
     families: tuple[tuple[str, str, str, Iterable[_Sample]], ...] = (

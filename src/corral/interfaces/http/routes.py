@@ -46,6 +46,11 @@ class Route(Struct, frozen=True, kw_only=True):
         return [part[1:-1] for part in self.path.split("/") if part.startswith("{")]
 
 
+def view(path: str, summary: str, handler: Handler, answer: Any, **more: Any) -> Route:
+    """Return the route of something to look at."""
+    return Route(method="GET", path=path, summary=summary, handler=handler, answer=answer, **more)
+
+
 class Router:
     def __init__(self, routes: Iterable[Route]) -> None:
         self.routes = tuple(routes)

@@ -1,30 +1,26 @@
 """The commands that only look: lists, single things, and why."""
 
-from typing import Any
+from functools import partial
 
-import msgspec
-
-from corral.core.board.claims import ready
 from corral.core.board.graph import find_task
-from corral.core.board.rules import find_convoy
-from corral.core.engine.governor import profile_for
-from corral.core.log.codec import decode
-from corral.core.log.state import State
-from corral.core.session.profiles import limits_of
-from corral.core.show import views
-from corral.core.show.why import Explanation, explain
+from corral.core.session.earlier import task_of
+from corral.core.show import details, queries, reasons
+from corral.core.show.reasons import Reason
+from corral.core.show.views import ConvoyView, MessageView, TaskLine
+from corral.core.show.why import Explanation
 from corral.core.text import shown
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import STATE_STYLE, holder, moment, paint, span, table
 from corral.interfaces.cli.parser import Options
+from corral.store.port import record_at
 
 
 def convoy_list(context: Context, options: Options) -> None:
-    found = views.convoy_views(context.store.state())
+    found = queries.convoys(context.store.state())
     context.answer(found, lambda: _convoys(found) if found else "no convoy yet")
 
 
-def _convoys(found: list[views.ConvoyView]) -> str:
+def _convoys(found: list[ConvoyView]) -> str:
     rows = [
         (
             convoy.id,
@@ -40,39 +36,27 @@ def _convoys(found: list[views.ConvoyView]) -> str:
 
 
 def convoy_show(context: Context, options: Options) -> None:
-    state = context.store.state()
-    convoy = find_convoy(state, options.convoy)
-    view = next(view for view in views.convoy_views(state) if view.id == convoy.id)
-    lines = [views.task_line(state, t) for t in state.tasks.values() if t.convoy == convoy.id]
-    tally = ", ".join(f"{n} {name}" for name, n in view.tasks.items() if n) or "no tasks"
+    found = details.convoy(context.store.state(), options.convoy)
+    convoy, now = found.convoy, context.now()
+    tally = ", ".join(f"{n} {name}" for name, n in convoy.tasks.items() if n) or "no tasks"
+    lines = [
+        f"{paint(convoy.id, 'bold')}: {convoy.title}",
+        f"base {convoy.base or '(none)'}; {tally}",
+    ]
     context.answer(
-        {"convoy": view, "tasks": lines},
-        lambda: "\n".join(
-            [
-                f"{paint(view.id, 'bold')}: {view.title}",
-                f"base {view.base or '(none)'}; {tally}",
-                *([_tasks(lines, context.now())] if lines else []),
-            ]
-        ),
+        found, lambda: "\n".join([*lines, *([_tasks(found.tasks, now)] if found.tasks else [])])
     )
 
 
 def task_list(context: Context, options: Options) -> None:
-    state = context.store.state()
-    if options.convoy:
-        find_convoy(state, options.convoy)
-    now = context.now()
-    lines = [
-        line
-        for task in state.tasks.values()
-        if (not options.convoy or task.convoy == options.convoy)
-        and (not options.ready or ready(state, task, now))
-        and ((line := views.task_line(state, task)).column == (options.state or line.column))
-    ]
-    context.answer(lines, lambda: _tasks(lines, now) if lines else "no such task")
+    state, now = context.store.state(), context.now()
+    ready_at = now if options.ready else None
+    where, convoy = options.state or "", options.convoy or ""
+    found = details.tasks(state, where=where, convoy=convoy, ready_at=ready_at)
+    context.answer(found, lambda: _tasks(found, now) if found else "no such task")
 
 
-def _tasks(lines: list[views.TaskLine], now: int) -> str:
+def _tasks(lines: list[TaskLine], now: int) -> str:
     rows = [
         (
             line.id,
@@ -91,43 +75,28 @@ def _tasks(lines: list[views.TaskLine], now: int) -> str:
 def task_show(context: Context, options: Options) -> None:
     state = context.store.state()
     task = find_task(state, options.task)
-    view = views.task_view(state, task)
-    brief = _event(context, task.brief_seq)["brief"] if task.brief_seq else ""
-    comments = [_event(context, seq) for seq in task.comments]
-    data = {name: getattr(view, name) for name in view.__struct_fields__}
-    data |= {"brief": brief, "comments": comments}
-
-    def human() -> str:
-        lines = [f"{paint(task.id, 'bold')}: {task.title}"]
-        style = STATE_STYLE.get(view.column, "bold")
-        lines.append(f"{paint(view.column, style)} in {task.convoy}, priority {task.priority}")
-        for name in ("needs", "paths", "accept", "inputs"):
-            lines += [f"{name}: {', '.join(data[name])}"] if data[name] else []
-        lines += [f"  {need} was inferred: {reason}" for need, reason in task.reasons.items()]
-        for name in ("engine", "role", "assignee", "reason", "commit"):
-            lines += [f"{name}: {data[name]}"] if data[name] else []
-        if view.claim:
-            lines.append(f"held by {view.claim.holder} until {moment(view.claim.expires_at)}")
-        lines += ["", brief.rstrip()] if brief else []
-        lines += ["", *(f"{moment(c['at'])} {c['actor']}: {c['text']}" for c in comments)][
-            : None if comments else 0
-        ]
-        return "\n".join(lines)
-
-    context.answer(data, human)
+    found = details.task(state, task, partial(record_at, context.store))
+    context.answer(found, lambda: _task(found))
 
 
-def _event(context: Context, seq: int) -> dict[str, Any]:
-    """Return what one event says, straight from the log."""
-    record = decode(next(context.store.read(seq - 1, 1)).line)
-    data: dict[str, Any] = msgspec.json.decode(record.data)
-    return {"seq": seq, "at": record.at, "actor": record.actor} | data
+def _task(task: details.TaskPage) -> str:
+    where = paint(task.column, STATE_STYLE.get(task.column, "bold"))
+    lines = [f"{paint(task.id, 'bold')}: {task.title}"]
+    lines.append(f"{where} in {task.convoy}, priority {task.priority}")
+    for name in ("needs", "paths", "accept", "inputs"):
+        lines += [f"{name}: {', '.join(getattr(task, name))}"] if getattr(task, name) else []
+    lines += [f"  {need} was inferred: {reason}" for need, reason in task.reasons.items()]
+    for name in ("engine", "role", "assignee", "reason", "commit"):
+        lines += [f"{name}: {getattr(task, name)}"] if getattr(task, name) else []
+    if task.claim:
+        lines.append(f"held by {task.claim.holder} until {moment(task.claim.expires_at)}")
+    lines += ["", task.brief.rstrip()] if task.brief else []
+    lines += [""] if task.comments else []
+    return "\n".join([*lines, *(f"{moment(c.at)} {c.actor}: {c.text}" for c in task.comments)])
 
 
 def lease_list(context: Context, options: Options) -> None:
-    state = context.store.state()
-    found = [views.lease_view(resource, lease) for resource, lease in state.leases.items()]
-    now = context.now()
+    found, now = queries.leases(context.store.state()), context.now()
 
     def human() -> str:
         rows = [(lease.resource, lease.holder, _left(lease.expires_at - now)) for lease in found]
@@ -141,7 +110,7 @@ def _left(milliseconds: int) -> str:
 
 
 def alert_list(context: Context, options: Options) -> None:
-    found = views.alert_views(context.store.state())
+    found = queries.alerts(context.store.state())
 
     def human() -> str:
         rows = [(a.id, moment(a.raised_at), a.kind, a.subject, a.text) for a in found]
@@ -151,7 +120,7 @@ def alert_list(context: Context, options: Options) -> None:
 
 
 def message_list(context: Context, options: Options) -> None:
-    found = views.message_views(context.store.state())
+    found = queries.messages(context.store.state())
 
     def human() -> str:
         rows = [(m.id, m.sender, m.to, _fate(m), m.text.partition("\n")[0]) for m in found]
@@ -160,32 +129,25 @@ def message_list(context: Context, options: Options) -> None:
     context.answer(found, human)
 
 
-def _fate(message: views.MessageView) -> str:
+def _fate(message: MessageView) -> str:
     if message.question and message.reader:
         return f"{message.reader} owes an answer"
     return f"taken by {message.reader}" if message.reader else "waits"
 
 
 def why(context: Context, options: Options) -> None:
-    state = context.store.state()
-    if options.thing.upper() not in state.tasks:
-        _why_else(context, state, options.thing)
-        return
-    task = find_task(state, options.thing)
-    limits, now = limits_of(context.config), context.now()
-    engine = context.config.engine.get(profile_for(state, task, limits.accounts, now))
-    found = explain(state, task, now, limits, engine.pool if engine else "")
-    context.answer(found, lambda: _why(found))
+    state, name, earlier = context.store.state(), options.thing, None
+    if task_of(state, name) is not None:
+        from corral.roles.records.earlier import find
+
+        earlier = find(context.store, state, name)
+    found = reasons.why(state, name, context.now(), context.config, earlier)
+    context.answer(found, lambda: _reason(found) if isinstance(found, Reason) else _why(found))
 
 
-def _why_else(context: Context, state: State, name: str) -> None:
-    """Explain what is no task."""
-    from corral.roles.records.explain import explained
-
-    found = explained(context.store, state, name, context.now())
+def _reason(found: Reason) -> str:
     hint = [f"    {paint('try:', 'dim')} {found.hint}"] if found.hint else []
-    lines = [found.summary, *(f"  - {shown(line)}" for line in found.because), *hint]
-    context.answer(found, lambda: "\n".join(lines))
+    return "\n".join([found.summary, *(f"  - {shown(line)}" for line in found.because), *hint])
 
 
 def _why(found: Explanation) -> str:

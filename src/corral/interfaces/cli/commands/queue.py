@@ -3,19 +3,9 @@
 import gc
 from os.path import isdir, join
 
-from corral.core.board.graph import find_task
-from corral.core.errors import NotFound
-from corral.core.ids import TaskId
 from corral.core.queue.rules import find_run
-from corral.core.queue.views import (
-    ChangeView,
-    CheckView,
-    QueueView,
-    change_view,
-    check_view,
-    queue_view,
-    waits,
-)
+from corral.core.show.queue import ChangeView, QueueView, change, queue
+from corral.core.show.views import CheckView, check_view
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import cut, moment, paint, span, table
 from corral.interfaces.cli.parser import Options
@@ -31,7 +21,7 @@ def refinery(context: Context, options: Options) -> None:
 
 
 def listed(context: Context, options: Options) -> None:
-    found = queue_view(context.store.state())
+    found = queue(context.store.state())
     now = context.now()
     context.answer(found, lambda: _listed(found, now))
 
@@ -79,13 +69,8 @@ def show(context: Context, options: Options) -> None:
         data = {key: getattr(check, key) for key in check.__struct_fields__} | {"output": lines}
         context.answer(data, lambda: _shown_check(check, lines))
         return
-    task = find_task(state, TaskId(name))
-    if task.id not in state.changes:
-        raise NotFound(
-            f"{task.id} is not in the queue: it is {task.state}", f"corral why {task.id}"
-        )
-    change = change_view(state, task.id)
-    context.answer(change, lambda: _shown_change(change, waits(state, task)))
+    found = change(state, name)
+    context.answer(found, lambda: _shown_change(found))
 
 
 def _output(context: Context, run: str, lines: int) -> list[str]:
@@ -107,13 +92,13 @@ def _shown_check(check: CheckView, output: list[str]) -> str:
     return "\n".join([*lines, "", *output] if output else lines)
 
 
-def _shown_change(change: ChangeView, why: str) -> str:
+def _shown_change(change: ChangeView) -> str:
     return "\n".join(
         [
             f"{paint(change.task, 'bold')}: {change.title}",
             f"commit {change.commit}, from {change.fork[:12]}, in the queue since"
             f" {moment(change.queued_at)}",
-            why,
+            change.waits,
             *(f"  {path}" for path in change.paths[:20]),
         ]
     )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from corral.core.board.commands import StopSession
 from corral.core.log.state import Session
 from corral.core.session import rules as session_rules
+from corral.core.show.queries import sessions
 from corral.core.show.views import SessionView, session_view
 from corral.core.text import line, shown
 from corral.interfaces.cli.commands.board import perform_anywhere
@@ -32,15 +33,12 @@ def listed(context: Context, options: Options) -> None:
     state = context.store.state()
     now = context.now()
     asking = {alert.subject for alert in state.alerts.values() if alert.kind == "asked"}
-    # As on the board: which of two tasks was tried again first is chance.
-    sessions = sorted(state.sessions.values(), key=lambda one: state.tasks[one.task].order)
-    context.answer(
-        [session_view(session) for session in sessions],
-        lambda: _sessions(sessions, now, asking) if sessions else "no session yet",
-    )
+    # In the order of the board: which of two tasks was tried again first is chance.
+    found = sorted(sessions(state), key=lambda one: state.tasks[one.task].order)
+    context.answer(found, lambda: _sessions(found, now, asking) if found else "no session yet")
 
 
-def _doing(session: Session, asking: set[str]) -> str:
+def _doing(session: SessionView, asking: set[str]) -> str:
     if session.stop:
         return "stopping"
     if session.waits:
@@ -48,7 +46,7 @@ def _doing(session: Session, asking: set[str]) -> str:
     return "asks" if session.id in asking else "running"
 
 
-def _sessions(sessions: list[Session], now: int, asking: set[str]) -> str:
+def _sessions(found: list[SessionView], now: int, asking: set[str]) -> str:
     rows = [
         (
             session.id,
@@ -57,7 +55,7 @@ def _sessions(sessions: list[Session], now: int, asking: set[str]) -> str:
             session.profile,
             session.detail or session.progress,
         )
-        for session in sessions
+        for session in found
     ]
     return table(rows, ("session", "verdict", "time", "engine", "note"))
 

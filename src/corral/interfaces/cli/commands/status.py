@@ -6,8 +6,8 @@ import sys
 from corral.core.engine.bill import DAY_MS, NANO, Bill
 from corral.core.engine.money import spent_in_all
 from corral.core.log.state import State, Task
-from corral.core.queue.overlaps import overlap_views
-from corral.core.show import views
+from corral.core.show import queries
+from corral.core.show.views import COLUMNS, ConvoyView, task_line
 from corral.interfaces.cli import output
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import STATE_STYLE, cut, fancy, holder, paint, span, table
@@ -23,7 +23,7 @@ def status(context: Context, options: Options) -> None:
     if not options.watch:
         state = context.store.state()
         if context.as_json:
-            output.say_json(views.status(state))
+            output.say_json(queries.status(state))
         else:
             output.say(_screen(state, context.now()))
         return
@@ -37,7 +37,7 @@ def _watch(context: Context) -> None:
         state = store.state()
         seen = state.seq
         if context.as_json:
-            output.say_json(views.status(state))
+            output.say_json(queries.status(state))
         else:
             output.say(_in_place(_screen(state, context.now())))
         sys.stdout.flush()
@@ -53,12 +53,12 @@ def _in_place(text: str) -> str:
 
 
 def _screen(state: State, now: int) -> str:
-    board = views.board(state)
+    board = queries.columns(state)
     lines = [_summary(state, board)]
     lines += _convoys(state, board)
     for name in _SHOWN:
         if board[name]:
-            lines += ["", *_section(state, name, board[name], now)]
+            lines += ["", *_section(name, board[name], now)]
     lines += _sessions(state, now)
     lines += _checks(state, now)
     lines += _overlaps(state)
@@ -76,9 +76,7 @@ def _summary(state: State, board: dict[str, list[Task]]) -> str:
             "In a clone of a repository that has one: corral log fetch origin"
         )
     counts = [
-        paint(f"{len(board[name])} {name}", STATE_STYLE[name])
-        for name in views.COLUMNS
-        if board[name]
+        paint(f"{len(board[name])} {name}", STATE_STYLE[name]) for name in COLUMNS if board[name]
     ]
     return f"{'  '.join(counts)}  {paint(f'(event {state.seq})', 'dim')}"
 
@@ -86,7 +84,7 @@ def _summary(state: State, board: dict[str, list[Task]]) -> str:
 def _convoys(state: State, board: dict[str, list[Task]]) -> list[str]:
     if not state.convoys or not state.tasks:
         return []
-    found = views.convoy_views(state, board)
+    found = queries.convoys(state, None, board)
     rows = [
         (view.id, _bar(view), f"{view.tasks['done']}/{_wanted(view)}", view.title)
         for view in found[-_ROWS:]
@@ -129,7 +127,7 @@ def _checks(state: State, now: int) -> list[str]:
 
 def _overlaps(state: State) -> list[str]:
     """Say whose work would conflict as it is."""
-    found = overlap_views(state)
+    found = queries.overlaps(state)
     if not found:
         return []
     more = len(found) - _ROWS
@@ -153,18 +151,18 @@ def _usd(bill: Bill) -> str:
     return f"${bill.nano_usd / NANO:.2f} and more (unknown)" if bill.nano_usd else "unknown"
 
 
-def _bar(view: views.ConvoyView) -> str:
+def _bar(view: ConvoyView) -> str:
     filled = _BAR * view.tasks["done"] // (_wanted(view) or 1)
     return "█" * filled + "░" * (_BAR - filled)
 
 
-def _wanted(view: views.ConvoyView) -> int:
+def _wanted(view: ConvoyView) -> int:
     return sum(view.tasks.values()) - view.tasks["cancelled"]
 
 
-def _section(state: State, name: str, tasks: list[Task], now: int) -> list[str]:
+def _section(name: str, tasks: list[Task], now: int) -> list[str]:
     first = sorted(tasks, key=lambda task: (-task.priority, task.order))[:_ROWS]
-    lines = [views.task_line(state, task) for task in first]
+    lines = [task_line(task, name) for task in first]
     rows = [(line.id, holder(line, now), cut(line.reason, 40), line.title) for line in lines]
     more = len(tasks) - len(rows)
     heading = paint(f"{name} ({len(tasks)})", STATE_STYLE[name], "bold")
