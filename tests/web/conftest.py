@@ -35,7 +35,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowsedRepo]:
     made.keep_port()
     made.here("convoy", "create", "Project", code=0)
     made.here("convoy", "create", "Shelf", code=0)
-    made.here("convoy", "pause", "--convoy", "shelf", code=0)
+    made.here("pause", "--sessions", "--convoy", "shelf", code=0)
     with made.up():
         yield made
 

@@ -23,7 +23,7 @@ class BrowsedMayorRepo(BrowsedRepo, MayorRepo):
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowsedMayorRepo]:
     town = BrowsedMayorRepo(make_mayor_repo(tmp_path_factory.mktemp("mayor") / "project").path)
-    town.here("convoy", "pause", code=0)  # what it plans is not done: that would take its answers
+    town.here("pause", "--sessions", code=0)  # sessions would use up the answers
     with town.up():
         yield town
 

@@ -46,7 +46,7 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowsedRepo]:
         plan = folder / f"plan{half}.toml"
         plan.write_text(_plan(half * TASKS // 2, TASKS // 2))
         project.corral("plan", "apply", str(plan))
-    project.corral("convoy", "pause", "--convoy", "crowd-d")
+    project.corral("pause", "--sessions", "--convoy", "crowd-d")
     with project.up():
         project.until(lambda: len(project.sessions()) >= SESSIONS)
         yield project

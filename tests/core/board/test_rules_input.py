@@ -68,14 +68,12 @@ def prepared(name: str) -> tuple[Board, dict[str, Any]]:
     if name == "message ack":
         board.do(c.SendMessage(to="people", text="t"))
         board.do(c.ReadMessages())
-    if name in ("convoy resume", "resume"):
-        board.do(c.PauseWork())
+    if name == "resume":
+        board.do(c.Pause())
+        board.do(c.Pause(convoy=ConvoyId("auth-fix")))
     if move in ("clear", "acknowledge") and name.startswith("alert "):
         board.do(c.RaiseAlert(subject="s", text="t"))
         fine["alert"] = f"alert-{board.state.seq}"
-    if move == "resume":
-        board.do(c.PauseQueue())
-        board.do(c.PauseQueue(convoy=ConvoyId("auth-fix")))
     if move == "report":
         board.add(external_run())
         fine |= {"check": "R1", "result": "green"}

@@ -29,7 +29,7 @@ def board() -> Board:
 
 def test_a_paused_convoy_starts_nothing_and_says_why(board: Board) -> None:
     assert starts(board) == ["AF-1", "BIL-1"]
-    board.do(c.PauseWork(convoy=ConvoyId("auth-fix"), reason="too hot"))
+    board.do(c.Pause(sessions=True, convoy=ConvoyId("auth-fix"), reason="too hot"))
     assert starts(board) == ["BIL-1"]
     with pytest.raises(Refused) as refused:  # the rule asks the same question as the plan
         started(board.state, TaskId("AF-1"), board.now)
@@ -37,20 +37,20 @@ def test_a_paused_convoy_starts_nothing_and_says_why(board: Board) -> None:
     found = explain(board.state, board.get("AF-1"), board.now, LIMITS)
     assert found.summary == "AF-1 is ready, and waits until work is resumed"
     assert "ana has paused the starting of sessions: too hot" in found.obstacles[0].text
-    assert found.obstacles[0].hint == "corral convoy resume --convoy auth-fix"
+    assert found.obstacles[0].hint == "corral resume --sessions --convoy auth-fix"
     board.do(c.ClaimTask(task=TaskId("AF-1")), "bo")  # people may still work by hand
 
 
 def test_everything_can_be_paused_and_resumed(board: Board) -> None:
-    board.do(c.PauseWork())
-    board.do(c.PauseWork(convoy=ConvoyId("billing")))
+    board.do(c.Pause(sessions=True))
+    board.do(c.Pause(sessions=True, convoy=ConvoyId("billing")))
     assert starts(board) == []
-    assert board.refusal(c.PauseWork()).code == "already_paused"
-    board.do(c.ResumeWork())
+    assert board.refusal(c.Pause(sessions=True)).code == "already_paused"
+    board.do(c.Resume(sessions=True))
     assert starts(board) == ["AF-1"]
-    board.do(c.ResumeWork(convoy=ConvoyId("billing")))
-    assert board.refusal(c.ResumeWork()).code == "not_paused"
-    assert board.refusal(c.PauseWork(convoy=ConvoyId("nope"))).exit_code == 4
+    board.do(c.Resume(sessions=True, convoy=ConvoyId("billing")))
+    assert board.refusal(c.Resume(sessions=True)).code == "not_paused"
+    assert board.refusal(c.Pause(sessions=True, convoy=ConvoyId("nope"))).exit_code == 4
     assert starts(board) == ["AF-1", "BIL-1"]
 
 
@@ -61,11 +61,11 @@ def test_one_word_pauses_the_starting_and_the_landing(board: Board) -> None:
     assert paused(board.state, fix) == "night"
     assert not paused(board.state, ConvoyId("billing"))
     assert board.refusal(c.Pause(convoy=fix)).code == "already_paused"
-    board.do(c.ResumeQueue(convoy=fix))  # the two can still be had apart
+    board.do(c.Resume(landing=True, convoy=fix))  # the two can still be had apart
     board.do(c.Resume(convoy=fix))
     assert starts(board) == ["AF-1", "BIL-1"]
     assert board.refusal(c.Resume(convoy=fix)).code == "not_paused"
-    board.do(c.PauseQueue())
+    board.do(c.Pause(landing=True))
     board.do(c.Pause())
     assert (starts(board), bool(board.state.held)) == ([], True)
     board.do(c.Resume())

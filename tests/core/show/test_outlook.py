@@ -75,7 +75,7 @@ def test_what_is_over_budget_is_told_apart_from_what_failed() -> None:
 def test_work_that_was_paused_wants_a_person(convoy: str) -> None:
     board = Board()
     board.task()
-    board.do(c.PauseWork(convoy=ConvoyId(convoy)))
+    board.do(c.Pause(sessions=True, convoy=ConvoyId(convoy)))
     assert seen(board).standing is Standing.NEEDS_PERSON
 
 

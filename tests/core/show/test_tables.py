@@ -53,7 +53,7 @@ def _something(board: Board, random: Random) -> None:
         case 7 if leases:
             board.do(c.ReleaseLease(resource=leases[0], token=board.state.leases[leases[0]].token))
         case 8:
-            board.do(c.ResumeWork() if board.state.paused else c.PauseWork())
+            board.do(c.Resume(sessions=True) if board.state.paused else c.Pause(sessions=True))
             board.do(c.SendMessage(to="people", text="hello"))
         case _:
             board.wait(1)

@@ -13,7 +13,7 @@ def test_pause_resume_eject_and_prioritise(tmp_path: Path) -> None:
     project = make_refinery_repo(tmp_path / "project", "true\n", 'mode = "serial"\n')
     one, two, three = (project.hand_in({f"file-{n}": "x\n"}) for n in range(3))
     assert "waits for the refinery to take it in" in project.why(one)
-    project.here("queue", "pause", "--reason", "a release is cut", code=0)
+    project.here("pause", "--landing", "--reason", "a release is cut", code=0)
     project.once()
     assert project.tips() == []
     assert "nothing lands now: a release is cut" in project.why(one)
@@ -22,14 +22,14 @@ def test_pause_resume_eject_and_prioritise(tmp_path: Path) -> None:
     assert project.task(two)["state"] == "blocked"
     assert "not yet" in project.task(two)["reason"]
     project.here("queue", "prioritise", three, "--priority", "500", code=0)
-    project.here("queue", "resume", code=0)
-    refused = project.here("queue", "resume", code=3)
+    project.here("resume", "--landing", code=0)
+    refused = project.here("resume", "--landing", code=3)
     assert_one_sentence(refused)
-    project.here("queue", "pause", "project", code=0)
+    project.here("pause", "--landing", "--convoy", "project", code=0)
     project.once()
     assert project.tips() == []
     assert "nothing lands now: paused by" in project.why(one)
-    project.here("queue", "resume", "project", code=0)
+    project.here("resume", "--convoy", "project", code=0)
     project.once()
     assert [e["data"]["task"] for e in project.events("task.landed")] == [three, one]
     assert project.why(one) == f"{one} has landed"

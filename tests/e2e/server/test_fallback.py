@@ -240,4 +240,4 @@ def test_words_that_are_no_text_are_refused_with_a_server_as_without(bare_board:
     with serve(bare_board):
         said = bare_board.corral("convoy", "create", b"caf\xe9", code=2).err
         assert "the title is not valid UTF-8 at character 4" in said
-        bare_board.corral("pause", b"caf\xe9", code=4)
+        bare_board.corral("pause", "--convoy", b"caf\xe9", code=4)

@@ -173,12 +173,12 @@ def test_secrets_are_nowhere_once_they_were_said(served: Served) -> None:
         ("message/send", {"to": "people", "text": secret}, key),
         ("alert/raise", {"subject": "log", "text": f"found {secret}"}, ""),
         ("convoy/create", {"title": "Two", "checks": [f"env K={secret} make"]}, ""),
-        ("convoy/pause", {"reason": secret}, ""),
+        ("pause", {"reason": secret}, ""),
     ):
         served.post(f"/api/{path}", body, token=token).data  # noqa: B018 - it was carried out
-    named = served.post("/api/convoy/resume", {}, headers={"Corral-Actor": secret})
+    named = served.post("/api/resume", {}, headers={"Corral-Actor": secret})
     assert named.status == 400
-    board.corral("convoy", "resume")
+    board.corral("resume")
     events = Events(served, "/api/events?after=0")
     told = "".join(str(data) for data in islice(events, served.get("/api/status").data["seq"]))
     events.close()

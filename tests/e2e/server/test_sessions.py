@@ -35,9 +35,9 @@ def test_an_agent_asks_a_person_answers_and_the_server_dies_in_between(
     project: WitnessRepo,
 ) -> None:
     project.script(AGENT)
-    project.corral("convoy", "pause")
+    project.corral("pause", "--sessions")
     with up(project):
-        project.corral("convoy", "resume")  # now the server is there, and the session knows where
+        project.corral("resume", "--sessions")  # the session now knows where the server is
         asked = wait_for(lambda: project.data("message", "list"), "the agent asks")[0]
         assert (asked["sender"], asked["question"]) == ("AF-1.1", True)
         assert f"waits ({asked['id']})" in project.corral("session", "list").out
@@ -115,10 +115,10 @@ def kill_server(project: WitnessRepo) -> None:
 
 def test_a_pause_holds_for_the_witness(project: WitnessRepo) -> None:
     project.script(WORK)
-    project.corral("convoy", "pause", "--convoy", "auth-fix", "--reason", "night")
+    project.corral("pause", "--sessions", "--convoy", "auth-fix", "--reason", "night")
     project.once()
     assert project.sessions() == []
     assert "has paused the starting of sessions: night" in project.corral("why", "AF-1").out
-    project.corral("convoy", "resume", "--convoy", "auth-fix")
+    project.corral("resume", "--sessions", "--convoy", "auth-fix")
     project.once()
     assert project.verdict("AF-1") == "proved"

@@ -341,40 +341,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/queue/pause": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Let nothing more land, of one convoy or at all; checks that run are finished. */
-        post: operations["post /api/queue/pause"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/queue/resume": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Let work land again. */
-        post: operations["post /api/queue/resume"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/queue/eject": {
         parameters: {
             query?: never;
@@ -443,40 +409,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/convoy/pause": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Start no new sessions for a convoy, or at all; those that run go on. */
-        post: operations["post /api/convoy/pause"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/convoy/resume": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Start sessions again, for a convoy or for everything that was paused as a whole. */
-        post: operations["post /api/convoy/resume"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/pause": {
         parameters: {
             query?: never;
@@ -486,7 +418,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Start no new sessions and land nothing, of one convoy or at all; what runs goes on. It is `convoy pause` and `queue pause` in one. */
+        /** Start no new sessions and land nothing, for one convoy or all; sessions that run go on. */
         post: operations["post /api/pause"];
         delete?: never;
         options?: never;
@@ -503,7 +435,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Start sessions and land work again, whichever of the two was paused. */
+        /** Start sessions and land work again, for one convoy or whatever was paused for all. */
         post: operations["post /api/resume"];
         delete?: never;
         options?: never;
@@ -1812,33 +1744,6 @@ export interface components {
             alert: string;
         };
         /**
-         * PauseQueue
-         * @description Let nothing more land, of one convoy or at all; checks that run are finished.
-         */
-        PauseQueue: {
-            /**
-             * @description the convoy; left out: all of them
-             * @default
-             */
-            convoy?: string;
-            /**
-             * @description why, in one line
-             * @default
-             */
-            reason?: string;
-        };
-        /**
-         * ResumeQueue
-         * @description Let work land again.
-         */
-        ResumeQueue: {
-            /**
-             * @description the convoy; left out: all of them
-             * @default
-             */
-            convoy?: string;
-        };
-        /**
          * EjectChange
          * @description Take a task out of the queue; its work is kept, and `task retry` puts it on the board.
          */
@@ -1893,41 +1798,22 @@ export interface components {
             alert: string;
         };
         /**
-         * PauseWork
-         * @description Start no new sessions for a convoy, or at all; those that run go on.
-         */
-        PauseWork: {
-            /**
-             * @description the convoy; left out: everything
-             * @default
-             */
-            convoy?: string;
-            /**
-             * @description why, in one line
-             * @default
-             */
-            reason?: string;
-        };
-        /**
-         * ResumeWork
-         * @description Start sessions again, for a convoy or for everything that was paused as a whole.
-         */
-        ResumeWork: {
-            /**
-             * @description the convoy; left out: everything
-             * @default
-             */
-            convoy?: string;
-        };
-        /**
          * Pause
-         * @description Start no new sessions and land nothing, of one convoy or at all; what runs goes on.
-         *
-         *         It is `convoy pause` and `queue pause` in one.
+         * @description Start no new sessions and land nothing, for one convoy or all; sessions that run go on.
          */
         Pause: {
             /**
-             * @description the convoy; left out: everything
+             * @description pause only the start of new sessions
+             * @default false
+             */
+            sessions?: boolean;
+            /**
+             * @description pause only landing; checks that run are finished
+             * @default false
+             */
+            landing?: boolean;
+            /**
+             * @description only this convoy
              * @default
              */
             convoy?: string;
@@ -1939,11 +1825,21 @@ export interface components {
         };
         /**
          * Resume
-         * @description Start sessions and land work again, whichever of the two was paused.
+         * @description Start sessions and land work again, for one convoy or whatever was paused for all.
          */
         Resume: {
             /**
-             * @description the convoy; left out: everything
+             * @description resume only the start of new sessions
+             * @default false
+             */
+            sessions?: boolean;
+            /**
+             * @description resume only landing
+             * @default false
+             */
+            landing?: boolean;
+            /**
+             * @description only this convoy
              * @default
              */
             convoy?: string;
@@ -3911,68 +3807,6 @@ export interface operations {
             };
         };
     };
-    "post /api/queue/pause": {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description asked again with the same key, it is not done again */
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PauseQueue"];
-            };
-        };
-        responses: {
-            /** @description done */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @constant */
-                        ok: true;
-                        data: Record<string, never>;
-                    };
-                };
-            };
-        };
-    };
-    "post /api/queue/resume": {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description asked again with the same key, it is not done again */
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ResumeQueue"];
-            };
-        };
-        responses: {
-            /** @description done */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @constant */
-                        ok: true;
-                        data: Record<string, never>;
-                    };
-                };
-            };
-        };
-    };
     "post /api/queue/eject": {
         parameters: {
             query?: never;
@@ -4079,68 +3913,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["AcknowledgeAlert"];
-            };
-        };
-        responses: {
-            /** @description done */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @constant */
-                        ok: true;
-                        data: Record<string, never>;
-                    };
-                };
-            };
-        };
-    };
-    "post /api/convoy/pause": {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description asked again with the same key, it is not done again */
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PauseWork"];
-            };
-        };
-        responses: {
-            /** @description done */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @constant */
-                        ok: true;
-                        data: Record<string, never>;
-                    };
-                };
-            };
-        };
-    };
-    "post /api/convoy/resume": {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description asked again with the same key, it is not done again */
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ResumeWork"];
             };
         };
         responses: {

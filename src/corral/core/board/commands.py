@@ -244,21 +244,6 @@ class ClearAlert(Command, frozen=True, kw_only=True):
     alert: A[str, _about("the alert, like alert-7")]
 
 
-class PauseQueue(Command, frozen=True, kw_only=True):
-    """Let nothing more land, of one convoy or at all; checks that run are finished."""
-
-    name = "queue pause"
-    convoy: A[ConvoyId, _about("the convoy; left out: all of them")] = ConvoyId("")
-    reason: Reason = ""
-
-
-class ResumeQueue(Command, frozen=True, kw_only=True):
-    """Let work land again."""
-
-    name = "queue resume"
-    convoy: A[ConvoyId, _about("the convoy; left out: all of them")] = ConvoyId("")
-
-
 class EjectChange(Command, frozen=True, kw_only=True):
     """Take a task out of the queue; its work is kept, and `task retry` puts it on the board."""
 
@@ -292,37 +277,23 @@ class AcknowledgeAlert(Command, frozen=True, kw_only=True):
     alert: A[str, _about("the alert, like alert-7")]
 
 
-class PauseWork(Command, frozen=True, kw_only=True):
-    """Start no new sessions for a convoy, or at all; those that run go on."""
-
-    name = "convoy pause"
-    convoy: A[ConvoyId, _about("the convoy; left out: everything")] = ConvoyId("")
-    reason: Reason = ""
-
-
-class ResumeWork(Command, frozen=True, kw_only=True):
-    """Start sessions again, for a convoy or for everything that was paused as a whole."""
-
-    name = "convoy resume"
-    convoy: A[ConvoyId, _about("the convoy; left out: everything")] = ConvoyId("")
-
-
 class Pause(Command, frozen=True, kw_only=True):
-    """Start no new sessions and land nothing, of one convoy or at all; what runs goes on.
-
-    It is `convoy pause` and `queue pause` in one.
-    """
+    """Start no new sessions and land nothing, for one convoy or all; sessions that run go on."""
 
     name = "pause"
-    convoy: A[ConvoyId, _about("the convoy; left out: everything")] = ConvoyId("")
+    sessions: A[bool, _about("pause only the start of new sessions")] = False
+    landing: A[bool, _about("pause only landing; checks that run are finished")] = False
+    convoy: A[ConvoyId, _about("only this convoy")] = ConvoyId("")
     reason: Reason = ""
 
 
 class Resume(Command, frozen=True, kw_only=True):
-    """Start sessions and land work again, whichever of the two was paused."""
+    """Start sessions and land work again, for one convoy or whatever was paused for all."""
 
     name = "resume"
-    convoy: A[ConvoyId, _about("the convoy; left out: everything")] = ConvoyId("")
+    sessions: A[bool, _about("resume only the start of new sessions")] = False
+    landing: A[bool, _about("resume only landing")] = False
+    convoy: A[ConvoyId, _about("only this convoy")] = ConvoyId("")
 
 
 class StopSession(Command, frozen=True, kw_only=True):

@@ -1,4 +1,4 @@
-"""Steering what runs: pause and resume, stop a session, say where one is, take on an alert."""
+"""Steer what runs: pause and resume, stop a session, report progress, acknowledge an alert."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from corral.core.errors import NotFound, Refused
 from corral.core.ids import ConvoyId
 from corral.core.log import events as e
 from corral.core.log.state import State
-from corral.core.queue import rules as queue_rules
+from corral.core.queue.events import QueuePaused, QueueResumed
 from corral.core.queue.fold import trunk_of
 from corral.core.session import rules as session_rules
 from corral.core.session.verdict import Verdict
@@ -18,65 +18,46 @@ Decision = Sequence[e.Event]
 _SAID = 500  # characters of a line of progress
 
 
-def _pause(state: State, command: c.PauseWork, actor: str, now: int) -> Decision:
+def _pause(state: State, command: c.Pause, actor: str, now: int) -> Decision:
     reason = text.line(command.reason, "the reason", empty=True)
-    _known(state, command.convoy)
-    if command.convoy in state.paused:
+    convoy, events = command.convoy, list[e.Event]()
+    sessions, landing = _meant(state, command)
+    if sessions and convoy not in state.paused:
+        events.append(e.WorkPaused(convoy=convoy, by=actor, reason=reason))
+    if landing and not _held(state, convoy):
+        events.append(QueuePaused(convoy=convoy, reason=reason or f"paused by {actor}"))
+    if not events:
         raise Refused(
-            f"{_what(command.convoy)} is paused already; nothing was changed",
-            "corral convoy resume",
+            f"{_what(convoy)} is paused already; nothing was changed",
+            "corral resume",
             code="already_paused",
         )
-    return [e.WorkPaused(convoy=command.convoy, by=actor, reason=reason)]
-
-
-def _resume(state: State, command: c.ResumeWork, actor: str, now: int) -> Decision:
-    _known(state, command.convoy)
-    if command.convoy not in state.paused:
-        raise Refused(
-            f"{_what(command.convoy)} is not paused; nothing was changed", code="not_paused"
-        )
-    return [e.WorkResumed(convoy=command.convoy)]
-
-
-def _pause_all(state: State, command: c.Pause, actor: str, now: int) -> Decision:
-    _known(state, command.convoy)
-    events: list[e.Event] = []
-    if command.convoy not in state.paused:
-        work = c.PauseWork(convoy=command.convoy, reason=command.reason)
-        events += _pause(state, work, actor, now)
-    if not _queue_paused(state, command.convoy):
-        queue = c.PauseQueue(convoy=command.convoy, reason=command.reason)
-        events += queue_rules.pause(state, queue, actor, now)
-    if not events:
-        what = _what(command.convoy)
-        raise Refused(
-            f"{what} is paused already; nothing was changed", "corral resume", code="already_paused"
-        )
     return events
 
 
-def _resume_all(state: State, command: c.Resume, actor: str, now: int) -> Decision:
-    _known(state, command.convoy)
-    events: list[e.Event] = []
-    if command.convoy in state.paused:
-        events.append(e.WorkResumed(convoy=command.convoy))
-    if _queue_paused(state, command.convoy):
-        queue = c.ResumeQueue(convoy=command.convoy)
-        events += queue_rules.resume(state, queue, actor, now)
+def _resume(state: State, command: c.Resume, actor: str, now: int) -> Decision:
+    convoy, events = command.convoy, list[e.Event]()
+    sessions, landing = _meant(state, command)
+    if sessions and convoy in state.paused:
+        events.append(e.WorkResumed(convoy=convoy))
+    if landing and _held(state, convoy):
+        events.append(QueueResumed(convoy=convoy))
     if not events:
-        what = _what(command.convoy)
-        raise Refused(f"{what} is not paused; nothing was changed", code="not_paused")
+        raise Refused(f"{_what(convoy)} is not paused; nothing was changed", code="not_paused")
     return events
 
 
-def _queue_paused(state: State, convoy: ConvoyId) -> str:
+def _meant(state: State, command: c.Pause | c.Resume) -> tuple[bool, bool]:
+    """Say whether a command is about the start of sessions, and about landing: both by default."""
+    if command.convoy and command.convoy not in state.convoys:
+        said = text.printable(command.convoy)
+        raise NotFound(f"there is no convoy {said!r}", "corral convoy list")
+    both = command.sessions == command.landing
+    return both or command.sessions, both or command.landing
+
+
+def _held(state: State, convoy: ConvoyId) -> str:
     return trunk_of(state, convoy).paused if convoy else state.held
-
-
-def _known(state: State, convoy: str) -> None:
-    if convoy and convoy not in state.convoys:
-        raise NotFound(f"there is no convoy {text.printable(convoy)!r}", "corral convoy list")
 
 
 def _what(convoy: str) -> str:
@@ -106,10 +87,8 @@ def _acknowledge(state: State, command: c.AcknowledgeAlert, actor: str, now: int
 
 
 RULES: dict[type[c.Command], Callable[[State, Any, str, int], Decision]] = {
-    c.PauseWork: _pause,
-    c.ResumeWork: _resume,
-    c.Pause: _pause_all,
-    c.Resume: _resume_all,
+    c.Pause: _pause,
+    c.Resume: _resume,
     c.StopSession: _stop,
     c.ReportProgress: _report,
     c.AcknowledgeAlert: _acknowledge,

@@ -293,23 +293,6 @@ def find_run(state: State, run: str) -> CheckRun:
 # What a person asks for.
 
 
-def pause(state: State, command: c.PauseQueue, actor: str, now: int) -> Decision:
-    reason = text.line(command.reason, "the reason", empty=True)
-    if command.convoy:
-        _convoy(state, command.convoy)
-    return [q.QueuePaused(convoy=command.convoy, reason=reason or f"paused by {actor}")]
-
-
-def resume(state: State, command: c.ResumeQueue, actor: str, now: int) -> Decision:
-    if command.convoy:
-        _convoy(state, command.convoy)
-    paused = trunk_of(state, command.convoy).paused if command.convoy else state.held
-    if not paused:
-        name = command.convoy or "the queue"
-        raise Refused(f"{name} is not paused; nothing was changed", code="not_paused")
-    return [q.QueueResumed(convoy=command.convoy)]
-
-
 def eject(state: State, command: c.EjectChange, actor: str, now: int) -> Decision:
     reason = text.line(command.reason, "the reason", empty=True) or f"by {actor}"
     task = _queued(state, command.task)
@@ -363,8 +346,6 @@ def _convoy(state: State, convoy: str) -> None:
 
 
 RULES: dict[type[c.Command], Callable[[State, Any, str, int], Decision]] = {
-    c.PauseQueue: pause,
-    c.ResumeQueue: resume,
     c.EjectChange: eject,
     c.PrioritiseChange: prioritise,
     c.ReportCheck: report,

@@ -60,7 +60,7 @@ class TakenSlots:
             return Obstacle(
                 "paused",
                 f"{task.id} waits: {pause.by} has paused the starting of sessions{because}",
-                f"corral convoy resume{which}",
+                f"corral resume --sessions{which}",
             )
         room = limits.total if task.urgent else limits.total - limits.reserve
         if self.total >= room:

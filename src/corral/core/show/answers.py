@@ -5,7 +5,7 @@ from typing import Any
 
 from corral.core.ids import TaskId
 from corral.core.log.codec import Stored, decode, event_of
-from corral.core.log.events import TaskAdded, TaskEdited, WorkPaused, WorkResumed
+from corral.core.log.events import TaskAdded, TaskEdited, WorkPaused
 from corral.core.log.state import State
 from corral.core.show.views import (
     COLUMNS,
@@ -51,8 +51,6 @@ def _taken(state: State, stored: Sequence[Stored]) -> dict[str, Any]:
 
 
 def _convoy(state: State, event: Any) -> dict[str, Any]:
-    if isinstance(event, WorkPaused | WorkResumed):
-        return {"convoy": event.convoy, "paused": isinstance(event, WorkPaused)}
     convoy = state.convoys[event.convoy]
     return fields(filled(ConvoyView, convoy, tasks=dict.fromkeys(COLUMNS, 0)))
 
@@ -91,11 +89,7 @@ def _message(state: State, event: Any) -> dict[str, Any]:
 def _queue(state: State, event: Any) -> dict[str, Any]:
     if getattr(event, "task", ""):
         return _task(state, event)
-    if getattr(event, "run", ""):
-        return fields(check_view(state.checks[event.run]))
-    from corral.core.queue.rules import paused
-
-    return {"id": event.convoy or "everything", "paused": paused(state, event.convoy)}
+    return fields(check_view(state.checks[event.run]))
 
 
 def _plan(state: State, stored: Sequence[Stored]) -> dict[str, Any]:

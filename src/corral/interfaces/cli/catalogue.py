@@ -128,8 +128,6 @@ _GROUPS: dict[str, tuple[CommandEntry, ...]] = {
         CommandEntry("convoy create", "", _BOARD),
         CommandEntry("pause", "", _BOARD),
         CommandEntry("resume", "", _BOARD),
-        CommandEntry("convoy pause", "", _BOARD),
-        CommandEntry("convoy resume", "", _BOARD),
         CommandEntry("convoy list", "the convoys", "look:convoy_list"),
         CommandEntry(
             "convoy show", "one convoy", "look:convoy_show", (Option("convoy", "the convoy's id"),)
@@ -330,8 +328,6 @@ _GROUPS: dict[str, tuple[CommandEntry, ...]] = {
                 Option("--lines", "how much of the output", "number", 40),
             ),
         ),
-        CommandEntry("queue pause", "", _BOARD),
-        CommandEntry("queue resume", "", _BOARD),
         CommandEntry("queue eject", "", _BOARD),
         CommandEntry("queue prioritise", "", _BOARD),
         CommandEntry("queue report", "", _BOARD),

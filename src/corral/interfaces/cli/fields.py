@@ -22,13 +22,7 @@ _FLAGS = {
 }
 _POSITIONAL = {"title", "task", "text", "resource", "subject", "alert", "check", "result"}
 _POSITIONAL |= {"session", "message", "to"}
-_OPTIONAL_POSITIONAL = {
-    ("task claim", "task"),
-    ("pause", "convoy"),
-    ("resume", "convoy"),
-    ("queue pause", "convoy"),
-    ("queue resume", "convoy"),
-}
+_OPTIONAL_POSITIONAL = {("task claim", "task")}
 _SEPARATED = {"needs", "drop_needs"}  # ids have no commas, so `--needs AF-1,AF-2` is clear
 
 

@@ -71,8 +71,8 @@ function Branch({ row }: { row: ConvoyRow }) {
 /** Start no sessions of this convoy, or go on. */
 function Pause({ id }: { id: string }) {
   return tables.pauses.row(`sessions:${id}`) ? (
-    <Button kind="first" icon="play" onClick={() => void act("/api/convoy/resume", { convoy: id }, "Its sessions are started again")}>Resume</Button>
+    <Button kind="first" icon="play" onClick={() => void act("/api/resume", { convoy: id, sessions: true }, "Its sessions are started again")}>Resume</Button>
   ) : (
-    <Button icon="pause" onClick={() => void act("/api/convoy/pause", { convoy: id, reason: "paused on the dashboard" }, "No new sessions of it are started")}>Pause</Button>
+    <Button icon="pause" onClick={() => void act("/api/pause", { convoy: id, sessions: true, reason: "paused on the dashboard" }, "No new sessions of it are started")}>Pause</Button>
   );
 }

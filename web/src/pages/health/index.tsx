@@ -56,9 +56,9 @@ function useHealth(): Health | null {
 function Pause() {
   const paused = tables.pauses.row("sessions:");
   return paused ? (
-    <Button kind="first" icon="play" onClick={() => void act("/api/convoy/resume", {}, "Sessions are started again")}>Start sessions again</Button>
+    <Button kind="first" icon="play" onClick={() => void act("/api/resume", { sessions: true }, "Sessions are started again")}>Start sessions again</Button>
   ) : (
-    <Button icon="pause" onClick={() => void act("/api/convoy/pause", { reason: "paused on the dashboard" }, "No new sessions are started")}>Pause everything</Button>
+    <Button icon="pause" onClick={() => void act("/api/pause", { sessions: true, reason: "paused on the dashboard" }, "No new sessions are started")}>Pause everything</Button>
   );
 }
 

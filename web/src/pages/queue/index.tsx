@@ -57,10 +57,10 @@ function Hold({ convoy }: { convoy: string }) {
   return paused ? (
     <>
       <span class="small soft cut">Paused{paused.reason && `: ${paused.reason}`}</span>
-      <Button kind="first" icon="play" onClick={() => void act("/api/queue/resume", body, "Work lands again")}>Land again</Button>
+      <Button kind="first" icon="play" onClick={() => void act("/api/resume", { ...body, landing: true }, "Work lands again")}>Land again</Button>
     </>
   ) : (
-    <Button icon="pause" onClick={() => void act("/api/queue/pause", { ...body, reason: "paused on the dashboard" }, "Nothing more lands")}>Pause landing</Button>
+    <Button icon="pause" onClick={() => void act("/api/pause", { ...body, landing: true, reason: "paused on the dashboard" }, "Nothing more lands")}>Pause landing</Button>
   );
 }
 

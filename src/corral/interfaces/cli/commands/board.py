@@ -3,7 +3,7 @@
 import os
 from typing import TYPE_CHECKING, Any
 
-from corral.core.board.commands import COMMANDS, Command
+from corral.core.board.commands import COMMANDS, Command, Pause, Resume
 from corral.core.errors import BadInput
 from corral.core.text import shown as safe
 from corral.interfaces.cli.context import Context
@@ -98,16 +98,10 @@ _SENTENCES = {
     "lease release": "{resource} was released",
     "alert raise": "{id} was raised",
     "alert clear": "{id} was cleared",
-    "queue pause": "nothing of {id} lands until: corral queue resume",
-    "queue resume": "{id} lands again",
     "queue eject": "{id} was taken out of the queue; its work is kept",
     "queue prioritise": "{id} has the priority {priority} now",
     "queue report": "{run} is {result}",
     "alert acknowledge": "{id} is seen to by {seen_by}",
-    "pause": "no new sessions are started for {what}, and nothing lands; corral resume ends that",
-    "resume": "sessions are started and work lands again for {what}",
-    "convoy pause": "no new sessions are started for {what}; corral convoy resume ends that",
-    "convoy resume": "sessions are started again for {what}",
     "session report": "noted for {id}",
     "message send": "{id} is on its way to {to}",
     "message ack": "{id} is over",
@@ -117,14 +111,28 @@ _SENTENCES = {
 def _sentence(name: str, command: Command, data: dict[str, Any]) -> str:
     if "unchanged" in data:
         return "nothing to do: it is so already"
+    if isinstance(command, Pause | Resume):
+        return _paused(command)
     if name == "message read":
         return _letters(data["messages"])
     until = moment(data["expires_at"]) if "expires_at" in data else ""
     shown = {key: safe(value) if isinstance(value, str) else value for key, value in data.items()}
     who = safe(getattr(command, "to", "")) or "anyone"
     quoted = _quoted(shown["resource"]) if "resource" in shown else ""
-    what = shown.get("convoy") or "anything"
-    return _SENTENCES[name].format(until=until, who=who, quoted=quoted, what=what, **shown)
+    return _SENTENCES[name].format(until=until, who=who, quoted=quoted, **shown)
+
+
+def _paused(command: Pause | Resume) -> str:
+    what, are, have, flag = "New sessions and landing", "are", "have", ""
+    if command.sessions and not command.landing:
+        what, flag = "New sessions", " --sessions"
+    elif command.landing and not command.sessions:
+        what, are, have, flag = "Landing", "is", "has", " --landing"
+    whose = safe(command.convoy) or "all convoys"
+    if isinstance(command, Resume):
+        return f"{what} {have} resumed for {whose}."
+    flag += f" --convoy {whose}" if command.convoy else ""
+    return f"{what} {are} paused for {whose}. Resume with: corral resume{flag}"
 
 
 def _quoted(word: str) -> str:
