@@ -34,7 +34,7 @@ def busy() -> Board:
 def test_the_board_has_a_column_for_each_state_and_one_for_what_waits() -> None:
     board = busy()
     columns = queries.columns(board.state)
-    assert tuple(columns) == views.COLUMNS
+    assert list(columns) == list(views.COLUMNS)
     assert {name: [task.title for task in tasks] for name, tasks in columns.items()} == {
         name: [name] for name in views.COLUMNS
     }

@@ -41,7 +41,7 @@ POLICY = (
 
 
 class NotBuilt(CorralError):
-    """The package was made without the dashboard."""
+    """The package was built without the dashboard: run `make web`."""
 
     code = "not_built"
     http_status = 503

@@ -30,21 +30,29 @@ SAFE: Headers = (
 
 
 class TooLarge(BadInput):
+    """The body or the headers of a request are too long."""
+
     code = "too_large"
     http_status = 413
 
 
 class TooSlow(BadInput):
+    """A request did not arrive in time."""
+
     code = "too_slow"
     http_status = 408
 
 
 class NotJson(BadInput):
+    """The body of a request is not JSON."""
+
     code = "not_json"
     http_status = 415
 
 
 class Misdirected(Refused):
+    """The Host header of a request does not name this server."""
+
     code = "misdirected"
     http_status = 421
 

@@ -19,6 +19,8 @@ class NoQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class WrongMethod(NotFound):
+    """The address exists, but does not support this method."""
+
     code = "wrong_method"
     http_status = 405
 

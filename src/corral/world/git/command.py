@@ -23,6 +23,8 @@ _REDIRECTING = frozenset(
 
 
 class GitFailed(Failed):
+    """Git ended with an error, which is quoted."""
+
     code = "git_failed"
 
 

@@ -20,7 +20,7 @@ from corral.world.git.worktrees import users_of
 
 
 class Overtaken(Refused):
-    """Somebody moved the target first; `found` is where it is now, nothing if it is gone."""
+    """The target branch moved while work was about to land on it."""
 
     code = "overtaken"
 
