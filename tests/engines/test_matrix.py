@@ -1,7 +1,7 @@
 """How every engine's sessions end when its model fails, under the witness.
 
 One run has all of it: each engine meets the faults of a chain one after the other (`matrix`). The
-table that comes out of it is in docs/how-to/sessions.md.
+table that comes out of it is in docs/how-to/engines.md.
 """
 
 from pathlib import Path
@@ -198,8 +198,8 @@ def test_nothing_is_left_of_it(suffered: Suffered) -> None:
 
 
 def test_the_table_of_the_manual_is_this_one() -> None:
-    manual = Path(__file__).parents[2] / "docs" / "how-to" / "sessions.md"
-    assert table() in manual.read_text(), f"put this into docs/how-to/sessions.md:\n\n{table()}"
+    manual = Path(__file__).parents[2] / "docs" / "how-to" / "engines.md"
+    assert table() in manual.read_text(), f"put this into docs/how-to/engines.md:\n\n{table()}"
 
 
 def table() -> str:
