@@ -136,7 +136,7 @@ def test_check_asks_a_described_engine_and_names_what_is_missing(project: Engine
     (found,) = project.corral("engine", "check", "--json", code=1).data
     assert (found["answers"], found["advice"]) == (
         False,
-        "it is refused: check the key that the profile names",
+        "its key was rejected: check the key that the profile names",
     )
     config.write_text('[engine.default]\ntype = "comand"\n[engine.other]\ntype = "shell"\n')
     found, other = project.corral("engine", "check", "--json", code=1).data

@@ -1,8 +1,7 @@
-"""An engine's own record of a conversation: whatever it keeps in the private home of its session.
+"""An engine's own record of a conversation, in the private home of its session.
 
-Every engine writes its conversation down in a format of its own, and all of them write text as it
-is. So whether a conversation has something that can be told from everything else is a matter of
-looking for it.
+Every engine has its own format, but all of them write text verbatim. So a search for a unique mark
+shows whether a conversation contains it.
 """
 
 import os
@@ -12,7 +11,7 @@ _PART = 1 << 20
 
 
 def has(home: str, mark: str) -> bool:
-    """Say whether a mark stands anywhere below a home."""
+    """Say whether any file below a home contains a mark."""
     wanted = mark.encode()
     return any(
         _holds(join(folder, name), wanted)
@@ -31,5 +30,5 @@ def _holds(path: str, wanted: bytes) -> bool:
                     return True
                 before = part[-len(wanted) :]
     except FileNotFoundError:
-        return False  # it was there a moment ago: some engines tidy up
+        return False  # removed meanwhile: some engines clean up
     return False

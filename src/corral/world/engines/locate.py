@@ -1,4 +1,4 @@
-"""Where an engine's program is, and what else it needs."""
+"""Finds an engine's program and what else it needs."""
 
 import importlib.util
 import os
@@ -19,10 +19,10 @@ _CPU = {"x86_64": "x64", "aarch64": "arm64"}
 def program(
     recipe: Recipe, command: tuple[str, ...], environ: Mapping[str, str]
 ) -> tuple[str, ...]:
-    """Return how to start an engine: what the profile says, else what is on PATH.
+    """Return how to start an engine: the profile's command, else the program on PATH.
 
-    npm's wrapper starts the real program as a child that outlives it, so where the two lie side by
-    side the real one is taken.
+    npm's wrapper starts the real program as a child that outlives it, so the real one is used if
+    it is installed next to the wrapper.
     """
     name = command[0] if command else recipe.program
     found = shutil.which(name, path=environ.get("PATH", os.defpath)) if name else None
@@ -34,7 +34,7 @@ def program(
 
 
 def need_transport(profile: EngineSettings, environ: Mapping[str, str]) -> None:
-    """Look for what another transport than the command line needs."""
+    """Check that the profile's transport has what it needs."""
     path = environ.get("PATH", os.defpath)
     if profile.transport == "tmux" and shutil.which("tmux", path=path) is None:
         raise NotFound("there is no tmux", "install it, say with: apt-get install tmux")

@@ -1,4 +1,4 @@
-"""Whether an engine is there, starts, and answers: for `corral engine list` and `check`."""
+"""Whether an engine is installed, starts, and answers: for `corral engine list` and `check`."""
 
 import os
 import re
@@ -32,16 +32,16 @@ _LOOK_S = 0.2
 _QUOTED = 200
 _VERSION = re.compile(r"\d+\.\d+(?:\.\d+)?(?:[\w.+-]*\w)?")
 _ADVICE = {
-    Trouble.AUTH: "it is refused: check the key that the profile names",
+    Trouble.AUTH: "its key was rejected: check the key that the profile names",
     Trouble.QUOTA: "its quota is used up: wait, or use another key",
-    Trouble.RATE: "it is limited right now: try again later",
+    Trouble.RATE: "its account is rate-limited: try again later",
     Trouble.OVERLOAD: "the model's server is overloaded: try again later",
     Trouble.NETWORK: "the model's server cannot be reached: check the network and its address",
 }
 
 
 class Probe(Struct, frozen=True, kw_only=True):
-    """What was found; None means that it was not asked."""
+    """What was found; None means that it was not tested."""
 
     type: str
     installed: bool
@@ -49,12 +49,12 @@ class Probe(Struct, frozen=True, kw_only=True):
     version: str = ""
     starts: bool | None = None
     answers: bool | None = None
-    lacking: str = ""  # a variable that the profile passes on, and that is not set
+    lacking: str = ""  # a variable that the profile passes through and that is not set
     advice: str = ""
 
 
 class Asking(Struct, frozen=True, kw_only=True):
-    """How to reach the model, to ask it one short question. That may cost a little."""
+    """How to reach the model for one short question, which may cost a little."""
 
     base_url: str = ""
     key: str = ""  # the name of the variable that holds the key
@@ -67,9 +67,9 @@ def probe(
     ask: Asking | None = None,
     stop: Event | None = None,
 ) -> Probe:
-    """Look for a profile's engine and start it for its version; with `ask`, talk to its model.
+    """Find a profile's engine and run it for its version; with `ask`, query its model.
 
-    Once `stop` is set, what was started is ended.
+    Once `stop` is set, the engine is killed.
     """
     try:
         recipe = COMMAND if profile.type == "shell" else recipe_of(profile)
@@ -82,7 +82,7 @@ def probe(
     there = Probe(type=profile.type, installed=True, path=argv[0])
     unset = [name for name in profile.env if name not in environ]
     if unset:
-        # It would be refused, or worse, find a key of its own.
+        # It would be rejected or, worse, find a key of its own.
         advice = f"{unset[0]} is not set: export it, then try again"
         ask, there = None, replace(there, lacking=unset[0], advice=advice)
     if recipe is COMMAND or (recipe.type == "command" and profile.transport == "acp"):
@@ -98,7 +98,7 @@ def probe(
         ended, run = _asked(recipe, job, environ, stop)
     if ended is not None and ended.trouble is None:
         return replace(starts, answers=True)
-    advice = f"it says nothing that is understood ({run.how}): is it too old? {recipe.install}"
+    advice = f"its output was not understood ({run.how}): is it too old? {recipe.install}"
     if ended and ended.trouble:
         advice = _ADVICE.get(ended.trouble, ended.text)
     return replace(starts, answers=False, advice=advice)
@@ -157,7 +157,7 @@ def _asked(
 
 
 class _Run(Struct, frozen=True):
-    """What a program said, and how it ended."""
+    """A program's output, and how it ended."""
 
     output: bytes
     errors: bytes
@@ -181,7 +181,7 @@ def _run(
     limit_s: float,
     stop: Event,
 ) -> _Run:
-    """Run a program to its end or its limit; what it leaves behind is ended with it."""
+    """Run a program until it ends or its timeout; kill whatever it leaves behind."""
     with open(stdin or os.devnull, "rb") as given:
         try:
             process = subprocess.Popen(
@@ -203,6 +203,6 @@ def _run(
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     if said is None:
-        return _Run(*process.communicate(), f"it does not end within {limit_s:g} s")
+        return _Run(*process.communicate(), f"it did not end within {limit_s:g} s")
     code = process.returncode
     return _Run(*said, f"exit code {code}" if code >= 0 else f"signal {-code}")

@@ -1,4 +1,4 @@
-"""Every engine that Corral knows."""
+"""Every engine that Corral supports."""
 
 from corral.core.errors import NotFound
 from corral.world.engines.agents.aider import AIDER

@@ -1,7 +1,7 @@
-"""What went wrong, from a status of HTTP or from words.
+"""Classifies errors by HTTP status or by words.
 
-Words come last: they are other people's, and change. A text that fits nothing is `OTHER`, never
-silently fine.
+Words come last: they belong to others, and change. A text that matches nothing is `OTHER`, never
+success.
 """
 
 import re
@@ -43,7 +43,7 @@ _WORDS: tuple[tuple[Trouble, re.Pattern[str]], ...] = tuple(
             r"|connection (error|refused|reset|closed)|APIConnection|disconnected|premature close"
             r"|terminated|unable to connect|stream (error|ended|closed)|\b50[0-9]\b|network"
             r"|internal server|bad gateway|InternalServerError|ServiceUnavailable"
-            # Codex says so of any 5xx, whether the other side spoke of demand or not.
+            # Codex says this for any 5xx, whatever the server said.
             r"|experiencing high demand",
         ),
         (Trouble.BUDGET, r"max.?turns|max.?budget|budget.?exhausted"),
@@ -78,7 +78,7 @@ _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct",
 
 
 def trouble_of(status: int | None, text: str) -> Trouble:
-    """Return what kind of trouble this is: by its words where they say more than the status."""
+    """Classify an error: by its words where they are more precise than the status."""
     by_words = next((trouble for trouble, words in _WORDS if words.search(text)), None)
     if status is None or status < 400:
         return by_words or Trouble.OTHER
@@ -101,13 +101,13 @@ def trouble_of(status: int | None, text: str) -> Trouble:
 
 
 def retry_of(text: str) -> float | None:
-    """Return the wait that a text asks for, in seconds: "in 2 days 3 hours", "after 17h7m47s"."""
+    """Return the retry delay in a text, in seconds: "in 2 days 3 hours", "after 17h7m47s"."""
     found = _RETRY.search(text)
     return duration_of(found.group(1)) if found else None
 
 
 def duration_of(text: str) -> float | None:
-    """Return the seconds of a text that is nothing but a time: "6m0s", "1 hour and 2 minutes"."""
+    """Return the seconds of a text that is only a duration: "6m0s", "1 hour and 2 minutes"."""
     if not _DURATION.fullmatch(text):
         return None
     parts = _AMOUNT.findall(text)
@@ -121,7 +121,7 @@ def _seconds(unit: str) -> float:
 def reset_of(text: str, now: datetime | None = None) -> int | None:
     """Return when a limit ends, in milliseconds since the epoch, if a text says so.
 
-    A time of day is the next one; without a zone it is meant where we are.
+    A time of day means its next occurrence; without a zone, in the local one.
     """
     if found := _EPOCH.search(text):
         return int(found.group(1) + (found.group(2) or "000"))
@@ -151,7 +151,7 @@ def _ms(date: datetime) -> int:
 
 
 def status_in(text: str) -> int | None:
-    """Return the status of HTTP that a text names, if it names one."""
+    """Return the HTTP status that a text mentions, if any."""
     found = re.search(
         r"(?:status(?: ?code)?|HTTP(?:/\d(?:\.\d)?)?|error(?: code)?|\bcode)\W{0,3}([45]\d\d)\b"
         r"|^\W*([45]\d\d)\b",

@@ -172,7 +172,7 @@ def test_one_that_gives_up_after_a_silence_met_trouble(
         msgspec.json.decode(line[1:], type=AnyFact)
         for line in capfdbinary.readouterr().out.splitlines()
     ]
-    text = "given up after 0 s without a word"
+    text = "gave up after 0 s of silence"
     assert facts == [Turn(model=True), Limited(Trouble.NETWORK, text=text), Turn(model=False)]
 
 

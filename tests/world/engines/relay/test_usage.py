@@ -7,7 +7,7 @@ import pytest
 
 from corral.core.engine.facts import Spent
 from corral.world.engines.relay import usage
-from corral.world.engines.relay.usage import Hearing, spent_of
+from corral.world.engines.relay.usage import ResponseReader, spent_of
 from tests.standin import anthropic, gemini, openai_chat, openai_responses
 from tests.standin.talk import Answer, Reply, Usage
 
@@ -27,7 +27,7 @@ def streamed(reply: Reply) -> bytes:
 
 
 def read(text: bytes, *, events: bool, at_once: int) -> Spent | None:
-    heard = Hearing(events=events)
+    heard = ResponseReader(events=events)
     for start in range(0, len(text), at_once):
         heard.feed(text[start : start + at_once])
     assert heard.error == ""
@@ -95,7 +95,7 @@ def test_what_is_too_long_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_an_answer_that_fails_in_its_middle_says_why(event: dict[str, Any], word: str) -> None:
-    heard = Hearing(events=True)
+    heard = ResponseReader(events=True)
     heard.feed(b'data: {"type": "response.created", "response": {"error": null}}\n\n')
     assert heard.error == ""
     heard.feed(f"event: error\ndata: {json.dumps(event)}\n\n".encode())

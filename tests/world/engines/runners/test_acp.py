@@ -171,7 +171,7 @@ def test_a_flood_of_questions_is_answered(tmp_path: Path) -> None:
         ("no-start", "x", 3, Trouble.AUTH, "exit code 7"),
         ("old", "x", 3, Trouble.OTHER, "version 99"),
         ("login", "x", 1, Trouble.AUTH, "Authentication required"),
-        ("not-of-the-protocol", "x", 3, Trouble.OTHER, "not of the protocol: sessionId"),
+        ("not-of-the-protocol", "x", 3, Trouble.OTHER, "breaks the protocol: sessionId"),
     ],
 )
 def test_how_it_can_go_wrong(

@@ -1,7 +1,7 @@
-"""How long a limit lasts, as the answer says that refuses a request: pure.
+"""How long a rate limit lasts, according to the response that refused a request. Pure.
 
-A wait that is meant for this request comes first; when some limit is renewed counts only if that
-limit is the one that was met. What is said in words comes last.
+A delay meant for this request comes first. The reset time of a limit counts only if that limit is
+exhausted. Times found in words come last.
 """
 
 import re
@@ -15,19 +15,19 @@ from corral.world.engines.troubles import duration_of, reset_of, retry_of
 
 _DELAY = re.compile(r'"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"')  # of Google's RetryInfo
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
-_EPOCH_S, _EPOCH_MS = 1e9, 1e12  # larger numbers are dates, not waits
+_EPOCH_S, _EPOCH_MS = 1e9, 1e12  # larger numbers are dates, not delays
 _TOO_MANY = 429
 
 
 class Wait(Struct, frozen=True):
-    """For so many seconds, or until a time in milliseconds since the epoch; None: not said."""
+    """A delay in seconds, or a time in milliseconds since the epoch; None if not given."""
 
     retry_s: float | None = None
     reset_at: int | None = None
 
 
 def wait_of(status: int, headers: Mapping[str, str], said: str) -> Wait:
-    """Return how long to wait, by an answer's headers (their names in small letters) and body."""
+    """Return how long to wait, from a response's headers (with lower-case names) and body."""
     return (
         _asked(headers)
         or _delay(said)
@@ -46,7 +46,7 @@ def _asked(headers: Mapping[str, str]) -> Wait | None:
     try:
         return Wait(reset_at=_ms(parsedate_to_datetime(after))) if after else None
     except ValueError:
-        return None  # neither a number nor a date: it says nothing
+        return None  # neither a number nor a date
 
 
 def _delay(said: str) -> Wait | None:
@@ -55,7 +55,7 @@ def _delay(said: str) -> Wait | None:
 
 
 def _renewed(headers: Mapping[str, str]) -> Wait | None:
-    """Return when the last of the limits is renewed that are used up."""
+    """Return when the last of the exhausted limits is reset."""
     found = [
         _time(value)
         for name, value in headers.items()

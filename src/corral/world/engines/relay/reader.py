@@ -1,7 +1,7 @@
-"""An engine behind the relay: how it is started, and what is made of two accounts of one run.
+"""An engine behind the relay: how it is started, and how the two reports of one run are merged.
 
-Of its requests the relay knows more than the engine says: the status, the wait that was asked
-for, the tokens of each answer while the run goes on. All else is up to the engine to tell.
+About requests the relay knows more than the engine says: the status, the retry delay, and the
+tokens of each response during the run. Everything else comes from the engine.
 """
 
 import sys
@@ -13,18 +13,18 @@ from msgspec.structs import replace
 from corral.core.engine.facts import AnyFact, Began, Fact, Finished, Limited, Spent, Trouble, Turn
 from corral.world.engines.recipe import EngineJob, OutputReader, Prepared, Recipe, Stream
 
-PLACE = "http://relay.corral.invalid"  # stands for the relay's address, which it knows itself
-MARK = b"\x1e"  # begins each of its facts: no engine and no model begins a line so
+PLACE = "http://relay.corral.invalid"  # a placeholder that the relay replaces by its own address
+MARK = b"\x1e"  # begins each of the relay's facts; no engine starts a line like this
 
 _DECODER: msgspec.json.Decoder[AnyFact] = msgspec.json.Decoder(AnyFact)
-# An engine finds a way around these, or ends: as long as it does not, they limit nobody.
+# The engine recovers from these, or ends: until it ends, they are not limits.
 _ITS_OWN = frozenset({Trouble.OVERFLOW, Trouble.REQUEST})
-# Trouble that no answer of a model's server is about.
+# Trouble that is never about a response of the model's server.
 _AT_HOME = frozenset({Trouble.SESSION, Trouble.BUDGET})
 
 
 def prepared(recipe: Recipe, job: EngineJob) -> Prepared:
-    """Return what to run: the engine behind a relay, if it can be told where its model is."""
+    """Return what to run: the engine behind a relay, if its model's address can be set."""
     origin = _origin(recipe.upstream(job))
     if not origin:
         return recipe.prepare(job)
@@ -35,19 +35,19 @@ def prepared(recipe: Recipe, job: EngineJob) -> Prepared:
 
 def argv_of(upstream: str, program: list[str]) -> list[str]:
     """Return the command that runs a program behind a relay."""
-    # Isolated: neither the session's tree nor its variables can put a module in our way.
+    # Isolated: neither the session's tree nor its variables can inject a module.
     python = [sys.executable, "-I", "-X", "utf8", "-m", "corral.world.engines.relay.server"]
     return [*python, upstream, *program]
 
 
 def reader(recipe: Recipe, job: EngineJob) -> OutputReader:
-    """Return what reads the output of `prepared`."""
+    """Return the reader for the output of `prepared`."""
     inner = recipe.reader(job)
     return RelayedReader(recipe, job, inner) if _origin(recipe.upstream(job)) else inner
 
 
 def _origin(url: str) -> str:
-    """Return the part of an address that the relay takes the place of; empty if it cannot."""
+    """Return the part of an address that the relay replaces; empty if it cannot."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
         return ""
@@ -59,11 +59,11 @@ class RelayedReader:
         self._inner = inner
         self._counts = not recipe.counts
         self._model = job.model
-        self._refusal: Limited | None = None  # the last answer, if it was one
+        self._refusal: Limited | None = None  # the last response, if it was a refusal
         self._seen = Spent()  # by the relay
         self._told: Spent | None = None  # by the engine, of the whole run
         self._ended = False
-        self._passed = False  # the relay was used: behind a proxy it is not
+        self._passed = False  # the relay was used: not so behind a proxy
 
     def feed(self, line: bytes, stream: Stream) -> list[Fact]:
         if stream == "out" and line.startswith(MARK):
@@ -78,11 +78,11 @@ class RelayedReader:
         return facts
 
     def _passing(self, line: bytes) -> list[Fact]:
-        """Take what the relay tells."""
+        """Read a fact of the relay."""
         try:
             fact = _DECODER.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError):
-            return []  # it was cut
+            return []  # truncated
         self._passed = True
         if isinstance(fact, Spent):
             return self._counted(fact) if self._counts else []
@@ -95,7 +95,7 @@ class RelayedReader:
         return [fact]
 
     def _both(self, facts: list[Fact]) -> list[Fact]:
-        """Take what the engine tells, and add what is known of it."""
+        """Complete the engine's facts by what the relay knows."""
         return [known for fact in facts for known in self._known(fact)]
 
     def _known(self, fact: Fact) -> list[Fact]:
@@ -103,7 +103,7 @@ class RelayedReader:
             case Began():
                 self._model = fact.model or self._model
             case Limited() if _limits(self._refusal) and fact.reset_at is None:
-                return []  # was told already, and better
+                return []  # the relay reported it already, with more detail
             case Finished():
                 self._ended = True
                 return [self._end(fact)]
@@ -111,7 +111,7 @@ class RelayedReader:
                 self._told = fact
                 return [self._sum()]
             case Spent() if self._counts and self._passed:
-                return []  # the relay tells it of each answer
+                return []  # the relay reports it for each response
         return [fact]
 
     def _end(self, fact: Finished) -> Finished:
@@ -122,13 +122,13 @@ class RelayedReader:
         return replace(fact, trouble=met.trouble, retry_s=met.retry_s, reset_at=reset_at)
 
     def _counted(self, spent: Spent) -> list[Fact]:
-        """Add one answer up; the engine may have added it up before us."""
+        """Add up one response; the engine may have reported its total already."""
         spent = replace(spent, model=self._model or spent.model)
         self._seen = _plus(self._seen, spent)
         return [spent] if self._told is None else [self._sum()]
 
     def _sum(self) -> Spent:
-        """Return what was used in all: it is counted twice, and whoever saw more is right."""
+        """Return the total usage: of the two counts, the larger one."""
         told = self._told
         assert told is not None
         if _tokens(told) >= _tokens(self._seen):
@@ -142,12 +142,8 @@ def _limits(refusal: Limited | None) -> bool:
 
 
 def _plus(one: Spent, other: Spent) -> Spent:
-    return Spent(
-        one.fresh + other.fresh,
-        one.cached + other.cached,
-        one.output + other.output,
-        model=other.model,
-    )
+    fresh, cached = one.fresh + other.fresh, one.cached + other.cached
+    return Spent(fresh, cached, one.output + other.output, model=other.model)
 
 
 def _tokens(spent: Spent) -> int:

@@ -1,13 +1,12 @@
-"""Passes an engine's requests on to its model, and tells what is seen of them.
+"""Forwards an engine's requests to its model, and reports what it sees of them.
 
     python -m corral.world.engines.relay.server UPSTREAM PROGRAM ...
 
-An engine tells little of what it meets: some are silent until they end, most keep to themselves for
-how long they were refused. Such an engine is started by this program and finds its model at an
-address on loopback, which is put wherever `PLACE` stands in its arguments and variables. All passes
-through as it is, both ways, keys included; nothing of it is kept. What is told, as facts, is whose
-turn it is, what was used, and what went wrong: by the status of HTTP, not by words of the engine.
-How long an answer may take is not decided here, but by whoever reads the facts (`relayed`).
+Engines report little: some are silent until they end, and most do not say how long a rate limit
+lasts. The relay starts such an engine and replaces `PLACE` in its arguments and variables by a
+loopback address. Everything is forwarded unchanged in both directions, keys included, and nothing
+is stored. Its facts say whose turn it is, what was used, and what went wrong, from the HTTP status
+rather than the engine's words. Whoever reads the facts (`relay.reader`) decides on timeouts.
 """
 
 import os
@@ -33,7 +32,7 @@ from corral.core.engine.facts import Fact, Finished, Limited, Trouble, Turn
 from corral.core.redaction import redacted
 from corral.world.engines.relay.limits import wait_of
 from corral.world.engines.relay.reader import MARK, PLACE
-from corral.world.engines.relay.usage import Hearing
+from corral.world.engines.relay.usage import ResponseReader
 from corral.world.engines.runners.emit import shortened, write
 from corral.world.engines.troubles import reset_of, retry_of, trouble_of
 
@@ -41,17 +40,17 @@ _HOP = frozenset(
     {"connection", "keep-alive", "proxy-authorization", "te", "trailer", "transfer-encoding"}
     | {"upgrade", "expect"}
 )
-_ASKED = _HOP | {"host", "accept-encoding"}  # of a request: these are for us, or ours to say
+_ASKED = _HOP | {"host", "accept-encoding"}  # request headers that are meant for us, or that we set
 _PROXIES = frozenset({"http_proxy", "https_proxy", "all_proxy"})
 _CONNECT_S = 60
-_LOOK_S = 1.0  # between two looks whether the engine still waits
-_SURE_S = 1.0  # an answer that goes on for so long has begun; some break off at once
-_AGAIN_S = 5.0  # between two signs of life of one answer
-_SILENT_S = 5.0  # whoever hangs up after so much silence does so because of it
-_LINE_S = 5.0  # how long facts wait for the engine to end its line
-_SETTLE_S = 2.0  # how long requests may take to end after the engine has
+_LOOK_S = 1.0  # between checks that the engine still waits
+_SURE_S = 1.0  # a response has begun once it lasts this long; some break off at once
+_AGAIN_S = 5.0  # between two signs of life of one response
+_SILENT_S = 5.0  # a client that hangs up after this much silence does so because of it
+_LINE_S = 5.0  # how long facts wait for the engine to finish its line
+_SETTLE_S = 2.0  # how long requests may outlive the engine
 _SIGNAL_S = 0.5
-_RARELY_S = 3600.0  # it is never asked to stop serving: it ends with the engine
+_RARELY_S = 3600.0  # poll interval of a server that ends with the engine
 _LONGEST_ERROR = 64 << 10
 _AT_ONCE = 64 << 10
 _QUOTED = 400
@@ -59,11 +58,11 @@ _CANNOT = 127
 
 
 class Printer:
-    """The standard output, which the engine and the relay share: facts stand between its lines."""
+    """Standard output, shared by the engine and the relay: facts go between the engine's lines."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._between = True  # two lines of the engine
+        self._between = True  # at the beginning of a line
         self._waiting: list[bytes] = []
 
     def tell(self, fact: Fact) -> None:
@@ -73,7 +72,7 @@ class Printer:
                 self._release()
 
     def take(self, data: bytes) -> None:
-        """Print what the engine has printed."""
+        """Print the engine's output."""
         if not data:
             return
         with self._lock:
@@ -85,7 +84,7 @@ class Printer:
             self._between = data.endswith(b"\n")
 
     def interrupt(self) -> None:
-        """Let the facts out although the engine has not ended its line: it may never do so."""
+        """Print the waiting facts in the middle of a line: the engine may never finish it."""
         with self._lock:
             if self._waiting:
                 write(b"" if self._between else b"\n")
@@ -106,8 +105,8 @@ class Relay(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.upstream: SplitResult = urlsplit(upstream)
         self.tell = printer.tell
-        self._under_way = 0
-        self._refusal: Limited | None = None  # of one, while others are still under way
+        self._in_flight = 0
+        self._refusal: Limited | None = None  # of one request, while others are in flight
         self._changed = threading.Condition()
 
     @property
@@ -116,24 +115,24 @@ class Relay(ThreadingHTTPServer):
 
     def begun(self) -> None:
         with self._changed:
-            self._under_way += 1
+            self._in_flight += 1
             self.tell(Turn(model=True))
 
     def heard(self) -> None:
-        """Tell that the model answers."""
+        """Report that the model is responding."""
         with self._changed:
             self._refusal = None
             self.tell(Turn(model=True, heard=True))
 
     def ended(self, refusal: Limited | None, *, heard: bool) -> None:
-        """Give the turn back to the engine, once it waits for nothing any more.
+        """Give the turn back to the engine once it has no request in flight.
 
-        What was refused counts only then: whoever is being answered is not limited.
+        Only then does a refusal count: an engine that gets responses is not limited.
         """
         with self._changed:
-            self._under_way -= 1
+            self._in_flight -= 1
             self._refusal = refusal or (None if heard else self._refusal)
-            if self._under_way:
+            if self._in_flight:
                 if heard:
                     self.tell(Turn(model=True, heard=True))
                 return
@@ -144,9 +143,9 @@ class Relay(ThreadingHTTPServer):
             self._changed.notify_all()
 
     def settle(self) -> None:
-        """Wait for requests to end, but not for long."""
+        """Wait briefly for requests to end."""
         with self._changed:
-            self._changed.wait_for(lambda: not self._under_way, _SETTLE_S)
+            self._changed.wait_for(lambda: not self._in_flight, _SETTLE_S)
 
     def connection(self) -> HTTPConnection:
         host, port = self.upstream.hostname or "", self.upstream.port
@@ -157,21 +156,21 @@ class Relay(ThreadingHTTPServer):
     @cached_property
     def _trusted(self) -> ssl.SSLContext:
         context = ssl.create_default_context()
-        if extra := os.environ.get("NODE_EXTRA_CA_CERTS"):  # most engines would trust those
+        if extra := os.environ.get("NODE_EXTRA_CA_CERTS"):  # as most engines do
             context.load_verify_locations(extra)
         return context
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         error = sys.exception()
-        if not isinstance(error, ConnectionError):  # engines may hang up on us
-            # Its own words may have a header in them.
+        if not isinstance(error, ConnectionError):  # engines may hang up
+            # Only its type: its message may contain a header.
             print(f"relay: {type(error).__name__}", file=sys.stderr, flush=True)
 
 
 class _Handler(BaseHTTPRequestHandler):
     server: Relay
     protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True  # else small events of a stream wait for each other
+    disable_nagle_algorithm = True  # else small events of a stream are delayed
 
     def do_GET(self) -> None:
         self._pass_on()
@@ -179,12 +178,12 @@ class _Handler(BaseHTTPRequestHandler):
     do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = do_GET
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Stay quiet: paths and headers are nobody's business."""
+        """Log nothing: paths and headers are private."""
 
     def _pass_on(self) -> None:
         self._over, self._ending = threading.Event(), threading.Lock()
         self._heard_at = time.monotonic()
-        # All else (which models there are) is no turn of the model.
+        # Other requests, such as listing models, are not turns.
         self._counts = self.command == "POST"
         if self._counts:
             self.server.begun()
@@ -206,42 +205,42 @@ class _Handler(BaseHTTPRequestHandler):
         with _upstream():
             connection.connect()
             if self._over.is_set():
-                raise _Left  # it was not waited for
-            # From here on a silence is for the harness to judge: it knows how long is too long.
+                raise _Left  # the engine did not wait
+            # From here on the watchdog judges silence: it knows how long is too long.
             connection.sock.settimeout(None)
             connection.putrequest(self.command, self.path, skip_accept_encoding=True)
             for name, value in self.headers.items():
                 if name.lower() not in _ASKED:
                     connection.putheader(name, value)
-            connection.putheader("Accept-Encoding", "identity")  # it is to be read here, too
+            connection.putheader("Accept-Encoding", "identity")  # so that we can read it
             if chunked:
                 connection.putheader("Transfer-Encoding", "chunked")
             body = self._chunks() if chunked else self._whole(length)
             try:
                 connection.endheaders(body if chunked or length else None, encode_chunked=chunked)
             except BrokenPipeError:
-                # It may have answered before it had heard all, to say that it was too much.
+                # The server may have responded early, because the request is too large.
                 self.close_connection = True
             return connection.getresponse()
 
     def _until_left(self, connection: HTTPConnection) -> None:
-        """Give a request up when the engine does: nobody else would end the wait for its answer."""
+        """Abandon the request when the engine does; otherwise the wait would never end."""
         while not self._over.is_set():
             if self._waits():
                 continue
             self._end_turn(self._in_vain())
-            with suppress(OSError, AttributeError):  # there may be no connection yet, or none
+            with suppress(OSError, AttributeError):  # there may be no connection, or not yet
                 connection.sock.shutdown(socket.SHUT_RDWR)
 
     def _in_vain(self) -> Limited | None:
-        """Say why the engine hung up, if its model was silent: some do, and ask again, unheard."""
+        """Say why the engine hung up, if its model was silent: some retry without saying so."""
         silent = time.monotonic() - self._heard_at
         if silent < _SILENT_S:
             return None
-        return Limited(Trouble.NETWORK, text=f"given up after {silent:.0f} s without a word")
+        return Limited(Trouble.NETWORK, text=f"gave up after {silent:.0f} s of silence")
 
     def _waits(self) -> bool:
-        """Look for a while whether the engine is still there."""
+        """Check for a second whether the engine is still there."""
         try:
             if not select.select([self.connection], [], [], _LOOK_S)[0]:
                 return True
@@ -249,7 +248,7 @@ class _Handler(BaseHTTPRequestHandler):
                 return False
         except BlockingIOError:
             return True
-        except (OSError, ValueError):  # reset by the engine, or closed after an answer
+        except (OSError, ValueError):  # reset by the engine, or closed after a response
             return False
         self._over.wait(_LOOK_S)  # it has sent its next request already
         return True
@@ -285,7 +284,7 @@ class _Handler(BaseHTTPRequestHandler):
         refused = answer.status >= 400
         begin = b""
         if refused:
-            # First said, then passed on: what the engine does next comes after it.
+            # Report before forwarding, so that the engine's reaction comes after it.
             with _upstream():
                 begin = answer.read(_LONGEST_ERROR)
             self._end_turn(_refusal(answer, begin.decode("utf-8", "replace")))
@@ -296,26 +295,26 @@ class _Handler(BaseHTTPRequestHandler):
             self._end_turn(heard=True)
             return
         self._send(begin, whole=length is not None)
-        hearing = Hearing(events="event-stream" in (answer.getheader("content-type") or ""))
+        response = ResponseReader(events="event-stream" in (answer.getheader("content-type") or ""))
         try:
-            self._flow(answer, hearing, whole=length is not None)
+            self._flow(answer, response, whole=length is not None)
         finally:
-            # Also of an answer that was cut, or that the engine has heard enough of.
-            spent = hearing.spent() if self._counts and not refused else None
+            # Also for a response that was cut off, or that the engine abandoned.
+            spent = response.spent() if self._counts and not refused else None
             if spent:
                 self.server.tell(spent)
         if length is not None and answer.length:
             raise _Lost("cut off: the answer is too short")
-        failure = _failure(hearing.error)
+        failure = _failure(response.error)
         self._end_turn(failure, heard=failure is None)
         if length is None:
             self.wfile.write(b"0\r\n\r\n")
 
-    def _flow(self, answer: HTTPResponse, hearing: Hearing, *, whole: bool) -> None:
-        """Pass the rest of an answer on, as it comes."""
+    def _flow(self, answer: HTTPResponse, response: ResponseReader, *, whole: bool) -> None:
+        """Forward the rest of a response as it arrives."""
         due = time.monotonic() + _SURE_S
         while data := _read(answer):
-            hearing.feed(data)
+            response.feed(data)
             self._heard_at = time.monotonic()
             if self._counts and not self._over.is_set() and self._heard_at > due:
                 due = self._heard_at + _AGAIN_S
@@ -337,7 +336,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def _leave(self, how: str) -> None:
-        """Leave the engine without an answer, as its model left us."""
+        """Drop the engine's connection, as the server dropped ours."""
         self._end_turn(Limited(Trouble.NETWORK, text=how))
         self.close_connection = True
         with suppress(OSError):  # it may have gone first
@@ -345,16 +344,16 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 class _Lost(Exception):
-    """The other side is not there, or is not there any more."""
+    """The server cannot be reached, or has gone away."""
 
 
 class _Left(Exception):
-    """The engine does not wait for its request any more, or is gone in the middle of it."""
+    """The engine has abandoned its request."""
 
 
 @contextmanager
 def _upstream() -> Iterator[None]:
-    """Tell errors of the other side from those of the engine."""
+    """Distinguish the server's errors from the engine's."""
     try:
         yield
     except (HTTPException, OSError) as error:
@@ -375,7 +374,7 @@ def _refusal(answer: HTTPResponse, said: str) -> Limited:
 
 
 def _failure(said: str) -> Limited | None:
-    """Return what went wrong in the middle of an answer; None if its words are not known."""
+    """Return the error in the middle of a response; None if it is not recognized."""
     trouble = trouble_of(None, said)
     if not said or trouble is Trouble.OTHER:
         return None
@@ -383,18 +382,18 @@ def _failure(said: str) -> Limited | None:
 
 
 def _quoted(text: str) -> str:
-    """Make words of the other side fit for a fact; it may have repeated the key to us."""
+    """Shorten the server's words for a fact, and redact them: they may repeat the key."""
     return shortened(redacted(" ".join(text.split())), _QUOTED)
 
 
 def main(upstream: str, *program: str) -> int:
     printer = Printer()
     relay = Relay(upstream, printer)
-    # Who is told to use a proxy could not find us, so that engine speaks for itself.
+    # An engine that uses a proxy could not reach us, so it talks to its model directly.
     proxied = any(name.lower() in _PROXIES for name in os.environ)
     address = upstream if proxied else relay.url
     threading.Thread(target=relay.serve_forever, args=(_RARELY_S,), daemon=True).start()
-    asked: list[int] = []  # to end, perhaps before there is an engine
+    asked: list[int] = []  # signals, perhaps from before the engine started
     running: list[subprocess.Popen[bytes]] = []
 
     def pass_on(number: int, _: object) -> None:
@@ -424,14 +423,14 @@ def main(upstream: str, *program: str) -> int:
 
 
 def _signal_later(engine: subprocess.Popen[bytes], number: int) -> None:
-    """Pass a signal on that the engine has not had: the shim sends it one of its own."""
+    """Forward a signal, later, in case the shim did not send it to the engine as well."""
     timer = threading.Timer(_SIGNAL_S, engine.send_signal, [number])
     timer.daemon = True
     timer.start()
 
 
 def _print_until_end(engine: subprocess.Popen[bytes], printer: Printer) -> None:
-    """Print what an engine prints until it has ended, whoever else still holds its output."""
+    """Print the engine's output until the engine ends, even if a child holds the pipe open."""
     assert engine.stdout is not None
     source, end = engine.stdout.fileno(), os.pidfd_open(engine.pid)
     waited = [source, end]

@@ -1,9 +1,9 @@
-"""What a model's answer says about itself, read while it passes: pure, in bounded memory.
+"""Reads usage and errors from a model's response while it streams. Pure, in bounded memory.
 
-That is what it has used, and what went wrong in its middle, when the status had long been sent. One
-reading does for Anthropic's Messages, OpenAI's Chat and Responses, and Gemini: each names its
-figures once or several times in an answer, every time anew, so the last word on each one holds.
-An answer is a stream of events (`data: {…}` lines) or one JSON text.
+Errors matter too: they may occur long after the status was sent. One reader serves Anthropic
+Messages, OpenAI Chat and Responses, and Gemini: each gives its figures once or several times, and
+the last value of each one holds. A response is a stream of events (`data: {…}` lines) or one JSON
+text.
 """
 
 from typing import Any
@@ -12,22 +12,22 @@ import msgspec
 
 from corral.core.engine.facts import Spent
 
-_LONGEST = 8 << 20  # bytes of a line, or of an answer that is no stream; a longer one says nothing
-_MARKS = (b'"usage', b'"error"')  # are in every event that matters, and in few others
+_LONGEST = 8 << 20  # bytes of a line, or of a whole response; a longer one is ignored
+_MARKS = (b'"usage', b'"error"')  # in every event that matters, and in few others
 _WORDS = 2000  # characters of an error
-_HOLDERS = ("message", "response")  # events that have an answer, or its beginning, in them
+_HOLDERS = ("message", "response")  # in events that contain a response, or its beginning
 
 
-class Hearing:
-    """One answer, as far as it has passed."""
+class ResponseReader:
+    """One response, as far as it has arrived."""
 
     def __init__(self, *, events: bool) -> None:
         self._events = events
         self._rest = bytearray()
-        self._lost = False  # what is in the rest's place was too long
+        self._lost = False  # the current line was too long
         self._usage: dict[str, Any] = {}
         self._model = ""
-        self.error = ""  # in the words of the other side
+        self.error = ""  # in the server's words
 
     def feed(self, data: bytes) -> None:
         *lines, rest = data.split(b"\n") if self._events else [data]
@@ -37,7 +37,7 @@ class Hearing:
         self._keep(rest)
 
     def spent(self) -> Spent | None:
-        """Return what was used, once the answer has ended; None if it does not say."""
+        """Return the usage of a response that has ended; None if it does not say."""
         self._take()
         return spent_of(self._usage, self._model)
 
@@ -49,7 +49,7 @@ class Hearing:
             self._rest += data
 
     def _take(self) -> None:
-        """Read the text that is complete now."""
+        """Read the line that is now complete."""
         text = bytes(self._rest)
         self._rest.clear()
         self._lost = False
@@ -60,7 +60,7 @@ class Hearing:
         try:
             event = msgspec.json.decode(text)
         except (msgspec.DecodeError, UnicodeDecodeError):
-            return  # an answer that was cut, or says something else
+            return  # truncated, or something else
         for one in event if isinstance(event, list) else [event]:
             if isinstance(one, dict):
                 self._note(one)
@@ -77,7 +77,7 @@ class Hearing:
 
 
 def spent_of(usage: dict[str, Any], model: str = "") -> Spent | None:
-    """Return what was used, by the figures of any of the protocols; None if there are none."""
+    """Return the usage from the figures of any of the protocols; None if there are none."""
     if "promptTokenCount" in usage:
         cached = _count(usage, "cachedContentTokenCount")
         sent = _count(usage, "promptTokenCount") + _count(usage, "toolUsePromptTokenCount")
@@ -88,7 +88,7 @@ def spent_of(usage: dict[str, Any], model: str = "") -> Spent | None:
         sent, output = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
         return Spent(sent - cached, cached, output, model=model)
     if "input_tokens" in usage:
-        # With Responses, what was cached is a part of the input; with Messages it comes on top.
+        # In Responses, cached tokens are part of the input; in Messages they are extra.
         within = _count(usage.get("input_tokens_details"), "cached_tokens")
         fresh = _count(usage, "input_tokens") - within
         return Spent(

@@ -1,6 +1,7 @@
-"""What a runner prints: facts as JSON lines, and remarks that can never be taken for one.
+"""What a runner prints: facts as JSON lines, and remarks that cannot be mistaken for facts.
 
-The shim gives standard output and standard error one file, so both go through here, as whole lines.
+The shim sends standard output and standard error to one file, so both go through here as whole
+lines.
 """
 
 import os
@@ -18,14 +19,14 @@ def tell(fact: Fact) -> None:
 
 
 def remark(text: str) -> None:
-    """Print words that are no fact: what the program wrote beside its protocol."""
+    """Print words that are not a fact: what the program wrote outside of its protocol."""
     shown = "".join(c if c.isprintable() else " " for c in text)[:_LONGEST].rstrip()
     if shown:
         write(b"# " + shown.encode("utf-8", "replace") + b"\n")
 
 
 def shortened(text: str, most: int = _LONGEST) -> str:
-    """Return a text that is short enough for a fact."""
+    """Return a text shortened for use in a fact."""
     return text if len(text) <= most else text[: most - 1] + "…"
 
 

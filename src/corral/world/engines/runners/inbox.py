@@ -1,16 +1,16 @@
-"""Text for a session that runs: a folder of files in its room, each consumed exactly once.
+"""Text for a running session: a folder of files in its room, each consumed exactly once.
 
-    inbox/m-7.json          written by the witness (`put`), atomically, once for each message
-    inbox/007.json          written by anyone (`send`), atomically, numbers never used twice
+    inbox/m-7.json          written by the witness (`put`), atomically, once per message
+    inbox/007.json          written by anyone (`send`), atomically, numbers never reused
     inbox/taken/m-7.json    the runner has it and is handing it to its program
     inbox/done/m-7.json     the program has it; says how that was proved
-    inbox/open.json         a runner reads this inbox; which kind of runner
+    inbox/open.json         a runner reads this inbox; its kind
     inbox/knock             there are messages: the runner says when its program is between turns
-    inbox/nothing           the messages are gone meanwhile: the runner need not wait for them
+    inbox/nothing           the messages are gone: the runner need not wait for them
 
-Handing over and recording that it was handed over cannot be one step, so a runner that was killed
-between the two leaves its message in `taken`. The next runner of the same session finds it there
-(`doubtful`), and asks the program's own record whether it has the text before it says it again.
+Delivering a text and recording the delivery cannot be one step, so a runner killed between the two
+leaves its message in `taken`. The session's next runner finds it there (`doubtful`) and looks it up
+in the program's own record before sending it again.
 """
 
 import fcntl
@@ -36,16 +36,16 @@ class DeliveryProof(StrEnum):
 
     RECORD = "record"  # the program itself says so: its protocol, its transcript
     SCREEN = "screen"  # it was seen on its screen
-    NONE = "none"  # it was handed over, and nothing shows that it arrived
+    NONE = "none"  # it was sent, and nothing shows that it arrived
 
 
 class InboxMessage(Struct, frozen=True, omit_defaults=True):
     name: str
-    text: str  # as it is meant
+    text: str  # as it was written
     answers: str = ""  # the question that this answers, by its `call`
     by: str = ""
-    told: str = ""  # as it is said to an agent: with its number, and who sent it
-    plain: bool = False  # to be typed as it is
+    told: str = ""  # as an agent sees it: with its number and sender
+    plain: bool = False  # to be typed verbatim
     proof: DeliveryProof | None = None
 
     @property
@@ -58,13 +58,13 @@ class InboxMessage(Struct, frozen=True, omit_defaults=True):
 
 
 class InboxReader(Struct, frozen=True):
-    """Who reads an inbox."""
+    """The runner that reads an inbox."""
 
     kind: str
 
 
 def send(room: str, text: str, *, answers: str = "", by: str = "") -> str:
-    """Leave a text for the runner of this room; return its name."""
+    """Put a text into the inbox of a room; return its name."""
     if not text.strip():
         raise BadInput("there is no text to send")
     if len(text.encode()) > LONGEST:
@@ -78,7 +78,7 @@ def send(room: str, text: str, *, answers: str = "", by: str = "") -> str:
 
 
 def put(room: str, message: InboxMessage) -> None:
-    """Leave a message of the log for the runner of this room; one that is there is left alone."""
+    """Put a message of the log into the inbox of a room, unless it is there already."""
     folder = _made(room)
     with _locked(folder):
         if not any(message.name in _names(folder, place) for place in _PLACES):
@@ -86,23 +86,23 @@ def put(room: str, message: InboxMessage) -> None:
 
 
 def withdraw(room: str, name: str) -> None:
-    """Take back a message that no runner has taken; only while none runs."""
+    """Withdraw a message that no runner has taken; only while no runner runs."""
     with suppress(FileNotFoundError):
         os.unlink(join(room, _FOLDER, f"{name}.json"))
 
 
 def taken(room: str, name: str) -> bool:
-    """Say whether a runner took a message and did not say that it was delivered."""
+    """Say whether a runner took a message and did not record its delivery."""
     return isfile(join(room, _FOLDER, _TAKEN, f"{name}.json")) and receipt(room, name) is None
 
 
 def knock(room: str) -> None:
-    """Have the runner say when its program is between two turns."""
+    """Ask the runner to say when its program is between two turns."""
     _sign(join(_made(room), _KNOCK))
 
 
 def dismiss(room: str) -> None:
-    """Have the runner wait for nothing: who knocked has nothing to say any more."""
+    """Tell the runner that there is nothing to wait for any more."""
     _sign(join(_made(room), _NOTHING))
 
 
@@ -112,7 +112,7 @@ def _sign(path: str) -> None:
 
 
 def receipt(room: str, name: str) -> DeliveryProof | None:
-    """Say how it is known that the program has a text; None while it has not."""
+    """Return how it is known that the program has a text; None while it does not."""
     message = _read(join(room, _FOLDER, _DONE, f"{name}.json"))
     return message.proof if message else None
 
@@ -127,19 +127,19 @@ def reader_of(room: str) -> str:
 
 
 def done_folder(room: str) -> str:
-    """Return where receipts appear, for whoever waits for one."""
+    """Return the folder in which receipts appear."""
     return join(_made(room), _DONE)
 
 
 class Inbox:
-    """The reading side; one runner at a time, which the session's launch sees to."""
+    """The reading side; the session's launch ensures that there is one runner at a time."""
 
     def __init__(self, room: str, kind: str) -> None:
         self.folder = _made(room)
         _write(join(self.folder, _OPEN), InboxReader(kind))
 
     def doubtful(self) -> list[InboxMessage]:
-        """Return what a runner before this one took without saying that it was delivered."""
+        """Return what an earlier runner took without recording its delivery."""
         delivered = set(_names(self.folder, _DONE))
         found = []
         for name in sorted(_names(self.folder, _TAKEN), key=_order):
@@ -157,19 +157,19 @@ class Inbox:
             os.rename(join(self.folder, f"{name}.json"), path)
             if (message := _read(path)) is not None:
                 return message
-            # Not one of ours: kept, but never delivered.
+            # Not a message: kept, but never delivered.
             os.rename(path, join(self.folder, _DONE, f"unreadable-{name}.json"))
         return None
 
     def knocked(self) -> bool:
-        """Say whether there are messages, if only it were said that the program is ready."""
+        """Say whether somebody waits for the program to be ready."""
         if not self._removed(_KNOCK):
             return False
         self._removed(_NOTHING)  # about an earlier knock
         return True
 
     def dismissed(self) -> bool:
-        """Say whether there is nothing to wait for any more."""
+        """Say whether the wait is over."""
         return self._removed(_NOTHING)
 
     def _removed(self, name: str) -> bool:
@@ -179,14 +179,14 @@ class Inbox:
         return False
 
     def done(self, message: InboxMessage, proof: DeliveryProof) -> None:
-        """Record that the program has it, and how that is known."""
+        """Record that the program has a text, and how that is known."""
         name = f"{message.name}.json"
         kept = msgspec.structs.replace(message, proof=proof)
         _write(join(self.folder, _DONE, name), kept)
         os.unlink(join(self.folder, _TAKEN, name))
 
     def close(self) -> None:
-        """Say that nobody reads here any more; what waits stays for the next runner."""
+        """Record that no runner reads this inbox; messages wait for the next one."""
         with suppress(FileNotFoundError):
             os.unlink(join(self.folder, _OPEN))
 
@@ -204,12 +204,12 @@ def _names(folder: str, place: str) -> list[str]:
 
 
 def _order(name: str) -> tuple[bool, int]:
-    """Answers by policy first: something waits for them; then by age."""
+    """Sort replies to open questions first, since something waits for them; then by age."""
     return name.startswith("m-"), int(name.removeprefix("m-"))
 
 
 def _write(path: str, content: Struct) -> None:
-    """Put a file into place whole, and on disk before anybody sees it."""
+    """Write a file atomically and durably."""
     folder, name = os.path.split(path)
     unfinished = join(folder, f".{name}.{os.getpid()}")
     fd = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)

@@ -1,4 +1,4 @@
-"""Telling a runner that there is something in its inbox."""
+"""Notifies a runner of new files in its inbox."""
 
 import threading
 from collections.abc import Callable
@@ -9,7 +9,7 @@ _LOOK_AGAIN_S = 60.0
 
 
 class Listener:
-    """Calls back, from a thread of its own, whenever a file is put into a folder; and at once."""
+    """Calls back from its own thread at once, and whenever a file is put into a folder."""
 
     def __init__(self, folder: str, ring: Callable[[], object]) -> None:
         self._ring = ring

@@ -1,4 +1,4 @@
-"""`python -m …runners.acp`: be the program of one session. See `orders.AcpOrder`."""
+"""`python -m …runners.acp`: the program of one session. See `orders.AcpOrder`."""
 
 import logging
 import signal
@@ -17,13 +17,13 @@ def main() -> int:
     try:
         order = received()
         if not isinstance(order, AcpOrder) or not order.argv:
-            raise BadInput("this is no order for an agent")
+            raise BadInput("this is not an order for an agent")
     except BadInput as error:
         return _refuse(str(error))
     early: list[int] = []
     signal.signal(signal.SIGTERM, lambda number, _: early.append(number))
     first = sys.stdin.read()
-    # At once, so that text can be sent from now on: what follows takes a second.
+    # Open the inbox first, so that text can be sent: the imports that follow take a second.
     inbox = Inbox(order.room, "acp")
     try:
         return _run(order, inbox, first, early)
@@ -57,7 +57,7 @@ def _refuse(words: str) -> int:
 
 
 class _Remarks(logging.Handler):
-    """The SDK tells of what it could not handle with whole stack traces; one line will do."""
+    """Shortens the SDK's log messages, which are whole stack traces, to one line."""
 
     def emit(self, record: logging.LogRecord) -> None:
         cause = record.exc_info[1] if record.exc_info else None

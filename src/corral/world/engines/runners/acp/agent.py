@@ -48,7 +48,7 @@ class Agent:
         await self._process.wait()
 
     async def how_it_ended(self) -> str:
-        """Say how the process ended; it closed its output, so it should be over soon."""
+        """Say how the process ended, shortly after it closed its output."""
         try:
             code = await asyncio.wait_for(self._process.wait(), self._stop_s)
             await asyncio.wait({self._errors}, timeout=1)
@@ -62,13 +62,13 @@ class Agent:
         return " / ".join(self._words)
 
     async def end(self) -> None:
-        """End the agent and all that it started: ask, then kill.
+        """End the agent and everything it started: ask, then kill.
 
-        Whoever detached itself and lost its parent is beyond our reach, but not beyond the shim's.
+        A detached process that lost its parent is beyond our reach, but not beyond the shim's.
         """
         with suppress(TimeoutError):
             await asyncio.wait_for(self.connection.close(), self._stop_s)
-        # Most end when their input does; some only after a signal.
+        # Most agents end when their input does; some only after a signal.
         if not await self._is_gone():
             termination.terminate(os.getpid())
             await self._is_gone()
@@ -81,7 +81,7 @@ class Agent:
         self._errors.cancel()
 
     async def _drain(self) -> None:
-        """Read what nobody will use, or the event loop complains about pipes left open."""
+        """Read the rest of the output, or the event loop complains about open pipes."""
         source = self._process.stdout
         assert source is not None
         while await source.read(65_536):
@@ -94,7 +94,7 @@ class Agent:
         return self.is_over
 
     async def _read_errors(self) -> None:
-        """Pass on what the agent writes beside the protocol, as whole lines."""
+        """Print the agent's standard error as whole lines."""
         source = self._process.stderr
         assert source is not None
         held = b""

@@ -1,7 +1,7 @@
-"""What the agent may ask of us: permission, by policy; nothing else.
+"""Answers the agent's requests: permissions, by policy, and nothing else.
 
-We declare no file system and no terminals. Some agents ask for them all the same, with paths that
-would lead out of the tree: they are refused.
+We declare no file system and no terminals. Some agents request them anyway, with paths that lead
+out of the tree; those requests are refused.
 """
 
 import asyncio
@@ -25,14 +25,14 @@ _SHELL = frozenset(";&|<>()$`\n\r")
 
 
 class Question(Struct):
-    """A permission that a person is asked for."""
+    """A permission request to a person."""
 
     call: str
     options: list[schema.PermissionOption]
     answer: asyncio.Future[schema.PermissionOption | None]
 
     def choice(self, message: InboxMessage) -> schema.PermissionOption | None:
-        """Return the option that a text names: by its name, id, kind or number."""
+        """Return the option that a text selects by name, id, kind or number."""
         said = message.text.strip().casefold()
         for number, option in enumerate(self.options, 1):
             names = (option.name, option.option_id, option.kind, option.kind.split("_")[0])
@@ -57,12 +57,12 @@ class Client:
         if method == CLIENT_METHODS["session_request_permission"]:
             return await self._permission(schema.RequestPermissionRequest.model_validate(params))
         if not is_notification:
-            remark(f"refused {method}: the agent was told that we have no such thing")
+            remark(f"refused {method}: we did not declare this capability")
             raise RequestError.method_not_found(method)
         return None
 
     def answer(self, message: InboxMessage) -> bool:
-        """Answer an open question with a text; False if it does not answer any."""
+        """Answer an open question with a text; return False if it answers none."""
         for question in self.questions.values():
             if message.answers in ("", question.call) and not question.answer.done():
                 chosen = question.choice(message)
@@ -72,7 +72,7 @@ class Client:
         return False
 
     def withdraw(self) -> None:
-        """Answer all open questions with nothing: the turn was cancelled."""
+        """Cancel all open questions, because the turn was cancelled."""
         for question in self.questions.values():
             if not question.answer.done():
                 question.answer.cancel()
@@ -81,7 +81,7 @@ class Client:
         try:
             notice = schema.SessionNotification.model_validate(params)
         except ValidationError:
-            return  # of a kind that this protocol does not have (yet), or broken: not for us
+            return  # malformed, or of a kind that we do not know
         if self.session in ("", notice.session_id):
             self._updates.take(notice.update)
 
@@ -121,7 +121,7 @@ class Client:
         try:
             return await asyncio.wait_for(answer, self._order.answer_s)
         except TimeoutError:
-            remark(f"nobody answered within {self._order.answer_s:g} s: refused")
+            remark(f"no answer within {self._order.answer_s:g} s: refused")
             return refusal
         except asyncio.CancelledError:
             return None
@@ -132,7 +132,7 @@ class Client:
         if call.tool in _HARMLESS:
             return True
         if call.tool == "execute":
-            # One program by itself: nothing that a shell would take for more than that.
+            # A single program: nothing that a shell would interpret as more than that.
             return not _SHELL & set(call.what) and call.what.split(" ")[0] in self._order.allow
         return call.writes and bool(call.paths) and all(self._inside(p) for p in call.paths)
 

@@ -1,7 +1,7 @@
 """The life of one session with an agent: start it, open the conversation, take turns, end it.
 
-Every wait has a bound. Whatever happens, the last fact is `Finished`, and when it is printed the
-agent and what it started are gone.
+Every wait has a timeout. Whatever happens, the last fact is `Finished`, and when it is printed the
+agent and everything it started are gone.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ OK, TROUBLE, NO_START, CRASHED, BOUND, STOPPED = 0, 1, 2, 3, 4, 143
 _TICK_S = 0.5
 _QUIET_S = 0.5
 _LONGEST_TEXT = 200
-_BETWEEN_S = 20.0  # for messages, once they were announced; after that it is the next launch's
+_BETWEEN_S = 20.0  # for announced messages; later ones are for the next launch
 
 
 class _Over(Exception):
@@ -57,7 +57,7 @@ class AcpRunner:
         self._waiting: list[InboxMessage] = []  # for the next turns
 
     async def run(self, first: str, early: Sequence[int]) -> int:
-        """Run the session to its end; return the exit code. `early`: signals before this."""
+        """Run the session to its end; return the exit code. `early` are signals received before."""
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGTERM, self._stopping.set)
         if early:
@@ -76,12 +76,11 @@ class AcpRunner:
         except acp.RequestError as error:
             over = _Over(TROUBLE, trouble.of_error(error.code, str(error), error.data))
         except ConnectionError:
-            # `agent` is there: without one there is no connection.
-            assert agent is not None
+            assert agent is not None  # without one there is no connection
             over = _Over(CRASHED, await self._crash(agent))
         except ValidationError as error:
             where = error.errors()[0]["loc"] if error.errors() else ()
-            words = f"the agent's answer is not of the protocol: {'.'.join(map(str, where))}"
+            words = f"the agent's answer breaks the protocol: {'.'.join(map(str, where))}"
             over = _Over(CRASHED, Finished(trouble=Trouble.OTHER, text=words))
         finally:
             listener.close()
@@ -108,7 +107,7 @@ class AcpRunner:
     async def _call(
         self, agent: Agent, method: str, params: BaseModel | dict[str, Any]
     ) -> dict[str, Any]:
-        """Make one call, within the bound for calls outside of turns, or until we are stopped."""
+        """Make one call outside of a turn, until its timeout or until we are stopped."""
         if isinstance(params, BaseModel):
             params = params.model_dump(mode="json", by_alias=True, exclude_none=True)
         task = asyncio.ensure_future(agent.connection.send_request(method, params))
@@ -128,7 +127,7 @@ class AcpRunner:
                 one.cancel()
 
     async def _open(self, agent: Agent, doubtful: list[InboxMessage]) -> None:
-        """Agree on the protocol, and begin the conversation or go on with one."""
+        """Negotiate the protocol, and start or resume the conversation."""
         ours = schema.InitializeRequest(
             protocol_version=acp.PROTOCOL_VERSION,
             client_capabilities=schema.ClientCapabilities(
@@ -159,7 +158,7 @@ class AcpRunner:
         if self._order.meta:
             where["_meta"] = self._order.meta
         if not self._order.resume:
-            self._waiting += doubtful  # a new conversation knows nothing of them
+            self._waiting += doubtful  # a new conversation has none of them
             answer = await self._call(agent, AGENT_METHODS["session_new"], where)
             self._session = schema.NewSessionResponse.model_validate(answer).session_id
         else:
@@ -186,7 +185,7 @@ class AcpRunner:
         elif more is not None and more.resume is not None:
             method = AGENT_METHODS["session_resume"]
         else:
-            words = "this agent cannot go on with a session"
+            words = "this agent cannot resume a session"
             raise _Over(TROUBLE, Finished(trouble=Trouble.SESSION, text=words))
         self._updates.history = []
         try:
@@ -197,32 +196,32 @@ class AcpRunner:
             raise _Over(TROUBLE, Finished(trouble=kind, text=found.text)) from error
 
     async def _replayed(self, agent: Agent) -> None:
-        """Wait until the agent has told the old conversation: some go on after they answered."""
+        """Wait until the old conversation is replayed: some agents go on after they answered."""
         deadline = time.monotonic() + self._order.start_s
         while (now := time.monotonic()) < deadline and now - agent.wire.heard < _QUIET_S:
             await asyncio.sleep(_QUIET_S / 5)
 
     async def _settings(self, agent: Agent, opened: dict[str, Any]) -> None:
-        """Set mode and model, in whichever of the ways the agent offers."""
+        """Set mode and model, in whichever way the agent offers."""
         for what, value in (("mode", self._order.mode), ("model", self._order.model)):
             call = _setting(what, value, opened) if value else None
             if call is not None:
                 await self._call(agent, call[0], {"sessionId": self._session, **call[1]})
             elif value:
-                remark(f"the agent lets nobody set its {what}: {value} was not set")
+                remark(f"the agent's {what} cannot be set: {value} was ignored")
 
     async def _talk(self, agent: Agent, first: str) -> _Over:
-        """Take turns until there is nothing more to say."""
+        """Take turns until there is no more text."""
         over = _Over(OK, Finished())
         if first.strip():
             over = await self._turn(agent, first, None)
-        # After trouble, what waits is left for the session that goes on from here.
+        # After an error, waiting messages are left for the session that resumes.
         while over.code == OK and (message := await self._next(agent)) is not None:
             over = await self._turn(agent, message.said, message)
         return over
 
     async def _next(self, agent: Agent) -> InboxMessage | None:
-        """Return the next text; wait for one as long as the order says."""
+        """Return the next text; wait for one for as long as the order says."""
         told = False
         deadline = time.monotonic() + self._order.linger_s
         while not self._stopping.is_set():
@@ -239,7 +238,7 @@ class AcpRunner:
             if left <= 0:
                 return None
             if not told:
-                tell(Asked(text="the turn is over; it waits for further text"))
+                tell(Asked(text="the turn is over; waiting for further text"))
                 told = True
             waits = [self._mail.wait(), self._stopping.wait(), agent.ended()]
             await _first(*waits, timeout=left)
@@ -248,7 +247,7 @@ class AcpRunner:
         return None
 
     async def _turn(self, agent: Agent, text: str, message: InboxMessage | None) -> _Over:
-        """Say something to the agent, and see to it until it has nothing more to say."""
+        """Send a text to the agent, and attend to it until its turn is over."""
         self._updates.begin_turn()
         prompt = {"sessionId": self._session, "prompt": [{"type": "text", "text": text}]}
         agent.wire.heard = time.monotonic()
@@ -264,7 +263,7 @@ class AcpRunner:
                 if self._stopping.is_set():
                     return await self._cancel(agent, task, "stopped", STOPPED)
                 if self._client.questions:
-                    agent.wire.heard = time.monotonic()  # it is us that it waits for
+                    agent.wire.heard = time.monotonic()  # it is waiting for us
                 if time.monotonic() - agent.wire.heard > self._order.turn_s:
                     words = f"silent for {self._order.turn_s:g} s"
                     return await self._cancel(agent, task, words, BOUND)
@@ -277,7 +276,7 @@ class AcpRunner:
             self._client.withdraw()
 
     def _delivered(self, message: InboxMessage | None) -> InboxMessage | None:
-        """Record that the agent has a text: it reacted to it. Return what is still to be proved."""
+        """Record the delivery once the agent has reacted. Return it if still unproved."""
         if message is None or not self._updates.any:
             return message
         self._inbox.done(message, DeliveryProof.RECORD)
@@ -285,7 +284,7 @@ class AcpRunner:
         return None
 
     def _read_mail(self) -> None:
-        """Answer open questions from the inbox; what answers none is for a turn of its own."""
+        """Answer open questions from the inbox; other messages get a turn of their own."""
         self._mail.clear()
         while (message := self._inbox.take()) is not None:
             if self._client.answer(message):
@@ -304,7 +303,7 @@ class AcpRunner:
     async def _cancel(
         self, agent: Agent, task: "asyncio.Future[Any]", words: str, code: int
     ) -> _Over:
-        """Ask the agent to give the turn up, and wait a little for its answer."""
+        """Ask the agent to cancel the turn, and wait briefly for its answer."""
         self._client.withdraw()
         with suppress(ConnectionError, TimeoutError):
             cancel = {"sessionId": self._session}
@@ -316,7 +315,7 @@ class AcpRunner:
 
 
 async def _first(*waits: Any, timeout: float) -> None:
-    """Wait for the first of some things, or for the time."""
+    """Wait for the first of several awaitables, or for the timeout."""
     tasks = [asyncio.ensure_future(wait) for wait in waits]
     given = [wait for wait in waits if isinstance(wait, asyncio.Future)]
     try:
@@ -328,7 +327,7 @@ async def _first(*waits: Any, timeout: float) -> None:
 
 
 def _setting(what: str, value: str, opened: dict[str, Any]) -> tuple[str, dict[str, Any]] | None:
-    """Return the call that sets a mode or model: the agents offer it in three ways."""
+    """Return the call that sets a mode or model: agents offer it in different ways."""
     for option in opened.get("configOptions") or ():
         if isinstance(option, dict) and option.get("category") == what:
             method = AGENT_METHODS["session_set_config_option"]
@@ -345,13 +344,8 @@ def _mcp(server: McpServer) -> dict[str, Any]:
     if server.url:
         headers = pairs(server.headers)
         return {"type": "http", "name": server.name, "url": server.url, "headers": headers}
-    command, *arguments = server.argv
-    return {
-        "name": server.name,
-        "command": command,
-        "args": arguments,
-        "env": pairs(server.env),
-    }
+    command, *args = server.argv
+    return {"name": server.name, "command": command, "args": args, "env": pairs(server.env)}
 
 
 def _same(text: str, said: str) -> bool:

@@ -1,7 +1,7 @@
-"""What an agent's errors mean. Agents agree on the protocol, but not on how to fail.
+"""Classifies an agent's errors. Agents agree on the protocol, but not on how to fail.
 
-Some answer with a JSON-RPC error that holds an HTTP status, some with one that does not, some end
-the turn as if all were well and say the error in words.
+Some return a JSON-RPC error with an HTTP status, some one without, and some end the turn normally
+and report the error as text.
 """
 
 import re
@@ -22,7 +22,7 @@ _BY_KIND = {  # of claude-agent-acp: data.errorKind
     "invalid_request": Trouble.REQUEST,
     "max_output_tokens": Trouble.BUDGET,
 }
-# A turn that failed, told as if the model had said it: short, and it begins like an error.
+# A failed turn, reported as if the model had said it: short, and it begins like an error.
 _SAID_AS_ERROR = re.compile(
     r"\s*(?:[^\w\s]+\s*)?(?:(?:info|warning)\s*:\s*)?"
     r"(?:api |stream |request |execution |internal |model )*"
@@ -35,13 +35,13 @@ _LONGEST_ERROR = 1500
 
 
 def of_error(code: int, message: str, data: Any) -> Finished:
-    """Return what an error of the protocol means."""
+    """Classify an error of the protocol."""
     words = _words(message, data)
     status = _status(data) or (code if 400 <= code < 600 else None) or status_in(words)
     kind = data.get("errorKind") if isinstance(data, dict) else None
     trouble = trouble_of(status, words)
     if trouble in (Trouble.OVERFLOW, Trouble.QUOTA):
-        pass  # words say more here than any kind or code
+        pass  # here the words are more precise than any kind or code
     elif isinstance(kind, str) and kind in _BY_KIND:
         trouble = _BY_KIND[kind]
     elif code == _AUTH_REQUIRED:
@@ -52,17 +52,17 @@ def of_error(code: int, message: str, data: Any) -> Finished:
 
 
 def of_text(text: str) -> Finished | None:
-    """Return what the last words of a turn mean, if they are an error and not an answer."""
+    """Classify the last words of a turn, if they are an error and not an answer."""
     if len(text) > _LONGEST_ERROR or not _SAID_AS_ERROR.match(text):
         return None
     status = status_in(text)
     trouble = Trouble.OVERLOAD if "high demand" in text else trouble_of(status, text)
-    # Words alone prove little: a model may well begin a sentence with "Error".
+    # Words alone prove little: a model may begin a sentence with "Error".
     return None if trouble is Trouble.OTHER else _finished(trouble, text, status)
 
 
 def of_stop(reason: str) -> Finished:
-    """Return what a turn's reason to stop means."""
+    """Classify a turn's stop reason."""
     troubles = {
         "max_tokens": Trouble.BUDGET,
         "max_turn_requests": Trouble.BUDGET,
@@ -73,11 +73,11 @@ def of_stop(reason: str) -> Finished:
 
 
 def of_crash(how: str, last_words: str) -> Finished:
-    """Return what it means that an agent went away in the middle of something."""
+    """Classify the unexpected end of an agent."""
     status = status_in(last_words)
     words = f"{how}: {last_words}" if last_words else how
     kind = trouble_of(status, last_words) if last_words else Trouble.OTHER
-    # Only what the credentials or the quota explain; the rest of a stack trace proves nothing.
+    # Believe only what credentials or a quota explain; the rest of a stack trace proves nothing.
     known = kind in (Trouble.AUTH, Trouble.QUOTA, Trouble.RATE, Trouble.OVERLOAD)
     return _finished(kind if known else Trouble.OTHER, words, status if known else None)
 

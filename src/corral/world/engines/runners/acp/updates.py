@@ -1,7 +1,7 @@
-"""What an agent's updates mean, as facts.
+"""Turns an agent's updates into facts.
 
-Words come in pieces of a few letters, so they are put together again; a tool call is told once its
-input is known, which for some agents is only with a later update.
+Text arrives in pieces of a few letters, which are joined; a tool call is reported once its input is
+known, which some agents send only with a later update.
 """
 
 import re
@@ -15,9 +15,9 @@ from corral.world.engines.runners.emit import shortened, tell
 from corral.world.engines.troubles import status_in, trouble_of
 
 _SAID_AT_ONCE = 4000
-# Copilot tells in words, between the model's, that it tries again.
+# Copilot reports its retries as text, between the model's.
 _RETRYING = re.compile(r"\s*(?:Info|Warning): .{0,200}\bretrying\b", re.IGNORECASE | re.DOTALL)
-_CALLS = 1000  # that are remembered
+_CALLS = 1000  # remembered at most
 _WRITES = ("edit", "delete", "move")
 _COMMANDS = ("command", "cmd", "script")
 _PATCHES = ("patchText", "patch", "input")
@@ -41,8 +41,8 @@ class AcpCall(Struct):
 
 class Updates:
     def __init__(self) -> None:
-        self.last_said = ""  # the words since the last tool call of this turn
-        self.history: list[str] | None = None  # what was said to the agent, while it is replayed
+        self.last_said = ""  # the text since the last tool call of this turn
+        self.history: list[str] | None = None  # user messages, during a replay
         self.any = False  # whether this turn had any update
         self._said = ""
         self._calls: dict[str, AcpCall] = {}
@@ -80,17 +80,17 @@ class Updates:
                 self._cost = update.cost.amount
 
     def call(self, update: schema.ToolCall | schema.ToolCallUpdate) -> AcpCall:
-        """Take in what is new about a tool call, and return all that is known of it."""
+        """Merge an update into a tool call, and return all that is known of it."""
         call = self._calls.setdefault(update.tool_call_id, AcpCall())
         while len(self._calls) > _CALLS:
             self._calls.pop(next(iter(self._calls)))
-        # A question about a call knows its kind less well than the call itself.
+        # A permission request knows the kind of its call less well than the call itself.
         if update.kind and (update.kind != "other" or not call.tool):
             call.tool = update.kind
         call.what = _what(update) or call.what
         call.paths = _paths(update) or call.paths
         over = update.status in ("completed", "failed")
-        # While it is pending, some agents do not tell all of its input yet.
+        # Some agents do not send all of the input while a call is pending.
         if over or ((update.raw_input or call.paths) and update.status != "pending"):
             self.tell_call(update.tool_call_id, call)
         if over and not call.over:
@@ -100,27 +100,27 @@ class Updates:
         return call
 
     def tell_call(self, name: str, call: AcpCall) -> None:
-        """Tell of a tool call, once."""
+        """Report a tool call, once."""
         if not call.told:
             call.told = True
             what, paths = shortened(call.what, 300), call.paths if call.writes else ()
             tell(Used(tool=call.tool or "other", what=what, paths=paths, call=name))
 
     def flush(self) -> None:
-        """Tell the words that were held back."""
+        """Report the text that was held back."""
         if self._said.strip():
             tell(Said(text=self._said))
         self._said = ""
 
     def spent(self, answer: schema.PromptResponse, raw: Any) -> None:
-        """Tell what a turn used up."""
+        """Report the usage of a turn."""
         cost = self._cost - self._cost_told if self._cost else None
         self._cost_told = self._cost
         if answer.usage is not None:
             used = answer.usage
             cached = used.cached_read_tokens or 0
             output = used.output_tokens + (used.thought_tokens or 0)
-            # Some count what was cached as input too: the total tells.
+            # Some count cached tokens as input as well: the total shows it.
             inside = used.input_tokens + output >= used.total_tokens
             fresh = used.input_tokens - (cached if inside else 0) + (used.cached_write_tokens or 0)
             tell(Spent(fresh=max(0, fresh), cached=cached, output=output, cost_usd=cost))
@@ -178,7 +178,7 @@ def _answer(update: schema.ToolCall | schema.ToolCallUpdate) -> str:
 
 
 def _quota(raw: Any) -> tuple[int, int] | None:
-    """Return the input and output tokens that gemini tells in its own way."""
+    """Return the input and output tokens that gemini reports in its own way."""
     try:
         count = raw["_meta"]["quota"]["token_count"]
         return int(count["input_tokens"]), int(count["output_tokens"])

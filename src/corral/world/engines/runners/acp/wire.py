@@ -1,8 +1,8 @@
 """Messages to and from an agent's standard streams: bounded, in order, and never trusted.
 
-The SDK has a transport for this, but its loop ends at the first message that is JSON and no
-request or answer, it has no bound for a message, and it starts a task for each update as fast as
-it can read. So this is our own, behind the interface that the SDK has for that.
+This replaces the SDK's transport, behind its interface. The SDK's loop ends at the first JSON
+message that is neither a request nor a response, has no limit on the size of a message, and starts
+a task per update as fast as it can read.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-LONGEST = 32 << 20  # bytes of one message: whole files come in one
+LONGEST = 32 << 20  # bytes of one message, which may contain whole files
 
 
 class Wire:
@@ -32,9 +32,9 @@ class Wire:
         await self._writer.drain()
 
     async def receive(self) -> dict[str, Any] | None:
-        """Return the next message that is one; None at the end."""
+        """Return the next valid message; None at the end."""
         while True:
-            # Whoever handles the message before has its turn first, so nothing piles up.
+            # Let the handler of the previous message run first, so that nothing piles up.
             await asyncio.sleep(0)
             line = await self._line()
             if not line:
@@ -46,14 +46,14 @@ class Wire:
                 self._aside(line[:2000].decode("utf-8", "replace"))
 
     async def _line(self) -> bytes:
-        """Return the next whole line; nothing at the end, or if it is too long."""
+        """Return the next whole line; empty at the end, or if it is too long."""
         parts: list[bytes] = []
         room = LONGEST
         while room > 0:
             try:
                 return b"".join([*parts, await self._reader.readuntil(b"\n")])
             except asyncio.LimitOverrunError as error:
-                # The stream holds little at a time, so that a fast agent has to wait for us.
+                # The buffer is small, so that a fast agent has to wait for us.
                 parts.append(await self._reader.readexactly(error.consumed))
                 room -= error.consumed
             except (asyncio.IncompleteReadError, ConnectionError):
@@ -85,6 +85,6 @@ def _error(error: Any) -> dict[str, Any]:
     code, words = error.get("code"), error.get("message")
     return {
         "code": code if isinstance(code, int) else -32603,
-        "message": words if isinstance(words, str) else "an error without words",
+        "message": words if isinstance(words, str) else "an error without a message",
         "data": error.get("data"),
     }

@@ -1,5 +1,5 @@
-"""The runner for interactive programs, in a tmux of their own: `python -m …engines.tmux`.
+"""The runner for interactive programs, each in its own tmux: `python -m …runners.tmux`.
 
-`server.py` is the tmux server of one session (start, send, capture, end), `proof.py` how it is
-known that a program has a text, `runner.py` the life of a session.
+`server.py` is the tmux server of one session (start, send, capture, end), `proof.py` decides
+whether a program has received a text, `runner.py` is the life of a session.
 """

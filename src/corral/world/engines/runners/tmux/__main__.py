@@ -1,4 +1,4 @@
-"""`python -m …runners.tmux`: be the program of one session. See `orders.TmuxOrder`."""
+"""`python -m …runners.tmux`: the program of one session. See `orders.TmuxOrder`."""
 
 import sys
 from shutil import which
@@ -15,7 +15,7 @@ def main() -> int:
     try:
         order = received()
         if not isinstance(order, TmuxOrder) or not order.argv:
-            raise BadInput("this is no order for an interactive program")
+            raise BadInput("this is not an order for an interactive program")
         if which(order.argv[0]) is None:
             raise NotFound(f"{order.argv[0]}: there is no such program")
         inbox = Inbox(order.room, "tmux")

@@ -1,4 +1,4 @@
-"""Claude Code on a terminal: its transcripts, and what it would ask before its first prompt."""
+"""Claude Code on a terminal: its transcripts, and the questions it asks at its first start."""
 
 import os
 from collections.abc import Iterator
@@ -11,9 +11,9 @@ from corral.world.engines.runners.tmux.proof import squeezed
 
 
 def seed(home: str, tree: str, key: str) -> None:
-    """Answer what it asks at its first start: its looks, the key, whether to trust the tree.
+    """Answer the questions of its first start: theme, key, whether to trust the tree.
 
-    Only in a home of its own: what is there already is left alone.
+    Only in a new home: an existing configuration is left alone.
     """
     path = join(home, ".claude.json")
     if exists(path):
@@ -30,7 +30,7 @@ def seed(home: str, tree: str, key: str) -> None:
 
 
 class Transcript:
-    """The transcripts below CLAUDE_CONFIG_DIR: a line for each message, written as it is taken."""
+    """The transcripts below CLAUDE_CONFIG_DIR: a line per message, written on receipt."""
 
     def __init__(self, home: str) -> None:
         self._folder = join(home, "projects")
@@ -62,7 +62,7 @@ def _said_by_user(line: bytes) -> Iterator[str]:
     try:
         entry: Any = msgspec.json.decode(line)
     except msgspec.DecodeError:
-        return  # it is being written
+        return  # still being written
     if not isinstance(entry, dict) or entry.get("type") not in ("user", "queue-operation"):
         return
     message = entry.get("message")

@@ -1,4 +1,4 @@
-"""How it is known that an interactive program has a text: from its own record, else its screen."""
+"""Proof that an interactive program received a text: its own record, else its screen."""
 
 from typing import Protocol
 
@@ -9,10 +9,10 @@ class ProgramRecord(Protocol):
     """A program's own record of what it was told."""
 
     def mark(self) -> None:
-        """Remember how far it is."""
+        """Remember the current end of the record."""
 
     def has(self, text: str) -> bool:
-        """Say whether a text came since the mark; without one, whether it ever did."""
+        """Say whether a text was recorded since the mark, or at all if there is no mark."""
 
 
 def squeezed(text: str) -> str:
@@ -20,7 +20,7 @@ def squeezed(text: str) -> str:
 
 
 def times_on_screen(text: str, screen: list[str]) -> int:
-    """Count where a text's last line begins on the screen, however it is wrapped."""
+    """Count the places where a text's last line begins on the screen, however it wraps."""
     lines = [line for line in text.split("\n") if line.strip()]
     wanted = squeezed(lines[-1])[:_LONGEST_PART]
     return squeezed(" ".join(screen)).count(wanted)

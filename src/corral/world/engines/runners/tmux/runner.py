@@ -1,4 +1,4 @@
-"""The life of one session with an interactive program: start, pass on text, wait for its end."""
+"""The life of one session with an interactive program: start, deliver text, wait for the end."""
 
 import os
 import signal
@@ -19,14 +19,14 @@ NO_START, STOPPED = 2, 143
 _LOOK_AGAIN_S = 60.0
 _PAUSE_S = 0.1
 _BUSY_PAUSE_S = 0.5
-_STILL_S = 0.6  # that a screen has to stand still to count as ready
-_ECHO_S = 3.0  # for a pasted text to show up, before it is sent off
+_STILL_S = 0.6  # without change before a screen counts as ready
+_ECHO_S = 3.0  # for a pasted text to appear before Enter is pressed
 _LAST_LINES = 30
-_BUSY_S = 900.0  # a screen that moves for longer than a turn is one that always does
+_BUSY_S = 900.0  # a screen that changes for longer than this always does
 
 
 def _record(whose: str) -> ProgramRecord | None:
-    """Return a program's own record, where it has one that we can read."""
+    """Return a program's own record, if it has one that we can read."""
     home = os.environ.get("CLAUDE_CONFIG_DIR", "")
     if whose != "claude" or not home:
         return None
@@ -63,7 +63,7 @@ class TmuxRunner:
         return code
 
     def _undelivered(self) -> list[InboxMessage]:
-        """Return what a runner before us took, and the program's record does not have."""
+        """Return what an earlier runner took and the program's record does not contain."""
         texts = []
         for message in self._inbox.doubtful():
             if self._record is not None and self._record.has(message.typed):
@@ -73,7 +73,7 @@ class TmuxRunner:
         return texts
 
     def _talk(self, server: TmuxServer, first: str, texts: list[InboxMessage]) -> None:
-        """Pass on text until the program ends, or we are stopped."""
+        """Deliver text until the program ends or we are stopped."""
         try:
             self._await_stillness(server, self._order.ready_s)
             if first.strip() and not self._stopping:
@@ -84,7 +84,7 @@ class TmuxRunner:
                     self._await_stillness(server, _BUSY_S)
                     self._inbox.done(message, self._hand_over(server, message.typed))
                 elif self._inbox.knocked():
-                    # While a program works its screen moves; at its prompt it stands still.
+                    # The screen changes while a program works, and not at its prompt.
                     self._await_stillness(server, _BUSY_S)
                     tell(Ready())
                 else:
@@ -94,11 +94,11 @@ class TmuxRunner:
         except Tmux as error:
             if not server.is_over():
                 raise
-            # The program, or its server, went away in the middle; what was not done stays.
+            # The program or its server went away; undelivered messages stay in the inbox.
             remark(str(error))
 
     def _hand_over(self, server: TmuxServer, text: str) -> DeliveryProof:
-        """Type a text, send it off, and find out whether it arrived."""
+        """Type a text, press Enter, and find out whether it arrived."""
         before = times_on_screen(text, server.screen())
         if self._record is not None:
             self._record.mark()
@@ -107,7 +107,7 @@ class TmuxRunner:
             return times_on_screen(text, server.screen()) > before
 
         server.paste(text)
-        # Some programs take an Enter that follows too soon for a part of what was pasted.
+        # Some programs treat an Enter that follows too soon as part of the paste.
         shown = self._await(is_shown, _ECHO_S)
         server.press("Enter")
         if self._record is None:
@@ -115,14 +115,14 @@ class TmuxRunner:
             proof = DeliveryProof.SCREEN if shown else DeliveryProof.NONE
         else:
             record = self._record
-            # What makes the program end, like /exit, may never get into its record.
+            # A text that ends the program, like /exit, may never be recorded.
             self._await(lambda: record.has(text) or server.is_over(), self._order.proof_s)
             proof = DeliveryProof.RECORD if record.has(text) else DeliveryProof.NONE
         tell(Told(text=shortened(text, 200), proof=proof))
         return proof
 
     def _await_stillness(self, server: TmuxServer, limit_s: float) -> None:
-        """Wait until the program has drawn its screen, and leaves it as it is."""
+        """Wait until the program's screen stops changing."""
         seen: list[str] = []
         since = time.monotonic()
 

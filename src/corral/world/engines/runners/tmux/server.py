@@ -1,7 +1,7 @@
 """A tmux server for one session, in the session's room.
 
-It knows nothing of the user's own tmux: its socket and its configuration are in the room. The
-socket is always named by a relative path from there, since a socket's name has 108 bytes at most.
+It is separate from the user's own tmux: its socket and configuration are in the room. The socket is
+always named by a relative path, because the path of a socket has at most 108 bytes.
 """
 
 import os
@@ -18,24 +18,24 @@ from corral.world.engines.runners.orders import TmuxOrder
 from corral.world.processes import table, termination
 
 _SOCKET, _CONFIG, _EXIT, _NAME = "tmux.sock", "tmux.conf", "tmux.exit", "corral"
-# What tmux says of a dead pane is not always there; so the program's parent notes its exit code.
-# Keys that interrupt reach both; the parent stays, and the program is as it would be without it.
+# tmux does not always report the exit code of a dead pane, so the program's parent records it.
+# An interrupt from the keyboard reaches both: the parent ignores it, and the program does not.
 _PARENT = ("sh", "-c", 'trap : INT QUIT; "$@"; code=$?; echo $code > "$0"; exit $code')
 _CALL_S = 10.0
 _GRACE_S = 2.0
 
 
 class Tmux(Exception):
-    """tmux did not do what it was asked to do."""
+    """A tmux command failed."""
 
 
 def argv(room: str, *command: str) -> list[str]:
-    """Return a command for the tmux of a room; it has to be run in that folder."""
+    """Return a command for the tmux of a room; run it in that folder."""
     return [_program(), "-S", _SOCKET, "-f", _CONFIG, *command]
 
 
 def attach(room: str) -> int:
-    """Sit down at the program, until it ends or one leaves (C-b d)."""
+    """Attach to the program until it ends or the user detaches (C-b d)."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("TMUX")}
     return subprocess.run(
         argv(room, "attach-session", "-t", _NAME), cwd=room, env=env, check=False
@@ -43,7 +43,7 @@ def attach(room: str) -> int:
 
 
 def capture(room: str, lines: int, *, joined: bool = False) -> list[str]:
-    """Return the last lines of the program's screen and what scrolled off it."""
+    """Return the last lines of the program's screen and its scrollback."""
     words = ["capture-pane", "-p", "-t", _NAME, "-S", f"-{max(lines, 1)}"]
     text = run(room, *words, *(["-J"] if joined else []))
     found = [line.rstrip() for line in text.rstrip().split("\n")]
@@ -57,10 +57,10 @@ class TmuxServer:
         settings = {
             "default-terminal": "screen-256color",
             "history-limit": str(order.history),
-            "remain-on-exit": "on",  # so that the last screen can be seen
+            "remain-on-exit": "on",  # keep the last screen
             "allow-rename": "off",
             "update-environment": "''",
-            "assume-paste-time": "0",  # nobody types that fast, but a program may
+            "assume-paste-time": "0",  # else fast input is taken for a paste
             "status-right": "''",
         }
         with open(join(self._room, _CONFIG), "w", encoding="utf-8") as file:
@@ -81,7 +81,7 @@ class TmuxServer:
         self._over = _opened(int(parent))
 
     def wait(self) -> None:
-        """Wait until the program's parent is gone, whatever the reason."""
+        """Wait until the program's parent has exited."""
         if self._over is not None:
             select.select([self._over], [], [])
 
@@ -89,7 +89,7 @@ class TmuxServer:
         return self._over is None or bool(select.select([self._over], [], [], 0)[0])
 
     def code(self) -> int | None:
-        """Return the program's exit code; None if nobody could note it: its window was closed."""
+        """Return the program's exit code; None if its window was closed before it exited."""
         try:
             with open(self._exit, encoding="utf-8") as file:
                 return int(file.read() or "0")
@@ -100,8 +100,8 @@ class TmuxServer:
         return capture(self._room, lines, joined=True)
 
     def paste(self, text: str) -> None:
-        """Put a text into the program's input, as one paste if the program knows what that is."""
-        # A person may have scrolled back; keys would then go to the scrolling.
+        """Paste a text into the program's input, as a bracketed paste if it supports that."""
+        # If a person has scrolled back, keys would go to the copy mode.
         run(
             self._room,
             *("if-shell", "-F", "-t", self._pane, "#{pane_in_mode}"),
@@ -121,7 +121,7 @@ class TmuxServer:
         found = [self._process] if self._process else []
         if self._process is not None:
             found += table.below(table.children_of(table.scan()), self._process.pid)
-        # If it is gone already or hangs, what follows ends the rest.
+        # If it is gone already or hangs, the rest is killed below.
         with suppress(Tmux):
             run(self._room, "kill-server")
         deadline = time.monotonic() + _GRACE_S
@@ -133,7 +133,7 @@ class TmuxServer:
 
 
 def _opened(pid: int) -> int | None:
-    """Return a descriptor that is readable once this process is over; None if it is already."""
+    """Return a descriptor that becomes readable when a process exits; None if it has."""
     try:
         return os.pidfd_open(pid)
     except ProcessLookupError:
@@ -146,7 +146,7 @@ def _is_running(process: table.Process) -> bool:
 
 
 def _word(word: str) -> str:
-    """Return a word that tmux takes as it is: one that ends in `;` would end the command."""
+    """Escape a word for tmux: one that ends in `;` would end the command."""
     return word[:-1] + "\\;" if word.endswith(";") else word
 
 
