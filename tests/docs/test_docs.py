@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from corral.core.board.columns import COLUMNS
 from corral.core.board.moves import MOVES
 from corral.core.config import parse as parse_config
 from corral.core.errors import CorralError
 from corral.core.log.events import every_event
 from corral.core.session.verdict import Verdict
-from corral.core.show.views import COLUMNS
 from corral.interfaces.cli.catalogue import ENTRIES, options_of
 from corral.interfaces.cli.parser import parse
 from corral.interfaces.reference import codes, page

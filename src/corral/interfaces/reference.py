@@ -13,12 +13,12 @@ from typing import Any
 
 import msgspec
 
+from corral.core.board.columns import COLUMNS
 from corral.core.board.moves import MOVES
 from corral.core.errors import CorralError
 from corral.core.log import codec  # noqa: F401 - every event is registered by it
 from corral.core.log.events import every_event
 from corral.core.session.verdict import Again, Verdict, after
-from corral.core.show.views import COLUMNS
 from corral.interfaces.cli.catalogue import (
     COMMON,
     ENTRIES,

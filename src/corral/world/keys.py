@@ -11,7 +11,6 @@ import stat
 from collections.abc import Callable
 from contextlib import suppress
 
-from corral.core.access import PERSON_PREFIX
 from corral.core.errors import Failed
 
 TOKEN, SECRET = "token", "secret"
@@ -19,6 +18,8 @@ TOKEN, SECRET = "token", "secret"
 
 def token(folder: str) -> str:
     """Return the people's token of a repository; it is made when first asked for."""
+    from corral.core.access import PERSON_PREFIX
+
     return _kept(f"{folder}/{TOKEN}", lambda: PERSON_PREFIX + os.urandom(24).hex())
 
 

@@ -6,45 +6,62 @@ and time of the file that it came from; anything odd about it means that the fil
 
 import os
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from corral.core.config import Config, parse
 from corral.core.errors import BadConfig
 
+if TYPE_CHECKING:
+    from corral.core.config import Config
+
 _Mark = tuple[bytes, int, int, int]
-_Kept = tuple[_Mark, Config]
 
 
-def load(path: str, kept: str) -> Config:
+def check(path: str, kept: str) -> None:
+    """Refuse a file that is not sound; one that was read before is, and is not read again."""
+    if _remembered(kept, path) is None:
+        load(path, kept)
+
+
+def load(path: str, kept: str) -> "Config":
     """Return the configuration in a file; `kept` is where to remember it, if its folder exists."""
+    from corral.core.config import Config, parse
+
+    with suppress(msgspec.MsgspecError):  # of a version with other settings
+        known = _remembered(kept, path)
+        if known is not None:
+            return msgspec.msgpack.decode(known, type=Config)
     try:
-        found = os.stat(path)
-        mark = (os.fsencode(path), found.st_ino, found.st_size, found.st_mtime_ns)
-        config = _remembered(kept, mark)
-        if config is None:
-            with open(path, encoding="utf-8-sig") as file:
-                config = parse(file.read(), f".corral/{os.path.basename(path)}")
-            _remember(kept, (mark, config))
-        return config
+        mark = _mark(path)
+        with open(path, encoding="utf-8-sig") as file:
+            config = parse(file.read(), f".corral/{os.path.basename(path)}")
     except OSError as error:
         raise BadConfig(f"{path!r} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise BadConfig(f"{path!r} is not UTF-8 text") from error
+    _remember(kept, mark, config)
+    return config
 
 
-def _remembered(kept: str, mark: _Mark) -> Config | None:
+def _mark(path: str) -> _Mark:
+    found = os.stat(path)
+    return os.fsencode(path), found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _remembered(kept: str, path: str) -> msgspec.Raw | None:
+    """Return what was kept of this very file."""
     with suppress(OSError, msgspec.MsgspecError), open(kept, "rb") as file:
-        entry: _Kept = msgspec.msgpack.decode(file.read(), type=_Kept)
-        if entry[0] == mark:
-            return entry[1]
+        mark, config = msgspec.msgpack.decode(file.read(), type=tuple[_Mark, msgspec.Raw])
+        if mark == _mark(path):
+            return config
     return None
 
 
-def _remember(kept: str, entry: _Kept) -> None:
+def _remember(kept: str, mark: _Mark, config: "Config") -> None:
     scratch = f"{kept}.{os.getpid()}"
     # No folder yet, read-only or full: then the file is simply read again the next time.
     with suppress(OSError):
         with open(scratch, "wb") as file:
-            file.write(msgspec.msgpack.encode(entry))
+            file.write(msgspec.msgpack.encode((mark, config)))
         os.replace(scratch, kept)

@@ -3,6 +3,7 @@
 import msgspec
 
 from corral.core.board import commands as c
+from corral.core.board.columns import COLUMNS, columns
 from corral.core.ids import ConvoyId, SessionId, TaskId, Token
 from corral.core.log import events as e
 from corral.core.log.state import TaskState
@@ -33,10 +34,10 @@ def busy() -> Board:
 
 def test_the_board_has_a_column_for_each_state_and_one_for_what_waits() -> None:
     board = busy()
-    columns = queries.columns(board.state)
-    assert list(columns) == list(views.COLUMNS)
-    assert {name: [task.title for task in tasks] for name, tasks in columns.items()} == {
-        name: [name] for name in views.COLUMNS
+    found = columns(board.state)
+    assert list(found) == list(COLUMNS)
+    assert {name: [task.title for task in tasks] for name, tasks in found.items()} == {
+        name: [name] for name in COLUMNS
     }
 
 
@@ -45,7 +46,7 @@ def test_status_shows_everything_in_the_order_of_the_log() -> None:
     status = queries.status(board.state)
     assert status.seq == board.state.seq
     assert [line.id for line in status.tasks] == list(board.state.tasks)
-    assert {line.title: line.column for line in status.tasks} == {c: c for c in views.COLUMNS}
+    assert {line.title: line.column for line in status.tasks} == {c: c for c in COLUMNS}
     assert status.queue == [line.id for line in status.tasks if line.column == "review"]
     assert [lease.resource for lease in status.leases] == ["port:8080"]
     assert [alert.subject for alert in status.alerts] == ["AF-1"]
@@ -57,8 +58,8 @@ def test_a_convoy_counts_its_own_tasks_by_column() -> None:
     board.convoy("Other")
     board.do(c.AddTask(title="T", convoy=ConvoyId("other")))
     first, second = queries.convoys(board.state)
-    assert first.tasks == dict.fromkeys(views.COLUMNS, 1)
-    assert second.tasks == {**dict.fromkeys(views.COLUMNS, 0), "todo": 1}
+    assert first.tasks == dict.fromkeys(COLUMNS, 1)
+    assert second.tasks == {**dict.fromkeys(COLUMNS, 0), "todo": 1}
 
 
 def test_a_line_of_the_board_and_the_full_view_agree() -> None:

@@ -7,7 +7,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from corral.core.board import commands as c
-from corral.core.board.claims import column, next_offer, obstacles, offers
+from corral.core.board.claims import next_offer, obstacles, offers
+from corral.core.board.columns import column
 from corral.core.board.graph import unmet
 from corral.core.board.moves import moves_from
 from corral.core.board.rules import decide

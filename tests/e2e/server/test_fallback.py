@@ -11,10 +11,15 @@ from contextlib import contextmanager
 
 import pytest
 
+from corral.core.ids import TaskId
+from corral.core.log.events import TaskCommented
+from corral.store.port import Request
+from corral.store.sqlite import SqliteStore
 from tests.e2e.corral_command import Board
 from tests.e2e.server.live_server import Served, serve
 from tests.patience import PATIENCE_S
 
+LOG = ("apsw", "corral.core.log.state", "corral.core.log.fold", "corral.store.sqlite")
 FORBIDDEN = ("uvicorn", "mcp", "starlette", "pydantic", "asyncio", "http.client", "httptools")
 
 
@@ -220,19 +225,51 @@ def test_a_folder_with_a_long_name_has_a_server_too(tmp_path: "os.PathLike[str]"
         assert served.get("/metrics").body != before
 
 
-def test_commands_do_not_load_what_only_the_server_needs(board: Board) -> None:
+def loaded(board: Board, *words: str) -> set[str]:
+    """Run a command and return the names of all modules that it has imported."""
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "corral", *words],
+        cwd=board.path,
+        env=board.env,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+
+
+@pytest.mark.parametrize("words", [("task", "add", "One"), ("status",), ("status", "--json")])
+def test_with_a_server_a_command_loads_neither_the_log_nor_what_the_server_needs(
+    board: Board, words: tuple[str, ...]
+) -> None:
     with serve(board):
-        done = subprocess.run(
-            [sys.executable, "-X", "importtime", "-m", "corral", "task", "add", "One"],
-            cwd=board.path,
-            env=board.env,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
-    assert "corral.interfaces.cli.remote" in loaded
-    assert not [name for name in loaded if name.split(".")[0] in FORBIDDEN or name in FORBIDDEN]
+        found = loaded(board, *words)
+    assert "corral.interfaces.cli.remote" in found
+    assert not [name for name in found if name.split(".")[0] in FORBIDDEN or name in FORBIDDEN]
+    assert not [name for name in found if name in LOG or name == "re"]
+
+
+@pytest.mark.parametrize("words", [("--version",), ("help",), ("help", "run"), ("__complete", "t")])
+def test_what_is_not_about_a_repository_does_not_load_the_log(
+    board: Board, words: tuple[str, ...]
+) -> None:
+    assert not loaded(board, *words) & {*LOG, *(("msgspec",) if words == ("--version",) else ())}
+
+
+def test_status_shows_the_same_with_a_server_and_knows_what_others_wrote(board: Board) -> None:
+    board.add("One")
+    board.corral("task", "claim", "AF-1", "--as", "ana")
+    alone = board.corral("status", "--json").out
+    with serve(board):
+        assert board.corral("status", "--json").out == alone
+        store = SqliteStore(board.folder)
+        told = TaskCommented(task=TaskId("AF-1"), text="written beside the server")
+        store.transaction(Request("bo", lambda state, now: [told], lambda state, stored: None))
+        store.close()
+        served = board.corral("status").out
+    assert served == board.corral("status").out
+    assert "1 doing" in served
+    assert "ana (" in served
 
 
 def test_words_that_are_no_text_are_refused_with_a_server_as_without(bare_board: Board) -> None:

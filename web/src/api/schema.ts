@@ -562,6 +562,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** one screen about everything */
+        get: operations["get /api/overview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/convoys": {
         parameters: {
             query?: never;
@@ -2083,6 +2100,65 @@ export interface components {
             other: string;
             paths: string[];
             since_at: number;
+            text: string;
+        };
+        /**
+         * Overview
+         * @description What `corral status` shows; `totals` counts the rows of each list, listed or not.
+         */
+        Overview: {
+            seq: number;
+            columns: {
+                [key: string]: number;
+            };
+            convoys: components["schemas"]["OverviewConvoy"][];
+            tasks: components["schemas"]["OverviewTask"][];
+            sessions: components["schemas"]["OverviewSession"][];
+            checks: components["schemas"]["OverviewCheck"][];
+            overlaps: string[];
+            alerts: components["schemas"]["OverviewAlert"][];
+            totals: {
+                [key: string]: number;
+            };
+            spent_today: string;
+            spent: string;
+        };
+        /** OverviewConvoy */
+        OverviewConvoy: {
+            id: string;
+            title: string;
+            done: number;
+            wanted: number;
+        };
+        /** OverviewTask */
+        OverviewTask: {
+            id: string;
+            column: string;
+            title: string;
+            reason: string;
+            assignee: string;
+            holder: string | null;
+            expires_at: number | null;
+        };
+        /** OverviewSession */
+        OverviewSession: {
+            id: string;
+            profile: string;
+            started_at: number;
+            outputs: number;
+            progress: string;
+        };
+        /** OverviewCheck */
+        OverviewCheck: {
+            run: string;
+            started_at: number;
+            tip: string;
+            members: string[];
+        };
+        /** OverviewAlert */
+        OverviewAlert: {
+            id: string;
+            subject: string;
             text: string;
         };
         /** ConvoyPage */
@@ -4198,6 +4274,30 @@ export interface operations {
                         /** @constant */
                         ok: true;
                         data: components["schemas"]["Status"];
+                    };
+                };
+            };
+        };
+    };
+    "get /api/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: true;
+                        data: components["schemas"]["Overview"];
                     };
                 };
             };

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from corral.core.board.graph import doomed, unmet
-from corral.core.board.offers import Ordered
 from corral.core.board.recurrence import outlook, recurs
 from corral.core.log.state import Claim, State, Task, TaskState
 
@@ -79,7 +78,10 @@ def next_offer(state: State, now: int, claimer: str) -> Task | None:
     What cannot be better than the best so far is passed over before the costly question whether it
     is ready. Tasks stand in the order in which they were added.
     """
-    if isinstance(state.tasks, Ordered):
+    if type(state.tasks) is not dict:
+        from corral.core.board.offers import Ordered
+
+        assert isinstance(state.tasks, Ordered)
         return state.tasks.best(state, now, claimer, ready)
     todo, doing = TaskState.TODO, TaskState.DOING
     best: Task | None = None
@@ -96,13 +98,6 @@ def next_offer(state: State, now: int, claimer: str) -> Task | None:
         if ready(state, task, now, claimer):
             best = task
     return best
-
-
-def column(state: State, task: Task) -> str:
-    """Return the column of the board: a task that waits for others is still in the backlog."""
-    if task.state is TaskState.TODO and task.needs and unmet(state, task):
-        return "backlog"
-    return task.state
 
 
 def _need(state: State, task: Task, need: Task) -> Obstacle:

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from corral.core.board.columns import COLUMNS
 from corral.core.ids import TaskId
 from corral.core.log.codec import Stored, decode, event_of
 from corral.core.log.events import TaskAdded, TaskEdited, WorkPaused
 from corral.core.log.state import State
 from corral.core.show.views import (
-    COLUMNS,
     ConvoyView,
     MessageView,
     check_view,

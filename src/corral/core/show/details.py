@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
-from corral.core.board.claims import column, ready
+from corral.core.board.claims import ready
+from corral.core.board.columns import column
 from corral.core.board.rules import find_convoy
 from corral.core.log.codec import Record
 from corral.core.log.state import State, Task

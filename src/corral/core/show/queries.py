@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from corral.core.board.claims import column
+from corral.core.board.columns import COLUMNS, Columns, columns
 from corral.core.engine.money import spent_in_all
 from corral.core.ids import TaskId
-from corral.core.log.state import State, Task, TaskState
+from corral.core.log.state import State, TaskState
 from corral.core.show.views import (
-    COLUMNS,
     AlertView,
     CheckView,
     ConvoyView,
@@ -36,8 +35,6 @@ from corral.core.show.views import (
 
 if TYPE_CHECKING:
     from corral.core.access import Principal
-
-Columns = dict[str, list[Task]]
 
 
 class Status(Struct, frozen=True):
@@ -96,16 +93,6 @@ class Sight:
         from corral.core.access import visible
 
         return visible(self._state, self._who, task)
-
-
-def columns(state: State) -> Columns:
-    """Sort the tasks into the columns of the board."""
-    found: Columns = {name: [] for name in COLUMNS}
-    todo = TaskState.TODO
-    for task in state.tasks.values():
-        where = task.state if task.state is not todo else column(state, task)
-        found[where].append(task)
-    return found
 
 
 def convoys(

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from corral.core.board.claims import column
+from corral.core.board.columns import COLUMNS, column
 from corral.core.board.graph import unmet
 from corral.core.engine import money
 from corral.core.engine.bill import NANO, Bill
@@ -18,7 +18,7 @@ from corral.core.queue.state import CheckRun
 from corral.core.show import queries, rows
 from corral.core.show.queue import ChangeView, changes, runs
 from corral.core.show.rows import TABLES, Board, Cost
-from corral.core.show.views import COLUMNS, filled
+from corral.core.show.views import filled
 
 CHECKS = 60  # of those that have ended, the last ones are shown
 _OVER = (TaskState.DONE, TaskState.CANCELLED)

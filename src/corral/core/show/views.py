@@ -11,22 +11,11 @@ from typing import Any, TypeVar
 
 from msgspec import Struct
 
-from corral.core.board.claims import column
+from corral.core.board.columns import column
 from corral.core.engine.bill import Bill
 from corral.core.ids import ConvoyId, SessionId, TaskId
 from corral.core.log.state import Claim, Session, State, Task, TaskState
 from corral.core.queue.state import CheckRun
-
-COLUMNS = {
-    "backlog": "state `todo`, but something that it needs has not landed",
-    "todo": "can be claimed; if it was handed off to someone, only by them",
-    "doing": "someone holds a claim on it, live or lapsed",
-    "blocked": "waiting for someone's help",
-    "review": "handed in, waiting to land",
-    "done": "landed",
-    "failed": "the last attempt ended without a result",
-    "cancelled": "given up; tasks that need it can never start",
-}
 
 T = TypeVar("T", bound=Struct)
 _Plan = list[tuple[list[str], Callable[[object], Any]]]  # for each source: what is copied from it

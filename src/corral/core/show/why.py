@@ -2,7 +2,8 @@
 
 from msgspec import Struct
 
-from corral.core.board.claims import Obstacle, column, obstacles
+from corral.core.board.claims import Obstacle, obstacles
+from corral.core.board.columns import column
 from corral.core.board.graph import dependents
 from corral.core.board.moves import moves_of
 from corral.core.board.recurrence import recurs

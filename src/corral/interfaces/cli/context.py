@@ -38,8 +38,11 @@ class Context:
         from corral.world import settings
 
         path = self.repository.config_file()
-        kept = f"{self.repository.folder}/derived/config"
-        return settings.load(path, kept) if path else Config()
+        return settings.load(path, self._kept_config) if path else Config()
+
+    @property
+    def _kept_config(self) -> str:
+        return f"{self.repository.folder}/derived/config"
 
     @property
     def actor(self) -> str:
@@ -75,7 +78,11 @@ class Context:
         log = self.log
         if not log.exists() or not log.state().seq:
             self._must_begin_here()
-        _ = self.config
+        from corral.world import settings
+
+        path = self.repository.config_file()
+        if path:
+            settings.check(path, self._kept_config)
         return log
 
     @property

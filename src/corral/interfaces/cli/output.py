@@ -14,6 +14,7 @@ from corral.core.errors import CorralError
 from corral.core.text import shown as safe
 
 if TYPE_CHECKING:
+    from corral.core.show.overview import OverviewTask
     from corral.core.show.views import TaskLine
 
 _STYLES = {
@@ -155,7 +156,7 @@ def span(milliseconds: int) -> str:
     return f"{seconds} s"
 
 
-def holder(line: "TaskLine", now: int) -> str:
+def holder(line: "TaskLine | OverviewTask", now: int) -> str:
     """Say who has the task and for how long, or for whom it is."""
     if line.holder is None or line.expires_at is None:
         return f"for {line.assignee}" if line.assignee and line.column == "todo" else ""

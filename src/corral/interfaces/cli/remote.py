@@ -9,13 +9,15 @@ did it.
 import os
 import time
 from _socket import AF_UNIX, SOCK_STREAM, socket  # `socket` around it costs 10 ms
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Raw, Struct
 
 from corral.core.board.commands import Command
 from corral.core.errors import BadInput, CorralError, Failed, NotFound, Refused
+
+T = TypeVar("T")
 
 _SOCKET = "run/server.sock"  # as in world/server, which is not for every command to load
 _PATIENCE_S = 10.0
@@ -63,6 +65,21 @@ def forward(folder: str, path: str, body: bytes, actor: str, key: str) -> tuple[
     return None if answer is None else _parted(answer)
 
 
+def get(folder: str, path: str) -> bytes | None:
+    """Return what the server shows to people, in its envelope; None if it cannot be had from it."""
+    try:
+        answer = _exchanged(folder, path)
+        status, body = _parted(answer) if answer is not None else (0, b"")
+    except (Unanswered, Failed):
+        return None
+    return body if status == 200 else None
+
+
+def data_of(answer: bytes, kind: type[T]) -> T:
+    """Return what is in the envelope of an answer."""
+    return msgspec.json.decode(msgspec.json.decode(answer, type=_Envelope).data, type=kind)
+
+
 def _ask(folder: str, path: str, body: bytes, actor: str, key: str) -> Raw | None:
     if not actor.isprintable():
         raise BadInput("the name has a control character in it")
@@ -70,17 +87,20 @@ def _ask(folder: str, path: str, body: bytes, actor: str, key: str) -> Raw | Non
     return None if answer is None else _understood(answer)
 
 
-def _exchanged(folder: str, path: str, body: bytes, actor: str, key: str) -> bytes | None:
+def _exchanged(
+    folder: str, path: str, body: bytes = b"", actor: str = "", key: str = ""
+) -> bytes | None:
+    """Post a body, or get what is there if there is none; None if no server listens."""
     line = _connected(folder)
     if line is None:
         return None
     try:
         # A server makes its token before it listens, so whoever has reached one can read it.
         head = [
-            f"POST {path} HTTP/1.1",
+            f"{'POST' if body else 'GET'} {path} HTTP/1.1",
             "Host: corral.local",
             f"Authorization: Bearer {_token(folder, actor)}",
-            f"Corral-Actor: {actor}",
+            *([f"Corral-Actor: {actor}"] if actor else []),
             "Content-Type: application/json",
             "Accept: application/json, text/event-stream",
             f"Content-Length: {len(body)}",

@@ -10,6 +10,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 import msgspec
@@ -22,6 +23,7 @@ from corral.store.sqlite import SqliteStore
 _AT_ONCE = 500
 _KEPT = 4096
 _KEPT_BYTES = 4 << 20
+_PATIENCE_S = 2.0
 _LOOK_S = 5.0  # for our own end
 
 
@@ -66,6 +68,12 @@ class Feed:
         """Wait until the state knows an event; what was acknowledged is seen by whoever asks."""
         while self.state.seq < seq:
             await self.tick.wait()
+
+    async def up_to_date(self) -> None:
+        """Wait until the state knows all that anybody was told is stored."""
+        with suppress(TimeoutError):  # of a log that was replaced by a shorter one
+            async with asyncio.timeout(_PATIENCE_S):
+                await self.reach(self.store.sealed_seq)
 
     def recent(self, after: int) -> Sequence[Item] | None:
         """Return what came after an event, if all of that is still at hand."""

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from corral.core.show.queries import columns as columns_of
+from corral.core.board.columns import columns as columns_of
 from corral.roles.locks import taken
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ from corral.core.ids import SessionId
 from corral.core.log.state import Session, State
 from corral.core.session.earlier import task_of
 from corral.core.show import details, queries, reasons
+from corral.core.show.overview import Overview, overview
 from corral.core.show.views import (
     AlertView,
     ConvoyView,
@@ -106,7 +107,13 @@ def unchanged(api: "Api", call: Call) -> Reply | None:
 
 
 async def status(api: "Api", call: Call) -> Reply:
+    await api.feed.up_to_date()
     return unchanged(api, call) or Reply(api.status(call.principal), headers=marked(api, call))
+
+
+async def glance(api: "Api", call: Call) -> Reply:
+    await api.feed.up_to_date()
+    return ok(overview(api.feed.state, api.clock()))
 
 
 def _listed(query: Callable[[State, Principal], Any]) -> Handler:
@@ -209,6 +216,7 @@ async def whoami(api: "Api", call: Call) -> Reply:
 
 VIEWS = (
     view("/api/status", "everything at a glance", status, queries.Status),
+    view("/api/overview", "one screen about everything", glance, Overview, people_only=True),
     view("/api/convoys", "the convoys", _listed(queries.convoys), list[ConvoyView]),
     view("/api/convoys/{convoy}", "one convoy and its tasks", convoy, details.ConvoyPage),
     view("/api/tasks", "the tasks, page by page", tasks, TasksPage, query=TasksQuery),

@@ -27,10 +27,10 @@ def operate(context: Context, options: Options) -> None:
 
 def perform_anywhere(context: Context, command: Command) -> Any:
     """Carry out a command through the server if one runs, and else on the log; once in any case."""
-    from corral.interfaces.cli import remote
-
     key = ""
     if context.served:
+        from corral.interfaces.cli import remote
+
         key = os.urandom(12).hex()
         try:
             data = remote.ask(context.repository.folder, command, context.actor, key)

@@ -1,0 +1,160 @@
+"""One screen about everything: counts, and the first rows of whatever is worth a look.
+
+It stays small however large the board is, so that a server can send it to every `corral status`,
+which then loads neither the log nor the state. That is why the classes here need nothing else.
+"""
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from corral.core.engine.bill import Bill
+    from corral.core.log.state import State, Task
+
+ROWS = 10
+SHOWN = ("doing", "blocked", "failed", "review", "todo")  # columns whose first tasks are listed
+
+
+class OverviewConvoy(Struct, frozen=True):
+    id: str
+    title: str
+    done: int
+    wanted: int  # all tasks that were not cancelled
+
+
+class OverviewTask(Struct, frozen=True):
+    id: str
+    column: str
+    title: str
+    reason: str
+    assignee: str
+    holder: str | None
+    expires_at: int | None
+
+
+class OverviewSession(Struct, frozen=True):
+    id: str
+    profile: str
+    started_at: int
+    outputs: int
+    progress: str
+
+
+class OverviewCheck(Struct, frozen=True):
+    run: str
+    started_at: int
+    tip: str
+    members: tuple[str, ...]
+
+
+class OverviewAlert(Struct, frozen=True):
+    id: str
+    subject: str
+    text: str
+
+
+class Overview(Struct, frozen=True):
+    """What `corral status` shows; `totals` counts the rows of each list, listed or not."""
+
+    seq: int
+    columns: dict[str, int]  # how many tasks are in each column
+    convoys: list[OverviewConvoy]  # the newest
+    tasks: list[OverviewTask]  # the first of each column that is listed
+    sessions: list[OverviewSession]  # those that run, the oldest first
+    checks: list[OverviewCheck]  # those that run
+    overlaps: list[str]  # conflicts that are coming, in words
+    alerts: list[OverviewAlert]
+    totals: dict[str, int]
+    spent_today: str  # in dollars; empty if nothing was ever spent
+    spent: str
+
+
+def overview(state: "State", now: int) -> Overview:
+    from corral.core.board.columns import columns
+
+    tasks = columns(state)
+    live = [session for session in state.sessions.values() if session.live]
+    live.sort(key=lambda session: session.started_at)
+    checks = [check for check in state.checks.values() if check.live]
+    overlaps = _overlaps(state) if state.overlaps else []
+    today, spent = _spent(state, now) if state.ledger or state.mayors else ("", "")
+    return Overview(
+        seq=state.seq,
+        columns={name: len(found) for name, found in tasks.items()},
+        convoys=_convoys(state, tasks),
+        tasks=[row for name in SHOWN for row in _first(name, tasks[name])],
+        sessions=[
+            OverviewSession(s.id, s.profile, s.started_at, s.outputs, s.progress)
+            for s in live[:ROWS]
+        ],
+        checks=[OverviewCheck(c.run, c.started_at, c.tip, c.members) for c in checks[:ROWS]],
+        overlaps=overlaps[:ROWS],
+        alerts=[
+            OverviewAlert(alert.id, alert.subject, alert.text) for alert in state.alerts.values()
+        ],
+        totals={
+            "convoys": len(state.convoys),
+            "sessions": len(live),
+            "checks": len(checks),
+            "overlaps": len(overlaps),
+        },
+        spent_today=today,
+        spent=spent,
+    )
+
+
+def _convoys(state: "State", tasks: "dict[str, list[Task]]") -> list[OverviewConvoy]:
+    wanted = dict.fromkeys(state.convoys, 0)
+    done = dict.fromkeys(state.convoys, 0)
+    if len(wanted) == 1:  # most boards: there is nothing to tell apart
+        (only,) = wanted
+        done[only] = len(tasks["done"])
+        wanted[only] = len(state.tasks) - len(tasks["cancelled"])
+    else:
+        for name, found in tasks.items():
+            for task in found if name != "cancelled" else ():
+                wanted[task.convoy] += 1
+                done[task.convoy] += name == "done"
+    newest = list(state.convoys.values())[-ROWS:]
+    return [OverviewConvoy(c.id, c.title, done[c.id], wanted[c.id]) for c in newest]
+
+
+def _first(name: str, tasks: "list[Task]") -> list[OverviewTask]:
+    first = sorted(tasks, key=lambda task: (-task.priority, task.order))[:ROWS]
+    return [
+        OverviewTask(
+            id=task.id,
+            column=name,
+            title=task.title,
+            reason=task.reason,
+            assignee=task.assignee,
+            holder=task.claim.holder if task.claim else None,
+            expires_at=task.claim.expires_at if task.claim else None,
+        )
+        for task in first
+    ]
+
+
+def _overlaps(state: "State") -> list[str]:
+    from corral.core.show.queries import overlaps
+
+    return [one.text for one in overlaps(state)]
+
+
+def _spent(state: "State", now: int) -> tuple[str, str]:
+    """Return what engines have cost today and in all, as far as they tell."""
+    from corral.core.engine.bill import DAY_MS, Bill
+    from corral.core.engine.money import spent_in_all
+
+    total = spent_in_all(state)
+    if total == Bill():
+        return "", ""
+    return _usd(state.days.get(now // DAY_MS, Bill())), _usd(total)
+
+
+def _usd(bill: "Bill") -> str:
+    if bill.usd is not None:
+        return f"${bill.usd:.2f}"
+    known = bill.nano_usd / 1_000_000_000
+    return f"${known:.2f} and more (unknown)" if known else "unknown"
