@@ -10,10 +10,10 @@ import msgspec
 from corral.core.log.codec import Stored, decode, event_of
 from corral.core.log.events import AlertRaised, Event
 from corral.core.log.state import State
-from corral.store.memory import MemoryStore
 from corral.store.port import Request, Store
 from corral.store.sqlite import SqliteStore
 from corral.store.writer import Writer
+from tests.contract.memory_store import MemoryStore
 
 T = TypeVar("T")
 Open = Callable[[], SqliteStore]

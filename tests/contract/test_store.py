@@ -13,9 +13,9 @@ from corral.core.errors import NotFound, Refused
 from corral.core.log.codec import FORMAT, GENESIS, decode
 from corral.core.log.events import AlertRaised
 from corral.core.log.state import State
-from corral.store.memory import MemoryStore
 from corral.store.port import Request, Store
 from corral.store.service import perform
+from tests.contract.memory_store import MemoryStore
 from tests.contract.stores import (
     START,
     Clock,

@@ -9,9 +9,9 @@ import pytest
 from corral.core.board import commands as c
 from corral.core.errors import Failed, LogDamaged, NotFound
 from corral.core.log.codec import Stored, decode
-from corral.store.memory import MemoryStore
 from corral.store.port import Store, follow
 from corral.store.service import perform
+from tests.contract.memory_store import MemoryStore
 from tests.contract.stores import Behind, Clock, encoded, joined, names, note, numbers, opened
 from tests.patience import PATIENCE_S
 

@@ -204,12 +204,6 @@ def test_overlap(pattern: str, overlapping: str, apart: str) -> None:
         assert paths.overlaps(other, pattern) is expected, other
 
 
-def test_common_is_the_first_overlapping_pair() -> None:
-    assert paths.common(("x", "s/a*", "s"), ("y", "s/b", "./s/ab")) == ("s/a*", "./s/ab")
-    assert paths.common(("x",), ("y", "z")) is None
-    assert paths.common((), ("y",)) is None
-
-
 @given(st.text("aG.git~/*?[]!^-:\\é\n", max_size=12))
 def test_the_canonical_spelling_is_itself_good_and_final(text: str) -> None:
     assume(paths.problem(text) is None)

@@ -18,10 +18,10 @@ from corral.core.log.requests import keyed
 from corral.core.plan.schema import Plan
 from corral.core.redaction import SHOWN, redacted, without_secrets
 from corral.core.text import cut
-from corral.store.memory import MemoryStore
 from corral.store.port import Request
 from corral.store.service import perform
 from corral.world.engines.agents.output import bounded
+from tests.contract.memory_store import MemoryStore
 
 SECRETS = [
     "AKIA" + "ABCD" * 4,

@@ -11,7 +11,6 @@ ConvoyId = NewType("ConvoyId", str)
 TaskId = NewType("TaskId", str)
 SessionId = NewType("SessionId", str)
 Token = NewType("Token", str)
-Seq = NewType("Seq", int)
 
 MIRROR_REF = "refs/corral/log"
 RESOLVED_REF = "refs/corral/resolved"  # how conflicts were resolved

@@ -69,11 +69,6 @@ def overlaps(a: str, b: str) -> bool:
     return len(left) == len(right) or (left[len(right) :] or right[len(left) :]) == (_DEEP,)
 
 
-def common(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[str, str] | None:
-    """Return the first overlapping pair, in the order of `a` and then of `b`."""
-    return next(((left, right) for left in a for right in b if overlaps(left, right)), None)
-
-
 def _is_control(char: str) -> bool:
     # The two separators end a line for many readers of a log, so they are as harmful as a newline.
     return char < " " or "\x7f" <= char <= "\x9f" or char in "\u2028\u2029"

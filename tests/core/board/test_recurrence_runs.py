@@ -13,8 +13,8 @@ from corral.core.board.recurrence import next_at
 from corral.core.log.codec import decode
 from corral.core.log.state import TaskState
 from corral.roles.deacon.recurrence import recur
-from corral.store.memory import MemoryStore
 from corral.store.service import perform
+from tests.contract.memory_store import MemoryStore
 from tests.core.board.recurring_board import BEAT, BEAT_S, TASK, Recurring, ms
 
 

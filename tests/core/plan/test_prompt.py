@@ -6,7 +6,7 @@ import msgspec
 
 from corral.core.plan.check import problems
 from corral.core.plan.prompt import (
-    corrections,
+    corrected,
     json_schema,
     prompt,
     question,
@@ -77,11 +77,11 @@ def test_a_large_repository_is_told_by_its_folders() -> None:
 
 def test_corrections_are_short_and_precise() -> None:
     text = '{"convoy": {"title": "T"},\n"task": [{"key": "a", "title": "A", "needs": ["b"]}]}'
-    said = corrections(problems(read(text.encode(), "x.json")))
+    said = corrected([str(problem) for problem in problems(read(text.encode(), "x.json"))])
     assert '- line 2: task.a.needs: there is no task "b"\n' in said
     many = [{"key": f"k{n}", "title": "T"} for n in range(100)]
     content = msgspec.json.encode({"convoy": {"title": "T"}, "task": many})
-    long = corrections(problems(read(content, "x.json")))
+    long = corrected([str(problem) for problem in problems(read(content, "x.json"))])
     assert len(long.split("\n")) < 30
     assert len(long) < 4_000
 
@@ -91,4 +91,4 @@ def test_what_a_person_said_is_found_again_in_what_was_made_of_it() -> None:
     assert words_of(question(said, plan(task("a")), ["a: not started"])) == said
     assert words_of(question(said, None, ())) == said
     assert words_of(prompt(said, [], {})) == ""
-    assert words_of(corrections(())) == ""
+    assert words_of(corrected(())) == ""

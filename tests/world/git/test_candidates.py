@@ -15,7 +15,7 @@ from corral.world.git.candidates import (
     Strategy,
 )
 from corral.world.git.invariants import assert_landing
-from corral.world.git.merge import Merged, Merger, Sides, merge
+from corral.world.git.merge import Merged, Merger, Sides
 from corral.world.git.messages import Identity, with_trailers
 from corral.world.git.view import View
 from tests.world.git.agreement import STAMP
@@ -71,7 +71,8 @@ def test_a_task_on_top_of_one_that_was_squashed_brings_only_its_own_work(
             assert not assert_landing(merger, landed, alone, entries)
             assert not assert_landing(merger, tip, together, entries)
     # Without its fork point, the parent's lines look like a conflict.
-    assert merge(view, landed, child.commit, tip).paths == ("part0/file0.txt",)
+    with Merger(view) as merger:
+        assert merger.merge(landed, child.commit, tip).paths == ("part0/file0.txt",)
 
 
 def test_a_branch_that_took_in_the_target_is_not_asked_about_it_again(
@@ -309,5 +310,6 @@ def test_only_the_refinery_says_what_was_tested(repo: Path, view: View) -> None:
 def test_what_git_puts_beside_a_folder_is_told_by_its_own_name(repo: Path, view: View) -> None:
     file = branch(repo, "AF-1", "main", ("x", "a file\n"))
     folder = branch(repo, "AF-2", "main", ("x/y", "in a folder\n"))
-    merged = merge(view, file.commit, folder.commit, file.fork)
+    with Merger(view) as merger:
+        merged = merger.merge(file.commit, folder.commit, file.fork)
     assert (merged.clean, merged.named) == (False, ("x",)), merged.paths

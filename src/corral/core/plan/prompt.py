@@ -10,7 +10,6 @@ from typing import Any
 
 import msgspec
 
-from corral.core.plan.problems import Problem, errors
 from corral.core.plan.schema import MOST_TASKS, Plan
 from corral.core.text import printable, shown
 
@@ -47,13 +46,8 @@ def prompt(
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def corrections(problems: Sequence[Problem]) -> str:
-    """Return what goes back to an engine whose answer is not a plan that can be used."""
-    return corrected([str(problem) for problem in errors(problems)])
-
-
 def corrected(wrong: Sequence[str]) -> str:
-    """Return the same from what is wrong in words, as the log has it."""
+    """Return what to send back to an engine whose answer is not a usable plan."""
     lines = [f"- {problem}" for problem in wrong[:MOST_CORRECTIONS]]
     if len(wrong) > MOST_CORRECTIONS:
         lines.append(f"- and {len(wrong) - MOST_CORRECTIONS} more")

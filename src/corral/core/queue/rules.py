@@ -340,11 +340,6 @@ def _queued(state: State, task: str) -> Task:
     return found
 
 
-def _convoy(state: State, convoy: str) -> None:
-    if ConvoyId(convoy) not in state.convoys:
-        raise NotFound(f"there is no convoy {text.printable(convoy)!r}", "corral convoy list")
-
-
 RULES: dict[type[c.Command], Callable[[State, Any, str, int], Decision]] = {
     c.EjectChange: eject,
     c.PrioritiseChange: prioritise,

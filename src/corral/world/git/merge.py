@@ -196,12 +196,6 @@ class Merger:
         return self.view.run("hash-object", "-w", "-t", "tree", "--stdin").decode().strip()
 
 
-def merge(view: View, ours: str, theirs: str, base: str | None) -> Merged:
-    """Merge two commits with an explicit base."""
-    with Merger(view) as merger:
-        return merger.merge(ours, theirs, base)
-
-
 def _our_side(sides: Sides) -> Sides:
     return Sides(sides.ours, "", sides.known, sides.tree)
 

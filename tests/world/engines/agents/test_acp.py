@@ -14,12 +14,11 @@ from corral.world.engines import registry
 from corral.world.engines.agents import acp as acp_agents
 from corral.world.engines.files import lay
 from corral.world.engines.recipe import EngineJob, Prepared, environment
-from corral.world.engines.runners import inbox
 from corral.world.engines.runners.orders import AcpOrder, Order
 from tests.patience import PATIENCE_S
 from tests.standin.faults import Fault
 from tests.standin.server import StandIn, serving
-from tests.world.engines.runners.runner_process import Running, running, until
+from tests.world.engines.runners.runner_process import Running, running, send, until
 
 MODELS = {
     "opencode": "gpt-5",
@@ -99,7 +98,7 @@ def test_an_agent_edits_is_held_back_and_goes_on(project: AcpTree) -> None:
     with project.running(order, prepared, PLAN) as runner:
         until(runner.saw(Asked), TURN_S)
         assert (project.tree / "a.py").read_text() == "x = 1\n"
-        inbox.send(str(project.room), "RUN <<<touch ../outside>>>")
+        send(project.room, "RUN <<<touch ../outside>>>")
         until(lambda: len(runner.saw(Asked)()) == 2, TURN_S)
         # The sandbox of codex lets it write below /tmp, without a question.
         outside = (project.room / "outside").exists()

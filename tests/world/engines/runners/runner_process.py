@@ -14,6 +14,8 @@ from typing import Any
 import msgspec
 
 from corral.core.engine.facts import AnyFact, Fact, Finished, Said
+from corral.world.engines.runners import inbox
+from corral.world.engines.runners.inbox import InboxMessage
 from corral.world.engines.runners.orders import AcpOrder, Order, runner_argv
 from tests.patience import PATIENCE_S
 
@@ -106,3 +108,10 @@ def scripted(room: Path, script: str = "", **more: Any) -> AcpOrder:
     """Return an order for the scripted agent."""
     more = {"start_s": 30, "stop_s": 3} | more
     return AcpOrder(room=str(room), argv=(sys.executable, AGENT, script), **more)
+
+
+def send(room: str | Path, text: str, answers: str = "") -> str:
+    """Put the next message of the log into an inbox, as the witness does; return its name."""
+    used = sum(name.suffix == ".json" for name in Path(room, "inbox").rglob("m-*"))
+    inbox.put(str(room), InboxMessage(f"m-{used + 1}", text, answers))
+    return f"m-{used + 1}"

@@ -27,7 +27,7 @@ from corral.world import processes
 from corral.world.engines.runners import inbox
 from corral.world.engines.runners.inbox import DeliveryProof, Inbox
 from corral.world.engines.runners.orders import AcpOrder, McpServer, PermissionPolicy, runner_argv
-from tests.world.engines.runners.runner_process import Running, running, scripted, until
+from tests.world.engines.runners.runner_process import Running, running, scripted, send, until
 from tests.world.processes.sessions import Sessions
 
 
@@ -77,10 +77,10 @@ def test_a_person_answers_or_nobody_does(tmp_path: Path) -> None:
         assert asked == Asked(
             text="edit: Write a.py", options=("Allow once", "Always", "Reject"), call="c1"
         )
-        number = inbox.send(str(tmp_path), "allow once")
+        number = send(tmp_path, "allow once")
         until(lambda: len(runner.saw(Asked)()) == 2)
         assert inbox.receipt(str(tmp_path), number) is DeliveryProof.RECORD
-        inbox.send(str(tmp_path), "no", answers="c2")
+        send(tmp_path, "no", answers="c2")
         assert runner.end() == 0
     assert [answer.ok for answer in runner.saw(Answered)()] == [True, False]
     _, runner = run(tmp_path, "work", policy=PermissionPolicy.ASK, answer_s=0.2)
@@ -98,7 +98,7 @@ def test_further_turns_come_through_the_inbox_each_once(tmp_path: Path) -> None:
     with running(scripted(tmp_path, linger_s=60), "first", tmp_path / "tree") as runner:
         until(runner.saw(Asked))  # the turn is over
         for text in ("second", "third"):
-            inbox.send(str(tmp_path), text)
+            send(tmp_path, text)
         until(lambda: len(runner.saw(Told)()) == 2)
         assert runner.stop() == 143
     assert [said.text for said in runner.saw(Said)()] == ["first", "second", "third"]
@@ -112,14 +112,14 @@ def test_further_turns_come_through_the_inbox_each_once(tmp_path: Path) -> None:
 def test_a_text_in_doubt_is_said_again_only_if_the_agent_never_had_it(tmp_path: Path) -> None:
     room = str(tmp_path)
     for text in ("what was said before", "what was not"):
-        inbox.send(room, text)
+        send(room, text)
     killed = Inbox(room, "acp")
     assert killed.take() is not None
     assert killed.take() is not None
     code, runner = run(tmp_path, "", resume="ses-1")
     # What the agent replays is no news.
     assert (code, runner.text()) == (0, "what was not")
-    assert [inbox.receipt(room, name) for name in ("001", "002")] == [DeliveryProof.RECORD] * 2
+    assert [inbox.receipt(room, name) for name in ("m-1", "m-2")] == [DeliveryProof.RECORD] * 2
 
 
 def test_resuming(tmp_path: Path) -> None:
@@ -225,10 +225,10 @@ def test_ten_megabytes_of_updates_in_flat_memory(tmp_path: Path) -> None:
     with running(scripted(tmp_path, linger_s=60), "much 200", tmp_path / "tree") as runner:
         until(runner.saw(Asked))
         before = _memory(runner.process.pid)
-        inbox.send(str(tmp_path), "much 5000")
+        send(tmp_path, "much 5000")
         until(lambda: len(runner.saw(Asked)()) == 2)
         assert _memory(runner.process.pid) - before < 4 << 20
-        inbox.send(str(tmp_path), "big")
+        send(tmp_path, "big")
         until(lambda: len(runner.text()) == 5 << 20)
 
 

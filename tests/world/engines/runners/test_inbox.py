@@ -1,48 +1,35 @@
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import pytest
-
-from corral.core.errors import BadInput
 from corral.world.engines.runners import inbox
 from corral.world.engines.runners.inbox import DeliveryProof, Inbox, InboxMessage
+from tests.world.engines.runners.runner_process import send
 
 
 def test_texts_are_taken_in_order_and_once(tmp_path: Path) -> None:
     room = str(tmp_path)
-    assert [inbox.send(room, text, by="ada") for text in ("one", "two")] == ["001", "002"]
+    inbox.put(room, InboxMessage("m-10", "two", by="ada"))
+    inbox.put(room, InboxMessage("m-9", "one", by="ada"))
     reader = Inbox(room, "acp")
     first, second = reader.take(), reader.take()
     assert first is not None
     assert second is not None
     assert (first.text, first.by, second.text, reader.take()) == ("one", "ada", "two", None)
-    assert inbox.receipt(room, "001") is None
+    assert inbox.receipt(room, "m-9") is None
     reader.done(first, DeliveryProof.RECORD)
-    assert inbox.receipt(room, "001") is DeliveryProof.RECORD
-
-
-def test_a_number_is_never_used_again(tmp_path: Path) -> None:
-    room = str(tmp_path)
-    reader = Inbox(room, "acp")
-    for expected in ("001", "002", "003"):
-        assert inbox.send(room, "x") == expected
-        message = reader.take()
-        assert message is not None
-        if expected != "002":
-            reader.done(message, DeliveryProof.NONE)
+    assert inbox.receipt(room, "m-9") is DeliveryProof.RECORD
 
 
 def test_what_was_taken_by_a_killed_runner_is_in_doubt_until_it_is_done(tmp_path: Path) -> None:
     room = str(tmp_path)
     for text in ("delivered", "in doubt", "new"):
-        inbox.send(room, text)
+        send(room, text)
     killed = Inbox(room, "acp")
     delivered = killed.take()
     assert delivered is not None
     assert killed.take() is not None
     killed.done(delivered, DeliveryProof.RECORD)
     # Killed within `done`: both files are there.
-    (tmp_path / "inbox/taken/001.json").write_bytes((tmp_path / "inbox/done/001.json").read_bytes())
+    (tmp_path / "inbox/taken/m-1.json").write_bytes((tmp_path / "inbox/done/m-1.json").read_bytes())
 
     after = Inbox(room, "acp")
     assert [message.text for message in after.doubtful()] == ["in doubt"]
@@ -52,32 +39,15 @@ def test_what_was_taken_by_a_killed_runner_is_in_doubt_until_it_is_done(tmp_path
     assert new.text == "new"
 
 
-def test_many_writers_get_numbers_of_their_own(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_message_is_set_aside(tmp_path: Path) -> None:
     room = str(tmp_path)
     reader = Inbox(room, "acp")
-    with ThreadPoolExecutor(8) as pool:
-        numbers = list(pool.map(lambda n: inbox.send(room, f"text {n}"), range(80)))
-    assert sorted(numbers) == [f"{n:03d}" for n in range(1, 81)]
-    taken = []
-    while (message := reader.take()) is not None:
-        reader.done(message, DeliveryProof.RECORD)
-        taken.append(message.text)
-    assert sorted(taken) == sorted(f"text {n}" for n in range(80))
-
-
-def test_what_cannot_be_sent_or_read(tmp_path: Path) -> None:
-    room = str(tmp_path)
-    with pytest.raises(BadInput, match="no text"):
-        inbox.send(room, " \n")
-    with pytest.raises(BadInput, match="longer than 1 MB"):
-        inbox.send(room, "x" * (1 << 20) + "x")
-    reader = Inbox(room, "acp")
-    (tmp_path / "inbox/001.json").write_text("not one of ours")
-    inbox.send(room, "fine")
+    (tmp_path / "inbox/m-1.json").write_text("not one of ours")
+    send(room, "fine")
     message = reader.take()
     assert message is not None
     assert message.text == "fine"
-    assert (tmp_path / "inbox/done/unreadable-001.json").exists()
+    assert (tmp_path / "inbox/done/unreadable-m-1.json").exists()
 
 
 def test_the_inbox_knows_its_reader(tmp_path: Path) -> None:
@@ -100,9 +70,8 @@ def test_a_message_of_the_log_is_put_once_and_can_be_taken_back_until_it_is_take
     inbox.withdraw(room, "m-7")
     assert not inbox.taken(room, "m-7")
     inbox.put(room, letter)
-    inbox.send(room, "an answer")
-    taken = [reader.take() for _ in range(3)]
-    assert [message.name if message else "" for message in taken] == ["001", "m-7", "m-12"]
+    taken = [reader.take() for _ in range(2)]
+    assert [message.name if message else "" for message in taken] == ["m-7", "m-12"]
     for when in ("taken", "done"):
         inbox.put(room, letter)
         inbox.withdraw(room, "m-7")

@@ -16,7 +16,7 @@ from corral.world.engines.runners.inbox import DeliveryProof, Inbox
 from corral.world.engines.runners.orders import TmuxOrder, runner_argv
 from corral.world.engines.runners.tmux import server
 from corral.world.engines.runners.tmux.claude import Transcript
-from tests.world.engines.runners.runner_process import running, until
+from tests.world.engines.runners.runner_process import running, send, until
 from tests.world.processes.sessions import Sessions
 
 CHATTY = (sys.executable, str(Path(__file__).with_name("chatty.py")))
@@ -49,13 +49,13 @@ def test_text_goes_in_once_and_the_exit_code_comes_out(tmp_path: Path) -> None:
         until(runner.saw(Told))
         assert inbox.reader_of(str(room)) == "tmux"
         texts = ["two\nlines", "with \x1b[201~ \x03 an escape; and 'quotes' $(id) #{pid} ✓"]
-        numbers = [inbox.send(str(room), text) for text in texts]
+        numbers = [send(room, text) for text in texts]
         until(lambda: inbox.receipt(str(room), numbers[-1]))
         assert inbox.receipt(str(room), numbers[0]) is DeliveryProof.SCREEN
         shown = "\n".join(server.capture(str(room), 50, joined=True))
         assert f"ready alone {room / 'tree'} ['x;', '$HOME']" in shown
         assert "> hello" in shown
-        inbox.send(str(room), "exit 5")
+        send(room, "exit 5")
         assert runner.end() == 5
     last = "with [201~  an escape; and 'quotes' $(id) #{pid} ✓"
     assert heard(room) == ["hello", "two", "lines", last, "exit 5"]
@@ -70,7 +70,7 @@ def test_text_goes_in_once_and_the_exit_code_comes_out(tmp_path: Path) -> None:
 def test_a_text_that_shows_nowhere_is_said_to_be_unproved(tmp_path: Path) -> None:
     with running(order(tmp_path, proof_s=1), "mute", tmp_path / "tree") as runner:
         until(runner.saw(Told))
-        number = inbox.send(str(tmp_path), "mute")
+        number = send(tmp_path, "mute")
         until(lambda: inbox.receipt(str(tmp_path), number))
         assert inbox.receipt(str(tmp_path), number) is DeliveryProof.NONE
         assert runner.saw(Told)()[-1] == Told(text="mute", proof="none")
@@ -91,11 +91,11 @@ def test_stopping_leaves_no_server_and_nothing_in_it(sessions: Sessions) -> None
     assert sessions.ended("one").code == 143
     assert sessions.alive() == set()
     # And if it is killed, text that it had taken is in doubt, and the next one says it.
-    inbox.send(str(room), "again")
+    send(room, "again")
     assert Inbox(str(room), "tmux").take() is not None
     brief.write_text("")
     sessions.start("two", *argv, env=env, stdin=str(brief), cwd=str(room / "tree"))
-    until(lambda: inbox.receipt(str(room), "001"))
+    until(lambda: inbox.receipt(str(room), "m-1"))
     assert heard(room) == ["fork", "again"]
     assert processes.ask_stop(sessions.folder("two"))
     sessions.ended("two")

@@ -11,7 +11,7 @@ from corral.world.engines.runners.inbox import DeliveryProof
 from corral.world.engines.runners.tmux import server
 from tests.standin.server import StandIn
 from tests.world.engines.agents.test_acp import TURN_S, AcpTree, standin
-from tests.world.engines.runners.runner_process import until
+from tests.world.engines.runners.runner_process import send, until
 
 __all__ = ["standin"]  # a fixture
 
@@ -26,9 +26,9 @@ def test_claude_on_a_terminal(tmp_path: Path, programs: Path, standin: StandIn) 
         (told,) = until(runner.saw(Told), TURN_S)
         assert told.proof == "record", server.capture(str(tmp_path), 60)
         until((project.tree / "a.py").exists, TURN_S)
-        number = inbox.send(str(tmp_path), "Now say this:\nSAY <<<fine weather>>>")
+        number = send(tmp_path, "Now say this:\nSAY <<<fine weather>>>")
         until(lambda: inbox.receipt(str(tmp_path), number), TURN_S)
         assert inbox.receipt(str(tmp_path), number) is DeliveryProof.RECORD
         until(lambda: "fine weather" in "\n".join(server.capture(str(tmp_path), 60)), TURN_S)
-        inbox.send(str(tmp_path), "/exit")
+        send(tmp_path, "/exit")
         assert runner.end() == 0, runner.lines

@@ -1,7 +1,6 @@
 """Text for a running session: a folder of files in its room, each consumed exactly once.
 
     inbox/m-7.json          written by the witness (`put`), atomically, once per message
-    inbox/007.json          written by anyone (`send`), atomically, numbers never reused
     inbox/taken/m-7.json    the runner has it and is handing it to its program
     inbox/done/m-7.json     the program has it; says how that was proved
     inbox/open.json         a runner reads this inbox; its kind
@@ -23,9 +22,7 @@ from os.path import isfile, join
 import msgspec
 from msgspec import Struct
 
-from corral.core.errors import BadInput
-
-LONGEST = 1 << 20
+_LONGEST = 2 << 20  # as JSON
 _FOLDER, _TAKEN, _DONE, _OPEN = "inbox", "taken", "done", "open.json"
 _KNOCK, _NOTHING = "knock", "nothing"
 _PLACES = ("", _TAKEN, _DONE)
@@ -61,20 +58,6 @@ class InboxReader(Struct, frozen=True):
     """The runner that reads an inbox."""
 
     kind: str
-
-
-def send(room: str, text: str, *, answers: str = "", by: str = "") -> str:
-    """Put a text into the inbox of a room; return its name."""
-    if not text.strip():
-        raise BadInput("there is no text to send")
-    if len(text.encode()) > LONGEST:
-        raise BadInput(f"the text is longer than {LONGEST >> 20} MB; nothing was sent")
-    folder = _made(room)
-    with _locked(folder):
-        used = (name for place in _PLACES for name in _names(folder, place) if name.isdigit())
-        name = f"{1 + max(map(int, used), default=0):03d}"
-        _write(join(folder, f"{name}.json"), InboxMessage(name, text, answers, by))
-    return name
 
 
 def put(room: str, message: InboxMessage) -> None:
@@ -124,11 +107,6 @@ def reader_of(room: str) -> str:
             return msgspec.json.decode(file.read(), type=InboxReader).kind
     except (FileNotFoundError, msgspec.DecodeError):
         return ""
-
-
-def done_folder(room: str) -> str:
-    """Return the folder in which receipts appear."""
-    return join(_made(room), _DONE)
 
 
 class Inbox:
@@ -200,12 +178,11 @@ def _made(room: str) -> str:
 
 def _names(folder: str, place: str) -> list[str]:
     stems = [name.removesuffix(".json") for name in os.listdir(join(folder, place))]
-    return [stem for stem in stems if stem.removeprefix("m-").isdigit()]
+    return [stem for stem in stems if stem.startswith("m-") and stem[2:].isdigit()]
 
 
-def _order(name: str) -> tuple[bool, int]:
-    """Sort replies to open questions first, since something waits for them; then by age."""
-    return name.startswith("m-"), int(name.removeprefix("m-"))
+def _order(name: str) -> int:
+    return int(name.removeprefix("m-"))
 
 
 def _write(path: str, content: Struct) -> None:
@@ -223,7 +200,7 @@ def _write(path: str, content: Struct) -> None:
 def _read(path: str) -> InboxMessage | None:
     try:
         with open(path, "rb") as file:
-            return msgspec.json.decode(file.read(2 * LONGEST), type=InboxMessage)
+            return msgspec.json.decode(file.read(_LONGEST), type=InboxMessage)
     except (FileNotFoundError, msgspec.DecodeError, UnicodeDecodeError):
         return None
 

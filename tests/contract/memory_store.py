@@ -1,4 +1,4 @@
-"""The log in memory: for tests and for trying things out. Nothing survives the process."""
+"""A store in memory, for tests: it passes the same contract as the one on disk."""
 
 import os
 import threading
