@@ -154,6 +154,14 @@ def test_links_lead_somewhere(name: str) -> None:
             assert anchor in anchors(target.read_text("utf-8")), f"{name} links to {link}"
 
 
+@pytest.mark.parametrize("name", ["AGENTS.md", "docs/architecture.md", "docs/dependencies.md"])
+def test_modules_that_are_mentioned_exist(name: str) -> None:
+    text = FENCE.sub("", (ROOT / name).read_text("utf-8"))
+    for found in re.findall(r"`((?:core|store|world|roles|interfaces|tests|src)/[\w./-]+)`", text):
+        places = [ROOT / found, *(ROOT / "src" / "corral" / f"{found}{end}" for end in ("", ".py"))]
+        assert any(place.exists() for place in places), f"{name} mentions {found}"
+
+
 def test_every_picture_is_shown_somewhere() -> None:
     text = "".join(page.read_text("utf-8") for page in PAGES)
     for picture in (ROOT / "docs" / "pictures").iterdir():
