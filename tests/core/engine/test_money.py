@@ -150,13 +150,13 @@ def test_a_budget_that_is_not_the_tasks_own_uses_up_no_attempt(till: MoneyBoard)
     events = session_rules.end(
         till.state,
         session,
-        Judgement(Verdict.OVER_BUDGET, "this day"),
+        Judgement(Verdict.OVER_BUDGET, "today"),
         commit="",
         code=None,
         signal=15,
         patience=Patience(1, 0, 0),
         now=till.now,
-        parked="this day has cost $1 of $1",
+        parked="today has cost $1 of $1",
     )
     assert isinstance(events[-1], e.TaskParked)
     till.record(events)

@@ -31,7 +31,7 @@ def test_a_budget_of_ten_cents_stops_within_a_turn_and_the_report_is_right(
     # The task is not started again by `retry`: the money is gone.
     project.here("task", "retry", task, code=0)
     project.once()
-    assert "waits for money" in project.here("why", task, code=0).out
+    assert "is over budget" in project.here("why", task, code=0).out
     assert len(project.of_type("session.started")) == 1
 
 
@@ -43,7 +43,7 @@ def test_the_budget_of_a_day_holds_all_and_uses_up_no_attempt(project: EngineRep
     project.once()
     assert project.verdicts() == ["over_budget"]
     assert {project.task(task)["state"] for task in (one, two)} == {"todo"}
-    assert "this day has cost" in project.here("why", two, code=0).out
+    assert "today has cost" in project.here("why", two, code=0).out
 
 
 def test_cost_by_price_list_and_unknown_cost(project: EngineRepo) -> None:
@@ -80,7 +80,7 @@ def test_the_budget_of_a_convoy_stops_all_that_run_in_it_and_no_other(project: E
         go.touch()
         assert project.until_ended(other) == "proved"
         late = project.script(script(WORK, DONE), "--convoy", "project")
-        waits = "waits for money: the convoy project has cost"
+        waits = "is over budget: the convoy project has cost"
         project.until(lambda: waits in project.here("why", late, code=0).out)
     assert {project.task(task)["state"] for task in both} == {"todo"}, "paused, not failed"
     assert project.of_type("task.delayed") == []
@@ -126,5 +126,5 @@ def test_a_session_that_was_over_too_soon_to_be_stopped_still_needs_a_required_m
     assert project.detail(small) == "it uses small-1, which budget.require_model does not allow"
     assert project.verdict(unnamed) == "wrong_model"
     assert project.detail(unnamed) == (
-        "it does not say which model it used: name one in its profile, for budget.require_model"
+        "it did not report its model, as budget.require_model needs: set one in its profile"
     )

@@ -21,7 +21,7 @@ def test_a_model_that_stays_silent_costs_an_attempt_and_says_so(project: EngineR
     task = project.script(script(began(), "sleep 60"))
     project.once()
     assert (project.verdict(task), project.task(task)["state"]) == ("hung", "failed")
-    assert "nothing came from its model" in project.detail(task)
+    assert "no output from its model" in project.detail(task)
     assert project.reactions() == [("hung", "resume")]
 
 

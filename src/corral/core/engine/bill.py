@@ -1,7 +1,7 @@
 """What sessions used and what it cost: exact tokens, and money as far as it is known.
 
 Money is whole nano-dollars, so that sums are exact in any order. Tokens of unknown cost are counted
-as such: unknown is never zero.
+separately: unknown is never zero.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 NANO = 1_000_000_000
 DAY_MS = 86_400_000
-MOST_DOLLARS = 1e300  # TOML can write infinity, which is no amount of money
+MOST_DOLLARS = 1e300  # TOML can express infinity, which is not an amount of money
 Dollars = Annotated[float, Meta(ge=0, le=MOST_DOLLARS)]
 
 
@@ -33,8 +33,8 @@ class Bill(Struct, frozen=True, array_like=True, gc=False):
     fresh: int = 0
     cached: int = 0
     output: int = 0
-    nano_usd: int = 0  # what is known of the cost
-    unpriced: int = 0  # of the tokens, those whose cost is not known
+    nano_usd: int = 0  # the known part of the cost
+    unpriced: int = 0  # tokens of unknown cost
 
     def __add__(self, other: "Bill") -> "Bill":
         return Bill(
@@ -60,7 +60,7 @@ class Bill(Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def usd(self) -> float | None:
-        """Return the cost in dollars; None if some of it is not known."""
+        """Return the cost in dollars; None if some of it is unknown."""
         return None if self.unpriced else self.nano_usd / NANO
 
 
@@ -69,12 +69,12 @@ def nano(usd: float) -> int:
 
 
 def charged(before: Bill, spent: "Spent", prices: Mapping[str, Price]) -> Bill:
-    """Return the bill after one more report of an engine."""
+    """Return the bill after another report of an engine."""
     found = _priced(spent, prices)
     if not spent.total:
         return before + found
     if found.unpriced and not before.unpriced and before.nano_usd:
-        # The sum of the calls was said with its cost; a total without one takes nothing back.
+        # The calls were reported with their cost, so a total without one keeps that.
         return Bill(found.fresh, found.cached, found.output, before.nano_usd)
     return found
 

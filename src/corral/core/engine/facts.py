@@ -1,8 +1,8 @@
-"""What an engine's output says, in words that are the same for every engine.
+"""Facts: what an engine's output says, in the same terms for every engine.
 
-A reader turns the lines of one program into these; everything behind it (what is shown, what is
-spent, when to wait, when to step in) knows only facts. None of them is believed about the work
-itself: that is judged from git and the checks.
+A reader turns one program's lines into facts, and everything else (display, costs, delays, the
+watchdog) knows only facts. None of them is believed about the work itself, which is judged by git
+and the checks.
 """
 
 from enum import StrEnum
@@ -12,30 +12,30 @@ from msgspec import Struct
 
 
 class Trouble(StrEnum):
-    """Why an engine could not go on, as far as its output tells."""
+    """Why an engine could not go on, according to its output."""
 
     RATE = "rate"  # too many requests: wait, then go on
-    OVERLOAD = "overload"  # the other side is too busy: wait, then go on
-    QUOTA = "quota"  # nothing left until a date
-    AUTH = "auth"  # wrong or missing credentials: a person has to act
+    OVERLOAD = "overload"  # the server is too busy: wait, then go on
+    QUOTA = "quota"  # used up until a certain time
+    AUTH = "auth"  # wrong or missing credentials: needs a person
     OVERFLOW = "overflow"  # the conversation no longer fits the model
     NETWORK = "network"  # cut off, refused, timed out, or a 5xx
-    REQUEST = "request"  # the other side refuses what was asked (a 4xx)
-    SESSION = "session"  # the session to be resumed is missing or broken
-    BUDGET = "budget"  # the engine's own limit of money or turns
+    REQUEST = "request"  # the server rejects the request (a 4xx)
+    SESSION = "session"  # the conversation to resume is missing or broken
+    BUDGET = "budget"  # the engine's own limit on money or turns
     OTHER = "other"
 
 
-# After these, the same work can go on by itself once some time has passed.
+# After these, the same work can go on automatically after a delay.
 PASSING = frozenset({Trouble.RATE, Trouble.OVERLOAD, Trouble.QUOTA})
 
 
 class Fact(Struct, frozen=True, tag_field="fact", omit_defaults=True):
-    """One thing that was seen in an engine's output."""
+    """One thing seen in an engine's output."""
 
 
 class Began(Fact, frozen=True, tag="began"):
-    """The engine is up; `session` is its own name for the conversation, to resume it by."""
+    """The engine has started; `session` is its own id of the conversation, for resuming it."""
 
     session: str = ""
     model: str = ""
@@ -49,7 +49,7 @@ class Said(Fact, frozen=True, tag="said"):
 
 
 class Used(Fact, frozen=True, tag="used"):
-    """A tool was called; `what` tells two calls of one tool apart (a command, a path)."""
+    """A tool was called; `what` distinguishes two calls of one tool (a command, a path)."""
 
     tool: str
     what: str = ""
@@ -58,7 +58,7 @@ class Used(Fact, frozen=True, tag="used"):
 
 
 class Answered(Fact, frozen=True, tag="answered"):
-    """A tool's answer went back to the model."""
+    """A tool returned its result to the model."""
 
     call: str = ""
     ok: bool = True
@@ -68,7 +68,7 @@ class Answered(Fact, frozen=True, tag="answered"):
 class Spent(Fact, frozen=True, tag="spent"):
     """Tokens were used; `cost_usd` is None when the engine does not say.
 
-    `total`: these are the figures of the whole run so far, in place of all before them.
+    With `total`, these figures are for the whole run so far and replace all earlier ones.
     """
 
     fresh: int = 0  # input tokens that were not cached
@@ -80,18 +80,18 @@ class Spent(Fact, frozen=True, tag="spent"):
 
 
 class Window(Fact, frozen=True, tag="window"):
-    """How much of the model's context is in use."""
+    """How much of the model's context is used."""
 
     used: int
     size: int = 0
 
 
 class Compacted(Fact, frozen=True, tag="compacted"):
-    """The engine shortened its own conversation."""
+    """The engine compacted its conversation."""
 
 
 class Limited(Fact, frozen=True, tag="limited"):
-    """The engine met a limit and tries again by itself, for now."""
+    """The engine met a rate limit and retries on its own, for now."""
 
     trouble: Trouble
     retry_s: float | None = None
@@ -100,9 +100,9 @@ class Limited(Fact, frozen=True, tag="limited"):
 
 
 class Turn(Fact, frozen=True, tag="turn"):
-    """Whose turn it is, as seen between an engine and its model (`world/engines/relay/server`).
+    """Whose turn it is, as the relay sees it (`world/engines/relay/server`).
 
-    `heard`: the model answers, so whatever limited it is over.
+    With `heard`, the model responds, so any rate limit is over.
     """
 
     model: bool
@@ -110,7 +110,7 @@ class Turn(Fact, frozen=True, tag="turn"):
 
 
 class Asked(Fact, frozen=True, tag="asked"):
-    """The engine waits for an answer: a question, or a permission."""
+    """The engine waits for an answer to a question or a permission request."""
 
     text: str
     options: tuple[str, ...] = ()
@@ -118,9 +118,9 @@ class Asked(Fact, frozen=True, tag="asked"):
 
 
 class Told(Fact, frozen=True, tag="told"):
-    """A text was handed to an engine that runs; `proof` says how it is known that it has it.
+    """A text was delivered to a running engine; `proof` says how that is known.
 
-    `record`: the engine itself says so; `screen`: it was seen on its screen; `none`: not known.
+    `record`: the engine itself says so; `screen`: it was seen on its screen; `none`: unknown.
     """
 
     text: str
@@ -128,7 +128,7 @@ class Told(Fact, frozen=True, tag="told"):
 
 
 class Ready(Fact, frozen=True, tag="ready"):
-    """The engine is between two turns, and was asked to say so: it can be told something now."""
+    """The engine is between turns, and was asked to say so: it can take a message now."""
 
 
 class Denied(Fact, frozen=True, tag="denied"):
@@ -139,11 +139,11 @@ class Denied(Fact, frozen=True, tag="denied"):
 
 
 class Finished(Fact, frozen=True, tag="finished"):
-    """The engine says that it is over, and how. `trouble` is None if it ended well."""
+    """The engine reports its end. `trouble` is None if it ended well."""
 
     trouble: Trouble | None = None
     text: str = ""
-    status: int | None = None  # of HTTP, where it is known
+    status: int | None = None  # of HTTP, if known
     retry_s: float | None = None
     reset_at: int | None = None
 
@@ -166,7 +166,7 @@ AnyFact = (
 )
 _KINDS: tuple[type[Fact], ...] = get_args(AnyFact)
 
-# What a line of an engine that is described in the configuration can be, and what is taken from it.
+# The facts, with their fields, that lines of an engine described in the configuration can become.
 FACTS: dict[str, frozenset[str]] = {
     **{str(kind.__struct_config__.tag): frozenset(kind.__struct_fields__) for kind in _KINDS},
     "limited": frozenset({"text", "status", "retry_s"}),

@@ -1,4 +1,4 @@
-"""The part of the fold that is about engines: conversations, money, and the limits of accounts."""
+"""The part of the fold about engines: conversations, money, and the limits of accounts."""
 
 from msgspec.structs import replace
 
@@ -7,18 +7,15 @@ from corral.core.log import events as e
 from corral.core.log.state import Account, Session, Spending, State
 
 RESUME, RESTART, AFRESH, WAIT = "resume", "restart", "afresh", "wait"
-MESSAGE, QUESTION = "message", "question"  # causes that are no verdicts
-_DAYS = 40  # of which the state knows what was spent; the log knows of all
+MESSAGE, QUESTION = "message", "question"  # causes that are not verdicts
+_DAYS = 40  # whose spending the state keeps; the log has all
 _REACTIONS = 10
 
 
 def engaged(state: State, event: e.SessionEngaged, seq: int, at: int) -> None:
     session = state.sessions[event.session]
-    state.sessions[event.session] = replace(
-        session,
-        thread=event.thread or session.thread,
-        model=event.model or session.model,
-    )
+    thread, model = event.thread or session.thread, event.model or session.model
+    state.sessions[event.session] = replace(session, thread=thread, model=model)
 
 
 def spent(state: State, event: e.SessionSpent, seq: int, at: int) -> None:
@@ -30,14 +27,14 @@ def spent(state: State, event: e.SessionSpent, seq: int, at: int) -> None:
         bill=bill,
         turns=event.turns,
         model=event.model or session.model,
-        limited=False,  # it goes on: what it met is over
+        limited=False,  # it goes on, so the limit is over
     )
     _enter(state, session, event.model, new)
     spent_on(state, new, at)
 
 
 def spent_on(state: State, new: Bill, at: int) -> None:
-    """Add to what was spent on a day."""
+    """Add to a day's spending."""
     day = at // DAY_MS
     state.days[day] = state.days.get(day, Bill()) + new
     for old in [known for known in state.days if known <= day - _DAYS]:
@@ -57,7 +54,7 @@ def limited(state: State, event: e.SessionLimited, seq: int, at: int) -> None:
     account = state.accounts.get(event.account) or Account(event.account)
     session = state.sessions[event.session]
     live = [s for s in state.sessions.values() if s.live and s.account == event.account]
-    if at >= account.until_at:  # whoever is still there has had its wait
+    if at >= account.until_at:  # those still running have waited it out
         for other in live:
             state.sessions[other.id] = replace(other, limited=other.limited and other is session)
         live = [state.sessions[other.id] for other in live]
@@ -110,7 +107,7 @@ def reacted(state: State, event: e.SessionReacted, seq: int, at: int) -> None:
 
 
 def ended(state: State, event: e.SessionEnded) -> None:
-    """Let an account have more at once after something went well on it."""
+    """Raise an account's limit after a session on it succeeded."""
     session = state.sessions[event.session]
     account = state.accounts.get(session.account)
     if account is not None and event.verdict == "proved":

@@ -1,7 +1,7 @@
-"""Money: what was spent on what, and the budgets that stop it.
+"""Money: what was spent on what, and the budgets that limit it.
 
-Sums come from the ledger that is folded from the log, and from what runs and was not recorded yet.
-Cost that nobody knows cannot be held against a budget; it is shown as unknown.
+Sums come from the ledger, which is folded from the log, and from running sessions whose costs are
+not recorded yet. Unknown costs cannot count against a budget; they are shown as unknown.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -23,7 +23,7 @@ class Budgets(Struct, frozen=True):
     profiles: Mapping[str, float] = field(default_factory=dict)
 
     def of_task(self, profile: str) -> float:
-        """Return the tighter of the limits for one task; 0 if there is none."""
+        """Return the tighter of a task's two limits; 0 if there is none."""
         known = [usd for usd in (self.task_usd, self.profiles.get(profile, 0.0)) if usd > 0]
         return min(known, default=0.0)
 
@@ -32,16 +32,16 @@ class Budgets(Struct, frozen=True):
 
 
 class Over(Struct, frozen=True):
-    """A budget that is used up."""
+    """An exceeded budget."""
 
     what: str  # task, convoy or day
     text: str
 
 
 class Sums:
-    """What was spent by now on each task and convoy, and on this day, in nano-dollars.
+    """What was spent so far on each task and convoy, and today, in nano-dollars.
 
-    `running`: what sessions have spent that may not be recorded yet.
+    `running` has what live sessions have spent, which may not be recorded yet.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class Sums:
 
 
 def over(sums: Sums, task: Task, profile: str, budgets: Budgets) -> Over | None:
-    """Return the budget that a task has used up."""
+    """Return the budget that a task has exceeded."""
     for what, usd, name, spent in _limits(sums, task, profile, budgets):
         if spent >= nano(usd):
             return Over(what, f"{name} has cost ${spent / NANO:.4f} of ${usd:g}")
@@ -79,7 +79,7 @@ def over(sums: Sums, task: Task, profile: str, budgets: Budgets) -> Over | None:
 
 
 def left(sums: Sums, task: Task, profile: str, budgets: Budgets) -> float | None:
-    """Return how many dollars a task may still cost, for engines that keep to it themselves."""
+    """Return how many dollars a task may still cost, for engines that enforce it themselves."""
     limits = _limits(sums, task, profile, budgets)
     return min((max(0, nano(usd) - spent) / NANO for _, usd, _, spent in limits), default=None)
 
@@ -87,25 +87,25 @@ def left(sums: Sums, task: Task, profile: str, budgets: Budgets) -> float | None
 def _limits(
     sums: Sums, task: Task, profile: str, budgets: Budgets
 ) -> list[tuple[str, float, str, int]]:
-    """Return the budgets that a task is held by: of what, dollars, its name, and what was spent."""
+    """Return the budgets that apply to a task: kind, dollars, name, and what was spent."""
     convoy = task.convoy
     known = [
         ("task", budgets.of_task(profile), f"the task {task.id}", sums.tasks.get(task.id, 0)),
         ("convoy", budgets.convoy_usd, f"the convoy {convoy}", sums.convoys.get(convoy, 0)),
-        ("day", budgets.day_usd, "this day", sums.day),
+        ("day", budgets.day_usd, "today", sums.day),
     ]
     return [limit for limit in known if limit[1] > 0]
 
 
 def obstacle(sums: Sums, task: Task, profile: str, budgets: Budgets) -> Obstacle | None:
-    """Return the budget that keeps a task from being started."""
+    """Return the budget that keeps a task from starting."""
     found = over(sums, task, profile, budgets)
     if found is None:
         return None
     hint = "wait for the next day (UTC), or raise" if found.what == "day" else "raise"
     return Obstacle(
         "no_money",
-        f"{task.id} waits for money: {found.text}",
+        f"{task.id} is over budget: {found.text}",
         f"{hint} the limit in .corral/config.toml; see: corral cost",
     )
 
@@ -122,7 +122,7 @@ class CostLine(Struct, frozen=True):
     fresh: int
     cached: int
     output: int
-    cost_usd: float | None  # None: at least a part of it is not known
+    cost_usd: float | None  # None: at least a part is unknown
     known_usd: float
     unpriced: int
 
@@ -139,7 +139,7 @@ class CostReport(Struct, frozen=True):
 
 
 def report(state: State) -> CostReport:
-    """Say what was spent on what."""
+    """Return what was spent on what."""
     entries = _entries(state)
     landed = sum(task.state is TaskState.DONE for task in state.tasks.values())
     bill = total(entries)
@@ -165,7 +165,7 @@ def _entries(state: State) -> list[Spending]:
 
 
 def _talks(state: State) -> list[Spending]:
-    """Return what the mayor has spent, as if each conversation were a task."""
+    """Return the mayor's spending, as if each conversation were a task."""
     return [
         Spending(TaskId(mayor.id), mayor.profile, mayor.model, mayor.bill, mayor.turn)
         for mayor in state.mayors.values()
@@ -189,16 +189,8 @@ def _by(entries: list[Spending], key: Callable[[Spending], str]) -> list[CostLin
 
 
 def _line(name: str, bill: Bill, sessions: int) -> CostLine:
-    return CostLine(
-        name,
-        sessions,
-        bill.fresh,
-        bill.cached,
-        bill.output,
-        bill.usd,
-        bill.nano_usd / NANO,
-        bill.unpriced,
-    )
+    tokens = (bill.fresh, bill.cached, bill.output)
+    return CostLine(name, sessions, *tokens, bill.usd, bill.nano_usd / NANO, bill.unpriced)
 
 
 def _date(day: int) -> str:

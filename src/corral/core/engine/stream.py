@@ -1,6 +1,7 @@
-"""What an engine's facts add up to, in a value that never grows beyond a bound.
+"""What an engine's facts add up to: a summary of bounded size.
 
-One fact at a time, without a clock: reading the same output again gives the same summary.
+Facts are added one at a time and without a clock, so reading the same output again gives the same
+summary.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,10 +14,10 @@ from corral.core.engine import facts as f
 from corral.core.engine.bill import Bill, Price, charged
 from corral.core.text import shown
 
-LONGEST = 2_000  # characters of anything that is kept
-CALLS = 12  # tool calls that are kept
+LONGEST = 2_000  # characters kept of any text
+CALLS = 12  # tool calls kept
 FILES = 50
-_PERIODS = 3  # a loop may be of one, two or three calls
+_PERIODS = 3  # a loop may consist of one, two or three calls
 
 
 class ToolCall(Struct, frozen=True):
@@ -26,10 +27,10 @@ class ToolCall(Struct, frozen=True):
 
 
 class Stream(Struct, frozen=True):
-    thread: str = ""  # the engine's own name for the conversation
+    thread: str = ""  # the engine's own id of the conversation
     model: str = ""
     version: str = ""
-    turns: int = 0  # calls of the model, as far as the engine tells
+    turns: int = 0  # model calls, as far as the engine reports them
     bill: Bill = Bill()
     said: str = ""
     calls: tuple[ToolCall, ...] = ()
@@ -40,37 +41,37 @@ class Stream(Struct, frozen=True):
     more_files: bool = False
     used: int = 0  # of the model's context
     size: int = 0
-    measured: bool = False  # the engine itself says how much of it is in use
+    measured: bool = False  # the engine itself reports how much is used
     compacted: int = 0
-    limited: f.Limited | None = None  # the limit that it waits for now
+    limited: f.Limited | None = None  # the rate limit that it is waiting for
     limits: int = 0
     last_limit: f.Limited | None = None
     asked: f.Asked | None = None
-    told: int = 0  # texts that it was handed while it ran
-    ready: bool = False  # it is between two turns, and waits to be told something
+    told: int = 0  # messages delivered while it ran
+    ready: bool = False  # it is between turns, and waits for a message
     denied: int = 0
     finished: f.Finished | None = None
     prices: Mapping[str, Price] = field(default_factory=dict)
 
     @property
     def repeats(self) -> int:
-        """Say how many times the same call, or the same two or three, were made in a row."""
+        """Return how often the same call, or the same two or three, were made in a row."""
         return max(run // period for period, run in enumerate(self.runs, 1))
 
     @property
     def heard(self) -> bool:
-        """Say whether it reacted to what it was told when it was started."""
+        """Say whether it has reacted to the prompt that it was started with."""
         well = self.finished is not None and self.finished.trouble is None
         return bool(self.said or self.called or self.turns or self.told) or well
 
     @property
     def full(self) -> float:
-        """Say how full the model's context is, from 0 to 1; 0 if nobody knows."""
+        """Return how full the model's context is, from 0 to 1; 0 if unknown."""
         return self.used / self.size if self.size > 0 else 0.0
 
 
 def take(stream: Stream, fact: f.Fact) -> Stream:
-    """Carry the summary over one fact."""
+    """Add one fact to the summary."""
     ready = isinstance(fact, f.Ready)
     if stream.ready != ready:
         stream = replace(stream, ready=ready)
@@ -132,7 +133,7 @@ def _spent(stream: Stream, fact: f.Spent) -> Stream:
 
 
 def _in_use(stream: Stream, fact: f.Spent) -> int:
-    """Return how much of the context is in use, by the last call: it takes in all that was said."""
+    """Return how much of the context is used: the last call contains the whole conversation."""
     if fact.total or stream.measured or not stream.size:
         return stream.used
     return max(0, fact.fresh) + max(0, fact.cached) + max(0, fact.output)

@@ -1,9 +1,9 @@
-"""The watchdog: when to step in while an engine runs, from its facts alone.
+"""The watchdog: when to intervene in a running session, from its engine's facts alone.
 
-Each rule has a bound in time or in number, and leads to one reaction at a time, the gravest first.
-What happens after a session was stopped (start its program again, park, give up) is the table in
-`core/session/verdict`. Whether the tree changes is not a fact of the engine: a loop is one only if
-the tree is the same when it is alarmed about and when it is ended.
+Each rule has a limit in time or number and leads to one reaction at a time, the gravest first. The
+table in `core/session/verdict` says what follows a stop (relaunch, park, give up). Whether the tree
+changes is not a fact of the engine: repeated calls are a loop only if the tree is the same at the
+alert and at the stop.
 """
 
 from fnmatch import fnmatchcase
@@ -14,43 +14,43 @@ from corral.core.engine.stream import Stream
 from corral.core.session.verdict import BY_TROUBLE, RESULT, Verdict
 
 _RARELY_MS = 60_000
-_TOOL_TURNS = 6  # a tool may be silent for so many times as long as the model
+_TOOL_TURNS = 6  # a tool may be silent this many times longer than the model
 
 
 class Bounds(Struct, frozen=True):
-    """What one engine may do before somebody steps in."""
+    """What one engine may do before the watchdog intervenes."""
 
-    turn_s: int = 600  # silent for so long; 0: for any time
-    first_s: int = 0  # and for so long at least, before it has said anything: it has to start
-    park_s: int = 60  # in a limit that it waits for by itself
+    turn_s: int = 600  # of silence; 0: no limit
+    first_s: int = 0  # of silence before its first output, if that is longer: it has to start
+    park_s: int = 60  # waiting for a rate limit on its own
     answer_s: int = 900  # waiting for an answer
-    window: int = 90  # per cent of the model's context
-    loop: int = 20  # the same call in a row; at twice as many it is stopped
+    window: int = 90  # percent of the model's context
+    loop: int = 20  # identical calls in a row for an alert; it is stopped at twice as many
     models: tuple[str, ...] = ()  # patterns; empty: any
 
 
 class Seen(Struct, frozen=True):
-    """What is known of a session that runs, besides its facts."""
+    """What is known about a running session besides its facts."""
 
     now: int
     fact_at: int  # when the last fact came
-    begun: bool = True  # one came at all
-    limited_at: int = 0  # since when it waits for a limit
+    begun: bool = True  # at least one came
+    limited_at: int = 0  # when it began to wait for a rate limit
     asked_at: int = 0
-    finished_at: int = 0  # since when it has said its last word
-    over: str = ""  # the budget that it has used up
+    finished_at: int = 0  # when it reported its end
+    over: str = ""  # the budget that it has exceeded
     waits: bool = False  # for an answer to a message that it sent
 
 
 class WatchdogStep(Struct, frozen=True):
-    """End the session, for this verdict; for `RESULT`, its work decides."""
+    """End the session with this verdict; with `RESULT`, its work decides."""
 
     verdict: str
     text: str
 
 
 def step(stream: Stream, seen: Seen, bounds: Bounds) -> WatchdogStep | None:
-    """Say whether a session has to be ended now, and why."""
+    """Return whether a session must be ended now, and why."""
     if stream.finished is not None:
         return _lingering(stream, seen, bounds)
     if seen.over:
@@ -66,16 +66,14 @@ def step(stream: Stream, seen: Seen, bounds: Bounds) -> WatchdogStep | None:
 
 
 def wrong_model(model: str, patterns: tuple[str, ...], *, spent: bool = False) -> str:
-    """Say what is wrong with a session's model; empty: nothing.
+    """Return what is wrong with a session's model, or nothing.
 
-    One that has spent something and is over will not say any more which model it was.
+    A session that has ended with costs (`spent`) will no longer say which model it used.
     """
     if model and not model_allowed(model, patterns):
         return f"it uses {model}, which budget.require_model does not allow"
     if not model and spent and patterns:
-        return (
-            "it does not say which model it used: name one in its profile, for budget.require_model"
-        )
+        return "it did not report its model, as budget.require_model needs: set one in its profile"
     return ""
 
 
@@ -84,7 +82,7 @@ def model_allowed(model: str, patterns: tuple[str, ...]) -> bool:
 
 
 def due_at(stream: Stream, seen: Seen, bounds: Bounds) -> int:
-    """Return when to look again although nothing comes: the earliest of the bounds in time."""
+    """Return when to look again if no fact comes: the earliest of the time limits."""
     times = []
     if stream.finished is not None:
         return _lingers_until(stream, seen, bounds)
@@ -108,22 +106,22 @@ def _limited(stream: Stream, seen: Seen, bounds: Bounds) -> WatchdogStep | None:
     if until - seen.now <= park and seen.now - seen.limited_at < park:
         return None
     verdict = BY_TROUBLE[limit.trouble]
-    # Whatever it is that the engine tries again for: it is not the engine that broke.
+    # Whatever the engine retries for, the engine itself did not crash.
     verdict = Verdict.UPSTREAM if verdict is Verdict.CRASHED else verdict
     return WatchdogStep(verdict, limit.text or str(limit.trouble))
 
 
 def _lingering(stream: Stream, seen: Seen, bounds: Bounds) -> WatchdogStep | None:
-    """End what has said its last word and does not end by itself."""
+    """End a session that has reported its end and does not exit on its own."""
     if stream.finished is None or seen.now < _lingers_until(stream, seen, bounds):
         return None
     trouble = stream.finished.trouble
-    text = " ".join(stream.finished.text.split()) or "it said that it was done, and did not end"
+    text = " ".join(stream.finished.text.split()) or "it reported its end but did not exit"
     return WatchdogStep(BY_TROUBLE[trouble] if trouble else RESULT, text)
 
 
 def _lingers_until(stream: Stream, seen: Seen, bounds: Bounds) -> int:
-    """Return when a session that says it is over is ended: after trouble soon, else in silence."""
+    """Return when to end such a session: soon after an error, else after silence."""
     if stream.finished is not None and stream.finished.trouble:
         return seen.finished_at + bounds.park_s * 1000
     return seen.fact_at + bounds.turn_s * 1000 if bounds.turn_s else seen.now + _RARELY_MS
@@ -140,18 +138,18 @@ def _full(stream: Stream, bounds: Bounds) -> WatchdogStep | None:
         return None
     return WatchdogStep(
         Verdict.HANDED_OVER,
-        f"{stream.used:,} of {stream.size:,} tokens of its context are in use",
+        f"{stream.used:,} of {stream.size:,} tokens of its context are used",
     )
 
 
 def _hung(stream: Stream, seen: Seen, bounds: Bounds) -> WatchdogStep | None:
     if stream.asked is not None or stream.limited is not None or seen.waits or not bounds.turn_s:
-        return None  # the first three have their own bounds
+        return None  # the first three have their own limits
     silent = seen.now - seen.fact_at
     if silent < _patience_s(stream, seen, bounds) * 1000:
         return None
-    what = "its tool" if stream.busy else "its model" if seen.begun else "it, not even a sign,"
-    return WatchdogStep(Verdict.HUNG, f"nothing came from {what} for {silent // 1000} s")
+    whose = " from its tool" if stream.busy else " from its model" if seen.begun else " at all"
+    return WatchdogStep(Verdict.HUNG, f"no output{whose} for {silent // 1000} s")
 
 
 def _patience_s(stream: Stream, seen: Seen, bounds: Bounds) -> int:
@@ -161,10 +159,10 @@ def _patience_s(stream: Stream, seen: Seen, bounds: Bounds) -> int:
 
 
 class Loop(Struct, frozen=True):
-    """What is known of a possible loop: the tree as it was, and when in the row of calls."""
+    """A possible loop: the tree when it was first seen, and the repeats by then."""
 
     tree: str = ""
-    since: int = 0  # repeats by then
+    since: int = 0
     alarmed: bool = False
 
 
@@ -175,12 +173,12 @@ class LoopFound(Struct, frozen=True):
 
 
 def suspicious(stream: Stream, bounds: Bounds) -> bool:
-    """Say whether it is worth a look at the tree."""
+    """Say whether the tree should be examined for changes."""
     return bool(bounds.loop) and stream.repeats >= bounds.loop // 2
 
 
 def watch_loop(loop: Loop, repeats: int, tree: str, bounds: Bounds) -> LoopFound:
-    """Alarm once the same call was made `loop` times with the tree unchanged; then stop."""
+    """Raise an alert after `loop` identical calls without a change to the tree; then stop."""
     if tree != loop.tree or repeats < loop.since:
         return LoopFound(Loop(tree, repeats))
     same = repeats - loop.since

@@ -144,7 +144,7 @@ def over(state: State, mayor: MayorConversation, running: Bill, budgets: Budgets
     limits = (
         (budgets.of_task(mayor.profile or mayor.engine), "the mayor", mayor.bill.nano_usd),
         (budgets.convoy_usd, f"the convoy {mayor.convoy}".strip(), convoy),
-        (budgets.day_usd, "this day", state.days.get(now // DAY_MS, Bill()).nano_usd),
+        (budgets.day_usd, "today", state.days.get(now // DAY_MS, Bill()).nano_usd),
     )
     for usd, name, spent in limits:
         if usd > 0 and spent + new >= nano(usd):
