@@ -19,7 +19,9 @@ from benchmarks.queue_simulation import (
 )
 from benchmarks.queue_world import Load
 from benchmarks.report import Figure, Target
-from corral.core.queue.planner.model import Learned, Queue, QueueEntry, QueuePolicy
+from corral.core.queue.planner.learning import Learned
+from corral.core.queue.planner.model import Queue, QueuePolicy
+from corral.core.queue.planner.parts import QueueEntry
 from corral.core.queue.planner.plan import plan
 
 _LIGHT = [load for load in GRID if load.branches == 50][4::9]

@@ -3,21 +3,18 @@
 from msgspec.structs import replace
 
 from benchmarks.queue_world import Check, World
+from corral.core.queue.planner.learning import Learned
 from corral.core.queue.planner.model import (
     Cancel,
-    CheckOutcome,
     Hunt,
-    Kind,
     Land,
-    Learned,
-    PlannedRun,
     Queue,
-    QueueEntry,
     QueuePolicy,
     Rerun,
     SendBack,
     Start,
 )
+from corral.core.queue.planner.parts import CheckOutcome, Kind, PlannedRun, QueueEntry
 from corral.core.queue.planner.plan import plan
 
 

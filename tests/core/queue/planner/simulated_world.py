@@ -6,22 +6,19 @@ from itertools import count
 from msgspec import Struct
 from msgspec.structs import replace
 
+from corral.core.queue.planner.learning import Learned
 from corral.core.queue.planner.model import (
     Action,
     Cancel,
-    CheckOutcome,
     Hunt,
-    Kind,
     Land,
-    Learned,
-    PlannedRun,
     Queue,
-    QueueEntry,
     QueuePolicy,
     Rerun,
     SendBack,
     Start,
 )
+from corral.core.queue.planner.parts import CheckOutcome, Kind, PlannedRun, QueueEntry
 from corral.core.queue.planner.plan import plan
 
 MINUTE = 60_000

@@ -5,15 +5,8 @@ from msgspec.structs import replace
 
 from corral.core.queue.planner.explain import why
 from corral.core.queue.planner.learning import Learned
-from corral.core.queue.planner.model import (
-    Base,
-    Failure,
-    GreenProof,
-    Kind,
-    PlannedRun,
-    Queue,
-    QueueEntry,
-)
+from corral.core.queue.planner.model import Queue
+from corral.core.queue.planner.parts import Base, Failure, GreenProof, Kind, PlannedRun, QueueEntry
 
 
 def entry(task: str, *needs: str) -> QueueEntry:
@@ -44,12 +37,12 @@ BROKEN = Learned(base=Base(QUEUE.tip, False, 0, 1))
         (
             replace(QUEUE, runs=(LANDING,), learned=Learned(proofs={"C": GreenProof("r1", 0)})),
             "C",
-            "C is proved and waits for a slot, or for run r7 on 0123456789 with A and B",
+            "C was green and waits for a slot, or for run r7 on 0123456789 with A and B",
         ),
         (
             replace(QUEUE, runs=(LANDING,), conflicts=frozenset({frozenset("AC")})),
             "C",
-            "C conflicts with A, which is about to land: it waits for that",
+            "C conflicts with A, which is about to land, and waits for it",
         ),
         (
             replace(QUEUE, runs=(replace(LANDING, green=True),)),
@@ -64,17 +57,17 @@ BROKEN = Learned(base=Base(QUEUE.tip, False, 0, 1))
         (
             replace(QUEUE, runs=(replace(LANDING, kind=Kind.HUNT),)),
             "A",
-            "A is a suspect: run r7 repeats the check that failed, on 0123456789",
+            "A is a suspect: run r7 repeats the failed check on 0123456789",
         ),
         (
             replace(QUEUE, learned=RED),
             "C",
-            "C was red in run r3 together with A: smaller parts are checked to find out why",
+            "C was red in run r3 together with A: smaller parts are checked to find the cause",
         ),
         (
             replace(QUEUE, learned=Learned(reds={"A": ("r5",)})),
             "A",
-            "A was red alone in run r5, and is tried once more",
+            "A was red alone in run r5 and is retried once",
         ),
         (
             replace(QUEUE, learned=BROKEN),
@@ -84,12 +77,12 @@ BROKEN = Learned(base=Base(QUEUE.tip, False, 0, 1))
         (
             Queue((entry("A", "Z"),), "t"),
             "A",
-            "A waits for Z, which it needs and which is not in the queue",
+            "A needs Z, not yet in the queue",
         ),
         (
             Queue((entry("A", "B"), entry("B")), "t"),
             "A",
-            "A waits for a free check slot; it goes with or after B",
+            "A waits for a free check slot; it lands with or after B",
         ),
     ],
 )

@@ -11,18 +11,15 @@ from hypothesis import strategies as st
 
 from corral.core.queue.planner.model import (
     Cancel,
-    CheckOutcome,
     Hunt,
-    Kind,
     Land,
-    PlannedRun,
     Queue,
-    QueueEntry,
     QueuePolicy,
     Rerun,
     SendBack,
     Start,
 )
+from corral.core.queue.planner.parts import CheckOutcome, Kind, PlannedRun, QueueEntry
 from corral.core.queue.planner.plan import plan, wake_at
 from tests.core.queue.planner.simulated_world import MINUTE, SimulatedQueue, Truth
 

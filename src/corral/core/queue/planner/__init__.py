@@ -1,5 +1,5 @@
-"""The merge queue as a pure function: `planning.plan` decides, `model` has its input and output.
+"""The merge queue as a pure function: `plan.plan` decides, `model` has its input and output.
 
-`learning` folds what happened into what is known, `odds` says how likely a stack is to pass,
-`lanes` fills free slots, `timing` sets deadlines and slots, `explaining` puts it into words.
+`learning` folds events into what is known, `odds` estimates how likely a stack is to pass, `lanes`
+fills free slots, `timing` sets deadlines and slots, `explain` puts it into words.
 """

@@ -1,11 +1,12 @@
-"""Why a change has not landed yet, in words, from the same values that `plan` decides by."""
+"""Why a change has not landed yet, in words, from the same values that `plan` uses."""
 
 from corral.core.queue.planner.learning import Learned
-from corral.core.queue.planner.model import Kind, PlannedRun, Queue, QueueEntry
+from corral.core.queue.planner.model import Queue
+from corral.core.queue.planner.parts import Kind, PlannedRun, QueueEntry
 
 
 def why(queue: Queue, task: str) -> str:
-    """Return one sentence about a change in the queue: what it waits for, and on which state."""
+    """Return one sentence about a change in the queue: what it waits for, and on which commit."""
     entry = next((one for one in queue.entries if one.task == task), None)
     if entry is None:
         return f"{task} is not in the queue"
@@ -28,7 +29,7 @@ def _in_run(run: PlannedRun, task: str) -> str:
         case Kind.PROBE:
             return f"waits for run {run.id}, which tries it on {state} before it joins a landing"
         case _:
-            return f"is a suspect: run {run.id} repeats the check that failed, on {state}"
+            return f"is a suspect: run {run.id} repeats the failed check on {state}"
 
 
 def _outside(queue: Queue, entry: QueueEntry) -> str:
@@ -39,28 +40,28 @@ def _outside(queue: Queue, entry: QueueEntry) -> str:
         return f"waits until the target itself is green: {_short(queue.tip)} failed its checks"
     absent = sorted(entry.needs - waiting)
     if absent:
-        return f"waits for {_names(absent)}, which it needs and which is not in the queue"
+        return f"needs {_names(absent)}, not yet in the queue"
     if task in learned.reds:
-        return f"was red alone in run {learned.reds[task][-1]}, and is tried once more"
+        return f"was red alone in run {learned.reds[task][-1]} and is retried once"
     failure = next((one for one in learned.failed if task in one.suspects), None)
     landing = [run for run in queue.runs if run.kind is Kind.LAND and not run.green]
     if failure is not None:
         others = [one for one in failure.members if one != task]
         beside = f" together with {_names(others)}" if others else ""
-        return f"was red in run {failure.run}{beside}: smaller parts are checked to find out why"
+        return f"was red in run {failure.run}{beside}: smaller parts are checked to find the cause"
     with_whom = sorted(other for pair in queue.conflicts if task in pair for other in pair - {task})
     held = [one for one in with_whom if any(one in run.members for run in landing)]
     if held:
-        return f"conflicts with {_names(held)}, which is about to land: it waits for that"
+        return f"conflicts with {_names(held)}, which is about to land, and waits for it"
     return _in_line(landing, entry, learned)
 
 
 def _in_line(landing: list[PlannedRun], entry: QueueEntry, learned: Learned) -> str:
-    needs = f"; it goes with or after {_names(sorted(entry.needs))}" if entry.needs else ""
+    needs = f"; it lands with or after {_names(sorted(entry.needs))}" if entry.needs else ""
     if landing:
         last = max(landing, key=lambda run: len(run.members))
         state = f"{_short(last.tip)} with {_names(last.members)}"
-        proved = "is proved and " if entry.task in learned.proofs else ""
+        proved = "was green and " if entry.task in learned.proofs else ""
         return f"{proved}waits for a slot, or for run {last.id} on {state}{needs}"
     return f"waits for a free check slot{needs}"
 

@@ -1,26 +1,18 @@
-"""Fills free check slots: the anchor, what is nested on it, probes beside it.
+"""Fills free check slots: the anchor, runs nested on it, and probes beside it.
 
-`planning` says why; this module chooses the members. It never starts a stack that contains a
-failed set, two changes that conflict, or a change without what it needs.
+`plan` says why; this module chooses the members. It never starts a stack that contains a failed
+set, two conflicting changes, or a change without its dependencies.
 """
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from corral.core.queue.planner.model import (
-    Failure,
-    Hunt,
-    Kind,
-    PlannedRun,
-    Queue,
-    QueuePolicy,
-    Rerun,
-    Start,
-)
+from corral.core.queue.planner.model import Hunt, Queue, QueuePolicy, Rerun, Start
 from corral.core.queue.planner.odds import Odds
+from corral.core.queue.planner.parts import Failure, Kind, PlannedRun
 
-_TRUSTED = 0.5  # a chain that passes less often than this is not built on
-_PROBE = 0.65  # what a green probe is worth: its members still need a landing run
+_TRUSTED = 0.5  # do not build on a chain less likely to pass than this
+_PROBE = 0.65  # the value of a green probe, whose members still need a landing run
 
 
 class Lanes:
@@ -38,13 +30,13 @@ class Lanes:
         self._doubted = doubted
         self._going = going
         self.started = 0
-        # Those whose turn depends on a verdict about themselves take part in nothing else.
+        # Changes that await a verdict about themselves take part in nothing else.
         self._out = odds.mask(task for task in doubted if task in odds.number)
         self._chain: list[int] = []
         self._landing = self._probed = self._hunted = 0
-        # Whether red stacks are taken apart by landing halves of them, not by hunts.
+        # Whether red stacks are taken apart by landing halves, not by hunts.
         self._halved = not policy.hunts
-        # Whole stacks that are being checked: no need to hunt in what they will tell.
+        # Stacks that are being checked: no need to hunt for what they will show.
         self._stacks = {run.members for run in going if run.kind in (Kind.LAND, Kind.PROBE)}
         self._lengths = {len(stack) for stack in self._stacks}
         for run in going:
@@ -59,7 +51,7 @@ class Lanes:
                 self._chain = members
 
     def again(self, free: int) -> Iterator[Rerun]:
-        """Yield the second runs of changes that were red alone, and perhaps by a flake."""
+        """Yield second runs of changes that were red alone, perhaps because of a flake."""
         tried = {run.members for run in self._going}
         for task, run in self._doubted.items():
             if run and self.started < free and (task,) not in tried:
@@ -67,7 +59,7 @@ class Lanes:
                 yield Rerun((task,), Kind.HUNT if self._policy.hunts else Kind.PROBE, run)
 
     def hunting(self, free: int) -> Iterator[Hunt]:
-        """Yield the next step in each red stack, and keep its suspects out of all else."""
+        """Yield the next step in each red stack, and keep its suspects out of other runs."""
         if not self._policy.hunts:
             return
         gone = [run.members for run in self._going if run.kind is Kind.HUNT]
@@ -89,7 +81,7 @@ class Lanes:
         self._out |= self._hunted
 
     def _part(self, failure: Failure) -> tuple[str, ...] | None:
-        """Return the stack that tells most: half of the suspicion is in it, half is above it."""
+        """Return the most informative stack: half of the suspicion is in it, half above it."""
         odds = self._odds
         members = [odds.number[task] for task in failure.members]
         clear = max((n for n in self._lengths if failure.members[:n] in self._stacks), default=0)
@@ -99,7 +91,7 @@ class Lanes:
             known = len(failure.suspects) == 1 and odds.fits(members[-1], 0)
             return failure.members[-1:] if known else None
         if not odds.stacks(members):
-            return None  # one that was green elsewhere is not in it any more, and is needed
+            return None  # a dependency was green elsewhere and is no longer in it
         masses = [1 - odds.alone[i] for i in suspects]
         half, mass, best = sum(masses) / 2, 0.0, 1
         for place, one in enumerate(masses[:-1], 1):
@@ -109,7 +101,7 @@ class Lanes:
         return odds.tasks(members[: clear + best])
 
     def filled(self, free: int) -> Iterator[Start]:
-        """Yield what to start in each free slot, the anchor first."""
+        """Yield a run for each free slot, the anchor first."""
         while free > 0:
             chosen = self._next(free)
             if chosen is None:
@@ -157,7 +149,7 @@ class Lanes:
         if group and _PROBE * self._value(group, 0) > value:
             return group, Kind.PROBE
         if best is None and trust >= _TRUSTED:
-            # Nothing better to do with the slot: do not wait for the probes.
+            # Nothing better to do with the slot than not to wait for the probes.
             segment = self._gathered(self._waiting(below), below, most)
             best = ([*chain, *segment], Kind.LAND) if segment else None
         return best
@@ -194,7 +186,7 @@ class Lanes:
         )
 
     def _cleared(self) -> list[int]:
-        """Return what a hunt left of a red stack when it found a clash: the part below it.
+        """Return the part of a red stack below a clash that a hunt found.
 
         Nothing is added to it, so that each red landing run leads to a smaller one.
         """
@@ -210,10 +202,10 @@ class Lanes:
         return []
 
     def _safer_half(self, focus: list[int]) -> list[int]:
-        """Return at most half of a failed stack: the part whose (weight x chance) is best.
+        """Return at most half of a failed stack: the part with the best (weight x chance).
 
-        The chance is exact here, not one by one: of all ways in which the whole can be red, those
-        in which this part is green.
+        The chance is exact here: of all the ways in which the whole can be red, those in which
+        this part is green.
         """
         odds = self._odds
         line = sorted(focus, key=lambda i: -odds.alone[i])
@@ -256,7 +248,7 @@ class Lanes:
         return oldest if ahead > self._policy.overtaken else None
 
     def _share(self, free: int) -> int:
-        """Return how many changes one stack may get, so that each free slot has its part."""
+        """Return how many changes one stack may take, so that each free slot gets a share."""
         waiting = (self._odds.everything & ~(self._out | self._landing | self._probed)).bit_count()
         return max(1, min(self._policy.max_batch, -(-waiting // free)))
 
@@ -311,7 +303,7 @@ def _chance_alone(odds: Odds, members: list[int]) -> float:
 
 
 def _in_order(odds: Odds, line: list[int]) -> list[int]:
-    """Put each change behind what it needs, and otherwise leave the order as it is."""
+    """Put each change after its dependencies, and otherwise keep the order."""
     if not any(odds.needs[i] for i in line):
         return line
     found: list[int] = []

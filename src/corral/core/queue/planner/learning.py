@@ -1,8 +1,8 @@
-"""What the queue learns from what happened. `Learned` is a fold: the same facts, the same value.
+"""What the queue learns from events. `Learned` is a fold: the same facts give the same value.
 
-Each method takes one fact and returns the new value. Failed sets only ever shrink: by members
-that landed or were green elsewhere, or by a smaller set that explains them. `focus` is the failed
-stack from which the next landing run must be taken; it ends when something lands or is sent back.
+Each method takes one fact and returns the new value. Failed sets only shrink: by members that
+landed or were green elsewhere, or by a smaller set that explains them. `focus` is the failed stack
+from which the next landing run must be taken; it ends when something lands or is sent back.
 """
 
 from collections.abc import Sequence
@@ -22,12 +22,12 @@ from corral.core.queue.planner.parts import (
 )
 from corral.core.queue.planner.rates import AGAIN, OWN, UNCHECKED, Rates
 
-_LANDINGS = 500  # older ones are forgotten: few changes are that stale
+_LANDINGS = 500  # older ones are dropped: few changes are that stale
 _TIMES = 100
 
 
 class Level(Struct, frozen=True):
-    """Green runs that had so many beside them: how many, and their mean time."""
+    """The number and mean time of green runs at one level of concurrency."""
 
     runs: int = 0
     mean_s: float = 0.0
@@ -55,7 +55,7 @@ class Learned(Struct, frozen=True):
         concurrency: int = 1,
         ended_at: int = 0,
     ) -> "Learned":
-        """Return what is known after a run ended; `concurrency` counts it and those beside it."""
+        """Return what is known after a run; `concurrency` counts it and those beside it."""
         match outcome:
             case CheckOutcome.CANCELLED:
                 return self
@@ -104,7 +104,7 @@ class Learned(Struct, frozen=True):
         )
 
     def after_left(self, task: str) -> "Learned":
-        """Return what is known after a change was cancelled: nobody is to blame for it."""
+        """Return what is known after a change was cancelled: it is not blamed."""
         return replace(
             self._without({task}),
             failed=tuple(one for one in self.failed if task not in one.members),
@@ -112,7 +112,7 @@ class Learned(Struct, frozen=True):
         )
 
     def meets(self, entry: QueueEntry) -> tuple[str, ...]:
-        """Return the tasks that landed since its fork point, or its last proof, and overlap it."""
+        """Return the overlapping tasks that landed since its fork point, or its last proof."""
         proof = self.proofs.get(entry.task)
         return self._met(entry, max(entry.since, proof.number) if proof else entry.since)
 
@@ -172,7 +172,7 @@ class Learned(Struct, frozen=True):
         proofs = {**self.proofs, **{task: GreenProof(run.id, number) for task in run.members}}
         level = self.levels.get(concurrency, Level())
         runs = level.runs + 1
-        # The newest twenty or so weigh most: checks get slower as a project grows.
+        # The newest twenty or so count most: checks get slower as a project grows.
         mean = level.mean_s + (seconds - level.mean_s) / min(runs, 20)
         return replace(
             self,

@@ -1,12 +1,12 @@
-"""How likely changes are to pass, alone and stacked. Worked out once for each plan.
+"""How likely changes are to pass, alone and stacked. Computed once per plan.
 
-Sets of entries are whole numbers, one bit for each entry, so that "how many of these overlap that
-one" is one operation: a plan asks it thousands of times.
+Sets of entries are integers with one bit per entry, so that "how many of these overlap that one",
+which a plan asks thousands of times, is one operation.
 
     passes(i | stack) = (1 - own) (1 - clash) ^ (overlapping changes landed since, or below it)
 
-A member of a failed set is at least as suspect as Bayes says: its own share of all the ways in
-which the set could have been red, a flaky check among them.
+A member of a failed set is at least as suspect as Bayes says: by its share of all the ways in which
+the set could have been red, including a flaky check.
 """
 
 from collections.abc import Iterator
@@ -15,11 +15,11 @@ from corral.core.queue.planner.model import Queue
 from corral.core.queue.planner.parts import QueueEntry
 from corral.core.queue.planner.rates import PROVEN
 
-_AGEING = 0.05  # the weight that a change gains while one run of the checks would take
+_AGEING = 0.05  # the weight that a change gains in the time of one check run
 
 
 class Odds:
-    """The entries by number, with their weight, their chance to pass, and whom they meet."""
+    """The entries by number, with their weight, chance to pass, and overlaps."""
 
     def __init__(
         self, queue: Queue, entries: tuple[QueueEntry, ...], now: int, mean_s: float
@@ -80,14 +80,14 @@ class Odds:
         return found
 
     def fits(self, i: int, below: int) -> bool:
-        """Say whether an entry may be put on a stack: no conflict, all needs met, not known red."""
+        """Say whether an entry fits on a stack: no conflict, needs met, not known to be red."""
         if self.conflict[i] & below or self.needs[i] & ~below:
             return False
         whole = below | 1 << i
         return not any(whole & red == red for red in self.failed)
 
     def stacks(self, members: list[int]) -> bool:
-        """Say whether each of these has what it needs below it."""
+        """Say whether each of these has its dependencies below it."""
         below = 0
         for i in members:
             if self.needs[i] & ~below:
@@ -131,11 +131,11 @@ class Odds:
         if not entry.needs:
             return 0
         found = self.known(tuple(entry.needs))
-        # A bit that no stack has: what it needs is not here, so it has to wait.
+        # A bit that no stack has: a dependency is missing, so it has to wait.
         return found if found is not None else 1 << len(self.entries)
 
     def _proven_together(self, queue: Queue) -> list[int]:
-        """Return, for each entry, the ones that were green in the same run as it."""
+        """Return, for each entry, those that were green in the same run."""
         groups: dict[str, int] = {}
         for task, proof in queue.learned.proofs.items():
             if task in self.number:
@@ -146,7 +146,7 @@ class Odds:
         ]
 
     def _chances(self, queue: Queue) -> list[float]:
-        """Return the chance of each entry to pass alone on the target as it is."""
+        """Return the chance of each entry to pass alone on the current target."""
         learned = queue.learned
         rates = learned.rates
         since = []
@@ -181,13 +181,13 @@ class Odds:
         found = list(self.alone)
         for failure in queue.learned.failed:
             if failure.apart:
-                continue  # it is good by itself: `_conflicts` keeps it from the others
+                continue  # it is good alone: `_conflicts` keeps it from the others
             members = [self.number[task] for task in failure.suspects if task in self.number]
             whole = sum(1 << i for i in members)
             green = 1 - self.flake
             shares = []
             for i in members:
-                # A clash has two sides: each takes half of it.
+                # A clash has two sides: each takes half of the blame.
                 met = (self.overlap[i] & whole & ~self.together[i]).bit_count() / 2
                 good = self.alone[i] * (1 - self.clash) ** met
                 shares.append(1 - good)
@@ -199,6 +199,6 @@ class Odds:
 
 
 def _weight(entry: QueueEntry, now: int, mean_s: float) -> float:
-    """Return what landing a change is worth: more while it waits, more if it is urgent."""
+    """Return what landing a change is worth: more the longer it waits, more if it is urgent."""
     waited = max(0, now - entry.queued_at) / 1000 / mean_s
     return (1 + _AGEING * waited) * 2.0 ** max(-3, min(entry.priority, 4))

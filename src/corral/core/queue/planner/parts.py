@@ -1,6 +1,6 @@
-"""What the queue is made of: changes that wait, runs of the checks, and what earlier runs taught.
+"""The parts of the queue: waiting changes, check runs, and what earlier runs taught.
 
-Values only. `learning` folds facts into them, `model` puts them together for `plan`.
+Values only. `learning` folds facts into them, `model` combines them for `plan`.
 """
 
 from enum import StrEnum
@@ -10,48 +10,52 @@ from msgspec.structs import replace
 
 
 class Kind(StrEnum):
-    LAND = "land"  # stands on the target, or on a landing run that stands there: may be landed
-    PROBE = "probe"  # tries changes on the target as it is, beside the landing runs
-    HUNT = "hunt"  # repeats only the check that failed, on a part of a red stack; proves little
-    BASE = "base"  # no change at all: is the target itself still green?
+    LAND = "land"  # based on the target, or on a landing run that is: may be landed
+    PROBE = "probe"  # tries changes on the current target, beside the landing runs
+    HUNT = "hunt"  # repeats only the failed check on a part of a red stack; proves little
+    BASE = "base"  # no changes: is the target itself still green?
 
 
 class CheckOutcome(StrEnum):
     GREEN = "green"
     RED = "red"
-    FLAKY = "flaky"  # green, after a check was repeated by whoever ran it
+    FLAKY = "flaky"  # green after a check was repeated
     CANCELLED = "cancelled"
 
 
 class QueueEntry(Struct, frozen=True):
-    """One change that waits to land."""
+    """One change waiting to land."""
 
     task: str
     commit: str
-    order: int  # the number of the event that queued it: ties are broken by it
+    order: int  # the number of the event that queued it; breaks ties
     queued_at: int
     priority: int = 0
-    needs: frozenset[str] = frozenset()  # tasks that have not landed; they go below it or with it
-    paths: frozenset[str] = frozenset()  # what it changes; empty is unknown, and meets everything
-    attempts: int = 1  # how often it was handed in
-    since: int = 0  # landings of the target before its fork point: only later ones can clash
+    needs: frozenset[str] = (
+        frozenset()
+    )  # tasks that have not landed; they must land before it or with it
+    paths: frozenset[str] = (
+        frozenset()
+    )  # what it changes; empty means unknown, and overlaps everything
+    attempts: int = 1  # how often it was submitted
+    since: int = 0  # landings before its fork point; only later ones can clash
     prechecked: bool = True  # its own acceptance passed
 
 
 class PlannedRun(Struct, frozen=True):
-    """A check run: it goes on, or was green and may still be landed."""
+    """A check run that is running, or was green and may still be landed."""
 
     id: str
     members: tuple[str, ...]  # stacked in this order on `tip`
-    tip: str  # the target's commit that it stands on
+    tip: str  # the target's commit that it is based on
     kind: Kind
     started_at: int
     green: bool = False
 
     def after_landing(self, landed: "PlannedRun", tip: str) -> "PlannedRun":
-        """Return the same run as seen from the new tip of the target, if it was built on it.
+        """Return the run relative to the new tip of the target, if it was built on that.
 
-        Otherwise it stays as it is, and `plan` finds that it no longer fits.
+        Otherwise it is unchanged, and `plan` finds that it no longer fits.
         """
         count = len(landed.members)
         fits = self.tip == landed.tip and self.members[:count] == landed.members
@@ -61,20 +65,20 @@ class PlannedRun(Struct, frozen=True):
 
 
 class PlannedLanding(Struct, frozen=True):
-    """One change that landed; `tip` is empty for all but the last one of a stack."""
+    """One landed change; `tip` is empty except for the last one of a stack."""
 
     number: int
     task: str
     order: int
-    paths: tuple[str, ...]  # sorted: the state is the same to the byte
+    paths: tuple[str, ...]  # sorted, so that the state is the same to the byte
     tip: str = ""
 
 
 class Failure(Struct, frozen=True):
-    """A stack that was red: at least one is bad, or two clash, or a check was flaky.
+    """A red stack: at least one change is bad, or two clash, or a check was flaky.
 
-    Hunts narrow it down: the first `clear` members are green together in the check that failed.
-    When one suspect is left and it is green `apart` from the others, it clashes with them.
+    Hunts narrow it down: the first `clear` members are green together in the failed check. If one
+    suspect is left and is green `apart` from the others, it clashes with them.
     """
 
     members: tuple[str, ...]
@@ -99,7 +103,7 @@ class Failure(Struct, frozen=True):
         return replace(self, members=part, clear=min(self.clear, len(part) - 1))
 
     def without(self, good: set[str]) -> "Failure | None":
-        """Return the failure without members that were green elsewhere, or landed."""
+        """Return the failure without members that were green elsewhere or have landed."""
         rest = tuple(task for task in self.members if task not in good)
         clear = sum(task not in good for task in self.members[: self.clear])
         if len(rest) == len(self.members):
@@ -108,14 +112,14 @@ class Failure(Struct, frozen=True):
 
 
 class GreenProof(Struct, frozen=True):
-    """A change was green in this run, on the target as it was after so many landings."""
+    """A change was green in this run, on the target after `number` landings."""
 
     run: str
     number: int
 
 
 class Base(Struct, frozen=True):
-    """The last check of the target by itself."""
+    """The last check of the target alone."""
 
     tip: str
     green: bool

@@ -1,22 +1,22 @@
-"""The merge queue: which stacks to check next, what to land, whom to send back.
+"""The merge queue: which stacks to check next, what to land, what to send back.
 
-`plan` is pure and made anew after every event: it remembers nothing, and asked twice it says the
-same. What it does is called anchored lanes:
+`plan` is pure and runs again after every event: it remembers nothing, and gives the same answer to
+the same question. Its policy is called anchored lanes:
 
-- One landing run, the *anchor*, stands on the target; more are stacked on it while that is likely
-  to pass (*nested*). Who is green lands, and vouches for all below it.
-- Other slots *probe* changes on the target as it is, so that they are trusted afterwards.
-- A stack is filled with changes while (weight in it) x (chance that it passes) grows.
+- One landing run, the *anchor*, is based on the target; more are stacked on it (*nested*) while
+  they are likely to pass. A green run lands, with everything below it.
+- Other slots *probe* changes on the current target, so that they can be trusted afterwards.
+- A stack takes more changes while (its weight) x (its chance to pass) grows.
 - After a red anchor, the next one is at most half of it, with nothing added. So within about
-  log2 of its size in runs something lands, or one change is red alone and is sent back.
-- Where the check that failed can be repeated by itself, a red stack is *hunted* through instead: by
-  halves from its bottom, so that a clash is found like a fault, while other changes land.
-- Only a change that was red alone on the target itself is blamed, a second time if it may have
-  been a flake; if that happens to many in a row, the target is checked by itself first.
+  log2(size) runs something lands, or one change is red alone and is sent back.
+- If the failed check can be repeated on its own, a red stack is *hunted* instead: by halves from
+  the bottom, so that a clash is found like a fault, while other changes land.
+- A change is blamed only if it was red alone on the target, twice if it may have been a flake. If
+  that happens to many in a row, the target is checked alone first.
 
-Considered and left: adding arrivals to a suspect half (a good half then fails for others' faults,
-without end), strict order (one bad change holds up all), a window that grows and shrinks with
-success (the chance of each stack does the same, change by change).
+Considered and rejected: adding new changes to a suspect half (a good half then keeps failing
+because of others), strict order (one bad change blocks all), a window that grows and shrinks with
+success (the chance of each stack does that for each change).
 """
 
 from collections.abc import Iterable
@@ -26,22 +26,20 @@ from corral.core.queue.planner.learning import kind_of
 from corral.core.queue.planner.model import (
     Action,
     Cancel,
-    Kind,
     Land,
-    PlannedRun,
     Queue,
     QueuePolicy,
     SendBack,
     Start,
 )
 from corral.core.queue.planner.odds import Odds
-from corral.core.queue.planner.parts import QueueEntry
+from corral.core.queue.planner.parts import Kind, PlannedRun, QueueEntry
 from corral.core.queue.planner.rates import AGAIN
 from corral.core.queue.planner.timing import mean_s
 
 
 def plan(queue: Queue, free_slots: int, now: int, policy: QueuePolicy) -> list[Action]:
-    """Return what to do now, in this order. After a `Land` the queue has to be planned again."""
+    """Return what to do now, in this order. After a `Land`, plan again."""
     blamed, doubted, base = _judged(queue, policy)
     gone = {one.task for one in blamed}
     entries = tuple(entry for entry in queue.entries if entry.task not in gone)
@@ -62,7 +60,7 @@ def plan(queue: Queue, free_slots: int, now: int, policy: QueuePolicy) -> list[A
             actions.append(Start((), Kind.BASE))
             free -= 1
         if _base_is_red(queue):
-            return actions  # whatever is checked on a red target is red: nothing to learn
+            return actions  # every check on a red target is red: nothing to learn
     if free > 0:
         actions += _filled(queue, entries, going, doubted, free=free, now=now, policy=policy)
     return actions
@@ -78,7 +76,7 @@ def _filled(
     now: int,
     policy: QueuePolicy,
 ) -> list[Action]:
-    """Return what to do with free slots: send back what went stale, and start runs."""
+    """Return what to do with free slots: send back stale changes, and start runs."""
     stale = _stale(queue, policy, {*doubted, *(task for run in queue.runs for task in run.members)})
     gone = {one.task for one in stale}
     waiting = tuple(entry for entry in entries if entry.task not in gone)
@@ -92,13 +90,13 @@ def _filled(
 
 
 def wake_at(queue: Queue, policy: QueuePolicy) -> int | None:
-    """Return when to plan again though nothing happens; None if only an event can help."""
+    """Return when to plan again without an event; None if only an event can help."""
     _, _, base = _judged(queue, policy)
     return _base_due_at(queue, policy) if base and _base_is_red(queue) else None
 
 
 def _judged(queue: Queue, policy: QueuePolicy) -> tuple[list[SendBack], dict[str, str], bool]:
-    """Return whom to send back, who needs another run (and of which), and if the base is due."""
+    """Return what to send back, what needs another run (and of which), and if the base is due."""
     learned = queue.learned
     blamed: list[SendBack] = []
     doubted: dict[str, str] = {}
@@ -133,7 +131,7 @@ def _base_is_red(queue: Queue) -> bool:
 
 
 def _base_due_at(queue: Queue, policy: QueuePolicy) -> int:
-    """Return when the target may be checked by itself: once red, at once; then after a while."""
+    """Return when the target may be checked alone: at once after one red, later after more."""
     base = queue.learned.base
     if base is None or base.tip != queue.tip or base.reds < 2:
         return 0
@@ -141,9 +139,9 @@ def _base_due_at(queue: Queue, policy: QueuePolicy) -> int:
 
 
 def _stale(queue: Queue, policy: QueuePolicy, busy: set[str]) -> list[SendBack]:
-    """Return the changes that what landed has probably broken, and that no run is trying.
+    """Return the changes that are probably broken by what landed, and that no run is checking.
 
-    A change is asked once for each fork point: it comes back with a newer one.
+    A change is sent back once per fork point: it comes back with a newer one.
     """
     if not policy.refresh or policy.mode == "serial":
         return []
@@ -184,7 +182,7 @@ def _cancelled(queue: Queue, entries: Iterable[QueueEntry]) -> Iterable[Cancel]:
 
 
 def _hunted(queue: Queue, part: tuple[str, ...]) -> bool:
-    """Say whether a hunt in this part of a red stack still tells something."""
+    """Say whether a hunt in this part of a red stack still has something to show."""
     if part[0] in queue.learned.reds:
         return True
     return any(
@@ -196,7 +194,7 @@ def _hunted(queue: Queue, part: tuple[str, ...]) -> bool:
 def _landable(
     queue: Queue, entries: Iterable[QueueEntry], runs: Iterable[PlannedRun]
 ) -> PlannedRun | None:
-    """Return the green run that lands most; a probe only while no landing run goes on."""
+    """Return the largest green run; a probe only while no landing run is running."""
     waiting = {entry.task for entry in entries}
     busy = any(run.kind is Kind.LAND and not run.green for run in runs)
     needs = {entry.task: entry.needs for entry in entries}
@@ -210,7 +208,7 @@ def _landable(
         if run.kind is Kind.PROBE and busy:
             continue
         if any(needs[task] - set(run.members[:place]) for place, task in enumerate(run.members)):
-            continue  # what it needs was added to it later
+            continue  # a dependency was added to it later
         if best is None or len(run.members) > len(best.members):
             best = run
     return best

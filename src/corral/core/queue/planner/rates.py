@@ -1,9 +1,9 @@
-"""How often changes fail, and why: by themselves, by a clash with what landed, or by a flake.
+"""How often changes fail, and why: by their own fault, a clash with what landed, or a flake.
 
-A red change does not say which it was. But clashes grow with the number of overlapping changes that
-landed since the fork point, and faults of its own do not. So judged changes are counted by that
-number, and the rates that explain the counts best are found by expectation maximisation (a noisy
-"or"): a few steps at each new verdict, beginning from the last rates.
+A red run does not say which. But clashes become more likely with the number of overlapping changes
+that landed since the fork point, and a change's own faults do not. So judged changes are counted by
+that number, and expectation maximization (of a noisy "or") finds the rates that best explain the
+counts: a few steps per verdict, starting from the last rates.
 """
 
 from msgspec import Struct
@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 _EDGES = (1, 3, 6, 11, 21)  # met 0, 1-2, 3-5, 6-10, 11-20, more
 _STEPS = 3
-PROVEN = 0.01  # what is left to doubt about a change that was green on the target
+PROVEN = 0.01  # remaining risk of a change that was green on the target
 
-OWN, UNCHECKED, AGAIN = range(3)  # what kind of change was judged; AGAIN: it was proved before
+OWN, UNCHECKED, AGAIN = range(3)  # kinds of judged changes; AGAIN: green before
 
 
 class Tally(Struct, frozen=True):
@@ -23,9 +23,9 @@ class Tally(Struct, frozen=True):
 
 
 class Rates(Struct, frozen=True):
-    own: float = 0.07  # a change is bad by itself
+    own: float = 0.07  # a change is bad
     unchecked: float = 0.4  # the same, if its own acceptance did not pass
-    clash: float = 0.02  # a pair that overlaps is red together, though each is good
+    clash: float = 0.02  # two overlapping changes are red together, though each is good
     runs: float = 30.0
     flakes: float = 0.5
     tallies: tuple[Tally, ...] = (Tally(),) * (3 * (len(_EDGES) + 1))
@@ -39,7 +39,7 @@ class Rates(Struct, frozen=True):
         return (self.own, self.unchecked, PROVEN)[kind]
 
     def judged(self, kind: int, met: int, *, red: bool) -> "Rates":
-        """Return the rates after a change that met so many overlapping ones was judged."""
+        """Return the rates after a verdict on a change that overlaps `met` landed ones."""
         place = kind * (len(_EDGES) + 1) + sum(met >= edge for edge in _EDGES)
         old = self.tallies[place]
         new = Tally(old.judged + 1, old.red + red, old.met + met)
@@ -52,8 +52,8 @@ class Rates(Struct, frozen=True):
         return replace(self, runs=self.runs + 1, flakes=self.flakes + flakes)
 
     def _step(self) -> "Rates":
-        """Share the blame by the rates of now, and return the rates that follow from it."""
-        # What is believed before anything was seen: hits, of so many.
+        """Share the blame by the current rates, and return the rates that follow."""
+        # The prior: [hits, trials].
         own, unchecked, clash = [1.0, 14.0], [2.8, 7.0], [0.25, 12.0]
         for place, tally in enumerate(self.tallies):
             if not tally.judged:

@@ -1,8 +1,8 @@
-"""How long a check run may take, and how many may go on at once: from what was measured."""
+"""How long a check run may take, and how many may run at once, from measurements."""
 
 from corral.core.queue.planner.learning import Learned
 
-DEFAULT_S = 300.0  # the mean that is assumed before anything was measured
+DEFAULT_S = 300.0  # the assumed mean before any measurement
 _ENOUGH = 5
 _FLOOR_S, _CEILING_S, _UNKNOWN_S = 60.0, 6 * 3600.0, 3600.0
 _SLOWER = 1.4
@@ -15,7 +15,7 @@ def mean_s(learned: Learned) -> float:
 
 
 def deadline_s(learned: Learned) -> float:
-    """Return after how long a run counts as red: half as long again as nearly all green ones."""
+    """Return when a run counts as red: after 1.5 times the 95th percentile of green ones."""
     times = sorted(learned.green_s)
     if len(times) < _ENOUGH:
         return _UNKNOWN_S
@@ -24,11 +24,11 @@ def deadline_s(learned: Learned) -> float:
 
 
 def check_slots(learned: Learned, cores: int) -> int:
-    """Return how many runs should go on at once.
+    """Return how many runs to allow at once.
 
-    It starts with one, and tries one more when enough green runs were measured. A level is kept
-    while its runs are at most 40 % slower than those with one fewer beside them. Beyond that,
-    batching lands more than another run does. Never more than there are cores.
+    It starts with one, and tries one more after enough green runs. A level is kept while its runs
+    are at most 40 % slower than those of the level below; beyond that, batching lands more than
+    another run does. There are never more than cores.
     """
     slots = 1
     while slots < max(1, cores):
