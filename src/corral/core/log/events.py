@@ -1,8 +1,8 @@
-"""What can happen, in the past tense. Each class is one `type` of the log.
+"""Everything that can happen, in the past tense. Each class is one `type` of event in the log.
 
-An event carries facts only, and never changes its meaning: a new meaning is a new type, a new fact
-is a new field with a default. `codec` turns events into lines and back. The events of the concepts
-in `_CONCEPTS` are in modules of their own, which are loaded when one of their events occurs.
+An event carries facts only and never changes its meaning: a new meaning needs a new type, a new
+fact a new field with a default. `codec` turns events into lines and back. The events of the
+concepts in `_CONCEPTS` have modules of their own, which are loaded when one of their events occurs.
 """
 
 from importlib import import_module
@@ -12,7 +12,7 @@ from msgspec import Struct, field
 
 from corral.core.ids import ConvoyId, SessionId, TaskId, Token
 
-EVENTS: dict[str, type["Event"]] = {}  # those that are loaded, by type
+EVENTS: dict[str, type["Event"]] = {}  # loaded so far, by type
 _CONCEPTS = ("queue", "message", "mayor")
 
 
@@ -28,7 +28,7 @@ class Event(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
 
 
 def event_class(kind: str) -> type[Event] | None:
-    """Return the class of a type of event, None for a type that this version does not know."""
+    """Return the class of an event type; None if this version does not know the type."""
     for concept in _CONCEPTS:
         if kind in EVENTS:
             break
@@ -37,13 +37,13 @@ def event_class(kind: str) -> type[Event] | None:
 
 
 def every_event() -> dict[str, type[Event]]:
-    """Return the classes of all types of events."""
+    """Return the classes of all event types."""
     event_class("")
     return EVENTS
 
 
 class LogCreated(Event, frozen=True, kw_only=True):
-    """The log began; `log` tells this log from every other one."""
+    """The log was created; `log` distinguishes it from every other log."""
 
     type = "log.created"
     log: str
@@ -51,7 +51,7 @@ class LogCreated(Event, frozen=True, kw_only=True):
 
 
 class ConvoyCreated(Event, frozen=True, kw_only=True):
-    """A convoy was opened; its prefix starts the ids of its tasks."""
+    """A convoy was created; the ids of its tasks start with its prefix."""
 
     type = "convoy.created"
     convoy: ConvoyId
@@ -63,7 +63,7 @@ class ConvoyCreated(Event, frozen=True, kw_only=True):
 
 
 class TaskAdded(Event, frozen=True, kw_only=True):
-    """A task was put on the board."""
+    """A task was added to the board."""
 
     type = "task.added"
     task: TaskId
@@ -86,13 +86,13 @@ class TaskAdded(Event, frozen=True, kw_only=True):
     every: int = 0
     cron: str = ""
     missed: str = ""
-    key: str = ""  # its name in the plan that it comes from
-    spec: str = ""  # tells its wording in that plan from any other
-    reasons: dict[TaskId, str] = field(default_factory=dict)  # of the needs that were inferred
+    key: str = ""  # its key in the plan that it comes from
+    spec: str = ""  # a hash of its wording in that plan
+    reasons: dict[TaskId, str] = field(default_factory=dict)  # for the needs that were inferred
 
 
 class TaskEdited(Event, frozen=True, kw_only=True):
-    """Fields of a task were replaced; a field that is absent did not change."""
+    """Fields of a task were changed; an absent field kept its value."""
 
     type = "task.edited"
     task: TaskId
@@ -111,7 +111,7 @@ class TaskEdited(Event, frozen=True, kw_only=True):
 
 
 class TaskClaimed(Event, frozen=True, kw_only=True):
-    """A holder took the task until `expires_at`; every write it makes shows the token."""
+    """A holder claimed the task until `expires_at`; each of its writes must show the token."""
 
     type = "task.claimed"
     task: TaskId
@@ -130,7 +130,7 @@ class TaskRenewed(Event, frozen=True, kw_only=True):
 
 
 class TaskLapsed(Event, frozen=True, kw_only=True):
-    """A claim ran out and was taken away; its token is worth nothing from here on."""
+    """A claim expired and was withdrawn; its token is no longer valid."""
 
     type = "task.lapsed"
     task: TaskId
@@ -139,7 +139,7 @@ class TaskLapsed(Event, frozen=True, kw_only=True):
 
 
 class TaskSubmitted(Event, frozen=True, kw_only=True):
-    """The holder handed in its work, for review and landing."""
+    """The holder handed in its work for review and landing."""
 
     type = "task.submitted"
     task: TaskId
@@ -148,7 +148,7 @@ class TaskSubmitted(Event, frozen=True, kw_only=True):
 
 
 class TaskBlocked(Event, frozen=True, kw_only=True):
-    """The task cannot go on until somebody unblocks it; its claim ended."""
+    """The task cannot continue until someone unblocks it; its claim has ended."""
 
     type = "task.blocked"
     task: TaskId
@@ -156,7 +156,7 @@ class TaskBlocked(Event, frozen=True, kw_only=True):
 
 
 class TaskUnblocked(Event, frozen=True, kw_only=True):
-    """The task may be claimed again."""
+    """The task can be claimed again."""
 
     type = "task.unblocked"
     task: TaskId
@@ -171,7 +171,7 @@ class TaskRetried(Event, frozen=True, kw_only=True):
 
 
 class TaskCancelled(Event, frozen=True, kw_only=True):
-    """The task will not be done; what needs it can never start."""
+    """The task will not be done; tasks that need it can never start."""
 
     type = "task.cancelled"
     task: TaskId
@@ -179,7 +179,7 @@ class TaskCancelled(Event, frozen=True, kw_only=True):
 
 
 class TaskHandedOff(Event, frozen=True, kw_only=True):
-    """The task went back to the board, for `to` (or for anyone)."""
+    """The task went back to the board, for `to` or, if that is empty, for anyone."""
 
     type = "task.handed_off"
     task: TaskId
@@ -196,7 +196,7 @@ class TaskFailed(Event, frozen=True, kw_only=True):
 
 
 class TaskDelayed(Event, frozen=True, kw_only=True):
-    """The attempt came to nothing; the task may be tried again, not before `until_at`."""
+    """The attempt failed; the task can be tried again from `until_at` on."""
 
     type = "task.delayed"
     task: TaskId
@@ -205,7 +205,7 @@ class TaskDelayed(Event, frozen=True, kw_only=True):
 
 
 class TaskLanded(Event, frozen=True, kw_only=True):
-    """The work is on the target branch; what needed it may start."""
+    """The work is on the target branch; tasks that need it can start."""
 
     type = "task.landed"
     task: TaskId
@@ -213,7 +213,7 @@ class TaskLanded(Event, frozen=True, kw_only=True):
 
 
 class TaskRecurred(Event, frozen=True, kw_only=True):
-    """A recurring task was put on the board for `date`, which no other run is for."""
+    """A recurring task was put on the board for `date`; no other run is for that date."""
 
     type = "task.recurred"
     task: TaskId
@@ -221,7 +221,7 @@ class TaskRecurred(Event, frozen=True, kw_only=True):
 
 
 class TaskCommented(Event, frozen=True, kw_only=True):
-    """Somebody said something about the task."""
+    """Someone commented on the task."""
 
     type = "task.commented"
     task: TaskId
@@ -229,7 +229,7 @@ class TaskCommented(Event, frozen=True, kw_only=True):
 
 
 class LeaseAcquired(Event, frozen=True, kw_only=True):
-    """A holder got a resource until `expires_at`."""
+    """A holder leased a resource until `expires_at`."""
 
     type = "lease.acquired"
     resource: str
@@ -248,7 +248,7 @@ class LeaseRenewed(Event, frozen=True, kw_only=True):
 
 
 class LeaseReleased(Event, frozen=True, kw_only=True):
-    """The holder gave the resource back."""
+    """The holder released the resource."""
 
     type = "lease.released"
     resource: str
@@ -256,7 +256,7 @@ class LeaseReleased(Event, frozen=True, kw_only=True):
 
 
 class LeaseLapsed(Event, frozen=True, kw_only=True):
-    """A lease ran out and was taken away."""
+    """A lease expired and was withdrawn."""
 
     type = "lease.lapsed"
     resource: str
@@ -265,7 +265,7 @@ class LeaseLapsed(Event, frozen=True, kw_only=True):
 
 
 class AlertRaised(Event, frozen=True, kw_only=True):
-    """Something needs a person's eye; one alert is open for a subject and kind at a time."""
+    """Something needs a person's attention; a subject has at most one open alert of each kind."""
 
     type = "alert.raised"
     alert: str
@@ -275,14 +275,14 @@ class AlertRaised(Event, frozen=True, kw_only=True):
 
 
 class AlertCleared(Event, frozen=True, kw_only=True):
-    """An alert was dealt with."""
+    """An alert was resolved."""
 
     type = "alert.cleared"
     alert: str
 
 
 class SessionStarted(Event, frozen=True, kw_only=True):
-    """A slot was given to a session: one run of one engine on one task, in a tree of its own."""
+    """A session got a slot: one run of one engine on one task, in a working tree of its own."""
 
     type = "session.started"
     session: SessionId
@@ -296,11 +296,11 @@ class SessionStarted(Event, frozen=True, kw_only=True):
     trunk: str = ""
     account: str = ""
     resume: str = ""
-    takes: str = ""  # how it gets text while it runs: turn, typed, resume; empty: not at all
+    takes: str = ""  # how it receives messages: turn, typed or resume; empty: not at all
 
 
 class SessionProgressed(Event, frozen=True, kw_only=True):
-    """The agent said where it is, and how many outputs it has made so far."""
+    """The agent reported its progress and how many outputs it has made so far."""
 
     type = "session.progressed"
     session: SessionId
@@ -309,7 +309,7 @@ class SessionProgressed(Event, frozen=True, kw_only=True):
 
 
 class SessionStopAsked(Event, frozen=True, kw_only=True):
-    """Somebody, or a limit, wants the session to end."""
+    """A person or a limit asked the session to stop."""
 
     type = "session.stop_asked"
     session: SessionId
@@ -318,7 +318,7 @@ class SessionStopAsked(Event, frozen=True, kw_only=True):
 
 
 class SessionEnded(Event, frozen=True, kw_only=True):
-    """The session is over, nothing that it started is alive, and this is what it came to."""
+    """The session has ended, with this verdict; none of its processes is alive."""
 
     type = "session.ended"
     session: SessionId
@@ -327,11 +327,11 @@ class SessionEnded(Event, frozen=True, kw_only=True):
     commit: str = ""
     code: int | None = None
     signal: int | None = None
-    killed: int = 0  # processes that it had left behind, and that were ended
+    killed: int = 0  # processes that it left behind, which were killed
 
 
 class SessionEngaged(Event, frozen=True, kw_only=True):
-    """The engine is up: its model, and its own name for the conversation, to resume it by."""
+    """The engine started: its model, and the id by which it can resume the conversation."""
 
     type = "session.engaged"
     session: SessionId
@@ -341,9 +341,9 @@ class SessionEngaged(Event, frozen=True, kw_only=True):
 
 
 class SessionSpent(Event, frozen=True, kw_only=True):
-    """What the session has used so far, in all; recorded now and then, and exactly at its end.
+    """The session's total usage so far; recorded from time to time, and exactly at its end.
 
-    `unpriced` are the tokens whose cost nobody knows; `nano_usd` is the cost of the others.
+    `unpriced` counts the tokens of unknown cost; `nano_usd` is the cost of the others.
     """
 
     type = "session.spent"
@@ -358,7 +358,7 @@ class SessionSpent(Event, frozen=True, kw_only=True):
 
 
 class SessionLimited(Event, frozen=True, kw_only=True):
-    """The engine met a limit of its account, which is left alone until `until_at`."""
+    """The engine hit a limit of its account, which is not used again until `until_at`."""
 
     type = "session.limited"
     session: SessionId
@@ -369,7 +369,7 @@ class SessionLimited(Event, frozen=True, kw_only=True):
 
 
 class SessionAsked(Event, frozen=True, kw_only=True):
-    """The engine waits for an answer; `call` is its own name for the question."""
+    """The engine is waiting for an answer; `call` is its own id for the question."""
 
     type = "session.asked"
     session: SessionId
@@ -379,17 +379,17 @@ class SessionAsked(Event, frozen=True, kw_only=True):
 
 
 class SessionAnswered(Event, frozen=True, kw_only=True):
-    """The engine does not wait for an answer any more: it has one, or goes on without."""
+    """The engine is no longer waiting: it has an answer, or continues without one."""
 
     type = "session.answered"
     session: SessionId
 
 
 class SessionReacted(Event, frozen=True, kw_only=True):
-    """The witness stepped in: why (`cause`, mostly a verdict) and what it did (`action`).
+    """The witness intervened: why (`cause`, usually a verdict) and what it did (`action`).
 
-    `resume` and `restart` start the session's program once more, in the same tree; `afresh`: the
-    conversation that it was to go on with is gone; `wait`: only an answer is missing.
+    `resume` and `restart` start the session's program again in the same tree; `afresh` means that
+    the conversation to resume is gone; `wait` means that only an answer is missing.
     """
 
     type = "session.reacted"
@@ -400,7 +400,7 @@ class SessionReacted(Event, frozen=True, kw_only=True):
 
 
 class TaskParked(Event, frozen=True, kw_only=True):
-    """The session ended for a reason that is not the task's: no attempt was used up."""
+    """The session ended for a reason outside the task; no attempt was used up."""
 
     type = "task.parked"
     task: TaskId
@@ -409,9 +409,9 @@ class TaskParked(Event, frozen=True, kw_only=True):
 
 
 class ChoreDone(Event, frozen=True, kw_only=True):
-    """The deacon went over something: what it found, and what it did about it.
+    """The deacon did a chore: how many things it found and how many it dealt with.
 
-    Recorded when something was done, and else once in an hour.
+    Recorded whenever it dealt with something, and otherwise once an hour.
     """
 
     type = "chore.done"
@@ -421,7 +421,7 @@ class ChoreDone(Event, frozen=True, kw_only=True):
 
 
 class TracesSent(Event, frozen=True, kw_only=True):
-    """The traces of all tasks that were over at event `upto` have been sent to the collector."""
+    """Traces were sent to the collector for all tasks that had ended by event `upto`."""
 
     type = "traces.sent"
     upto: int
@@ -429,9 +429,9 @@ class TracesSent(Event, frozen=True, kw_only=True):
 
 
 class OverlapSeen(Event, frozen=True, kw_only=True):
-    """The work of two tasks would conflict, or that of one with what landed (no `other`).
+    """The work of two tasks would conflict; without `other`, one with what has landed.
 
-    Told again only if it is about more paths than before.
+    Recorded again only if more paths are affected than before.
     """
 
     type = "overlap.seen"
@@ -441,7 +441,7 @@ class OverlapSeen(Event, frozen=True, kw_only=True):
 
 
 class OverlapOver(Event, frozen=True, kw_only=True):
-    """It would not conflict any more: one of them landed, left, or was mended."""
+    """The work would no longer conflict: a task landed, was given up, or was fixed."""
 
     type = "overlap.over"
     task: TaskId
@@ -450,7 +450,7 @@ class OverlapOver(Event, frozen=True, kw_only=True):
 
 
 class AlertAcknowledged(Event, frozen=True, kw_only=True):
-    """Somebody has seen an alert and is at it; it stays open."""
+    """Someone has seen the alert and is working on it; it stays open."""
 
     type = "alert.acknowledged"
     alert: str
@@ -458,7 +458,7 @@ class AlertAcknowledged(Event, frozen=True, kw_only=True):
 
 
 class WorkPaused(Event, frozen=True, kw_only=True):
-    """No new sessions are started for a convoy, or at all; those that run go on."""
+    """No new sessions start for the convoy, or for any if it is empty; running ones continue."""
 
     type = "work.paused"
     convoy: ConvoyId = ConvoyId("")
@@ -467,7 +467,7 @@ class WorkPaused(Event, frozen=True, kw_only=True):
 
 
 class WorkResumed(Event, frozen=True, kw_only=True):
-    """Sessions are started again."""
+    """New sessions start again."""
 
     type = "work.resumed"
     convoy: ConvoyId = ConvoyId("")

@@ -1,8 +1,8 @@
-"""What can happen in a conversation with the mayor: an engine that makes plans.
+"""Events of a conversation with the mayor, an engine that makes plans.
 
-A *question* goes to the engine (the goal, what was wrong with its answer, what a person asked, a
-task that failed), one *answer* comes back. Only a plan that was checked is proposed, and only a
-proposed one is approved. Like all events these are facts; `core/log/events` says how they may grow.
+Each *question* to the engine (the goal, problems with its last answer, a person's question, a
+failed task) gets one *answer*. Only a plan that passed the checks is proposed, and only a proposed
+plan can be approved. `core/log/events` says how events may change.
 """
 
 from corral.core.ids import ConvoyId, TaskId
@@ -10,7 +10,7 @@ from corral.core.log.events import Event
 
 
 class MayorStarted(Event, frozen=True, kw_only=True):
-    """A conversation about a goal began; `replan` says when it is asked again by itself."""
+    """A conversation about a goal began; `replan` says when to ask the engine automatically."""
 
     type = "mayor.started"
     mayor: str
@@ -20,21 +20,21 @@ class MayorStarted(Event, frozen=True, kw_only=True):
 
 
 class MayorAsked(Event, frozen=True, kw_only=True):
-    """The engine is asked something; `prompt` is all that it is told, if that is more."""
+    """The engine was asked something; `prompt` is the full text, if it is more than `message`."""
 
     type = "mayor.asked"
     mayor: str
     turn: int
-    cause: str  # goal, question, failure; wrong and again are about the same question
+    cause: str  # goal, question, failure; wrong and again repeat the same question
     message: str
     profile: str
     prompt: str = ""
-    resume: str = ""  # the engine's conversation that goes on
-    task: TaskId = TaskId("")  # that has failed
+    resume: str = ""  # the engine's conversation to resume
+    task: TaskId = TaskId("")  # the one that failed
 
 
 class MayorAnswered(Event, frozen=True, kw_only=True):
-    """A run of the engine is over: with an answer, with what is wrong with it, or in trouble."""
+    """A run of the engine ended: with an answer, an answer with problems, or an error."""
 
     type = "mayor.answered"
     mayor: str
@@ -42,13 +42,13 @@ class MayorAnswered(Event, frozen=True, kw_only=True):
     text: str = ""
     problems: tuple[str, ...] = ()
     trouble: str = ""  # why there is no answer
-    used_up: bool = False  # one of the attempts
+    used_up: bool = False  # whether it used up one of the attempts
     thread: str = ""
-    place: str = ""  # the tree: some engines find a conversation only where it was
+    place: str = ""  # the tree; some engines can resume only there
     model: str = ""
-    account: str = ""  # that was limited
+    account: str = ""  # the one that hit a limit
     until_at: int = 0
-    wrote: tuple[str, ...] = ()  # paths that it changed although it must not; all of it is kept
+    wrote: tuple[str, ...] = ()  # paths it changed against the rules; the changes are kept
     fresh: int = 0
     cached: int = 0
     output: int = 0
@@ -57,7 +57,7 @@ class MayorAnswered(Event, frozen=True, kw_only=True):
 
 
 class MayorEnded(Event, frozen=True, kw_only=True):
-    """A conversation is over, or (unanswered) one question of it is given up."""
+    """A conversation ended, or (`unanswered`) one of its questions was given up."""
 
     type = "mayor.ended"
     mayor: str
@@ -66,7 +66,7 @@ class MayorEnded(Event, frozen=True, kw_only=True):
 
 
 class PlanProposed(Event, frozen=True, kw_only=True):
-    """A plan that was checked waits for approval: all of it as JSON, and the tasks to cancel."""
+    """A checked plan waits for approval: the plan as JSON, and the tasks to cancel."""
 
     type = "plan.proposed"
     mayor: str
@@ -76,16 +76,16 @@ class PlanProposed(Event, frozen=True, kw_only=True):
 
 
 class PlanApproved(Event, frozen=True, kw_only=True):
-    """A proposed plan was put on the board; the events of that stand before this one."""
+    """A proposed plan was put on the board, by the events just before this one."""
 
     type = "plan.approved"
     mayor: str
-    proposal: int  # the event that has it
+    proposal: int  # the number of the event that proposed it
     convoy: ConvoyId
 
 
 class PlanRejected(Event, frozen=True, kw_only=True):
-    """A proposed plan is not wanted."""
+    """A proposed plan was rejected."""
 
     type = "plan.rejected"
     mayor: str

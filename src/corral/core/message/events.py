@@ -1,6 +1,6 @@
-"""What can happen to messages between agents, roles and people.
+"""Events of messages between agents, roles and people.
 
-Like all events these are facts; `core/log/events` says how they may grow.
+`core/log/events` says how events may change.
 """
 
 from corral.core.ids import SessionId
@@ -8,7 +8,7 @@ from corral.core.log.events import Event
 
 
 class MessageSent(Event, frozen=True, kw_only=True):
-    """A message is on its way to a session, a task, a role or people, until `expires_at`."""
+    """A message was sent to a session, a task, a role or people; it expires at `expires_at`."""
 
     type = "message.sent"
     message: str
@@ -18,12 +18,12 @@ class MessageSent(Event, frozen=True, kw_only=True):
     expires_at: int
     question: bool = False
     reply_to: str = ""
-    plain: bool = False  # to be said as it is, without who sent it
-    answers: str = ""  # the engine's own name of the question that it answers
+    plain: bool = False  # deliver the text as it is, without naming the sender
+    answers: str = ""  # the engine's own id of the question that it answers
 
 
 class MessageTaken(Event, frozen=True, kw_only=True):
-    """A message is being handed to a session: in the prompt of a launch, or (0) in its inbox."""
+    """A message is being delivered to a session: in the prompt of `launch`, or (0) in its inbox."""
 
     type = "message.taken"
     message: str
@@ -32,7 +32,7 @@ class MessageTaken(Event, frozen=True, kw_only=True):
 
 
 class MessageDelivered(Event, frozen=True, kw_only=True):
-    """A message was given to `reader`, which happens once; `proof` says how that is known."""
+    """A message was delivered to `reader`, exactly once; `proof` says how that is known."""
 
     type = "message.delivered"
     message: str
@@ -41,7 +41,7 @@ class MessageDelivered(Event, frozen=True, kw_only=True):
 
 
 class MessageReturned(Event, frozen=True, kw_only=True):
-    """The session ended without having got a message: it is for whoever works on the task next."""
+    """The session ended before it got the message, which goes to the task's next session."""
 
     type = "message.returned"
     message: str
@@ -49,14 +49,14 @@ class MessageReturned(Event, frozen=True, kw_only=True):
 
 
 class MessageAcknowledged(Event, frozen=True, kw_only=True):
-    """The reader of a message says that it was understood."""
+    """The reader of a message acknowledged it."""
 
     type = "message.acknowledged"
     message: str
 
 
 class MessageExpired(Event, frozen=True, kw_only=True):
-    """Nobody has taken a message in time, or answered a question."""
+    """A message was not picked up in time, or a question not answered."""
 
     type = "message.expired"
     message: str

@@ -1,8 +1,7 @@
-"""What can happen to work on its way to the target branch: the refinery's part of the log.
+"""Events of work on its way to the target branch: the refinery's part of the log.
 
-A *change* is the work of one task, as it was handed in: one commit, pinned. A *check run* tries a
-stack of changes on a tip of the trunk. Like all events these are facts; `core/log/events` says how
-they may grow.
+A *change* is the work of one task as it was handed in: one pinned commit. A *check run* tests a
+stack of changes on top of the trunk. `core/log/events` says how events may change.
 """
 
 from corral.core.ids import ConvoyId, TaskId
@@ -10,7 +9,7 @@ from corral.core.log.events import Event
 
 
 class ChangeQueued(Event, frozen=True, kw_only=True):
-    """The work of a task was pinned and waits to land; `fork` is where it left the trunk."""
+    """A task's work was pinned and waits to land; `fork` is where it branched off the trunk."""
 
     type = "change.queued"
     task: TaskId
@@ -21,21 +20,21 @@ class ChangeQueued(Event, frozen=True, kw_only=True):
 
 
 class ChangeReturned(Event, frozen=True, kw_only=True):
-    """The work cannot land as it is and went back, with what its next attempt has to know."""
+    """The work cannot land as it is; it went back with what its next attempt needs to know."""
 
     type = "change.returned"
     task: TaskId
     commit: str
     why: str  # conflict, red, timed_out, gone
     detail: str = ""
-    beside: tuple[TaskId, ...] = ()  # what it does not go together with
-    paths: tuple[str, ...] = ()  # where
+    beside: tuple[TaskId, ...] = ()  # the tasks that it conflicts with
+    paths: tuple[str, ...] = ()  # the paths in conflict
     run: str = ""
     tip: str = ""
 
 
 class CheckStarted(Event, frozen=True, kw_only=True):
-    """The checks of a convoy are run on a stack of changes."""
+    """A check run on a stack of changes started."""
 
     type = "check.started"
     run: str
@@ -44,16 +43,16 @@ class CheckStarted(Event, frozen=True, kw_only=True):
     tip: str
     commit: str
     tree: str
-    key: str  # which checks, as a hash
-    commits: tuple[str, ...] = ()  # the stack with each member, the lowest first
-    kind: str = "land"  # or probe; or base, without members
+    key: str  # a hash of the checks
+    commits: tuple[str, ...] = ()  # the stack after each member, lowest first
+    kind: str = "land"  # or probe, or base (no members)
     slot: int = 0
     deadline_s: int = 0
-    external: bool = False  # somebody else runs them, and reports
+    external: bool = False  # another CI runs the checks and reports the result
 
 
 class CheckEnded(Event, frozen=True, kw_only=True):
-    """A check run is over: green, red, timed_out, cancelled or lost."""
+    """A check run ended: green, red, timed_out, cancelled or lost."""
 
     type = "check.ended"
     run: str
@@ -61,12 +60,12 @@ class CheckEnded(Event, frozen=True, kw_only=True):
     command: str = ""
     detail: str = ""
     took_ms: int = 0
-    beside: int = 1  # how many ran at once, with this one
-    cached: str = ""  # the run whose result this is
+    beside: int = 1  # how many runs there were at once, including this one
+    cached: str = ""  # the earlier run whose result was reused
 
 
 class LandingBegun(Event, frozen=True, kw_only=True):
-    """The trunk is about to be moved from `old` to `new`: whoever reads this can see it through."""
+    """The trunk is about to move from `old` to `new`; after a crash this suffices to finish."""
 
     type = "landing.begun"
     run: str
@@ -74,11 +73,11 @@ class LandingBegun(Event, frozen=True, kw_only=True):
     old: str
     new: str
     tasks: tuple[TaskId, ...]
-    commits: tuple[str, ...] = ()  # of each task, as it is on the trunk then
+    commits: tuple[str, ...] = ()  # of each task, as it will be on the trunk
 
 
 class LandingEnded(Event, frozen=True, kw_only=True):
-    """The trunk was moved, or somebody was quicker."""
+    """The trunk was moved, or someone else moved it first."""
 
     type = "landing.ended"
     run: str
@@ -88,7 +87,7 @@ class LandingEnded(Event, frozen=True, kw_only=True):
 
 
 class TrunkMoved(Event, frozen=True, kw_only=True):
-    """A trunk was made, or moved by somebody else than the refinery."""
+    """A trunk was created, or moved by someone other than the refinery."""
 
     type = "trunk.moved"
     convoy: ConvoyId
@@ -98,7 +97,7 @@ class TrunkMoved(Event, frozen=True, kw_only=True):
 
 
 class QueuePaused(Event, frozen=True, kw_only=True):
-    """Nothing of the convoy lands until it is resumed; without a convoy, nothing at all."""
+    """Landing is paused for the convoy, or for all convoys if it is empty."""
 
     type = "queue.paused"
     convoy: ConvoyId = ConvoyId("")
@@ -106,18 +105,18 @@ class QueuePaused(Event, frozen=True, kw_only=True):
 
 
 class QueueResumed(Event, frozen=True, kw_only=True):
-    """Landing goes on."""
+    """Landing continues."""
 
     type = "queue.resumed"
     convoy: ConvoyId = ConvoyId("")
 
 
 class ConvoyFinished(Event, frozen=True, kw_only=True):
-    """All of a convoy has landed, and its trunk was brought to the base branch, or left for it."""
+    """All of a convoy's work has landed; its trunk was merged into the base branch, or left."""
 
     type = "convoy.finished"
     convoy: ConvoyId
-    how: str  # merged, fast_forwarded, left, or asked (a pull request)
+    how: str  # merged, fast_forwarded, left, or asked (by a pull request)
     base: str = ""
     commit: str = ""
     note: str = ""
