@@ -8,6 +8,45 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 CONFIG = ".corral/config.toml"
 
+_EMPTY = """\
+$ git init -q -b main shop
+$ cd shop
+"""
+_REPOSITORY = f"""\
+{_EMPTY}$ corral init >/dev/null
+$ git add .
+$ git commit -qm Begin
+"""
+_BOARD = f"""\
+{_REPOSITORY}$ corral convoy create 'Auth fix' >/dev/null
+$ corral task add 'Fix login' >/dev/null
+$ corral task add 'Refuse expired tokens' >/dev/null
+"""
+_DAMAGE = (
+    'import apsw; apsw.Connection(".git/corral/log.db").execute("DELETE FROM event WHERE seq=4")'
+)
+# What the reader of a page has done before: pages that begin with a repository are not here.
+BEFORE = {
+    "README.md": _EMPTY,
+    "docs/how-to/agents.md": f"""\
+{_BOARD}$ corral task add 'Explain it' >/dev/null
+$ corral task add 'Announce it' --needs AF-2 >/dev/null
+""",
+    "docs/how-to/leases.md": _REPOSITORY,
+    "docs/how-to/clones.md": f"""\
+$ git init -q --bare -b main origin.git
+{_BOARD}$ git remote add origin ../origin.git
+$ git push -q origin main
+""",
+    "docs/how-to/recovery.md": f"""\
+{_BOARD}$ corral status >/dev/null
+$ python -c '{_DAMAGE}'
+""",
+    "docs/log-format.md": f"""\
+{_BOARD}$ git init -q --bare ../origin.git && corral log push ../origin.git >/dev/null
+""",
+}
+
 # A file that the reader of a page writes has its name as a title: ```toml title="plan.toml"
 FENCE = re.compile(r"^ *```(\w*)(?: title=\"([\w./-]+)\")?\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 _OPERATORS = re.compile(r"[|&;<>()]+")
@@ -74,11 +113,9 @@ def without_chance(text: str) -> str:
 
 
 def steps(name: str) -> Iterator[tuple[str, str]]:
-    """Yield what a reader of a page would type, and see; a file to be written is shown in full."""
+    """Yield what a reader of a page would type, and see; files to be written are typed as well."""
     found = FENCE.findall((ROOT / name).read_text("utf-8"))
-    if name == "README.md":
-        yield from session("$ git init -q -b main shop\n$ cd shop\n")
-        found = [block for block in found if block[0] == "console"][-1:]
+    yield from session(BEFORE.get(name, ""))
     for language, title, body in found:
         if title:
             yield f"cat > {title} <<'EOF'\n{body}EOF", ""

@@ -20,7 +20,16 @@ from corral.interfaces.cli.parser import parse
 from corral.interfaces.reference import codes, page
 from corral.interfaces.reference_words import CODES, ENVIRONMENT, EXITS, FILES
 from corral.interfaces.settings_text import settings, texts
-from tests.docs.pages import FENCE, ROOT, blocks, commands_in, steps, typed_lines, without_chance
+from tests.docs.pages import (
+    BEFORE,
+    FENCE,
+    ROOT,
+    blocks,
+    commands_in,
+    steps,
+    typed_lines,
+    without_chance,
+)
 
 SOURCE = {path: path.read_text("utf-8") for path in sorted((ROOT / "src").rglob("*.py"))}
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
@@ -224,7 +233,7 @@ def test_configurations_that_are_shown_are_sound(name: str) -> None:
         "docs/how-to/plans.md",
         "docs/how-to/running.md",
         "docs/how-to/landing.md",
-        "README.md",
+        *BEFORE,
     ],
 )
 def test_what_is_shown_is_what_one_sees(name: str, tmp_path: Path) -> None:
