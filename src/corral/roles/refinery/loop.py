@@ -9,7 +9,6 @@ through. The trunk is moved by compare-and-swap alone, to a commit whose checks 
 import os
 import threading
 from collections.abc import Sequence
-from typing import Literal
 
 from msgspec.structs import replace
 
@@ -21,7 +20,7 @@ from corral.core.log.state import State
 from corral.core.queue import rules as queue_rules
 from corral.core.queue.fold import trunk_of
 from corral.core.queue.from_state import outdated, queue_of
-from corral.core.queue.planner.model import Cancel, Land, QueuePolicy, Rerun, SendBack, Start
+from corral.core.queue.planner.model import POLICIES, Cancel, Land, Rerun, SendBack, Start
 from corral.core.queue.planner.parts import Kind
 from corral.core.queue.planner.plan import plan, wake_at
 from corral.core.queue.planner.timing import check_slots, deadline_s
@@ -90,9 +89,7 @@ class Refinery:
             check=self._start_finish,
             clock=clock,
         )
-        # An agent's time costs more than a check's: nobody is blamed for a single red run.
-        mode: Literal["serial", "lanes"] = "serial" if config.refinery.mode == "serial" else "lanes"
-        self._policy = QueuePolicy(mode=mode, flake_odds=0.0)
+        self._policy = POLICIES[config.refinery.mode]
 
     def run(self, *, once: bool = False) -> None:
         """Land work until asked to stop; with `once`, until nothing can be done."""

@@ -41,6 +41,14 @@ class QueuePolicy(Struct, frozen=True):
         return self.hunt_cost <= 0.5
 
 
+# What the refinery runs, by the setting `refinery.mode`; benchmarks measure just these. An agent's
+# time costs more than a check's, so no change is blamed for a single red run.
+POLICIES = {
+    "lanes": QueuePolicy(flake_odds=0.0),
+    "serial": QueuePolicy(mode="serial", flake_odds=0.0),
+}
+
+
 class Start(Struct, frozen=True):
     """Start a check run of these changes, stacked on the target in this order."""
 
