@@ -22,6 +22,9 @@ _BOARD = f"""\
 $ corral task add 'Fix login' >/dev/null
 $ corral task add 'Refuse expired tokens' >/dev/null
 """
+_MIRRORED = f"""\
+{_BOARD}$ git init -q --bare ../origin.git && corral log push ../origin.git >/dev/null
+"""
 _DAMAGE = (
     'import apsw; apsw.Connection(".git/corral/log.db").execute("DELETE FROM event WHERE seq=4")'
 )
@@ -39,12 +42,9 @@ $ git init -q --bare -b main origin.git
 $ git push -q origin main
 """,
     "docs/how-to/recovery.md": f"""\
-{_BOARD}$ corral status >/dev/null
-$ python -c '{_DAMAGE}'
+{_MIRRORED}$ python -c '{_DAMAGE}'
 """,
-    "docs/log-format.md": f"""\
-{_BOARD}$ git init -q --bare ../origin.git && corral log push ../origin.git >/dev/null
-""",
+    "docs/log-format.md": _MIRRORED,
 }
 
 # A file that the reader of a page writes has its name as a title: ```toml title="plan.toml"
