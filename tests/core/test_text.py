@@ -76,7 +76,7 @@ def test_a_list_is_bounded() -> None:
 
 @pytest.mark.parametrize("value", [-1, 11])
 def test_a_number_out_of_bounds_is_refused_with_the_bounds(value: int) -> None:
-    with pytest.raises(BadInput, match=f"the priority is {value}: it must be from 0 to 10"):
+    with pytest.raises(BadInput, match=f"the priority is {value}: it must be between 0 and 10"):
         text.number(value, "the priority", 0, 10)
 
 

@@ -1,12 +1,12 @@
-"""Who may do what, through the server: people everything, a session what is its own.
+"""Permissions through the server: people may do everything, a session only what is its own.
 
-A session proves who it is with a key that is derived from its claim, so nothing secret is in the
-log, and the key is worth nothing once the claim has ended:
+A session authenticates with a key that is derived from its claim. So nothing secret is in the log,
+and the key is no longer valid once the claim has ended:
 
     corral_s_SESSION_MAC      MAC = HMAC-SHA-256(secret of the repository, log, session, token)
 
-What is a session's own: its task, the tasks below it, its leases and its inbox. `bound` fills in
-what follows from that, `permit` refuses the rest, inside the transaction that carries it out.
+A session owns its task, the tasks below it, its leases and its inbox. `bound` fills in what follows
+from that, and `permit` refuses the rest, inside the transaction that carries out the command.
 """
 
 import hmac
@@ -27,47 +27,47 @@ PERSON_PREFIX = "corral_p_"
 
 
 class Principal(Struct, frozen=True):
-    """Who asks: a person by any name, or a session, under the token of its claim."""
+    """The caller: a person by any name, or a session with the token of its claim."""
 
     name: str
     session: SessionId = SessionId("")
     token: Token = Token("")
 
 
-# What a session may do with its own task, and with those below it.
+# What a session may do with its own task, and with the tasks below it.
 _OWN = {"renew", "submit", "fail", "block", "comment", "hand-off"}
 _BELOW = _OWN | {"edit", "claim", "unblock", "retry", "cancel"}
-# What needs no task: the rules look at who asks, or `permit` does.
+# Commands about no task: the rules or `permit` check the caller.
 _FREE = {"lease acquire", "alert raise", "message send", "message read", "message ack"}
 
 
 def session_key(secret: bytes, log: str, session: Session) -> str:
-    """Return the key by which a session is known, for as long as it has its claim."""
+    """Return the key of a session, which is valid for as long as it has its claim."""
     told = f"{log}\n{session.id}\n{session.token}".encode()
     return f"{SESSION_PREFIX}{session.id}_{hmac.digest(secret, told, 'sha256').hex()[:40]}"
 
 
 def session_of(state: State, secret: bytes, key: str) -> Principal:
-    """Return the session whose key this is; NoToken if it is nobody's, or has lost its claim."""
+    """Return the session with this key; NoToken if there is none, or it has lost its claim."""
     name = key.removeprefix(SESSION_PREFIX).rpartition("_")[0]
     session = state.sessions.get(SessionId(name))
     if session is None or not hmac.compare_digest(
         session_key(secret, state.log, session).encode(), key.encode("utf-8", "replace")
     ):
-        raise NoToken("this token is nobody's", "corral link, or the file .git/corral/token")
+        raise NoToken("this token is not known", "corral link, or the file .git/corral/token")
     principal = Principal(session.id, session.id, session.token)
     still_holds(state, principal)
     return principal
 
 
 def still_holds(state: State, who: Principal) -> Task:
-    """Return the task that a session works on; NoToken if it was taken away or is over."""
+    """Return the task that a session works on; NoToken if the session lost it or has ended."""
     session = state.sessions.get(who.session)
     task = state.tasks[session.task] if session else None
     if session is None or task is None or not session.live or session.token != who.token:
-        raise NoToken(f"the session {who.session} has ended, and its token with it")
+        raise NoToken(f"the session {who.session} has ended, so its token is no longer valid")
     if task.claim is None or task.claim.token != who.token:
-        raise NoToken(f"{who.session} does not hold {task.id} any more: its token has ended")
+        raise NoToken(f"{who.session} no longer holds {task.id}, so its token is no longer valid")
     return task
 
 
@@ -76,7 +76,7 @@ def is_below(state: State, task: Task, root: TaskId) -> bool:
 
 
 def visible(state: State, who: Principal, task: str) -> bool:
-    """Say whether a task is one's own to see: people see all, a session its own and those below."""
+    """Say whether the caller may see a task: people all, a session its own and those below."""
     if not who.session:
         return True
     session, found = state.sessions.get(who.session), state.tasks.get(TaskId(task))
@@ -86,14 +86,14 @@ def visible(state: State, who: Principal, task: str) -> bool:
 
 
 def admitted(state: State, who: Principal, command: c.Command) -> c.Command:
-    """Return what is carried out for somebody, or refuse it."""
+    """Return the command to carry out for a caller, or refuse it."""
     mine = bound(state, who, command)
     permit(state, who, mine)
     return mine
 
 
 def bound(state: State, who: Principal, command: c.Command) -> c.Command:
-    """Fill in what follows from who asks: a session adds below itself and shows its own token."""
+    """Fill in what the caller implies: a session adds tasks below its own and shows its token."""
     if not who.session:
         return command
     own = still_holds(state, who)
@@ -106,7 +106,7 @@ def bound(state: State, who: Principal, command: c.Command) -> c.Command:
 
 
 def permit(state: State, who: Principal, command: c.Command) -> None:
-    """Refuse what is not the asker's to do."""
+    """Refuse what the caller may not do."""
     if not who.session:
         return
     own = still_holds(state, who)
@@ -114,22 +114,26 @@ def permit(state: State, who: Principal, command: c.Command) -> None:
     if isinstance(command, c.AddTask):
         _must_be_in(state, own, command.parent, "add tasks below")
         if command.convoy != own.convoy:
-            raise NotYours(f"a session adds to its own convoy, {own.convoy}; nothing was changed")
+            raise NotYours(
+                f"a session can add tasks only to its own convoy, {own.convoy}; nothing was changed"
+            )
         if command.urgent and not own.urgent:
-            raise NotYours(f"{who.name} is not urgent, so what it adds is not; nothing was changed")
+            raise NotYours(
+                f"{who.name} is not urgent, so it cannot add urgent tasks; nothing was changed"
+            )
     elif kind == "task":
         _permit_task(state, own, verb, getattr(command, "task", None))
     elif command.name in ("lease renew", "lease release"):
         lease = state.leases.get(resource_name(getattr(command, "resource", "")))
         if lease is not None and lease.holder != who.session:
-            raise NotYours(f"the lease is {lease.holder}'s; nothing was changed")
+            raise NotYours(f"the lease belongs to {lease.holder}; nothing was changed")
     elif isinstance(command, c.ReportProgress):
         if command.session != who.session:
-            raise NotYours("a session reports for itself; nothing was changed")
+            raise NotYours("a session can report only its own progress; nothing was changed")
     elif isinstance(command, c.StopSession | c.SendText):
         found = state.sessions.get(command.session)
         if found is None or not is_below(state, state.tasks[found.task], own.id):
-            raise NotYours(f"{verb} is for sessions below {own.id} only; nothing was changed")
+            raise NotYours(f"{verb} works only for sessions below {own.id}; nothing was changed")
     elif command.name not in _FREE:
         raise NotYours(f"a session may not do {command.name!r}; nothing was changed")
 
@@ -137,7 +141,7 @@ def permit(state: State, who: Principal, command: c.Command) -> None:
 def _permit_task(state: State, own: Task, verb: str, task: str | None) -> None:
     if task is None:
         raise NotYours(
-            f"a session claims by name, below {own.id}; nothing was changed", "name the task"
+            f"a session can claim only tasks below {own.id}; nothing was changed", "name the task"
         )
     found = _must_be_in(state, own, task, verb)
     if verb not in (_OWN if found.id == own.id else _BELOW):
@@ -147,16 +151,17 @@ def _permit_task(state: State, own: Task, verb: str, task: str | None) -> None:
 
 
 def _must_be_in(state: State, own: Task, name: str, verb: str) -> Task:
-    """Return a task that is the session's own or below it; of others it is not even said that
-    they exist."""
+    """Return a task that is the session's own or below it; do not reveal that others exist."""
     found = state.tasks.get(TaskId(name.upper()))
     if found is not None and (found.id == own.id or is_below(state, found, own.id)):
         return found
-    raise NotYours(f"one may {verb} {own.id} and what is below it only; nothing was changed")
+    raise NotYours(
+        f"a session may {verb} only {own.id} and the tasks below it; nothing was changed"
+    )
 
 
 def seen(state: State, who: Principal, task: str) -> Task:
-    """Return a task that is one's own to see; NotFound for every other."""
+    """Return a task that the caller may see; NotFound for every other."""
     found = state.tasks.get(TaskId(task.upper()))
     if found is None or not visible(state, who, found.id):
         raise NotFound(f"there is no task {task[:80]!r}", "GET /api/tasks")

@@ -1,6 +1,6 @@
 """Names that people read: convoy slugs (`auth-fix`), task ids (`AF-1`), tokens, branches and refs.
 
-A prefix belongs to one convoy for ever, so a task id is never used twice. The names of all branches
+A prefix belongs to one convoy forever, so a task id is never used twice. The names of all branches
 and refs that Corral makes are built here and nowhere else.
 """
 
@@ -32,7 +32,7 @@ def words(title: str) -> list[str]:
 
 
 def slug(title: str, taken: Container[str]) -> ConvoyId:
-    """Make a convoy's id from its title, unlike any that is taken."""
+    """Make a convoy's id from its title, different from all that are taken."""
     base = "-".join(words(title)).lower()[:_SLUG_LENGTH].strip("-") or "convoy"
     return ConvoyId(_first_free(base, "-", taken))
 
@@ -46,7 +46,7 @@ def prefix(title: str, taken: Container[str]) -> str:
         base = parts[0][:3] if parts else "C"
     if not base[0].isalpha():
         base = "C" + base
-    # Letters tell two prefixes apart (AF, AFA): "AF2-1" would read like a task number.
+    # Letters keep prefixes apart (AF, AFA): "AF2-1" would read like a task number.
     return _first_free_letters(base, taken)
 
 
@@ -84,7 +84,7 @@ def branch_ref(branch: str) -> str:
 
 
 def branch_of(ref: str) -> str:
-    """Return the branch that a ref names; nothing if it is not a branch."""
+    """Return the branch that a ref names; empty if it is not a branch."""
     return ref.removeprefix(_HEADS) if ref.startswith(_HEADS) else ""
 
 
@@ -94,7 +94,7 @@ def remote_log_ref(remote: str) -> str:
 
 
 def replaced_mirror_ref(commit: str) -> str:
-    """Name the ref that holds a commit of the mirror that something else took the place of."""
+    """Name the ref that keeps a commit of the mirror that was replaced."""
     return f"refs/corral/kept/{commit}"
 
 

@@ -1,9 +1,9 @@
-"""Secrets that look like keys are taken out of text before it is logged: a log is for ever.
+"""Remove API keys and the like from text before it is logged, because a log is forever.
 
-Only what has the shape of a key is known here: a password that is a word is not. Commands are
-cleaned before the rules see them, so that what is made from a text (an id, a digest) has none
-either; and every event once more before it is stored (`store/port`), whoever made it. The marks are
-looked for first, because most texts have none, and loading `re` would cost every command.
+Only secrets with a recognisable shape are found; a password that is an ordinary word is not.
+Commands are cleaned before the rules see them, so that nothing derived from a text (an id, a
+digest) contains a secret, and every event again before it is stored (`store/port`). The marks are
+looked for first, because most texts have none, and loading `re` would slow down every command.
 """
 
 import sys
@@ -52,12 +52,12 @@ _SHAPES = (
     r"(?<=hooks\.slack\.com/)services/[0-9A-Za-z/]{20,}",
     r"\bcorral_p_[0-9A-Za-z_-]{20,}",
     r"\bcorral_s_[0-9A-Za-z.-]+_[0-9a-f]{40}",
-    r"(?<=://)[^\s/:@\"'<>]+:[^\s/@\"'<>]+(?=@)",  # a name and a password in an address
+    r"(?<=://)[^\s/:@\"'<>]+:[^\s/@\"'<>]+(?=@)",  # the user name and password in a URL
 )
 
 
 def redacted(text: str) -> str:
-    """Return the text without what looks like a key."""
+    """Return the text without anything that looks like a secret."""
     if not any(mark in text for mark in _MARKS):
         return text
     import re
@@ -66,20 +66,20 @@ def redacted(text: str) -> str:
 
 
 def suspicious(line: bytes) -> bool:
-    """Say whether there may be a key in a line of JSON. Every event is asked about."""
+    """Say whether a line of JSON may contain a secret. It is called for every event."""
     if "re" not in sys.modules:
         return any(mark in line for mark in _MARKS_IN_JSON)
-    import re  # it is there already, and three times as quick
+    import re  # already loaded, and three times as fast
 
     return re.search(_ANY_MARK, line) is not None
 
 
 def without_secrets(value: S) -> S:
-    """Return a command or an event that has no secrets in it, however deep its texts are."""
+    """Return a command or an event without secrets, however deeply nested its texts are."""
     try:
         line = msgspec.json.encode(value)
     except UnicodeEncodeError:
-        return value  # no text that could be stored: the rules refuse it, and say which
+        return value  # it cannot be stored anyway: the rules refuse it, and say why
     if not suspicious(line):
         return value
     plain = msgspec.to_builtins(value)

@@ -1,6 +1,6 @@
-"""Bounds on text that comes from outside: length, control characters, encoding.
+"""Bounds on text from outside: length, control characters, encoding.
 
-What passes here is safe to print on a terminal and to store for ever.
+Text that passes is safe to print on a terminal and to store forever.
 """
 
 from corral.core.errors import BadInput
@@ -16,12 +16,12 @@ PRIORITY = 1_000_000
 TTL_S = 30 * 24 * 3600
 CLAIM_TTL_S = 900
 
-# Not printable() in Python's eyes, yet people write them: joiners of emoji and scripts, odd spaces.
+# Not printable according to Python, yet in use: joiners of emoji and scripts, unusual spaces.
 _HARMLESS = "\u200c\u200d\u00a0\u202f\u3000"
 
 
 def line(value: str, what: str, limit: int = LINE, *, empty: bool = False) -> str:
-    """Check one line of text and return it without blanks at its ends."""
+    """Check one line of text and return it stripped."""
     _sound(value, what, limit, keep="")
     stripped = value.strip()
     if not stripped.strip(_HARMLESS) and not empty:
@@ -30,7 +30,7 @@ def line(value: str, what: str, limit: int = LINE, *, empty: bool = False) -> st
 
 
 def bounded(value: str, what: str, limit: int) -> str:
-    """Check a text of one line that may be empty, and return it as it is."""
+    """Check one line of text, which may be empty, and return it unchanged."""
     _sound(value, what, limit, keep="")
     return value
 
@@ -42,15 +42,15 @@ def prose(value: str, what: str, limit: int) -> str:
 
 
 def lines(values: tuple[str, ...], what: str) -> tuple[str, ...]:
-    """Check a list of lines, keep their order, drop repetitions."""
+    """Check a list of lines; keep their order and drop duplicates."""
     if len(values) > ITEMS:
-        raise BadInput(f"{len(values)} times {what} is too many: at most {ITEMS}")
+        raise BadInput(f"{what} was given {len(values)} times: at most {ITEMS} are allowed")
     return tuple(dict.fromkeys(line(value, what) for value in values))
 
 
 def number(value: int, what: str, low: int, high: int) -> int:
     if not low <= value <= high:
-        raise BadInput(f"{what} is {value}: it must be from {low} to {high}")
+        raise BadInput(f"{what} is {value}: it must be between {low} and {high}")
     return value
 
 
@@ -60,12 +60,12 @@ def printable(value: str) -> str:
 
 
 def shown(value: str) -> str:
-    """Replace what a terminal would obey, whatever the length."""
+    """Replace control characters, which a terminal would obey."""
     return value if value.isprintable() else "".join(c if c.isprintable() else "?" for c in value)
 
 
 def unstyled(value: str) -> str:
-    """Take out what a terminal would obey: colours, titles, links. What it would show is left."""
+    """Remove the sequences that a terminal would obey (colours, titles, links)."""
     if "\x1b" not in value:
         return value
     import re  # loading it would cost every command
@@ -73,13 +73,13 @@ def unstyled(value: str) -> str:
     return re.sub(_SEQUENCE, "", value)
 
 
-# CSI; OSC and its kind, up to its end or the line's; two bytes.
+# CSI; OSC and the like, up to its end or that of the line; two-byte sequences.
 _SEQUENCE = r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]?"
 
 
 def cut(value: str, limit: int) -> str:
-    """Make any text fit into one line of at most so many characters; the end is left out."""
-    # Before it is cut: half of a key is not known for one.
+    """Fit any text into one line of at most `limit` characters, cutting off its end."""
+    # Before cutting, because half of a secret is not recognised as one.
     flat = " ".join(shown(part) for part in redacted(unstyled(value)).split())
     return flat if len(flat) <= limit else flat[: limit - 1] + "…"
 

@@ -5,10 +5,10 @@ A record's line is the exact text that is stored, mirrored and hashed:
     {"seq":7,"at":1700000000000,"actor":"ana","type":"task.claimed","data":{…}}
     hash(7) = sha256(hash(6) + line(7)),  hash(0) = 32 zero bytes
 
-An event that ends what a request with a key asked for has that key, as `"key":"…"` at the end.
+The last event of a request with an idempotency key carries that key, as `"key":"…"` at the end.
 
-So anybody can check a log with `sha256` and a loop. A record of a type that this version does not
-know is refused by the fold, and with it the log, until Corral is upgraded: nothing is guessed.
+So anyone can check a log with `sha256` and a loop. The fold refuses a record of a type that this
+version does not know, and with it the log, until Corral is upgraded: nothing is guessed.
 """
 
 import sys
@@ -40,9 +40,9 @@ class Record(Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class Stored(NamedTuple):
-    """A record as it lies in a store: its exact line and the chain's hash up to it.
+    """A record as a store keeps it: its exact line, and the hash of the chain up to it.
 
-    A tuple, so that a row of a table serves as one where a hundred thousand are read.
+    It is a tuple, so that a table row can serve as one: a hundred thousand may be read at once.
     """
 
     seq: int
@@ -56,7 +56,7 @@ _decoders: "dict[str, Callable[[Any], Event]]" = {}
 
 
 def chain(previous: bytes, line: bytes) -> bytes:
-    """Return the hash of a log that is one line longer."""
+    """Return the hash of a log after one more line."""
     digest: bytes = (_sha256 or load_sha256())(previous + line).digest()
     return digest
 
@@ -65,12 +65,12 @@ _sha256: Callable[[bytes], Any] | None = None
 
 
 def load_sha256(*, many: bool = False) -> Callable[[bytes], Any]:
-    """Choose an implementation: OpenSSL is twice as fast, but takes 3,000 hashes to load."""
+    """Choose an implementation: OpenSSL is twice as fast, but loading it costs 3,000 hashes."""
     global _sha256  # noqa: PLW0603 - set at the first hash, and again for a whole log
     name = "hashlib" if many else "_sha2" if sys.version_info >= (3, 12) else "_sha256"
     try:
         module = import_module(name)
-    except ImportError:  # a Python that was built without hashes of its own
+    except ImportError:  # a Python built without its own hash functions
         module = import_module("hashlib")
     chosen: Callable[[bytes], Any] = module.sha256
     _sha256 = chosen
@@ -103,7 +103,7 @@ def _decoder(record: Record) -> "Callable[[Any], Event]":
 
 
 def mirrored(stored: Stored) -> bytes:
-    """Return the line with its hash, as `corral log --json` and the mirror show it."""
+    """Return the line with its hash, as in the mirror and `corral log --json`."""
     return stored.line[:-1] + b',"hash":"' + stored.hash.hex().encode() + b'"}'
 
 

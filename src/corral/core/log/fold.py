@@ -1,8 +1,8 @@
 """State = fold(log): one small function for each type of event, and no judgement.
 
-An event in the log has happened: the fold never refuses one. It changes the given state in place
-(copying ten thousand tasks for each event would cost more than the event); the values inside are
-frozen.
+An event in the log has happened, so the fold never refuses one. It changes the state in place,
+because copying ten thousand tasks for each event would cost more than the event; the values inside
+are frozen.
 """
 
 from collections.abc import Callable
@@ -33,13 +33,13 @@ Apply = Callable[[State, Any, int, int], None]
 
 
 def apply(state: State, event: e.Event, seq: int, at: int) -> None:
-    """Carry the state over one event."""
+    """Apply one event to the state."""
     (_APPLY.get(type(event)) or _of_concept(type(event)))(state, event, seq, at)
     state.seq = seq
 
 
 def _of_concept(kind: type[e.Event]) -> Apply:
-    """Load the fold of the concept that an event belongs to: it is beside its `events`."""
+    """Load the fold of the concept that an event belongs to, which is beside its `events`."""
     fold = import_module(kind.__module__.replace(".events", ".fold"))
     _APPLY.update(fold.APPLY)
     return _APPLY[kind]
@@ -121,7 +121,7 @@ def _task_claimed(state: State, event: e.TaskClaimed, seq: int, at: int) -> None
         state=TaskState.DOING,
         claim=Claim(event.holder, event.token, at, event.expires_at),
         attempts=task.attempts + 1,
-        assignee="",  # a hand-off reserves the next claim, not all that follow
+        assignee="",  # a hand-off reserves only the next claim
         changed_at=at,
         reason="",
     )
@@ -312,7 +312,7 @@ def _move(
     if to is not TaskState.REVIEW and task in board.changes:
         from corral.core.queue.fold import left
 
-        left(board, task)  # it does not wait to land any more
+        left(board, task)  # it no longer waits to land
     changes = {"before": reason or found.before, "parks": 0, **changes}
     board.tasks[task] = replace(
         found, state=to, claim=None, changed_at=at, reason=reason, **changes

@@ -1,12 +1,13 @@
-"""Requests with a key: asked any number of times, carried out once.
+"""Idempotent requests: sent any number of times, carried out once.
 
-Who asks makes up a key and sends it with the request. It is stored with the last event that the
-request led to, so it is there if and only if the request was carried out, whoever dies when:
+A client may never see the reply to its request, so it chooses a key and sends it along. The key is
+stored with the last event of the request: it is there if and only if the request was carried out,
+whichever process dies when.
 
     "key":"KEY/DIGEST"
 
 The digest is that of the command: a key that comes with another command is a mistake, and refused.
-Keys are remembered for a while, which is part of the state.
+The state remembers keys for `REMEMBERED_MS`.
 """
 
 from typing import ClassVar, Protocol
@@ -24,19 +25,19 @@ _SHORTEST, _LONGEST = 8, 64
 
 
 class NamedRequest(Protocol):
-    """What can be asked for: a command, or something that an interface alone has."""
+    """A command, or a request that only one interface has."""
 
     name: ClassVar[str]
 
 
 def keyed(key: str, command: NamedRequest) -> str:
-    """Return the key as it is stored, for a command; nothing stays nothing."""
+    """Return the key of a command as it is stored; an empty key stays empty."""
     if not key:
         return ""
     plain = key.replace("-", "a").replace("_", "a")
     if not _SHORTEST <= len(key) <= _LONGEST or not (plain.isascii() and plain.isalnum()):
         raise BadInput(
-            f"the idempotency key {printable(key)!r} is bad",
+            f"the idempotency key {printable(key)!r} is not valid",
             f"use {_SHORTEST} to {_LONGEST} letters, digits, - and _",
         )
     if redacted(key) != key:
@@ -48,14 +49,14 @@ def keyed(key: str, command: NamedRequest) -> str:
 
 
 def refuse_again(state: State, actor: str, stored: str) -> None:
-    """Raise AlreadyDone for what was carried out before, and refuse a key that is used anew."""
+    """Raise AlreadyDone for a request that was carried out, and refuse a key that was reused."""
     key, _, digest = stored.partition("/")
     earlier = state.requests.get(f"{actor}/{key}")
     if earlier is None:
         return
     if earlier.digest != digest:
         raise Refused(
-            f"the idempotency key {key} was used for something else, at event {earlier.seq};"
+            f"the idempotency key {key} was used for another request, at event {earlier.seq};"
             " nothing was changed",
             "make a new key for each request",
             code="key_reused",
@@ -64,7 +65,7 @@ def refuse_again(state: State, actor: str, stored: str) -> None:
 
 
 def remember(state: State, actor: str, stored: str, seq: int, at: int) -> None:
-    """Part of the fold: note a key, and forget those that are too old."""
+    """Part of the fold: remember a key, and forget those that are too old."""
     key, _, digest = stored.partition("/")
     known = state.requests
     known[f"{actor}/{key}"] = AnsweredRequest(seq, at, digest)

@@ -1,8 +1,7 @@
-"""What the log adds up to. Built by `fold` alone; everything in it can be derived again.
+"""The state that the log adds up to. Only `fold` builds it, and can always build it again.
 
-Long text (briefs, comments) is not copied into the state: it stays in the log, and the state keeps
-the number of the event that holds it. Bump VERSION when a field changes: old snapshots are then
-thrown away and the log is replayed.
+Long texts (briefs, comments) stay in the log; the state keeps the number of the event that holds
+each. Bump VERSION when a field changes: old snapshots are then discarded and the log is replayed.
 """
 
 from enum import StrEnum
@@ -64,7 +63,7 @@ class Task(Struct, frozen=True, array_like=True, gc=False):
     assignee: str
     added_at: int
     changed_at: int
-    order: int  # the event that added it: tasks of one priority are offered in this order
+    order: int  # the event that added it; tasks of equal priority are offered in this order
     brief_seq: int  # the event that holds the brief; 0 if there is none
     claim: Claim | None = None
     attempts: int = 0
@@ -75,19 +74,19 @@ class Task(Struct, frozen=True, array_like=True, gc=False):
     role: str = ""
     urgent: bool = False
     parent: TaskId = TaskId("")
-    budget: int = 0  # tasks below it that may be open at once
-    levels: int = 0  # how deep they may go
-    failures: int = 0  # attempts in a row that came to nothing
+    budget: int = 0  # how many tasks below it may be open at once
+    levels: int = 0  # how many levels of them there may be
+    failures: int = 0  # failed attempts in a row
     not_before_at: int = 0
     session: SessionId = SessionId("")  # the last one that worked on it
-    every: int = 0  # it comes back every so many beats
-    cron: str = ""  # or at the dates of this line
-    missed: str = ""  # what becomes of dates that nobody saw: once or skip
-    covered_at: int = 0  # its dates up to here are used up
-    before: str = ""  # what was last said about how it went: for the next attempt
-    key: str = ""  # its name in the plan that it comes from
-    spec: str = ""  # tells its wording in that plan from any other
-    reasons: dict[TaskId, str] = field(default_factory=dict)  # of those needs that were inferred
+    every: int = 0  # recurs after this many beats
+    cron: str = ""  # or at the times of this cron line
+    missed: str = ""  # what to do about missed dates: once or skip
+    covered_at: int = 0  # its dates up to here are done
+    before: str = ""  # how the last attempt ended, for the next one
+    key: str = ""  # its key in the plan that it comes from
+    spec: str = ""  # a hash of its wording in that plan
+    reasons: dict[TaskId, str] = field(default_factory=dict)  # for the needs that were inferred
     parks: int = 0  # sessions in a row that ended without using up an attempt
 
 
@@ -107,32 +106,32 @@ class Session(Struct, frozen=True, array_like=True, gc=False):
     verdict: str = ""
     detail: str = ""
     commit: str = ""
-    stop: str = ""  # the verdict that it was asked to stop for
+    stop: str = ""  # the verdict with which it was asked to stop
     progress: str = ""
     progress_at: int = 0
     outputs: int = 0
     outputs_at: int = 0  # when the number of outputs last rose
-    trunk: str = ""  # where the convoy's trunk was when it started
-    account: str = ""  # whose limits it counts against
-    resume: str = ""  # the engine's conversation that it was to go on with
-    thread: str = ""  # the engine's own name for the conversation
+    trunk: str = ""  # the convoy's trunk when it started
+    account: str = ""  # the account whose limits it shares
+    resume: str = ""  # the conversation that it was to resume
+    thread: str = ""  # the engine's own id of the conversation
     model: str = ""
     bill: Bill = Bill()
-    bill_before: Bill = Bill()  # of the launches before the newest one
-    talk: Bill = Bill()  # of the conversation that the newest launch goes on with, before it
+    bill_before: Bill = Bill()  # of all launches but the newest
+    talk: Bill = Bill()  # of the conversation that the newest launch resumes, before it
     turns: int = 0
     turns_before: int = 0
     limited: bool = False
-    asked: str = ""  # what the engine waits for an answer to, until it has one
+    asked: str = ""  # the question that the engine is waiting on
     asked_call: str = ""
-    launches: int = 1  # of its program, in all
-    reactions: tuple[str, ...] = ()  # what was done about it, and why, the last ones
+    launches: int = 1  # of its program, in total
+    reactions: tuple[str, ...] = ()  # the witness's latest interventions, with causes
     relaunched: tuple[str, ...] = ()  # the cause of each launch but the first
-    fresh: bool = False  # the newest launch does not go on with a conversation
-    takes: str = ""  # how it gets text while it runs: turn, typed, resume; empty: not at all
-    waits: str = ""  # the message whose answer it waits for
-    waited_at: int = 0  # until when it last did
-    idle_at: int = 0  # since when its program is over, and only the answer is missing
+    fresh: bool = False  # the newest launch started a new conversation
+    takes: str = ""  # how it receives messages: turn, typed or resume; empty: not at all
+    waits: str = ""  # the message to which it awaits an answer
+    waited_at: int = 0  # when it last stopped waiting
+    idle_at: int = 0  # when its program ended, with only the answer missing
 
     @property
     def live(self) -> bool:
@@ -140,14 +139,14 @@ class Session(Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def conversation(self) -> str:
-        """The conversation that the newest launch goes on with; empty: a new one."""
+        """The conversation that the newest launch resumes; empty: a new one."""
         if self.fresh:
             return ""
         return self.thread if self.launches > 1 else self.resume
 
     @property
     def talked(self) -> Bill:
-        """What the conversation of the newest launch has used by now."""
+        """What the conversation of the newest launch has used so far."""
         return self.talk + (self.bill - self.bill_before)
 
 
@@ -161,7 +160,7 @@ class Alert(Struct, frozen=True, array_like=True, gc=False):
 
 
 class SessionPause(Struct, frozen=True, array_like=True, gc=False):
-    """No sessions are started, since when and by whom."""
+    """Starting sessions is paused: by whom, why and since when."""
 
     by: str
     reason: str
@@ -169,7 +168,7 @@ class SessionPause(Struct, frozen=True, array_like=True, gc=False):
 
 
 class Message(Struct, frozen=True, array_like=True, gc=False):
-    """A message that is not over: not read, not acknowledged, or a question without an answer."""
+    """An open message: unread, not acknowledged, or a question without an answer."""
 
     id: str
     sender: str
@@ -177,33 +176,33 @@ class Message(Struct, frozen=True, array_like=True, gc=False):
     text: str
     sent_at: int
     expires_at: int
-    question: bool = False  # the sender waits for an answer
+    question: bool = False  # the sender is waiting for an answer
     reply_to: str = ""
     reader: str = ""
     read_at: int = 0
     acknowledged: bool = False
-    plain: bool = False  # to be said as it is, without who sent it
-    answers: str = ""  # the engine's own name of the question that it answers
-    # Taken (there is a reader, and it was not read yet): in the prompt of this launch; 0: in the
-    # inbox of its reader.
+    plain: bool = False  # deliver the text as it is, without naming the sender
+    answers: str = ""  # the engine's own id of the question that it answers
+    # While it is taken (it has a reader, who has not read it): the launch in whose prompt it is; 0
+    # if it is in the reader's inbox.
     launch: int = 0
 
 
 class Account(Struct, frozen=True, array_like=True, gc=False):
-    """Something that limits all who use it together: an engine and its key."""
+    """An engine and its API key: all sessions that use it share its limits."""
 
     name: str
-    until_at: int = 0  # nothing starts on it before
+    until_at: int = 0  # no session starts on it before
     limited_at: int = 0
-    allowed: float = 0.0  # sessions at once; 0: no limit was met yet
-    ceiling: float = 0.0  # with so many, it was limited
-    strikes: int = 0  # rounds of limits since something last went well
+    allowed: float = 0.0  # sessions at once; 0: no limit was hit yet
+    ceiling: float = 0.0  # the number of sessions at which it was limited
+    strikes: int = 0  # consecutive rounds that hit a limit
     trouble: str = ""
     text: str = ""
 
 
 class Spending(Struct, frozen=True, array_like=True, gc=False):
-    """What one task has spent with one profile and one model, over all its sessions."""
+    """What one task has spent with one profile and model, over all of its sessions."""
 
     task: TaskId
     profile: str
@@ -213,7 +212,7 @@ class Spending(Struct, frozen=True, array_like=True, gc=False):
 
 
 class Chore(Struct, frozen=True, array_like=True, gc=False):
-    """When the deacon last recorded one of its jobs, and what that came to."""
+    """When the deacon last recorded a chore, and the outcome."""
 
     name: str
     ran_at: int
@@ -222,7 +221,7 @@ class Chore(Struct, frozen=True, array_like=True, gc=False):
 
 
 class AnsweredRequest(Struct, frozen=True, array_like=True, gc=False):
-    """A request with a key that was carried out: its last event, and a digest of what it asked."""
+    """A request with a key that was carried out: its last event, and the digest of its command."""
 
     seq: int
     at: int
@@ -230,24 +229,24 @@ class AnsweredRequest(Struct, frozen=True, array_like=True, gc=False):
 
 
 class Overlap(Struct, frozen=True, array_like=True, gc=False):
-    """Work that would conflict as it is now: of two tasks, or of one with what landed (no other).
+    """Work that would conflict now: of two tasks, or (without `other`) of one with what landed.
 
-    The `task` is the later one: it is the one to give way.
+    `task` is the later one, which has to give way.
     """
 
     task: TaskId
     other: TaskId
-    paths: tuple[str, ...]  # the first of those in conflict
+    paths: tuple[str, ...]  # the first ones in conflict
     since_at: int
 
 
 def overlap_name(task: TaskId, other: TaskId) -> str:
-    """Return what an overlap is kept under, whichever of the two is the later one."""
+    """Return the key of an overlap, which is the same in either order."""
     return " ".join(sorted((task, other)))
 
 
 class State(Struct):
-    """The fold of the log up to and with event `seq`, whose chain hash is `head`."""
+    """The fold of the log up to and including event `seq`, whose chain hash is `head`."""
 
     seq: int = 0
     head: bytes = bytes(32)
@@ -262,9 +261,11 @@ class State(Struct):
     checks: dict[str, CheckRun] = field(default_factory=dict)
     trunks: dict[ConvoyId, Trunk] = field(default_factory=dict)
     returned: dict[TaskId, Returned] = field(default_factory=dict)
-    flakes: dict[str, int] = field(default_factory=dict)  # by command: same tree, two answers
-    runs: int = 0  # check runs so far; they are named by it
-    held: str = ""  # why nothing lands, if all queues are paused
+    flakes: dict[str, int] = field(
+        default_factory=dict
+    )  # by command: how often the same tree gave two results
+    runs: int = 0  # check runs so far; their names count up
+    held: str = ""  # why all queues are paused, if they are
     accounts: dict[str, Account] = field(default_factory=dict)
     ledger: dict[str, Spending] = field(default_factory=dict)
     days: dict[int, Bill] = field(default_factory=dict)  # spent, by day since 1970 in UTC
@@ -275,4 +276,4 @@ class State(Struct):
         default_factory=dict
     )  # by actor and key, oldest first
     overlaps: dict[str, Overlap] = field(default_factory=dict)  # see `core/queue/overlaps`
-    traced: int = 0  # the traces of tasks that were over at this event have been sent
+    traced: int = 0  # the traces of tasks that had ended by this event were sent
