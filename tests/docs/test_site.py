@@ -42,6 +42,7 @@ def test_every_page_is_built_and_can_be_searched(site: Path) -> None:
         name = page.relative_to(ROOT / "docs").with_suffix(".html")
         assert (site / name).exists()
         assert f'"location":"{name}' in index
+    assert not [file for file in site.rglob("*") if "hooks" in file.name], "only pages belong there"
 
 
 def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
