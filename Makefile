@@ -69,11 +69,12 @@ browser: $(MODULES)
 engines: ## install the coding agents that tests drive, once for all clones
 	@"$(PYTHON)" tests/engines/install.py
 
-lint: $(DEV) ## check style and formatting
+lint: $(DEV) $(MODULES) ## check style and formatting
 	@echo 'Checking style ...'
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --quiet --check . || \
 		{ echo 'Some files are not formatted: run "make format".' >&2; exit 1; }
+	@cd web && npm run --silent lint || { echo 'The dashboard: try "make format".' >&2; exit 1; }
 
 types: $(DEV) ## check types
 	@echo 'Checking types ...'
@@ -83,9 +84,10 @@ layers: $(DEV) ## check that imports go one way
 	@echo 'Checking layers ...'
 	@$(BIN)/lint-imports --no-logo
 
-format: $(DEV) ## format, and fix what can be fixed
+format: $(DEV) $(MODULES) ## format, and fix what can be fixed
 	@$(BIN)/ruff check --quiet --fix-only .
 	@$(BIN)/ruff format .
+	@cd web && npm run --silent format
 
 web: $(RUNTIME) $(MODULES) ## build the dashboard into the package
 	@$(BIN)/python -m corral.interfaces.http.openapi | (cd web && npm run --silent types)

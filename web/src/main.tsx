@@ -2,10 +2,10 @@ import { render } from "preact";
 import "./ui/tokens.css";
 import "./ui/base.css";
 import "./ui/components.css";
-import { stream } from "./live";
 import { startKeys } from "./lib/keys";
 import { startRouter } from "./lib/router";
 import { startTheme } from "./lib/theme";
+import { stream } from "./live";
 import { Shell } from "./shell/Shell";
 
 startTheme();

@@ -4,14 +4,20 @@ import { Ansi, plain, revealed } from "../src/lib/ansi";
 const line = (text: string) => new Ansi().line(text);
 
 test("colours and weights become styles, and go on in the next line", () => {
-  expect(line("\x1b[1;31mred\x1b[0m plain")).toEqual([{ text: "red", style: { bold: true, fore: 1 } }, { text: " plain", style: {} }]);
+  expect(line("\x1b[1;31mred\x1b[0m plain")).toEqual([
+    { text: "red", style: { bold: true, fore: 1 } },
+    { text: " plain", style: {} },
+  ]);
   expect(line("\x1b[38;5;196mx\x1b[48;2;1;2;300my")).toEqual([
     { text: "x", style: { fore: "#ff0000" } },
     { text: "y", style: { fore: "#ff0000", back: "#0102ff" } },
   ]);
   const reader = new Ansi();
   reader.line("\x1b[32mgreen");
-  expect(reader.line("still\x1b[39m not")).toEqual([{ text: "still", style: { fore: 2 } }, { text: " not", style: {} }]);
+  expect(reader.line("still\x1b[39m not")).toEqual([
+    { text: "still", style: { fore: 2 } },
+    { text: " not", style: {} },
+  ]);
 });
 
 test.each([
@@ -27,7 +33,11 @@ test.each([
   ["cut off \x1b]0;never ends", "cut off "],
   ["\x1b[999999999999m<img src=x onerror=alert(1)>", "<img src=x onerror=alert(1)>"],
 ])("what a terminal would obey is taken out of %j", (text, left) => {
-  expect(line(text).map((piece) => piece.text).join("")).toBe(left);
+  expect(
+    line(text)
+      .map((piece) => piece.text)
+      .join(""),
+  ).toBe(left);
   expect(plain(text)).toBe(left);
 });
 
@@ -36,6 +46,11 @@ test("a line of a million characters is read in no time that grows with its squa
 });
 
 test("what turns the text around it is shown, and turns nothing", () => {
-  expect(new Ansi().line("a\u202egpj.exe\u202c \u2066b").map((piece) => piece.text).join("")).toBe("a⟨U+202E⟩gpj.exe⟨U+202C⟩ ⟨U+2066⟩b");
+  expect(
+    new Ansi()
+      .line("a\u202egpj.exe\u202c \u2066b")
+      .map((piece) => piece.text)
+      .join(""),
+  ).toBe("a⟨U+202E⟩gpj.exe⟨U+202C⟩ ⟨U+2066⟩b");
   expect(revealed("x\x1b[31m\0\x7f\ty")).toBe("x␛[31m␀␡\ty");
 });

@@ -3,7 +3,10 @@ import { written } from "../src/pages/mayor/answers";
 
 test("the plan in an answer is told from the words around it", () => {
   const plan = '{"convoy": {"title": "Good"}, "task": [{"key": "a"}, {"key": "b"}]}';
-  for (const text of [`Here it is.\n\n${plan}\n\nIs that fine?`, `Here it is.\n\`\`\`json\n${plan}\n\`\`\`\nIs that fine?`]) {
+  for (const text of [
+    `Here it is.\n\n${plan}\n\nIs that fine?`,
+    `Here it is.\n\`\`\`json\n${plan}\n\`\`\`\nIs that fine?`,
+  ]) {
     const found = written(text);
     expect(found.words).toBe("Here it is.\n\nIs that fine?");
     expect(JSON.parse(found.plan)).toEqual(JSON.parse(plan));
@@ -12,9 +15,12 @@ test("the plan in an answer is told from the words around it", () => {
   expect(written('{"cancel": ["a"]}')).toMatchObject({ words: "", tasks: 0, cancels: 1 });
 });
 
-test.each(["Because of {braces} here.", "```js\nlet x = {};\n```", '{"answer": 42}', "{{{", "", '{"task": [', "null"])("%j stays words", (text) => {
-  expect(written(text)).toMatchObject({ words: text.trim(), plan: "" });
-});
+test.each(["Because of {braces} here.", "```js\nlet x = {};\n```", '{"answer": 42}', "{{{", "", '{"task": [', "null"])(
+  "%j stays words",
+  (text) => {
+    expect(written(text)).toMatchObject({ words: text.trim(), plan: "" });
+  },
+);
 
 test("what is in braces without end is read in no time that grows with its square", () => {
   expect(written("{".repeat(200_000)).plan).toBe("");

@@ -4,10 +4,14 @@ import { priorityAfter, priorityBefore } from "../src/pages/board/columns";
 
 const task = (order: number, priority: number) => ({ order, priority }) as TaskRow;
 /** As the server takes them: by priority, then by age. */
-const first = (one: TaskRow, other: TaskRow) => one.priority > other.priority || (one.priority === other.priority && one.order < other.order);
+const first = (one: TaskRow, other: TaskRow) =>
+  one.priority > other.priority || (one.priority === other.priority && one.order < other.order);
 
 test("a task that is dropped on another goes just before or after it", () => {
-  for (const [mine, other] of [[1, 2], [2, 1]] as const) {
+  for (const [mine, other] of [
+    [1, 2],
+    [2, 1],
+  ] as const) {
     for (const priority of [1, 5]) {
       const [held, there] = [task(mine, 3), task(other, priority)];
       expect(first({ ...held, priority: priorityBefore(held, there) }, there)).toBe(true);

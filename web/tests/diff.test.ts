@@ -34,7 +34,18 @@ test("a patch is read file by file", () => {
     ["größe.txt", 1, 0, "new"],
     ["logo.png", 0, 0, "no text"],
   ]);
-  expect(files[0]!.lines.map((line) => line.kind)).toEqual(["hunk", "same", "deleted", "added", "deleted", "added", "hunk", "deleted", "note", "added"]);
+  expect(files[0]!.lines.map((line) => line.kind)).toEqual([
+    "hunk",
+    "same",
+    "deleted",
+    "added",
+    "deleted",
+    "added",
+    "hunk",
+    "deleted",
+    "note",
+    "added",
+  ]);
   expect(files[1]!.lines.at(-1)).toEqual({ kind: "added", text: "<script>alert(1)</script>" });
 });
 

@@ -1,10 +1,16 @@
 import { expect, test } from "vitest";
 import type { SessionRow } from "../src/api/rows";
-import { eventTone, subjectsOf, summaryOf, tasksOf, type LogEvent } from "../src/pages/timeline/events";
+import { eventTone, type LogEvent, subjectsOf, summaryOf, tasksOf } from "../src/pages/timeline/events";
 import { lanesOf, SPANS, stacked, ticks, zoomed } from "../src/pages/timeline/lanes";
 
 let seq = 0;
-const event = (type: string, at: number, data: Record<string, unknown>): LogEvent => ({ seq: ++seq, at, actor: "witness", type, data });
+const event = (type: string, at: number, data: Record<string, unknown>): LogEvent => ({
+  seq: ++seq,
+  at,
+  actor: "witness",
+  type,
+  data,
+});
 const row = (id: string, started_at: number, ended_at = 0, verdict = "") =>
   ({ id, task: id.split(".")[0], started_at, ended_at, verdict, live: !ended_at, title: "" }) as unknown as SessionRow;
 
@@ -23,10 +29,22 @@ const EVENTS = [
 test("each task has a lane with its sessions as bars, coloured by verdict", () => {
   const lanes = lanesOf(EVENTS, [row("AF-3.1", 50), row("AF-4.1", 10, 20, "proved")], "task", 100);
   expect(lanes.map((lane) => [lane.id, lane.bars.map((bar) => [bar.key, bar.from, bar.to, bar.tone])])).toEqual([
-    ["Checks", [["c-1", 130, 140, "green"], ["c-2", 135, null, "blue"]]],
+    [
+      "Checks",
+      [
+        ["c-1", 130, 140, "green"],
+        ["c-2", 135, null, "blue"],
+      ],
+    ],
     ["AF-3", [["AF-3.1", 50, null, "blue"]]], // began before, known from the board; AF-4.1 was over before
     ["AF-9", [["AF-9.1", 100, 110, "red"]]], // nobody knows when it began: it comes in from the left
-    ["AF-1", [["AF-1.1", 120, 150, "green"], ["AF-1.2", 170, null, "blue"]]],
+    [
+      "AF-1",
+      [
+        ["AF-1.1", 120, 150, "green"],
+        ["AF-1.2", 170, null, "blue"],
+      ],
+    ],
     ["Other", []],
   ]);
   expect(lanes[3]!.marks.map((mark) => [mark.shape, mark.at])).toEqual([["landed", 160]]);
@@ -36,7 +54,11 @@ test("each task has a lane with its sessions as bars, coloured by verdict", () =
 test("or each session has one, and what happens to the task is on its newest", () => {
   const lanes = lanesOf(EVENTS, [], "session", 100);
   expect(lanes.map((lane) => [lane.id, lane.bars.length, lane.marks.length])).toEqual([
-    ["Checks", 2, 0], ["AF-9.1", 1, 0], ["AF-1.1", 1, 1], ["AF-1.2", 1, 0], ["Other", 0, 1],
+    ["Checks", 2, 0],
+    ["AF-9.1", 1, 0],
+    ["AF-1.1", 1, 1],
+    ["AF-1.2", 1, 0],
+    ["Other", 0, 1],
   ]);
 });
 
@@ -48,7 +70,11 @@ test("runs at the same time lie above each other", () => {
 
 test("ten thousand events are laid out at once", () => {
   const many = Array.from({ length: 5000 }, (_, at) => [
-    event("session.started", at, { session: `AF-${at % 900}.${Math.floor(at / 900)}`, task: `AF-${at % 900}`, profile: "x" }),
+    event("session.started", at, {
+      session: `AF-${at % 900}.${Math.floor(at / 900)}`,
+      task: `AF-${at % 900}`,
+      profile: "x",
+    }),
     event("session.ended", at + 500, { session: `AF-${at % 900}.${Math.floor(at / 900)}`, verdict: "proved" }),
   ]).flat();
   const began = performance.now();
@@ -67,7 +93,11 @@ test("the axis has round moments", () => {
 
 test("an event is told in words", () => {
   const ended = event("session.ended", 1, { session: "AF-1.1", verdict: "checks_failed", detail: "two\nlines" });
-  expect([eventTone(ended), summaryOf(ended), subjectsOf(ended)]).toEqual(["blue", "checks_failed · two lines", [{ kind: "session", id: "AF-1.1" }]]);
+  expect([eventTone(ended), summaryOf(ended), subjectsOf(ended)]).toEqual([
+    "blue",
+    "checks_failed · two lines",
+    [{ kind: "session", id: "AF-1.1" }],
+  ]);
   expect(tasksOf(ended)).toEqual(["AF-1"]);
   const odd = event("new.thing", 1, { task: 7, title: { a: 1 }, tasks: "no list" });
   expect([summaryOf(odd), subjectsOf(odd), tasksOf(odd)]).toEqual(["", [], []]);

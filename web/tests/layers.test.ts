@@ -1,9 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { layout, type Edge } from "../src/lib/layers";
+import { type Edge, layout } from "../src/lib/layers";
 
 describe("layout", () => {
   it("puts each node right of all that it needs", () => {
-    const edges: Edge[] = [["a", "b"], ["b", "d"], ["a", "c"], ["c", "d"], ["a", "d"]];
+    const edges: Edge[] = [
+      ["a", "b"],
+      ["b", "d"],
+      ["a", "c"],
+      ["c", "d"],
+      ["a", "d"],
+    ];
     const { places, layers } = layout(["d", "c", "b", "a"], edges);
     for (const [from, to] of edges) expect(places.get(from)!.layer).toBeLessThan(places.get(to)!.layer);
     expect(layers).toBe(3);
@@ -17,13 +23,28 @@ describe("layout", () => {
   });
 
   it("draws lines that need not cross without crossing", () => {
-    const { places } = layout(["a", "b", "c", "x", "y", "z"], [["a", "z"], ["b", "y"], ["c", "x"]]);
+    const { places } = layout(
+      ["a", "b", "c", "x", "y", "z"],
+      [
+        ["a", "z"],
+        ["b", "y"],
+        ["c", "x"],
+      ],
+    );
     const row = (id: string) => places.get(id)!.row;
     expect([row("z") - row("a"), row("y") - row("b"), row("x") - row("c")]).toEqual([0, 0, 0]);
   });
 
   it("leaves out edges to what is not there, and ends on a circle", () => {
-    const { places } = layout(["a", "b"], [["a", "b"], ["b", "a"], ["gone", "a"], ["a", "a"]]);
+    const { places } = layout(
+      ["a", "b"],
+      [
+        ["a", "b"],
+        ["b", "a"],
+        ["gone", "a"],
+        ["a", "a"],
+      ],
+    );
     expect(places.size).toBe(2);
   });
 });

@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
-import { marked, Printed, type Part } from "../src/pages/sessions/output";
+import { marked, type Part, Printed } from "../src/pages/sessions/output";
 
 const shown = (printed: Printed): string =>
-  [...printed.blocks.flatMap((block) => block.lines), printed.last].map((line) => line.map((piece) => piece.text).join("")).join("\n");
+  [...printed.blocks.flatMap((block) => block.lines), printed.last]
+    .map((line) => line.map((piece) => piece.text).join(""))
+    .join("\n");
 
 /** What a server does: pages of a text, by place. */
 class Source {
@@ -20,7 +22,7 @@ class Source {
   }
 }
 
-const long = Array.from({ length: 4000 }, (_, number) => `line ${number} ${"x".repeat(number % 37)}`).join("\n") + "\n";
+const long = `${Array.from({ length: 4000 }, (_, number) => `line ${number} ${"x".repeat(number % 37)}`).join("\n")}\n`;
 
 test("whatever the parts are cut into, the text is the same", () => {
   for (const size of [1, 7, 1000, 65_536]) {
@@ -66,7 +68,8 @@ test("a colour goes on over the end of a part, also within a line", () => {
 
 test("a line without end stays bounded", () => {
   const printed = new Printed(100_000);
-  for (let at = 0; at < 200; at++) printed.append({ text: "y".repeat(5000), begin: `${at}`, end: `${at + 1}`, restarted: false });
+  for (let at = 0; at < 200; at++)
+    printed.append({ text: "y".repeat(5000), begin: `${at}`, end: `${at + 1}`, restarted: false });
   expect(shown(printed).length).toBeLessThan(110_000);
 });
 

@@ -1,30 +1,45 @@
 import { expect, test, vi } from "vitest";
-import type { LogEvent } from "../src/pages/timeline/events";
 import type { LogLine } from "../src/live/stream";
+import type { LogEvent } from "../src/pages/timeline/events";
 
-vi.mock("../src/ui/toast", () => ({ complain: (error: unknown) => { throw error; } }));
+vi.mock("../src/ui/toast", () => ({
+  complain: (error: unknown) => {
+    throw error;
+  },
+}));
 const { Range } = await import("../src/pages/timeline/range");
 
 const NONE = { type: "", task: "", convoy: "", actor: "", text: "" };
-const event = (seq: number): LogEvent => ({ seq, at: seq * 10, actor: "a", type: seq % 50 ? "task.renewed" : "task.added", data: {} });
+const event = (seq: number): LogEvent => ({
+  seq,
+  at: seq * 10,
+  actor: "a",
+  type: seq % 50 ? "task.renewed" : "task.added",
+  data: {},
+});
 vi.stubGlobal("requestAnimationFrame", (draw: () => void) => setTimeout(draw, 0));
 
 /** A log as the server shows it: an answer looks at a bounded number of events. */
 class Log {
   asked = 0;
-  constructor(public length: number, readonly looks = 1000) {}
+  constructor(
+    public length: number,
+    readonly looks = 1000,
+  ) {}
   ask = (query: Record<string, string | number>) => {
     this.asked++;
-    const fits = (one: LogEvent) => !query["type"] || one.type === query["type"];
-    const limit = Number(query["limit"]);
-    let [begin, end] = [Number(query["after"] ?? 0) + 1, this.length];
+    const fits = (one: LogEvent) => !query.type || one.type === query.type;
+    const limit = Number(query.limit);
+    let [begin, end] = [Number(query.after ?? 0) + 1, this.length];
     const events: LogEvent[] = [];
-    if (query["before"] !== undefined) {
-      end = Math.min(this.length, Number(query["before"]) - 1);
+    if (query.before !== undefined) {
+      end = Math.min(this.length, Number(query.before) - 1);
       const lowest = Math.max(1, end - this.looks + 1);
-      for (begin = end + 1; begin > lowest && events.length < limit; ) if (fits(event(--begin))) events.unshift(event(begin));
+      for (begin = end + 1; begin > lowest && events.length < limit; )
+        if (fits(event(--begin))) events.unshift(event(begin));
     } else {
-      for (let seq = begin; seq <= this.length && events.length < limit; seq++) if (fits(event((end = seq)))) events.push(event(seq));
+      for (let seq = begin; seq <= this.length && events.length < limit; seq++)
+        if (fits(event((end = seq)))) events.push(event(seq));
     }
     return Promise.resolve({ events, seq: this.length, begin, end });
   };

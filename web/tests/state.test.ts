@@ -3,20 +3,51 @@ import type { SessionRow } from "../src/api/rows";
 import { chosen, readable, standing, verdictTone } from "../src/pages/sessions/state";
 
 const row = (id: string, more: Partial<SessionRow> = {}) =>
-  ({ id, task: id.split(".")[0], convoy: "farm", title: "Title", profile: "claude", model: "", role: "", progress: "", verdict: "", detail: "", stop: "", question: "", asked: "", limited: false, live: true, started_at: 5, ended_at: 0, ...more }) as SessionRow;
+  ({
+    id,
+    task: id.split(".")[0],
+    convoy: "farm",
+    title: "Title",
+    profile: "claude",
+    model: "",
+    role: "",
+    progress: "",
+    verdict: "",
+    detail: "",
+    stop: "",
+    question: "",
+    asked: "",
+    limited: false,
+    live: true,
+    started_at: 5,
+    ended_at: 0,
+    ...more,
+  }) as SessionRow;
 
 test("a session is told in a word: what needs somebody counts most", () => {
   expect(standing(row("A-1.1")).word).toBe("running");
   expect(standing(row("A-1.1", { limited: true })).word).toBe("rate limited");
-  expect(standing(row("A-1.1", { limited: true, question: "m-1" }))).toEqual({ word: "waits for an answer", tone: "violet" });
+  expect(standing(row("A-1.1", { limited: true, question: "m-1" }))).toEqual({
+    word: "waits for an answer",
+    tone: "violet",
+  });
   expect(standing(row("A-1.1", { stop: "stopped", question: "m-1" })).word).toBe("stopping");
-  expect(standing(row("A-1.1", { live: false, verdict: "checks_failed" }))).toEqual({ word: "checks failed", tone: "red" });
+  expect(standing(row("A-1.1", { live: false, verdict: "checks_failed" }))).toEqual({
+    word: "checks failed",
+    tone: "red",
+  });
   expect([verdictTone("proved"), verdictTone("stopped"), verdictTone("")]).toEqual(["green", "amber", "blue"]);
 });
 
 test("those that wait are first, then those that run, then those that ended last", () => {
-  const rows = [row("A-1.1", { live: false, ended_at: 8 }), row("A-2.1", { live: false, ended_at: 9 }), row("A-3.1"), row("A-4.1", { asked: "?", started_at: 9 })];
-  const ids = (filter: object) => chosen(rows, { text: "", convoy: "", engine: "", which: "live", ...filter }).map((one) => one.id);
+  const rows = [
+    row("A-1.1", { live: false, ended_at: 8 }),
+    row("A-2.1", { live: false, ended_at: 9 }),
+    row("A-3.1"),
+    row("A-4.1", { asked: "?", started_at: 9 }),
+  ];
+  const ids = (filter: object) =>
+    chosen(rows, { text: "", convoy: "", engine: "", which: "live", ...filter }).map((one) => one.id);
   expect(ids({ which: "all" })).toEqual(["A-4.1", "A-3.1", "A-2.1", "A-1.1"]);
   expect(ids({})).toEqual(["A-4.1", "A-3.1"]);
   expect(ids({ which: "ended", text: "a-2" })).toEqual(["A-2.1"]);

@@ -4,7 +4,10 @@ import type { Board, TaskRow } from "../src/api/rows";
 import { Store } from "../src/live/store";
 
 const task = (id: string, title = id) => ({ id, title, needs: [] as string[] }) as unknown as TaskRow;
-const NAMES = "tasks convoys sessions queue checks alerts leases messages pauses limits slots costs jobs overlaps flaky mayors".split(" ");
+const NAMES =
+  "tasks convoys sessions queue checks alerts leases messages pauses limits slots costs jobs overlaps flaky mayors".split(
+    " ",
+  );
 const board = (seq: number, ...tasks: TaskRow[]) =>
   ({ seq, log: "L", ...Object.fromEntries(NAMES.map((name) => [name, []])), tasks }) as unknown as Board;
 
@@ -21,7 +24,8 @@ test("changes are shown once for each frame, and only rows that differ are drawn
   effect(() => void (store.tables.tasks.row("A"), drawn.A++));
   effect(() => void (store.tables.tasks.row("B"), drawn.B++));
   effect(() => void (store.tables.tasks.ids.value, drawn.list++));
-  for (let seq = 2; seq < 50; seq++) store.change({ seq, set: { tasks: [task("A", `title ${seq}`), task("B")] }, gone: {} });
+  for (let seq = 2; seq < 50; seq++)
+    store.change({ seq, set: { tasks: [task("A", `title ${seq}`), task("B")] }, gone: {} });
   expect([frames.length, store.reached, store.seq.value]).toEqual([1, 49, 1]);
   draw();
   expect(store.tables.tasks.row("A")?.title).toBe("title 49");

@@ -4,8 +4,8 @@ import { Stream } from "../src/live/stream";
 
 class Source extends EventTarget {
   static made: Source[] = [];
-  onopen = () => undefined as void;
-  onerror = () => undefined as void;
+  onopen = () => undefined as undefined;
+  onerror = () => undefined as undefined;
   closed = false;
   constructor(readonly url: string) {
     super();

@@ -21,7 +21,9 @@ type Data<O> = Good<O> extends { data: infer D } ? D : never;
 export type Gettable = { [P in keyof paths]: Data<Operation<P, "get">> extends never ? never : P }[keyof paths];
 export type Commands = { [P in keyof paths]: paths[P] extends { post: object } ? P : never }[keyof paths];
 export type Body<P extends Commands> =
-  Operation<P, "post"> extends { requestBody: { content: { "application/json": infer B } } } ? B : Record<string, never>;
+  Operation<P, "post"> extends { requestBody: { content: { "application/json": infer B } } }
+    ? B
+    : Record<string, never>;
 export type Answer<P extends Gettable> = Data<Operation<P, "get">>;
 type Values = Record<string, string | number | boolean>;
 

@@ -25,6 +25,8 @@ export type MayorRow = Schemas["MayorRow"];
 
 /** The tables of a board: everything in it that is a list of rows with an id. */
 export type Tables = {
-  [Name in keyof Board as Board[Name] extends { id: string }[] ? Name : never]: Board[Name] extends (infer Row)[] ? Row : never;
+  [Name in keyof Board as Board[Name] extends { id: string }[] ? Name : never]: Board[Name] extends (infer Row)[]
+    ? Row
+    : never;
 };
 export type TableName = keyof Tables;

@@ -3,14 +3,36 @@
  * kept; everything else that a terminal would obey is taken out. Nothing here makes HTML.
  */
 
-export type Style = { fore?: Colour; back?: Colour; bold?: true; dim?: true; italic?: true; underline?: true; strike?: true; inverse?: true };
+export type Style = {
+  fore?: Colour;
+  back?: Colour;
+  bold?: true;
+  dim?: true;
+  italic?: true;
+  underline?: true;
+  strike?: true;
+  inverse?: true;
+};
 /** One of 16 colours, which the theme decides on, or a colour of its own as `#rrggbb`. */
 export type Colour = number | string;
 export type Piece = { text: string; style: Style };
 
-const FLAGS: Record<number, keyof Style> = { 1: "bold", 2: "dim", 3: "italic", 4: "underline", 7: "inverse", 9: "strike" };
+const FLAGS: Record<number, keyof Style> = {
+  1: "bold",
+  2: "dim",
+  3: "italic",
+  4: "underline",
+  7: "inverse",
+  9: "strike",
+};
 const ENDS: Record<number, readonly (keyof Style)[]> = {
-  22: ["bold", "dim"], 23: ["italic"], 24: ["underline"], 27: ["inverse"], 29: ["strike"], 39: ["fore"], 49: ["back"],
+  22: ["bold", "dim"],
+  23: ["italic"],
+  24: ["underline"],
+  27: ["inverse"],
+  29: ["strike"],
+  39: ["fore"],
+  49: ["back"],
 };
 
 // CSI; OSC, DCS, APC, PM, SOS up to their end or the line's; two-byte escapes; other control characters.
@@ -24,7 +46,9 @@ const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f]/g;
 /** Text with signs in place of what nobody would see, but which changes how the rest looks. */
 export function revealed(text: string): string {
   const named = (char: string) => `⟨U+${char.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`;
-  return text.replace(TURNING, named).replace(CONTROLS, (char) => (char === "\x7f" ? "␡" : String.fromCharCode(0x2400 + char.charCodeAt(0))));
+  return text
+    .replace(TURNING, named)
+    .replace(CONTROLS, (char) => (char === "\x7f" ? "␡" : String.fromCharCode(0x2400 + char.charCodeAt(0))));
 }
 
 /** Reads line after line; the style of one goes on in the next. */
@@ -69,7 +93,10 @@ export function plain(text: string): string {
 }
 
 function restyled(old: Style, said: string): Style {
-  const codes = said.replaceAll(":", ";").split(";").map((code) => Number(code) || 0);
+  const codes = said
+    .replaceAll(":", ";")
+    .split(";")
+    .map((code) => Number(code) || 0);
   let style: Style = { ...old };
   for (let at = 0; at < codes.length; at++) {
     const code = codes[at]!;

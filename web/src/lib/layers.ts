@@ -17,12 +17,19 @@ export function layout(ids: readonly string[], edges: readonly Edge[]): Layout {
   const layers = grouped(ids, depths(ids, before, after));
   for (let sweep = 0; sweep < SWEEPS; sweep++) {
     const forward = sweep % 2 === 0;
-    const order = forward ? layers.slice(1).map((_, at) => at + 1) : layers.slice(0, -1).map((_, at) => at).reverse();
+    const order = forward
+      ? layers.slice(1).map((_, at) => at + 1)
+      : layers
+          .slice(0, -1)
+          .map((_, at) => at)
+          .reverse();
     for (const at of order) pull(layers, at, forward ? before : after);
   }
   const places = new Map<string, Placed>();
   const rows = Math.max(0, ...layers.map((layer) => layer.length));
-  layers.forEach((layer, at) => layer.forEach((id, row) => places.set(id, { layer: at, row: row + (rows - layer.length) / 2 })));
+  layers.forEach((layer, at) =>
+    layer.forEach((id, row) => places.set(id, { layer: at, row: row + (rows - layer.length) / 2 })),
+  );
   return { places, layers: layers.length, rows };
 }
 
@@ -36,7 +43,11 @@ function neighbours(edges: readonly Edge[], pick: (edge: Edge) => Edge): Map<str
 }
 
 /** How many nodes lie before each, on its longest way. What is in a circle counts as far as it was reached. */
-function depths(ids: readonly string[], before: ReadonlyMap<string, string[]>, after: ReadonlyMap<string, string[]>): Map<string, number> {
+function depths(
+  ids: readonly string[],
+  before: ReadonlyMap<string, string[]>,
+  after: ReadonlyMap<string, string[]>,
+): Map<string, number> {
   const left = new Map(ids.map((id) => [id, before.get(id)?.length ?? 0]));
   const found = new Map(ids.map((id) => [id, 0]));
   const ready = ids.filter((id) => left.get(id) === 0);

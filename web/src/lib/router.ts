@@ -44,7 +44,7 @@ export function setQuery(more: Record<string, string>, how: "push" | "replace" =
 }
 
 /** Open the drawer of a task over the current page. */
-export const openTask = (id: string) => setQuery({ task: id }, place.peek().query["task"] ? "replace" : "push");
+export const openTask = (id: string) => setQuery({ task: id }, place.peek().query.task ? "replace" : "push");
 export const closeTask = () => setQuery({ task: "" });
 
 export function startRouter(): void {

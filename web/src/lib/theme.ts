@@ -15,6 +15,6 @@ export function nextTheme(): void {
 export function startTheme(): void {
   effect(() => {
     localStorage.setItem(NAME, theme.value);
-    document.documentElement.dataset["theme"] = theme.value;
+    document.documentElement.dataset.theme = theme.value;
   });
 }

@@ -4,7 +4,7 @@ import { useEffect } from "preact/hooks";
 import { get, Refused } from "../api/client";
 import { complain } from "../ui/toast";
 import { Store } from "./store";
-import { Stream, type LogLine, type OutputPart } from "./stream";
+import { type LogLine, type OutputPart, Stream } from "./stream";
 
 export const store = new Store();
 export const stream = new Stream(store);

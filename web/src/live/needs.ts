@@ -10,7 +10,8 @@ export const forPeople = (one: MessageRow) =>
 
 /** The alert about a question is not shown beside the question itself. */
 export const isAsked = (alert: AlertRow) =>
-  alert.kind === "question" && tables.messages.rows.value.some((one) => one.question && one.sender === alert.subject && forPeople(one));
+  alert.kind === "question" &&
+  tables.messages.rows.value.some((one) => one.question && one.sender === alert.subject && forPeople(one));
 
 /** Nobody goes on with it by themselves: it has failed for good, or who worked on it could not go on. */
 export const isStuck = (task: TaskRow) => task.state === "failed" || (task.state === "blocked" && task.session !== "");
@@ -22,4 +23,6 @@ export const stuck = computed(() => {
   const told = new Set(tables.alerts.rows.value.map((alert) => alert.subject));
   return tables.tasks.rows.value.filter((task) => isStuck(task) && !told.has(task.id));
 });
-export const needed = computed(() => alerts.value.filter((alert) => !alert.seen_by).length + messages.value.length + stuck.value.length);
+export const needed = computed(
+  () => alerts.value.filter((alert) => !alert.seen_by).length + messages.value.length + stuck.value.length,
+);

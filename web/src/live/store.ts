@@ -6,7 +6,7 @@
  * when its own row changes, a list when rows come or go.
  */
 
-import { batch, computed, signal, type ReadonlySignal, type Signal } from "@preact/signals";
+import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import type { Board, TableName, Tables } from "../api/rows";
 
 type Row = { id: string };
@@ -14,8 +14,22 @@ type Rows<R extends Row> = Map<string, R>;
 export type Change = { seq: number; set: Partial<Record<string, Row[]>>; gone: Partial<Record<string, string[]>> };
 
 const NAMES: readonly TableName[] = [
-  "tasks", "convoys", "sessions", "queue", "checks", "alerts", "leases", "messages", "pauses",
-  "limits", "slots", "costs", "jobs", "overlaps", "flaky", "mayors",
+  "tasks",
+  "convoys",
+  "sessions",
+  "queue",
+  "checks",
+  "alerts",
+  "leases",
+  "messages",
+  "pauses",
+  "limits",
+  "slots",
+  "costs",
+  "jobs",
+  "overlaps",
+  "flaky",
+  "mayors",
 ];
 
 /** What pages read: one table, as it is shown now. */

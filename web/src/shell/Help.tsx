@@ -13,7 +13,14 @@ export default function Help({ onClose }: { onClose: () => void }) {
           <section key={group}>
             <h3>{group}</h3>
             <dl>
-              {known.filter((binding) => binding.group === group).map((binding) => [<dt><Key keys={binding.keys} /></dt>, <dd>{binding.label}</dd>])}
+              {known
+                .filter((binding) => binding.group === group)
+                .map((binding) => [
+                  <dt>
+                    <Key keys={binding.keys} />
+                  </dt>,
+                  <dd>{binding.label}</dd>,
+                ])}
             </dl>
           </section>
         ))}

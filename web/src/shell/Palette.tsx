@@ -1,11 +1,11 @@
 /** Ctrl-K: go to a page, a task or a session, or do what has a key, by typing a part of its name. */
 
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import { tables } from "../live";
 import { bindings } from "../lib/keys";
 import { go, openTask, pathTo } from "../lib/router";
-import { Badge, Dialog, Key, StateBadge, toneOf } from "../ui/parts";
+import { tables } from "../live";
 import { Icon, type IconName } from "../ui/icons";
+import { Badge, Dialog, Key, StateBadge, toneOf } from "../ui/parts";
 import { PAGES } from "./pages";
 
 type Offer = { key: string; icon: IconName; text: string; keys?: string; state?: string; run: () => void };
@@ -24,11 +24,43 @@ export function fits(text: string, typed: string): number {
 }
 
 function offers(): Offer[] {
-  const pages = PAGES.map((page) => ({ key: `page ${page.name}`, icon: page.icon, text: page.title, keys: `g ${page.key}`, run: () => go(pathTo(page.name)) }));
-  const actions = bindings.peek().filter((binding) => !binding.quiet).map((binding) => ({ key: `action ${binding.label}`, icon: "play" as const, text: binding.label, keys: binding.keys, run: binding.run }));
-  const tasks = tables.tasks.rows.peek().map((task) => ({ key: `task ${task.id}`, icon: "board" as const, text: `${task.id} ${task.title}`, state: task.column, run: () => openTask(task.id) }));
-  const sessions = tables.sessions.rows.peek().map((session) => ({ key: `session ${session.id}`, icon: "sessions" as const, text: `Session ${session.id} ${session.title}`, state: session.live ? "running" : session.verdict, run: () => go(pathTo("sessions", [session.id])) }));
-  const convoys = tables.convoys.rows.peek().map((convoy) => ({ key: `convoy ${convoy.id}`, icon: "convoy" as const, text: `Convoy ${convoy.title}`, run: () => go(pathTo("convoy", [convoy.id])) }));
+  const pages = PAGES.map((page) => ({
+    key: `page ${page.name}`,
+    icon: page.icon,
+    text: page.title,
+    keys: `g ${page.key}`,
+    run: () => go(pathTo(page.name)),
+  }));
+  const actions = bindings
+    .peek()
+    .filter((binding) => !binding.quiet)
+    .map((binding) => ({
+      key: `action ${binding.label}`,
+      icon: "play" as const,
+      text: binding.label,
+      keys: binding.keys,
+      run: binding.run,
+    }));
+  const tasks = tables.tasks.rows.peek().map((task) => ({
+    key: `task ${task.id}`,
+    icon: "board" as const,
+    text: `${task.id} ${task.title}`,
+    state: task.column,
+    run: () => openTask(task.id),
+  }));
+  const sessions = tables.sessions.rows.peek().map((session) => ({
+    key: `session ${session.id}`,
+    icon: "sessions" as const,
+    text: `Session ${session.id} ${session.title}`,
+    state: session.live ? "running" : session.verdict,
+    run: () => go(pathTo("sessions", [session.id])),
+  }));
+  const convoys = tables.convoys.rows.peek().map((convoy) => ({
+    key: `convoy ${convoy.id}`,
+    icon: "convoy" as const,
+    text: `Convoy ${convoy.title}`,
+    run: () => go(pathTo("convoy", [convoy.id])),
+  }));
   return [...pages, ...actions, ...convoys, ...tasks, ...sessions];
 }
 
@@ -61,13 +93,36 @@ export default function Palette({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title="Command palette" onClose={onClose} bare>
       <div class="palette stack">
-        <input class="input" autofocus role="combobox" aria-expanded="true" aria-controls={list} aria-activedescendant={found.length ? `${list}-${chosen}` : undefined} aria-label="Go to, or do" placeholder="Go to a page, a task, a session; or do something" value={typed} onKeyDown={press} onInput={(event) => { setTyped(event.currentTarget.value); setAt(0); }} />
+        <input
+          class="input"
+          autofocus
+          role="combobox"
+          aria-expanded="true"
+          aria-controls={list}
+          aria-activedescendant={found.length ? `${list}-${chosen}` : undefined}
+          aria-label="Go to, or do"
+          placeholder="Go to a page, a task, a session; or do something"
+          value={typed}
+          onKeyDown={press}
+          onInput={(event) => {
+            setTyped(event.currentTarget.value);
+            setAt(0);
+          }}
+        />
         <ul id={list} role="listbox" aria-label="What there is">
           {found.map((offer, number) => (
-            <li key={offer.key} id={`${list}-${number}`} role="option" aria-selected={number === chosen} onClick={() => run(offer)} onMouseMove={() => setAt(number)}>
+            <li
+              key={offer.key}
+              id={`${list}-${number}`}
+              role="option"
+              aria-selected={number === chosen}
+              onClick={() => run(offer)}
+              onMouseMove={() => setAt(number)}
+            >
               <Icon name={offer.icon} />
               <span class="grow cut">{offer.text}</span>
-              {offer.state && (toneOf(offer.state) === "grey" ? <Badge>{offer.state}</Badge> : <StateBadge state={offer.state} />)}
+              {offer.state &&
+                (toneOf(offer.state) === "grey" ? <Badge>{offer.state}</Badge> : <StateBadge state={offer.state} />)}
               {offer.keys && <Key keys={offer.keys} />}
             </li>
           ))}

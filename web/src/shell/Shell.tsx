@@ -1,16 +1,16 @@
 /** What is around every page: the list of pages, notices, drawer, palette and help. */
 
 import { useEffect } from "preact/hooks";
-import { lookAt, store, stream, tables } from "../live";
-import { pastAt, ticking as now } from "../lib/clock";
+import { ticking as now, pastAt } from "../lib/clock";
 import { useKeys } from "../lib/keys";
 import { hideOverlay, overlay, showHelp, showPalette } from "../lib/overlay";
 import { closeTask, go, pathTo, place } from "../lib/router";
 import { nextTheme, theme } from "../lib/theme";
 import { clock, moment, plural } from "../lib/words";
+import { lookAt, store, stream, tables } from "../live";
+import { Asking } from "../pages/task/actions";
 import { Icon } from "../ui/icons";
 import { Button, EmptyState } from "../ui/parts";
-import { Asking } from "../pages/task/actions";
 import { Toasts } from "../ui/toast";
 import { OnDemand } from "./OnDemand";
 import { PAGES } from "./pages";
@@ -28,27 +28,52 @@ export function Shell() {
     document.title = `${entry?.title ?? "Not found"} · Corral`;
   }, [entry]);
   useKeys([
-    { keys: "Ctrl+k", label: "Open the command palette", group: "Everywhere", run: showPalette, always: true, quiet: true },
+    {
+      keys: "Ctrl+k",
+      label: "Open the command palette",
+      group: "Everywhere",
+      run: showPalette,
+      always: true,
+      quiet: true,
+    },
     { keys: "?", label: "List the keys", group: "Everywhere", run: showHelp },
-    { keys: "/", label: "Filter", group: "Everywhere", run: () => document.querySelector<HTMLElement>("[data-search]")?.focus(), quiet: true },
+    {
+      keys: "/",
+      label: "Filter",
+      group: "Everywhere",
+      run: () => document.querySelector<HTMLElement>("[data-search]")?.focus(),
+      quiet: true,
+    },
     { keys: "Escape", label: "Close what is open", group: "Everywhere", run: escape, quiet: true, always: true },
     { keys: "T", label: "Change light and dark", group: "Everywhere", run: nextTheme },
-    ...PAGES.map((one) => ({ keys: `g ${one.key}`, label: `Go to ${one.title}`, group: "Pages", run: () => go(pathTo(one.name)), quiet: true })),
+    ...PAGES.map((one) => ({
+      keys: `g ${one.key}`,
+      label: `Go to ${one.title}`,
+      group: "Pages",
+      run: () => go(pathTo(one.name)),
+      quiet: true,
+    })),
   ]);
   useEffect(() => loadAhead(), []);
   if (stream.state.value === "unknown") return <LoggedOut />;
   return (
     <div class="shell">
-      <a class="skip" href="#page" onClick={skip}>Skip to the page</a>
+      <a class="skip" href="#page" onClick={skip}>
+        Skip to the page
+      </a>
       <Navigation />
       <div class="middle">
         <Notices />
         <main id="page" tabIndex={-1} data-page={page}>
-          {!entry && <EmptyState title="There is no such page."><a href="/">Go to the board</a></EmptyState>}
+          {!entry && (
+            <EmptyState title="There is no such page.">
+              <a href="/">Go to the board</a>
+            </EmptyState>
+          )}
           {entry && <OnDemand key={entry.name} load={entry.load} props={{ rest }} />}
         </main>
       </div>
-      {query["task"] && <OnDemand key="task" load={loadTask} props={{ id: query["task"] }} />}
+      {query.task && <OnDemand key="task" load={loadTask} props={{ id: query.task }} />}
       {overlay.value === "palette" && <OnDemand key="palette" load={loadPalette} props={{ onClose: hideOverlay }} />}
       {overlay.value === "help" && <OnDemand key="help" load={loadHelp} props={{ onClose: hideOverlay }} />}
       <Asking />
@@ -63,7 +88,11 @@ function loadAhead(): void {
   const idle = (run: () => void) => ("requestIdleCallback" in window ? requestIdleCallback(run) : setTimeout(run, 200));
   const next = () => {
     const load = rest.shift();
-    if (load) void load().then(() => idle(next), () => undefined); // it is loaded when it is needed, and says then if it cannot be
+    if (load)
+      void load().then(
+        () => idle(next),
+        () => undefined,
+      ); // it is loaded when it is needed, and says then if it cannot be
   };
   setTimeout(() => idle(next), 2000);
 }
@@ -77,7 +106,7 @@ function skip(event: Event): void {
 function escape(): void {
   const focused = document.activeElement;
   if (focused instanceof HTMLInputElement || focused instanceof HTMLTextAreaElement) focused.blur();
-  else if (place.peek().query["task"]) closeTask();
+  else if (place.peek().query.task) closeTask();
 }
 
 function Navigation() {
@@ -86,7 +115,9 @@ function Navigation() {
   return (
     <nav class="nav" aria-label="Pages">
       <a class="brand" href="/" aria-label="Corral, to the board">
-        <svg viewBox="0 0 32 32" aria-hidden="true"><path d="M7 9v15M16 7v17M25 9v15M5 13h22M5 19h22" /></svg>
+        <svg viewBox="0 0 32 32" aria-hidden="true">
+          <path d="M7 9v15M16 7v17M25 9v15M5 13h22M5 19h22" />
+        </svg>
         <span>Corral</span>
       </a>
       <ul>
@@ -95,7 +126,9 @@ function Navigation() {
             <a href={pathTo(entry.name)} aria-current={entry.name === page ? "page" : undefined}>
               <Icon name={entry.icon} />
               <span class="title">{entry.title}</span>
-              {entry.count && entry.count.value > 0 && <span class={entry.urgent ? "count urgent" : "count"}>{entry.count.value}</span>}
+              {entry.count && entry.count.value > 0 && (
+                <span class={entry.urgent ? "count urgent" : "count"}>{entry.count.value}</span>
+              )}
             </a>
           </li>
         ))}
@@ -104,7 +137,12 @@ function Navigation() {
         <Connection />
         <div class="across">
           <Button kind="quiet" icon="search" label="Command palette (Ctrl K)" onClick={showPalette} />
-          <Button kind="quiet" icon={chosen === "system" ? "system" : chosen === "light" ? "sun" : "moon"} label={`Theme: ${chosen}. Change it`} onClick={nextTheme} />
+          <Button
+            kind="quiet"
+            icon={chosen === "system" ? "system" : chosen === "light" ? "sun" : "moon"}
+            label={`Theme: ${chosen}. Change it`}
+            onClick={nextTheme}
+          />
           <Button kind="quiet" icon="help" label="Keys (?)" onClick={showHelp} />
         </div>
       </div>
@@ -115,7 +153,8 @@ function Navigation() {
 function Connection() {
   const state = stream.state.value;
   const tone = state === "live" ? "tone-green" : state === "cut" ? "tone-red" : "tone-grey";
-  const said = state === "live" ? `Live · event ${store.newest.value}` : state === "cut" ? "Not connected" : "Connecting …";
+  const said =
+    state === "live" ? `Live · event ${store.newest.value}` : state === "cut" ? "Not connected" : "Connecting …";
   return (
     <span class={`connection small soft ${tone}`}>
       <span class="dot" />
@@ -134,19 +173,25 @@ function Notices() {
       {cut > 0 && (
         <div class="notice tone-red" data-notice="cut">
           <strong>The connection is cut.</strong> This is how things were at {clock(cut)}. Trying again …
-          {now.value - cut > PATIENCE_MS && <span>If it stays so: <code>corral up -d</code> starts the server, <code>corral link</code> tells where it is.</span>}
+          {now.value - cut > PATIENCE_MS && (
+            <span>
+              If it stays so: <code>corral up -d</code> starts the server, <code>corral link</code> tells where it is.
+            </span>
+          )}
         </div>
       )}
       {past !== null && (
         <div class="notice tone-violet" data-notice="past">
-          <strong>This is the past:</strong> after event {past}, {plural(store.newest.value - past, "event")} ago{pastAt.value > 0 && ` (${moment(pastAt.value)})`}. Nothing can be changed here.
+          <strong>This is the past:</strong> after event {past}, {plural(store.newest.value - past, "event")} ago
+          {pastAt.value > 0 && ` (${moment(pastAt.value)})`}. Nothing can be changed here.
           <Button onClick={() => void lookAt(null)}>Back to now</Button>
         </div>
       )}
       {pauses.map((pause) => (
         <div key={pause.id} class="notice tone-amber" data-notice="paused">
           <strong>{pause.what === "queue" ? "Nothing lands" : "No session is started"}:</strong>
-          paused{pause.by && ` by ${pause.by}`}{pause.reason && `, “${pause.reason}”`}.
+          paused{pause.by && ` by ${pause.by}`}
+          {pause.reason && `, “${pause.reason}”`}.
         </div>
       ))}
     </div>

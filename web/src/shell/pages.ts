@@ -1,7 +1,7 @@
 /** The pages. Each is a module of its own that is loaded when it is first looked at. */
 
-import type { ComponentType } from "preact";
 import { computed, type ReadonlySignal } from "@preact/signals";
+import type { ComponentType } from "preact";
 import { tables } from "../live";
 import { needed } from "../live/needs";
 import type { IconName } from "../ui/icons";
@@ -25,10 +25,33 @@ const waiting = computed(() => tables.queue.ids.value.length);
 export const PAGES: readonly PageEntry[] = [
   { name: "board", title: "Board", icon: "board", key: "b", load: () => import("../pages/board") },
   { name: "convoy", title: "Convoy", icon: "convoy", key: "c", load: () => import("../pages/convoy") },
-  { name: "sessions", title: "Sessions", icon: "sessions", key: "s", load: () => import("../pages/sessions"), count: live },
+  {
+    name: "sessions",
+    title: "Sessions",
+    icon: "sessions",
+    key: "s",
+    load: () => import("../pages/sessions"),
+    count: live,
+  },
   { name: "queue", title: "Queue", icon: "queue", key: "q", load: () => import("../pages/queue"), count: waiting },
   { name: "timeline", title: "Timeline", icon: "timeline", key: "t", load: () => import("../pages/timeline") },
-  { name: "alerts", title: "Alerts", icon: "alerts", key: "a", load: () => import("../pages/alerts"), count: needed, urgent: true },
-  { name: "mayor", title: "Mayor", icon: "mayor", key: "m", load: () => import("../pages/mayor"), count: plans, urgent: true },
+  {
+    name: "alerts",
+    title: "Alerts",
+    icon: "alerts",
+    key: "a",
+    load: () => import("../pages/alerts"),
+    count: needed,
+    urgent: true,
+  },
+  {
+    name: "mayor",
+    title: "Mayor",
+    icon: "mayor",
+    key: "m",
+    load: () => import("../pages/mayor"),
+    count: plans,
+    urgent: true,
+  },
   { name: "health", title: "Health", icon: "health", key: "h", load: () => import("../pages/health") },
 ];

@@ -15,7 +15,10 @@ export function looks(style: Style): { class?: string; style?: { color?: string;
   };
   put(style.fore, "f", "color");
   put(style.back, "b", "background");
-  return { ...(names.length ? { class: names.join(" ") } : {}), ...(own.color || own.background ? { style: own } : {}) };
+  return {
+    ...(names.length ? { class: names.join(" ") } : {}),
+    ...(own.color || own.background ? { style: own } : {}),
+  };
 }
 
 export function AnsiLine({ pieces }: { pieces: readonly Piece[] }) {

@@ -1,12 +1,20 @@
 /** A graph of tasks: what needs what, from left to right, with the chain that decides when it ends. */
 
 import { useMemo } from "preact/hooks";
-import { layout, type Edge } from "../lib/layers";
+import { type Edge, layout } from "../lib/layers";
 import { plural } from "../lib/words";
 import type { Tone } from "./parts";
 import "./graph.css";
 
-export type Node = { id: string; title: string; state: string; tone: Tone; note?: string; href?: string; onOpen?: () => void };
+export type Node = {
+  id: string;
+  title: string;
+  state: string;
+  tone: Tone;
+  note?: string;
+  href?: string;
+  onOpen?: () => void;
+};
 
 const WIDE = 180;
 const HIGH = 46;
@@ -31,8 +39,16 @@ export function Graph({ label, nodes, edges, critical = [] }: Props) {
   return (
     <div class="graph" role="region" aria-label={label} tabIndex={0}>
       <svg width={width} height={height} role="group" aria-label={`${label}: ${plural(nodes.length, "task")}`}>
-        {lines.map(([from, to]) => <path key={`${from} ${to}`} class={chain.has(`${from} ${to}`) ? "edge critical" : "edge"} d={curve(at(from), at(to))} />)}
-        {nodes.map((node) => <Box key={node.id} node={node} {...at(node.id)} critical={critical.includes(node.id)} />)}
+        {lines.map(([from, to]) => (
+          <path
+            key={`${from} ${to}`}
+            class={chain.has(`${from} ${to}`) ? "edge critical" : "edge"}
+            d={curve(at(from), at(to))}
+          />
+        ))}
+        {nodes.map((node) => (
+          <Box key={node.id} node={node} {...at(node.id)} critical={critical.includes(node.id)} />
+        ))}
       </svg>
     </div>
   );
@@ -52,18 +68,34 @@ function Box({ node, x, y, critical }: { node: Node; x: number; y: number; criti
   };
   const said = `${node.id}: ${node.title}, ${node.state}${node.note && node.note !== node.state ? `, ${node.note}` : ""}${critical ? ", on the critical path" : ""}`;
   const drawn = (
-    <g transform={`translate(${x} ${y})`} class={`node tone-${node.tone}${critical ? " critical" : ""}`} data-node={node.id}>
+    <g
+      transform={`translate(${x} ${y})`}
+      class={`node tone-${node.tone}${critical ? " critical" : ""}`}
+      data-node={node.id}
+    >
       <title>{said}</title>
       <rect width={WIDE} height={HIGH} rx="7" />
       <rect class="side" width="4" height={HIGH - 14} x="5" y="7" rx="2" />
       <g aria-hidden="true">
-        <text x="16" y="19" class="name">{clip(node.id, 14)}</text>
-        <text x={WIDE - 9} y="19" class="state" text-anchor="end">{clip(node.note || node.state, 12)}</text>
-        <svg x="16" y="22" width={WIDE - 22} height="22"><text y="14">{clip(node.title, 24)}</text></svg>
+        <text x="16" y="19" class="name">
+          {clip(node.id, 14)}
+        </text>
+        <text x={WIDE - 9} y="19" class="state" text-anchor="end">
+          {clip(node.note || node.state, 12)}
+        </text>
+        <svg x="16" y="22" width={WIDE - 22} height="22">
+          <text y="14">{clip(node.title, 24)}</text>
+        </svg>
       </g>
     </g>
   );
-  return node.href ? <a href={node.href} onClick={open}>{drawn}</a> : drawn;
+  return node.href ? (
+    <a href={node.href} onClick={open}>
+      {drawn}
+    </a>
+  ) : (
+    drawn
+  );
 }
 
 const clip = (text: string, most: number) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);

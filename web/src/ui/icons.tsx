@@ -36,7 +36,16 @@ export type IconName = keyof typeof PATHS;
 
 export function Icon({ name }: { name: IconName }) {
   return (
-    <svg class="icon" viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.7" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">
+    <svg
+      class="icon"
+      viewBox="0 0 24 24"
+      fill="none"
+      stroke="currentColor"
+      stroke-width="1.7"
+      stroke-linecap="round"
+      stroke-linejoin="round"
+      aria-hidden="true"
+    >
       <path d={PATHS[name]} />
     </svg>
   );
@@ -62,8 +71,17 @@ const BY_TONE: Record<string, string> = {
 
 export function StateSign({ state, tone = "grey" }: { state: string; tone?: string }) {
   return (
-    <svg class={state === "backlog" ? "state-sign dashed" : "state-sign"} viewBox="0 0 16 16" fill="none" stroke="currentColor" stroke-width="1.6" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">
-      <path d={SIGNS[state] ?? BY_TONE[tone] ?? SIGNS["todo"]!} />
+    <svg
+      class={state === "backlog" ? "state-sign dashed" : "state-sign"}
+      viewBox="0 0 16 16"
+      fill="none"
+      stroke="currentColor"
+      stroke-width="1.6"
+      stroke-linecap="round"
+      stroke-linejoin="round"
+      aria-hidden="true"
+    >
+      <path d={SIGNS[state] ?? BY_TONE[tone] ?? SIGNS.todo!} />
     </svg>
   );
 }

@@ -1,21 +1,26 @@
 /** The small parts that pages are made of. */
 
-import type { ComponentChildren } from "preact";
 import { useComputed } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 import type { Cost } from "../api/rows";
 import { now } from "../lib/clock";
-import { moment, money, span } from "../lib/words";
 import { showPalette } from "../lib/overlay";
 import { openTask } from "../lib/router";
+import { moment, money, span } from "../lib/words";
 import { store } from "../live";
-import { Icon, StateSign, type IconName } from "./icons";
+import { Icon, type IconName, StateSign } from "./icons";
 
 export type Tone = "grey" | "blue" | "violet" | "green" | "amber" | "red" | "accent";
 type Children = { children?: ComponentChildren };
 
 /** A page: its title and tools in a bar, and below it what it shows. `whole`: it scrolls by itself. */
-export function Page({ title, tools, whole, children }: Children & { title: string; tools?: ComponentChildren; whole?: boolean }) {
+export function Page({
+  title,
+  tools,
+  whole,
+  children,
+}: Children & { title: string; tools?: ComponentChildren; whole?: boolean }) {
   return (
     <div class="page">
       <div class="toolbar">
@@ -25,14 +30,24 @@ export function Page({ title, tools, whole, children }: Children & { title: stri
           <Button kind="quiet" icon="more" label="More: command palette" onClick={showPalette} />
         </span>
       </div>
-      <div class={whole ? "content whole" : "content"} tabIndex={whole ? undefined : 0} role={whole ? undefined : "region"} aria-label={whole ? undefined : title}>
+      <div
+        class={whole ? "content whole" : "content"}
+        tabIndex={whole ? undefined : 0}
+        role={whole ? undefined : "region"}
+        aria-label={whole ? undefined : title}
+      >
         {children}
       </div>
     </div>
   );
 }
 
-export function Card({ title, tools, children, flush }: Children & { title?: ComponentChildren; tools?: ComponentChildren; flush?: boolean }) {
+export function Card({
+  title,
+  tools,
+  children,
+  flush,
+}: Children & { title?: ComponentChildren; tools?: ComponentChildren; flush?: boolean }) {
   return (
     <section class="panel">
       {title !== undefined && (
@@ -55,8 +70,19 @@ export function Badge({ tone = "grey", title, children }: Children & { tone?: To
 }
 
 const TONES: Record<string, Tone> = {
-  backlog: "grey", todo: "accent", doing: "blue", blocked: "amber", review: "violet", done: "green", failed: "red", cancelled: "grey",
-  live: "blue", green: "green", red: "red", submitted: "green", running: "blue",
+  backlog: "grey",
+  todo: "accent",
+  doing: "blue",
+  blocked: "amber",
+  review: "violet",
+  done: "green",
+  failed: "red",
+  cancelled: "grey",
+  live: "blue",
+  green: "green",
+  red: "red",
+  submitted: "green",
+  running: "blue",
 };
 export const toneOf = (word: string): Tone => TONES[word] ?? "grey";
 
@@ -76,17 +102,47 @@ export function AsNow({ children }: Children) {
   if (past === null) return null;
   return (
     <p class="as-now small" data-as-now>
-      <Icon name="clock" /> <span>{children} shown as they are <strong>now</strong>, not as they were at event {past}.</span>
+      <Icon name="clock" />{" "}
+      <span>
+        {children} shown as they are <strong>now</strong>, not as they were at event {past}.
+      </span>
     </p>
   );
 }
 
-type ButtonProps = Children & { onClick?: () => void; icon?: IconName; kind?: "first" | "danger" | "quiet"; label?: string; disabled?: boolean; type?: "submit" | "button"; pressed?: boolean; title?: string };
+type ButtonProps = Children & {
+  onClick?: () => void;
+  icon?: IconName;
+  kind?: "first" | "danger" | "quiet";
+  label?: string;
+  disabled?: boolean;
+  type?: "submit" | "button";
+  pressed?: boolean;
+  title?: string;
+};
 
 /** A button; one without words needs a `label`. */
-export function Button({ onClick, icon, kind, label, disabled, type = "button", pressed, title, children }: ButtonProps) {
+export function Button({
+  onClick,
+  icon,
+  kind,
+  label,
+  disabled,
+  type = "button",
+  pressed,
+  title,
+  children,
+}: ButtonProps) {
   return (
-    <button type={type} class={`button ${kind ?? ""}`} aria-label={label} aria-pressed={pressed} title={title ?? label} disabled={disabled} onClick={onClick}>
+    <button
+      type={type}
+      class={`button ${kind ?? ""}`}
+      aria-label={label}
+      aria-pressed={pressed}
+      title={title ?? label}
+      disabled={disabled}
+      onClick={onClick}
+    >
       {icon && <Icon name={icon} />}
       {children}
     </button>
@@ -106,7 +162,11 @@ export function Age({ at, title = "" }: { at: number; title?: string }) {
 
 export function Money({ cost }: { cost: Cost }) {
   const text = money(cost);
-  return text ? <span class="number" title={`${cost.output} tokens out, ${cost.fresh} in, ${cost.cached} from cache`}>{text}</span> : null;
+  return text ? (
+    <span class="number" title={`${cost.output} tokens out, ${cost.fresh} in, ${cost.cached} from cache`}>
+      {text}
+    </span>
+  ) : null;
 }
 
 export function EmptyState({ title, children }: Children & { title: string }) {
@@ -150,7 +210,12 @@ export const SessionLink = ({ id }: { id: string }) => (
 );
 
 /** A modal dialog: keeps the focus, closes with Escape, gives the focus back. */
-export function Dialog({ title, onClose, children, bare }: Children & { title: string; onClose: () => void; bare?: boolean }) {
+export function Dialog({
+  title,
+  onClose,
+  children,
+  bare,
+}: Children & { title: string; onClose: () => void; bare?: boolean }) {
   const box = useRef<HTMLDialogElement>(null);
   const name = useId();
   useEffect(() => {
@@ -164,7 +229,15 @@ export function Dialog({ title, onClose, children, bare }: Children & { title: s
     onClose();
   };
   return (
-    <dialog ref={box} class="dialog" aria-labelledby={bare ? undefined : name} aria-label={bare ? title : undefined} onCancel={closing} onClose={onClose} onClick={outside}>
+    <dialog
+      ref={box}
+      class="dialog"
+      aria-labelledby={bare ? undefined : name}
+      aria-label={bare ? title : undefined}
+      onCancel={closing}
+      onClose={onClose}
+      onClick={outside}
+    >
       {!bare && (
         <header>
           <h2 id={name}>{title}</h2>
@@ -186,7 +259,19 @@ export function Field({ label, children }: Children & { label: string }) {
 }
 
 /** A choice in a toolbar; the first entry, empty, is `all`. */
-export function Choice({ label, all, value, options, onChange }: { label: string; all: string; value: string; options: readonly (readonly [string, string])[]; onChange: (value: string) => void }) {
+export function Choice({
+  label,
+  all,
+  value,
+  options,
+  onChange,
+}: {
+  label: string;
+  all: string;
+  value: string;
+  options: readonly (readonly [string, string])[];
+  onChange: (value: string) => void;
+}) {
   return (
     <select class="input" aria-label={label} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
       <option value="">{all}</option>
@@ -203,11 +288,27 @@ export function Choice({ label, all, value, options, onChange }: { label: string
 export const Filters = ({ children }: Children) => <div class="filters">{children}</div>;
 
 /** A field to filter by text; `/` leads to it. */
-export function Search({ value, onInput, label = "Filter" }: { value: string; onInput: (text: string) => void; label?: string }) {
+export function Search({
+  value,
+  onInput,
+  label = "Filter",
+}: {
+  value: string;
+  onInput: (text: string) => void;
+  label?: string;
+}) {
   return (
     <div class="search">
       <Icon name="search" />
-      <input class="input" type="search" data-search placeholder={label} aria-label={label} value={value} onInput={(event) => onInput(event.currentTarget.value)} />
+      <input
+        class="input"
+        type="search"
+        data-search
+        placeholder={label}
+        aria-label={label}
+        value={value}
+        onInput={(event) => onInput(event.currentTarget.value)}
+      />
     </div>
   );
 }

@@ -1,7 +1,7 @@
 /** Short notices in a corner: what was done, or why it was refused and what helps. */
 
 import { signal } from "@preact/signals";
-import { Refused, post, type Body, type Commands } from "../api/client";
+import { type Body, type Commands, post, Refused } from "../api/client";
 import { store } from "../live";
 import { Icon } from "./icons";
 
@@ -56,7 +56,11 @@ export function Toasts() {
   return (
     <div class="toasts" role="status" aria-live="polite">
       {notices.value.map((notice) => (
-        <div key={notice.id} class={`toast ${notice.bad ? "tone-red" : "tone-green"}`} role={notice.bad ? "alert" : undefined}>
+        <div
+          key={notice.id}
+          class={`toast ${notice.bad ? "tone-red" : "tone-green"}`}
+          role={notice.bad ? "alert" : undefined}
+        >
           <div class="grow">
             <div>{notice.text}</div>
             {notice.hint && <div class="small soft">{notice.hint}</div>}

@@ -26,7 +26,17 @@ type ListProps<T> = {
   onEnd?: () => void;
 };
 
-export function VirtualList<T>({ items, height, label, keyOf, render, role = "list", reveal, follow, onEnd }: ListProps<T>) {
+export function VirtualList<T>({
+  items,
+  height,
+  label,
+  keyOf,
+  render,
+  role = "list",
+  reveal,
+  follow,
+  onEnd,
+}: ListProps<T>) {
   const box = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ top: 0, height: 600 });
   const atEnd = useRef(true);
@@ -34,7 +44,9 @@ export function VirtualList<T>({ items, height, label, keyOf, render, role = "li
     if (!box.current) return; // a last call from the observer, after the list has gone
     const { scrollTop, clientHeight, scrollHeight } = box.current;
     atEnd.current = scrollTop + clientHeight >= scrollHeight - height;
-    setView((old) => (old.top === scrollTop && old.height === clientHeight ? old : { top: scrollTop, height: clientHeight }));
+    setView((old) =>
+      old.top === scrollTop && old.height === clientHeight ? old : { top: scrollTop, height: clientHeight },
+    );
   };
   useEffect(() => {
     const observer = new ResizeObserver(look);
@@ -48,7 +60,8 @@ export function VirtualList<T>({ items, height, label, keyOf, render, role = "li
     if (reveal === undefined || reveal < 0) return;
     const { scrollTop, clientHeight } = box.current!;
     if (reveal * height < scrollTop) box.current!.scrollTop = reveal * height;
-    else if ((reveal + 1) * height > scrollTop + clientHeight) box.current!.scrollTop = (reveal + 1) * height - clientHeight;
+    else if ((reveal + 1) * height > scrollTop + clientHeight)
+      box.current!.scrollTop = (reveal + 1) * height - clientHeight;
   }, [reveal]);
   const [from, to] = visible(view.top, view.height, height, items.length);
   const near = to >= items.length;
@@ -56,10 +69,22 @@ export function VirtualList<T>({ items, height, label, keyOf, render, role = "li
     if (near) onEnd?.();
   }, [near, items.length]);
   return (
-    <div ref={box} class="virtual" onScroll={look} tabIndex={0} role={role === "rowgroup" ? role : "region"} aria-label={label}>
+    <div
+      ref={box}
+      class="virtual"
+      onScroll={look}
+      tabIndex={0}
+      role={role === "rowgroup" ? role : "region"}
+      aria-label={label}
+    >
       <div class="tall" role={role === "rowgroup" ? undefined : role} style={{ height: `${items.length * height}px` }}>
         {items.slice(from, to).map((item, at) => (
-          <div key={keyOf(item)} role={role === "list" ? "listitem" : undefined} style={{ top: `${(from + at) * height}px`, height: `${height}px` }} {...(role === "list" ? { "aria-setsize": items.length, "aria-posinset": from + at + 1 } : {})}>
+          <div
+            key={keyOf(item)}
+            role={role === "list" ? "listitem" : undefined}
+            style={{ top: `${(from + at) * height}px`, height: `${height}px` }}
+            {...(role === "list" ? { "aria-setsize": items.length, "aria-posinset": from + at + 1 } : {})}
+          >
             {render(item, from + at)}
           </div>
         ))}
@@ -93,34 +118,65 @@ export function Table<T>({ label, columns, items, keyOf, onOpen, empty, minWidth
   const [sort, setSort] = useState<{ at: number; down: boolean } | null>(null);
   const by = sort ? columns[sort.at]?.by : undefined;
   const rows = by ? [...items].sort((one, other) => compare(by(one), by(other)) * (sort!.down ? -1 : 1)) : items;
-  const tracks = { gridTemplateColumns: columns.map((column) => column.width).join(" "), minWidth: `${minWidth}px`, height: "100%" };
-  const press = (at: number) => setSort((old) => (old?.at !== at ? { at, down: false } : old.down ? null : { at, down: true }));
+  const tracks = {
+    gridTemplateColumns: columns.map((column) => column.width).join(" "),
+    minWidth: `${minWidth}px`,
+    height: "100%",
+  };
+  const press = (at: number) =>
+    setSort((old) => (old?.at !== at ? { at, down: false } : old.down ? null : { at, down: true }));
   return (
     <div class="table" role="table" aria-label={label} aria-rowcount={items.length}>
       <div role="rowgroup">
         <div class="line head" role="row" style={{ ...tracks, height: "32px" }}>
           {columns.map((column, at) => (
-            <span key={column.name} role="columnheader" class={column.right ? "right" : ""} aria-sort={sort?.at !== at ? undefined : sort.down ? "descending" : "ascending"}>
-              {column.by ? <button onClick={() => press(at)}>{column.name}{sort?.at === at ? (sort.down ? " ↓" : " ↑") : ""}</button> : column.name}
+            <span
+              key={column.name}
+              role="columnheader"
+              class={column.right ? "right" : ""}
+              aria-sort={sort?.at !== at ? undefined : sort.down ? "descending" : "ascending"}
+            >
+              {column.by ? (
+                <button onClick={() => press(at)}>
+                  {column.name}
+                  {sort?.at === at ? (sort.down ? " ↓" : " ↑") : ""}
+                </button>
+              ) : (
+                column.name
+              )}
             </span>
           ))}
         </div>
       </div>
       {rows.length === 0 && empty}
       {rows.length > 0 && (
-        <VirtualList items={rows} height={36} label={label} keyOf={keyOf} role="rowgroup" render={(item) => (
-          <div class={onOpen ? "line open" : "line"} role="row" style={tracks} onClick={onOpen && ((event) => !(event.target as Element).closest("a,button") && onOpen(item))}>
-            {columns.map((column) => (
-              <span key={column.name} role="cell" class={column.right ? "right cut" : "cut"}>
-                {column.cell(item)}
-              </span>
-            ))}
-          </div>
-        )} />
+        <VirtualList
+          items={rows}
+          height={36}
+          label={label}
+          keyOf={keyOf}
+          role="rowgroup"
+          render={(item) => (
+            <div
+              class={onOpen ? "line open" : "line"}
+              role="row"
+              style={tracks}
+              onClick={onOpen && ((event) => !(event.target as Element).closest("a,button") && onOpen(item))}
+            >
+              {columns.map((column) => (
+                <span key={column.name} role="cell" class={column.right ? "right cut" : "cut"}>
+                  {column.cell(item)}
+                </span>
+              ))}
+            </div>
+          )}
+        />
       )}
     </div>
   );
 }
 
 const compare = (one: string | number, other: string | number): number =>
-  typeof one === "number" && typeof other === "number" ? one - other : String(one).localeCompare(String(other), "en", { numeric: true });
+  typeof one === "number" && typeof other === "number"
+    ? one - other
+    : String(one).localeCompare(String(other), "en", { numeric: true });

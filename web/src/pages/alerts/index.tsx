@@ -1,20 +1,32 @@
 /** What needs a person: open alerts, questions of agents, and work that would conflict. */
 
-import type { PageProps } from "../../shell/pages";
-import type { AlertRow, MessageRow, TaskRow } from "../../api/rows";
 import { useState } from "preact/hooks";
-import { tables } from "../../live";
-import * as needs from "../../live/needs";
+import type { AlertRow, MessageRow, TaskRow } from "../../api/rows";
 import { useKeys } from "../../lib/keys";
 import { place, setQuery } from "../../lib/router";
 import { plural } from "../../lib/words";
-import { Age, Badge, Button, Card, EmptyState, Page, Search, SessionLink, StateBadge, TaskLink, toneOf } from "../../ui/parts";
+import { tables } from "../../live";
+import * as needs from "../../live/needs";
+import type { PageProps } from "../../shell/pages";
+import {
+  Age,
+  Badge,
+  Button,
+  Card,
+  EmptyState,
+  Page,
+  Search,
+  SessionLink,
+  StateBadge,
+  TaskLink,
+  toneOf,
+} from "../../ui/parts";
 import { act } from "../../ui/toast";
 import { move } from "../task/actions";
 import "./alerts.css";
 
 export default function Alerts(_: PageProps) {
-  const wanted = (place.value.query["q"] ?? "").toLowerCase();
+  const wanted = (place.value.query.q ?? "").toLowerCase();
   const fits = (...texts: string[]) => texts.some((text) => text.toLowerCase().includes(wanted));
   const alerts = needs.alerts.value.filter((alert) => fits(alert.kind, alert.subject, alert.text));
   const fresh = alerts.filter((alert) => !alert.seen_by);
@@ -23,31 +35,67 @@ export default function Alerts(_: PageProps) {
   const stuck = needs.stuck.value.filter((task) => fits(task.id, task.title, task.reason));
   const overlaps = tables.overlaps.rows.value.filter((one) => fits(one.task, one.other, one.text));
   useKeys([
-    { keys: "a", label: "Acknowledge all new alerts", group: "Alerts", run: () => void fresh.forEach((alert) => void acknowledge(alert)) },
+    {
+      keys: "a",
+      label: "Acknowledge all new alerts",
+      group: "Alerts",
+      run: () => void fresh.forEach((alert) => void acknowledge(alert)),
+    },
   ]);
   const nothing = !alerts.length && !asked.length && !stuck.length && !overlaps.length;
   return (
-    <Page title="Alerts" tools={<Search value={place.value.query["q"] ?? ""} onInput={(q) => setQuery({ q })} label="Filter alerts" />}>
+    <Page
+      title="Alerts"
+      tools={<Search value={place.value.query.q ?? ""} onInput={(q) => setQuery({ q })} label="Filter alerts" />}
+    >
       <div class="stack alerts">
-        {nothing && <EmptyState title={wanted ? "Nothing fits." : "Nothing needs you."}>{!wanted && "Alerts, questions of agents and tasks that are stuck appear here by themselves."}</EmptyState>}
+        {nothing && (
+          <EmptyState title={wanted ? "Nothing fits." : "Nothing needs you."}>
+            {!wanted && "Alerts, questions of agents and tasks that are stuck appear here by themselves."}
+          </EmptyState>
+        )}
         {asked.length > 0 && (
           <Card title={`Messages for people (${asked.length})`} flush>
-            <ul>{asked.map((one) => <Question key={one.id} message={one} />)}</ul>
+            <ul>
+              {asked.map((one) => (
+                <Question key={one.id} message={one} />
+              ))}
+            </ul>
           </Card>
         )}
         {fresh.length > 0 && (
-          <Card title={plural(fresh.length, "new alert")} flush tools={<Button icon="check" onClick={() => fresh.forEach((alert) => void acknowledge(alert))}>Acknowledge all</Button>}>
-            <ul>{fresh.map((alert) => <Alert key={alert.id} alert={alert} />)}</ul>
+          <Card
+            title={plural(fresh.length, "new alert")}
+            flush
+            tools={
+              <Button icon="check" onClick={() => fresh.forEach((alert) => void acknowledge(alert))}>
+                Acknowledge all
+              </Button>
+            }
+          >
+            <ul>
+              {fresh.map((alert) => (
+                <Alert key={alert.id} alert={alert} />
+              ))}
+            </ul>
           </Card>
         )}
         {stuck.length > 0 && (
           <Card title={`${plural(stuck.length, "task")} that nobody goes on with`} flush>
-            <ul>{stuck.map((task) => <Stuck key={task.id} task={task} />)}</ul>
+            <ul>
+              {stuck.map((task) => (
+                <Stuck key={task.id} task={task} />
+              ))}
+            </ul>
           </Card>
         )}
         {seen.length > 0 && (
           <Card title={`Seen, not over (${seen.length})`} flush>
-            <ul>{seen.map((alert) => <Alert key={alert.id} alert={alert} />)}</ul>
+            <ul>
+              {seen.map((alert) => (
+                <Alert key={alert.id} alert={alert} />
+              ))}
+            </ul>
           </Card>
         )}
         {overlaps.length > 0 && (
@@ -56,7 +104,19 @@ export default function Alerts(_: PageProps) {
               {overlaps.map((one) => (
                 <li key={one.id} class="alert tone-amber">
                   <div class="grow">
-                    <div class="across wrap"><TaskLink id={one.task} /> {one.other ? <>and <TaskLink id={one.other} /></> : "and what has landed"} <span class="faint small"><Age at={one.since_at} title="since" /></span></div>
+                    <div class="across wrap">
+                      <TaskLink id={one.task} />{" "}
+                      {one.other ? (
+                        <>
+                          and <TaskLink id={one.other} />
+                        </>
+                      ) : (
+                        "and what has landed"
+                      )}{" "}
+                      <span class="faint small">
+                        <Age at={one.since_at} title="since" />
+                      </span>
+                    </div>
                     <div class="prose soft">{one.text}</div>
                     <div class="small mono cut">{one.paths.join("  ")}</div>
                   </div>
@@ -80,14 +140,27 @@ function Alert({ alert }: { alert: AlertRow }) {
           <Badge tone={alert.seen_by ? "grey" : "red"}>{alert.kind}</Badge>
           <Subject id={alert.subject} />
           <span class="faint small mono">{alert.id}</span>
-          <span class="faint small"><Age at={alert.raised_at} title="raised" /></span>
+          <span class="faint small">
+            <Age at={alert.raised_at} title="raised" />
+          </span>
           {alert.seen_by && <span class="faint small">seen by {alert.seen_by}</span>}
         </div>
         <div class="prose">{alert.text}</div>
       </div>
       <div class="across">
-        {!alert.seen_by && <Button icon="check" label={`Seen: acknowledge ${alert.id}`} onClick={() => void acknowledge(alert)}>Seen</Button>}
-        <Button kind="quiet" icon="close" label={`Over: clear ${alert.id}`} onClick={() => void act("/api/alert/clear", { alert: alert.id }, `${alert.id}: over`)}>Over</Button>
+        {!alert.seen_by && (
+          <Button icon="check" label={`Seen: acknowledge ${alert.id}`} onClick={() => void acknowledge(alert)}>
+            Seen
+          </Button>
+        )}
+        <Button
+          kind="quiet"
+          icon="close"
+          label={`Over: clear ${alert.id}`}
+          onClick={() => void act("/api/alert/clear", { alert: alert.id }, `${alert.id}: over`)}
+        >
+          Over
+        </Button>
       </div>
     </li>
   );
@@ -102,7 +175,8 @@ function Subject({ id }: { id: string }) {
 
 /** A task that has failed for good, or is blocked by who worked on it: why, and what can be done. */
 function Stuck({ task }: { task: TaskRow }) {
-  const again = task.state === "failed" ? (["retry", "Try again", "again"] as const) : (["unblock", "Unblock", "play"] as const);
+  const again =
+    task.state === "failed" ? (["retry", "Try again", "again"] as const) : (["unblock", "Unblock", "play"] as const);
   return (
     <li class={`alert tone-${toneOf(task.column)}`} data-stuck={task.id}>
       <div class="grow">
@@ -110,14 +184,24 @@ function Stuck({ task }: { task: TaskRow }) {
           <StateBadge state={task.column} />
           <TaskLink id={task.id} />
           <span class="cut">{task.title}</span>
-          <span class="faint small"><Age at={task.since_at} title="since" /></span>
-          {task.session && <span class="faint small">last session <SessionLink id={task.session} /></span>}
+          <span class="faint small">
+            <Age at={task.since_at} title="since" />
+          </span>
+          {task.session && (
+            <span class="faint small">
+              last session <SessionLink id={task.session} />
+            </span>
+          )}
         </div>
         {task.reason && <div class="prose soft">{task.reason}</div>}
       </div>
       <div class="across">
-        <Button icon={again[2]} label={`${again[1]}: ${task.id}`} onClick={() => move(task.id, again[0])}>{again[1]}</Button>
-        <Button kind="quiet" label={`Cancel ${task.id} …`} onClick={() => move(task.id, "cancel")}>Cancel …</Button>
+        <Button icon={again[2]} label={`${again[1]}: ${task.id}`} onClick={() => move(task.id, again[0])}>
+          {again[1]}
+        </Button>
+        <Button kind="quiet" label={`Cancel ${task.id} …`} onClick={() => move(task.id, "cancel")}>
+          Cancel …
+        </Button>
       </div>
     </li>
   );
@@ -131,7 +215,8 @@ function backTo(sender: string): string {
 
 /** Take a message and call it understood: only who has taken it can do that. */
 async function seen(message: MessageRow, done: string): Promise<void> {
-  if (message.reader || (await act("/api/message/read", {}, ""))) await act("/api/message/ack", { message: message.id }, done);
+  if (message.reader || (await act("/api/message/read", {}, "")))
+    await act("/api/message/ack", { message: message.id }, done);
 }
 
 function Question({ message }: { message: MessageRow }) {
@@ -139,7 +224,15 @@ function Question({ message }: { message: MessageRow }) {
   const answer = async (event: Event) => {
     event.preventDefault();
     const said = text.trim();
-    if (!said || !(await act("/api/message/send", { to: backTo(message.sender), text: said, reply_to: message.id }, `Answered ${message.sender}`))) return;
+    if (
+      !said ||
+      !(await act(
+        "/api/message/send",
+        { to: backTo(message.sender), text: said, reply_to: message.id },
+        `Answered ${message.sender}`,
+      ))
+    )
+      return;
     setText("");
     if (message.to === "people" && !message.reader) await seen(message, "");
   };
@@ -150,13 +243,32 @@ function Question({ message }: { message: MessageRow }) {
           <Badge tone={message.question ? "violet" : "blue"}>{message.question ? "asks" : "says"}</Badge>
           <Subject id={message.sender} />
           <span class="faint small">to {message.to}</span>
-          <span class="faint small"><Age at={message.sent_at} title="sent" /></span>
+          <span class="faint small">
+            <Age at={message.sent_at} title="sent" />
+          </span>
         </div>
         <div class="prose">{message.text}</div>
         <form class="across" onSubmit={(event) => void answer(event)}>
-          <input class="input grow" aria-label={`Answer ${message.sender}`} placeholder="Answer" value={text} onInput={(event) => setText(event.currentTarget.value)} />
-          <Button type="submit" icon="send" disabled={!text.trim()}>Send</Button>
-          {!message.question && <Button kind="quiet" icon="check" label={`Seen: ${message.id}`} onClick={() => void seen(message, `${message.id}: seen`)}>Seen</Button>}
+          <input
+            class="input grow"
+            aria-label={`Answer ${message.sender}`}
+            placeholder="Answer"
+            value={text}
+            onInput={(event) => setText(event.currentTarget.value)}
+          />
+          <Button type="submit" icon="send" disabled={!text.trim()}>
+            Send
+          </Button>
+          {!message.question && (
+            <Button
+              kind="quiet"
+              icon="check"
+              label={`Seen: ${message.id}`}
+              onClick={() => void seen(message, `${message.id}: seen`)}
+            >
+              Seen
+            </Button>
+          )}
         </form>
       </div>
     </li>

@@ -9,8 +9,8 @@ import { toneOf } from "../../ui/parts";
 import { VirtualList } from "../../ui/virtual";
 import { changePriority } from "../task/actions";
 import { chosen } from "./chosen";
+import { type ColumnName, moveTo, priorityAfter, priorityBefore, TALL } from "./columns";
 import { TaskCard } from "./TaskCard";
-import { moveTo, priorityAfter, priorityBefore, TALL, type ColumnName } from "./columns";
 
 const NAME = "corral-folded";
 const folded = signal<ReadonlySet<string>>(new Set((localStorage.getItem(NAME) ?? "cancelled").split(",")));
@@ -32,15 +32,15 @@ const isAfter = (ids: readonly string[], held: string, other: string) => ids.ind
 /** Show where a card would go, with a line above or below the one that is pointed at. */
 function mark(event: DragEvent, held: string, ids: readonly string[]): void {
   const card = cardAt(event);
-  const other = card?.dataset["task"] ?? held;
+  const other = card?.dataset.task ?? held;
   const side = isAfter(ids, held, other) ? "after" : "before";
-  if (card?.dataset["drop"] === side) return;
+  if (card?.dataset.drop === side) return;
   unmark();
-  if (card && other !== held) card.dataset["drop"] = side;
+  if (card && other !== held) card.dataset.drop = side;
 }
 
 function unmark(): void {
-  for (const card of document.querySelectorAll<HTMLElement>("[data-drop]")) delete card.dataset["drop"];
+  for (const card of document.querySelectorAll<HTMLElement>("[data-drop]")) delete card.dataset.drop;
 }
 
 type Props = { name: ColumnName; ids: readonly string[]; onDrop: (id: string, column: ColumnName) => void };
@@ -56,9 +56,10 @@ export const Column = memo(function Column({ name, ids, onDrop }: Props) {
     setOver(false);
     if (!held) return;
     if (held.column !== name) return onDrop(held.id, name);
-    const onto = (event.target as Element).closest<HTMLElement>("[data-task]")?.dataset["task"];
+    const onto = (event.target as Element).closest<HTMLElement>("[data-task]")?.dataset.task;
     const other = onto && onto !== held.id ? tables.tasks.row(onto) : undefined;
-    if (other) changePriority(held, isAfter(ids, held.id, other.id) ? priorityAfter(held, other) : priorityBefore(held, other));
+    if (other)
+      changePriority(held, isAfter(ids, held.id, other.id) ? priorityAfter(held, other) : priorityBefore(held, other));
   };
   const dragOver = (event: DragEvent) => {
     if (!welcome) return;
@@ -86,7 +87,14 @@ export const Column = memo(function Column({ name, ids, onDrop }: Props) {
         <span class="number faint">{ids.length}</span>
       </button>
       {!slim && (
-        <VirtualList items={ids} height={TALL.has(name) ? 116 : 82} label={`Tasks: ${name}`} keyOf={(id) => id} reveal={ids.indexOf(chosen.value)} render={(id) => <TaskCard id={id} tall={TALL.has(name)} dragged={dragged} />} />
+        <VirtualList
+          items={ids}
+          height={TALL.has(name) ? 116 : 82}
+          label={`Tasks: ${name}`}
+          keyOf={(id) => id}
+          reveal={ids.indexOf(chosen.value)}
+          render={(id) => <TaskCard id={id} tall={TALL.has(name)} dragged={dragged} />}
+        />
       )}
     </section>
   );

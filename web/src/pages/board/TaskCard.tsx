@@ -3,9 +3,9 @@
 import type { Signal } from "@preact/signals";
 import { memo } from "preact/compat";
 import type { TaskRow } from "../../api/rows";
-import { tables } from "../../live";
-import { openTask } from "../../lib/router";
 import { plain } from "../../lib/ansi";
+import { openTask } from "../../lib/router";
+import { tables } from "../../live";
 import { Age, Badge, Money } from "../../ui/parts";
 import { chosen } from "./chosen";
 
@@ -30,14 +30,31 @@ export const TaskCard = memo(function TaskCard({ id, tall, dragged }: Props) {
         {task.priority > 0 && <Badge tone="accent" title="priority">{`P${task.priority}`}</Badge>}
         {task.urgent && <Badge tone="red">urgent</Badge>}
         {task.attempts > 1 && <Badge tone="amber" title={`${task.attempts} attempts`}>{`×${task.attempts}`}</Badge>}
-        {task.returns > 0 && <Badge tone="violet" title={`came back from the queue ${task.returns} times`}>{`↩${task.returns}`}</Badge>}
-        <span class="grow cut faint small" title={needs(task)}>{needs(task)}</span>
-        <span class="faint small"><Age at={task.since_at} title="since" /></span>
+        {task.returns > 0 && (
+          <Badge tone="violet" title={`came back from the queue ${task.returns} times`}>{`↩${task.returns}`}</Badge>
+        )}
+        <span class="grow cut faint small" title={needs(task)}>
+          {needs(task)}
+        </span>
+        <span class="faint small">
+          <Age at={task.since_at} title="since" />
+        </span>
       </div>
-      <a class="title" id={`card-${id}`} href={`/tasks/${encodeURIComponent(id)}`} draggable={false} onClick={open} onFocus={() => (chosen.value = id)}>
+      <a
+        class="title"
+        id={`card-${id}`}
+        href={`/tasks/${encodeURIComponent(id)}`}
+        draggable={false}
+        onClick={open}
+        onFocus={() => (chosen.value = id)}
+      >
         {task.title}
       </a>
-      {tall && <div class="said cut small soft" title={said(task)}>{said(task)}</div>}
+      {tall && (
+        <div class="said cut small soft" title={said(task)}>
+          {said(task)}
+        </div>
+      )}
       {tall && <Foot task={task} />}
     </article>
   );
@@ -45,7 +62,8 @@ export const TaskCard = memo(function TaskCard({ id, tall, dragged }: Props) {
 
 /** What it waits for: other tasks, or that its convoy goes on. */
 function needs(task: TaskRow): string {
-  if (task.column === "todo") return tables.pauses.row(`sessions:${task.convoy}`) || tables.pauses.row("sessions:") ? "paused" : "";
+  if (task.column === "todo")
+    return tables.pauses.row(`sessions:${task.convoy}`) || tables.pauses.row("sessions:") ? "paused" : "";
   if (task.column !== "backlog") return "";
   const unmet = task.needs.filter((need) => tables.tasks.row(need)?.state !== "done");
   return unmet.length ? `after ${unmet.join(", ")}` : "";
@@ -63,11 +81,19 @@ function Foot({ task }: { task: TaskRow }) {
   return (
     <div class="across small foot">
       {live && <span class="pulse" />}
-      {task.session ? <a class="mono session" href={`/sessions/${encodeURIComponent(task.session)}`} draggable={false}>{task.session}</a> : task.holder && <span class="cut faint">{task.holder}</span>}
+      {task.session ? (
+        <a class="mono session" href={`/sessions/${encodeURIComponent(task.session)}`} draggable={false}>
+          {task.session}
+        </a>
+      ) : (
+        task.holder && <span class="cut faint">{task.holder}</span>
+      )}
       {task.engine && <span class="faint cut">{task.engine}</span>}
       {task.role && <span class="faint cut">{task.role}</span>}
       <span class="grow" />
-      <span class="faint"><Money cost={task.cost} /></span>
+      <span class="faint">
+        <Money cost={task.cost} />
+      </span>
     </div>
   );
 }

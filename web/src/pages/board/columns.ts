@@ -16,11 +16,18 @@ export function fits(task: TaskRow, filter: Filter): boolean {
   if (filter.role && task.role !== filter.role) return false;
   if (!filter.text) return true;
   const text = `${task.id} ${task.title} ${task.holder} ${task.session} ${task.reason} ${task.progress}`.toLowerCase();
-  return filter.text.toLowerCase().split(/\s+/).every((word) => text.includes(word));
+  return filter.text
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
 }
 
 /** Sort tasks into the columns. The order is the one in which they will be taken, or else newest first. */
-export function sorted(tasks: readonly TaskRow[], queue: readonly QueueRow[], filter: Filter): Record<ColumnName, string[]> {
+export function sorted(
+  tasks: readonly TaskRow[],
+  queue: readonly QueueRow[],
+  filter: Filter,
+): Record<ColumnName, string[]> {
   const found = Object.fromEntries(COLUMNS.map((name) => [name, []])) as unknown as Record<ColumnName, TaskRow[]>;
   for (const task of tasks) if (fits(task, filter)) found[task.column as ColumnName]?.push(task);
   const places = new Map(queue.map((row) => [row.id, row.place]));
@@ -29,8 +36,13 @@ export function sorted(tasks: readonly TaskRow[], queue: readonly QueueRow[], fi
   const newest = (one: TaskRow, other: TaskRow) => other.since_at - one.since_at || other.order - one.order;
   for (const name of ["backlog", "todo", "blocked", "failed"] as const) found[name].sort(next);
   for (const name of ["doing", "done", "cancelled"] as const) found[name].sort(newest);
-  found.review.sort((one, other) => one.convoy.localeCompare(other.convoy) || place(one) - place(other) || next(one, other));
-  return Object.fromEntries(COLUMNS.map((name) => [name, found[name].map((task) => task.id)])) as Record<ColumnName, string[]>;
+  found.review.sort(
+    (one, other) => one.convoy.localeCompare(other.convoy) || place(one) - place(other) || next(one, other),
+  );
+  return Object.fromEntries(COLUMNS.map((name) => [name, found[name].map((task) => task.id)])) as Record<
+    ColumnName,
+    string[]
+  >;
 }
 
 /** The priority with which a task goes just before another one. */
@@ -50,7 +62,13 @@ export function moveTo(task: TaskRow, column: ColumnName): Move | null {
   switch (column) {
     case "todo":
     case "backlog":
-      return task.state === "blocked" ? "unblock" : task.state === "doing" ? "hand-off" : task.state === "todo" ? null : "retry";
+      return task.state === "blocked"
+        ? "unblock"
+        : task.state === "doing"
+          ? "hand-off"
+          : task.state === "todo"
+            ? null
+            : "retry";
     case "blocked":
     case "cancelled":
       return task.state === column ? null : column === "blocked" ? "block" : "cancel";

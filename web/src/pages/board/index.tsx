@@ -2,20 +2,20 @@
 
 import { computed, signal, useComputed } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { tables } from "../../live";
-import { needed } from "../../live/needs";
 import { useKeys } from "../../lib/keys";
 import { openTask, pathTo, place, setQuery } from "../../lib/router";
 import { money } from "../../lib/words";
+import { tables } from "../../live";
+import { needed } from "../../live/needs";
+import { same } from "../../live/store";
 import { OnDemand } from "../../shell/OnDemand";
 import type { PageProps } from "../../shell/pages";
 import { Icon, StateSign } from "../../ui/icons";
 import { Button, Choice, EmptyState, Filters, Key, Page, Search } from "../../ui/parts";
-import { same } from "../../live/store";
 import { changePriority, move } from "../task/actions";
-import { chosen } from "./chosen";
 import { Column } from "./Column";
-import { COLUMNS, moveTo, sorted, type ColumnName, type Filter } from "./columns";
+import { chosen } from "./chosen";
+import { COLUMNS, type ColumnName, type Filter, moveTo, sorted } from "./columns";
 import "./board.css";
 
 const adding = signal(false);
@@ -29,14 +29,24 @@ const filter = computed<Filter>(() => {
 let before: Record<string, readonly string[]> = {};
 /** The ids in each column; a column whose ids are as before is the same list, so it is not drawn again. */
 const ids = computed(() => {
-  const found: Record<string, readonly string[]> = sorted(tables.tasks.rows.value, tables.queue.rows.value, filter.value);
+  const found: Record<string, readonly string[]> = sorted(
+    tables.tasks.rows.value,
+    tables.queue.rows.value,
+    filter.value,
+  );
   for (const name of COLUMNS) if (same(before[name], found[name])) found[name] = before[name]!;
   return (before = found);
 });
 
-
 const values = (pick: (task: { engine: string; role: string }) => string) =>
-  computed(() => [...new Set(tables.tasks.rows.value.map(pick))].filter(Boolean).sort().map((name) => [name, name] as const), {});
+  computed(
+    () =>
+      [...new Set(tables.tasks.rows.value.map(pick))]
+        .filter(Boolean)
+        .sort()
+        .map((name) => [name, name] as const),
+    {},
+  );
 const engines = values((task) => task.engine || "default");
 const roles = values((task) => task.role);
 
@@ -49,17 +59,50 @@ export default function Board(_: PageProps) {
     <>
       <Search value={text} onInput={(q) => setQuery({ q })} label="Filter tasks" />
       <Filters>
-        {convoys.value.length > 1 && <Choice label="Convoy" all="All convoys" value={convoy} options={convoys.value} onChange={(value) => setQuery({ convoy: value })} />}
-        {(engines.value.length > 1 || engine) && <Choice label="Engine" all="All engines" value={engine} options={engines.value} onChange={(value) => setQuery({ engine: value })} />}
-        {(roles.value.length > 0 || role) && <Choice label="Role" all="All roles" value={role} options={roles.value} onChange={(value) => setQuery({ role: value })} />}
+        {convoys.value.length > 1 && (
+          <Choice
+            label="Convoy"
+            all="All convoys"
+            value={convoy}
+            options={convoys.value}
+            onChange={(value) => setQuery({ convoy: value })}
+          />
+        )}
+        {(engines.value.length > 1 || engine) && (
+          <Choice
+            label="Engine"
+            all="All engines"
+            value={engine}
+            options={engines.value}
+            onChange={(value) => setQuery({ engine: value })}
+          />
+        )}
+        {(roles.value.length > 0 || role) && (
+          <Choice
+            label="Role"
+            all="All roles"
+            value={role}
+            options={roles.value}
+            onChange={(value) => setQuery({ role: value })}
+          />
+        )}
       </Filters>
       <span class="grow" />
-      <Button kind="first" icon="plus" label="Add a task" onClick={() => (adding.value = true)}><span class="wide">Add a task</span></Button>
+      <Button kind="first" icon="plus" label="Add a task" onClick={() => (adding.value = true)}>
+        <span class="wide">Add a task</span>
+      </Button>
     </>
   );
   return (
     <Page title="Board" tools={tools} whole>
-      {any ? <Columns convoy={convoy} /> : <EmptyState title="The board is empty.">Add a task (<Key keys="n" />), have <a href={pathTo("mayor")}>the mayor</a> make a plan, or bring one: <code>corral plan apply PLAN</code></EmptyState>}
+      {any ? (
+        <Columns convoy={convoy} />
+      ) : (
+        <EmptyState title="The board is empty.">
+          Add a task (<Key keys="n" />
+          ), have <a href={pathTo("mayor")}>the mayor</a> make a plan, or bring one: <code>corral plan apply PLAN</code>
+        </EmptyState>
+      )}
       {adding.value && <OnDemand load={loadAdd} props={{ convoy, onClose: () => (adding.value = false) }} />}
     </Page>
   );
@@ -74,20 +117,52 @@ const live = computed(() => tables.sessions.rows.value.filter((session) => sessi
 
 /** The whole herd in one line: what goes on, what is stuck, what needs somebody. */
 function Glance({ convoy }: { convoy: string }) {
-  const tasks = tables.tasks.rows.value.filter((task) => task.state !== "cancelled" && (!convoy || task.convoy === convoy));
+  const tasks = tables.tasks.rows.value.filter(
+    (task) => task.state !== "cancelled" && (!convoy || task.convoy === convoy),
+  );
   const landed = tasks.filter((task) => task.state === "done").length;
   const spent = tables.costs.row("total:all")?.cost;
   const ready = tables.tasks.rows.value.filter((task) => task.column === "todo").length;
   return (
     <div class="glance">
-      {needed.value > 0 && <a class="tone-red toned" href={pathTo("alerts")}><Icon name="alerts" /><span><strong>{needed.value}</strong> {needed.value === 1 ? "needs" : "need"} you</span></a>}
-      <a class={live.value ? "tone-blue" : "tone-grey"} href={pathTo("sessions")}><StateSign state="running" /><span><strong>{live.value}</strong> at work</span></a>
-      <a class="tone-violet" href={pathTo("queue")}><StateSign state="review" /><span><strong>{tables.queue.ids.value.length}</strong> waiting to land</span></a>
-      <span class="tone-accent across"><StateSign state="todo" /><span><strong>{ready}</strong> waiting to start</span></span>
-      {spent && money(spent) && <a href={pathTo("health")}><strong>{money(spent)}</strong> spent</a>}
+      {needed.value > 0 && (
+        <a class="tone-red toned" href={pathTo("alerts")}>
+          <Icon name="alerts" />
+          <span>
+            <strong>{needed.value}</strong> {needed.value === 1 ? "needs" : "need"} you
+          </span>
+        </a>
+      )}
+      <a class={live.value ? "tone-blue" : "tone-grey"} href={pathTo("sessions")}>
+        <StateSign state="running" />
+        <span>
+          <strong>{live.value}</strong> at work
+        </span>
+      </a>
+      <a class="tone-violet" href={pathTo("queue")}>
+        <StateSign state="review" />
+        <span>
+          <strong>{tables.queue.ids.value.length}</strong> waiting to land
+        </span>
+      </a>
+      <span class="tone-accent across">
+        <StateSign state="todo" />
+        <span>
+          <strong>{ready}</strong> waiting to start
+        </span>
+      </span>
+      {spent && money(spent) && (
+        <a href={pathTo("health")}>
+          <strong>{money(spent)}</strong> spent
+        </a>
+      )}
       <span class="landed" title="of all tasks that are not cancelled">
-        <span class="rail" aria-hidden="true"><span style={{ width: `${tasks.length ? (100 * landed) / tasks.length : 0}%` }} /></span>
-        <span class="number"><strong>{landed}</strong> of {tasks.length} landed</span>
+        <span class="rail" aria-hidden="true">
+          <span style={{ width: `${tasks.length ? (100 * landed) / tasks.length : 0}%` }} />
+        </span>
+        <span class="number">
+          <strong>{landed}</strong> of {tasks.length} landed
+        </span>
       </span>
     </div>
   );

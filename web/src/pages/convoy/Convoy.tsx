@@ -6,8 +6,8 @@ import type { Edge } from "../../lib/layers";
 import { openTask, pathTo } from "../../lib/router";
 import { money } from "../../lib/words";
 import { tables } from "../../live";
-import { Age, Button, Card, EmptyState, Money, Page, TaskLink, toneOf } from "../../ui/parts";
 import { Graph, type Node } from "../../ui/Graph";
+import { Age, Button, Card, EmptyState, Money, Page, TaskLink, toneOf } from "../../ui/parts";
 import { act } from "../../ui/toast";
 import { BranchBadge } from ".";
 import { Progress } from "./Progress";
@@ -16,15 +16,42 @@ import { Report } from "./Report";
 export function Convoy({ id, alone }: { id: string; alone: boolean }) {
   const row = tables.convoys.row(id);
   const tasks = useComputed(() => tables.tasks.rows.value.filter((task) => task.convoy === id));
-  if (!row) return <Page title="Convoy"><EmptyState title="There is no such convoy."><a href="/convoy">All convoys</a></EmptyState></Page>;
+  if (!row)
+    return (
+      <Page title="Convoy">
+        <EmptyState title="There is no such convoy.">
+          <a href="/convoy">All convoys</a>
+        </EmptyState>
+      </Page>
+    );
   const edges = tasks.value.flatMap((task) => task.needs.map((need): Edge => [need, task.id]));
   return (
-    <Page title={row.title} tools={<>{!alone && <a href="/convoy">All convoys</a>}<span class="grow" /><Pause id={id} /></>}>
+    <Page
+      title={row.title}
+      tools={
+        <>
+          {!alone && <a href="/convoy">All convoys</a>}
+          <span class="grow" />
+          <Pause id={id} />
+        </>
+      }
+    >
       <div class="stack" data-convoy={id}>
-        <Card title="Branch" tools={<BranchBadge row={row} />}><Branch row={row} /></Card>
+        <Card title="Branch" tools={<BranchBadge row={row} />}>
+          <Branch row={row} />
+        </Card>
         <Card title="What needs what" flush>
           <CriticalPath row={row} />
-          {tasks.value.length ? <Graph label={`Tasks of ${row.title}`} nodes={tasks.value.map(node)} edges={edges} critical={row.critical} /> : <EmptyState title="It has no tasks." />}
+          {tasks.value.length ? (
+            <Graph
+              label={`Tasks of ${row.title}`}
+              nodes={tasks.value.map(node)}
+              edges={edges}
+              critical={row.critical}
+            />
+          ) : (
+            <EmptyState title="It has no tasks." />
+          )}
         </Card>
         <Report id={id} row={row} />
       </div>
@@ -43,7 +70,17 @@ const node = (task: TaskRow): Node => ({
 
 function CriticalPath({ row }: { row: ConvoyRow }) {
   if (row.critical.length < 2) return null;
-  return <p class="small soft chain">The critical path: {row.critical.map((task, at) => <span key={task}>{at > 0 && " → "}<TaskLink id={task} /></span>)}</p>;
+  return (
+    <p class="small soft chain">
+      The critical path:{" "}
+      {row.critical.map((task, at) => (
+        <span key={task}>
+          {at > 0 && " → "}
+          <TaskLink id={task} />
+        </span>
+      ))}
+    </p>
+  );
 }
 
 function Branch({ row }: { row: ConvoyRow }) {
@@ -60,9 +97,26 @@ function Branch({ row }: { row: ConvoyRow }) {
     <div class="stack">
       <Progress row={row} />
       <dl class="branch small">
-        {facts.map(([name, value, exact]) => <div key={name}><dt>{name}</dt><dd class={exact ? "mono" : ""}>{value}</dd></div>)}
-        <div><dt>opened</dt><dd><Age at={row.created_at} /> ago</dd></div>
-        {money(row.cost) && <div><dt>spent</dt><dd><Money cost={row.cost} /></dd></div>}
+        {facts.map(([name, value, exact]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd class={exact ? "mono" : ""}>{value}</dd>
+          </div>
+        ))}
+        <div>
+          <dt>opened</dt>
+          <dd>
+            <Age at={row.created_at} /> ago
+          </dd>
+        </div>
+        {money(row.cost) && (
+          <div>
+            <dt>spent</dt>
+            <dd>
+              <Money cost={row.cost} />
+            </dd>
+          </div>
+        )}
       </dl>
     </div>
   );
@@ -71,8 +125,25 @@ function Branch({ row }: { row: ConvoyRow }) {
 /** Start no sessions of this convoy, or go on. */
 function Pause({ id }: { id: string }) {
   return tables.pauses.row(`sessions:${id}`) ? (
-    <Button kind="first" icon="play" onClick={() => void act("/api/resume", { convoy: id, sessions: true }, "Its sessions are started again")}>Resume</Button>
+    <Button
+      kind="first"
+      icon="play"
+      onClick={() => void act("/api/resume", { convoy: id, sessions: true }, "Its sessions are started again")}
+    >
+      Resume
+    </Button>
   ) : (
-    <Button icon="pause" onClick={() => void act("/api/pause", { convoy: id, sessions: true, reason: "paused on the dashboard" }, "No new sessions of it are started")}>Pause</Button>
+    <Button
+      icon="pause"
+      onClick={() =>
+        void act(
+          "/api/pause",
+          { convoy: id, sessions: true, reason: "paused on the dashboard" },
+          "No new sessions of it are started",
+        )
+      }
+    >
+      Pause
+    </Button>
   );
 }

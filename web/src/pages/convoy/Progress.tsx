@@ -12,11 +12,27 @@ export function Progress({ row }: { row: ConvoyRow }) {
   if (!all) return <span class="soft">no tasks</span>;
   return (
     <div>
-      <div class="progress" role="img" aria-label={`${plural(all, "task")}: ${parts.map(([name, number]) => `${number} ${name}`).join(", ")}`}>
-        {parts.map(([name, number]) => <span key={name} class={`tone-${toneOf(name)}`} style={{ flexGrow: String(number) }} title={`${number} ${name}`} />)}
+      <div
+        class="progress"
+        role="img"
+        aria-label={`${plural(all, "task")}: ${parts.map(([name, number]) => `${number} ${name}`).join(", ")}`}
+      >
+        {parts.map(([name, number]) => (
+          <span
+            key={name}
+            class={`tone-${toneOf(name)}`}
+            style={{ flexGrow: String(number) }}
+            title={`${number} ${name}`}
+          />
+        ))}
       </div>
       <ul class="legend across wrap small">
-        {parts.map(([name, number]) => <li key={name} class={`across tone-${toneOf(name)}`}><span class="dot" />{number} {name}</li>)}
+        {parts.map(([name, number]) => (
+          <li key={name} class={`across tone-${toneOf(name)}`}>
+            <span class="dot" />
+            {number} {name}
+          </li>
+        ))}
       </ul>
     </div>
   );

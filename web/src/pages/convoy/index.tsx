@@ -1,8 +1,8 @@
 /** Convoys: each with its graph, its critical path, its branch, and what it has come to. */
 
 import type { ConvoyRow } from "../../api/rows";
-import { tables } from "../../live";
 import { pathTo } from "../../lib/router";
+import { tables } from "../../live";
 import type { PageProps } from "../../shell/pages";
 import { Age, Badge, Card, EmptyState, Money, Page } from "../../ui/parts";
 import { Convoy } from "./Convoy";
@@ -16,8 +16,16 @@ export default function Convoys({ rest }: PageProps) {
   if (id !== undefined) return <Convoy key={id} id={id} alone={only !== undefined} />;
   return (
     <Page title="Convoys">
-      {convoys.length === 0 && <EmptyState title="There is no convoy yet.">A plan makes one: <code>corral plan apply PLAN</code></EmptyState>}
-      <div class="stack">{[...convoys].reverse().map((row) => <Summary key={row.id} row={row} />)}</div>
+      {convoys.length === 0 && (
+        <EmptyState title="There is no convoy yet.">
+          A plan makes one: <code>corral plan apply PLAN</code>
+        </EmptyState>
+      )}
+      <div class="stack">
+        {[...convoys].reverse().map((row) => (
+          <Summary key={row.id} row={row} />
+        ))}
+      </div>
     </Page>
   );
 }
@@ -29,7 +37,9 @@ function Summary({ row }: { row: ConvoyRow }) {
         <Progress row={row} />
         <div class="across wrap small soft">
           <span class="mono">{row.branch}</span>
-          <span>opened <Age at={row.created_at} /> ago</span>
+          <span>
+            opened <Age at={row.created_at} /> ago
+          </span>
           <Money cost={row.cost} />
         </div>
       </div>
@@ -38,14 +48,35 @@ function Summary({ row }: { row: ConvoyRow }) {
 }
 
 /** How all of it came to the branch that it is made for. */
-const FINISHED: Record<string, string> = { left: "all landed, on its own branch", fast_forwarded: "fast-forwarded", asked: "in a pull request" };
+const FINISHED: Record<string, string> = {
+  left: "all landed, on its own branch",
+  fast_forwarded: "fast-forwarded",
+  asked: "in a pull request",
+};
 
 export function BranchBadge({ row }: { row: ConvoyRow }) {
-  const left = Object.entries(row.tasks).some(([name, number]) => number > 0 && name !== "done" && name !== "cancelled");
-  if (row.finished && !left) return <Badge tone="green" title={row.finished_commit}>{FINISHED[row.finished] ?? row.finished}</Badge>;
+  const left = Object.entries(row.tasks).some(
+    ([name, number]) => number > 0 && name !== "done" && name !== "cancelled",
+  );
+  if (row.finished && !left)
+    return (
+      <Badge tone="green" title={row.finished_commit}>
+        {FINISHED[row.finished] ?? row.finished}
+      </Badge>
+    );
   const pause = tables.pauses.row(`sessions:${row.id}`);
-  if (pause) return <Badge tone="amber" title={pause.reason}>paused: no sessions start</Badge>;
-  if (row.paused) return <Badge tone="amber" title={row.paused}>paused: nothing lands</Badge>;
+  if (pause)
+    return (
+      <Badge tone="amber" title={pause.reason}>
+        paused: no sessions start
+      </Badge>
+    );
+  if (row.paused)
+    return (
+      <Badge tone="amber" title={row.paused}>
+        paused: nothing lands
+      </Badge>
+    );
   if (row.landing) return <Badge tone="violet">lands {row.landing}</Badge>;
   return <Badge tone={row.landed ? "blue" : "grey"}>{row.landed ? `${row.landed} landed` : "nothing landed"}</Badge>;
 }

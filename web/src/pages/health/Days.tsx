@@ -15,13 +15,23 @@ export function Days({ rows, budget }: { rows: readonly CostRow[]; budget: numbe
   return (
     <figure>
       <h3>By day{budget > 0 && `, of $${budget.toFixed(2)}`}</h3>
-      <svg class="days" width={MOST * WIDE} height={HIGH + 16} role="img" aria-label={days.map((day) => `${day.name}: ${money(day.cost) || "nothing"}`).join(", ")}>
+      <svg
+        class="days"
+        width={MOST * WIDE}
+        height={HIGH + 16}
+        role="img"
+        aria-label={days.map((day) => `${day.name}: ${money(day.cost) || "nothing"}`).join(", ")}
+      >
         {days.map((day, at) => {
           const y = place(day.cost.usd ?? 0);
           return (
             <g key={day.name}>
-              <rect x={at * WIDE + 2} y={Math.min(y, HIGH - 1)} width={WIDE - 6} height={Math.max(1, HIGH - y)} rx="2"><title>{`${day.name}: ${money(day.cost)}`}</title></rect>
-              <text x={at * WIDE + WIDE / 2 - 1} y={HIGH + 12} text-anchor="middle">{day.name.slice(-2)}</text>
+              <rect x={at * WIDE + 2} y={Math.min(y, HIGH - 1)} width={WIDE - 6} height={Math.max(1, HIGH - y)} rx="2">
+                <title>{`${day.name}: ${money(day.cost)}`}</title>
+              </rect>
+              <text x={at * WIDE + WIDE / 2 - 1} y={HIGH + 12} text-anchor="middle">
+                {day.name.slice(-2)}
+              </text>
             </g>
           );
         })}

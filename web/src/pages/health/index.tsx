@@ -2,12 +2,12 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { get, type Answer } from "../../api/client";
+import { type Answer, get } from "../../api/client";
 import type { CostRow, JobRow, LeaseRow, LimitRow } from "../../api/rows";
-import { store, tables } from "../../live";
-import type { PageProps } from "../../shell/pages";
 import { now } from "../../lib/clock";
 import { bytes, count, money, plural, span } from "../../lib/words";
+import { store, tables } from "../../live";
+import type { PageProps } from "../../shell/pages";
 import { Age, AsNow, Badge, Button, Card, EmptyState, Money, Page, StateBadge } from "../../ui/parts";
 import { act, complain } from "../../ui/toast";
 import { Days } from "./Days";
@@ -18,15 +18,31 @@ type Health = Answer<"/api/health">;
 export default function HealthPage(_: PageProps) {
   const health = useHealth();
   return (
-    <Page title="Health" tools={<><span class="grow" /><Pause /></>}>
+    <Page
+      title="Health"
+      tools={
+        <>
+          <span class="grow" />
+          <Pause />
+        </>
+      }
+    >
       <AsNow>Roles, slots, engines and the log are</AsNow>
       <div class="health">
         <Card title="Roles">{health ? <Roles health={health} /> : "…"}</Card>
         <Card title="Slots">{health ? <Slots health={health} /> : "…"}</Card>
-        <Card title="Rate limits"><Limits /></Card>
-        <Card title="Cost"><Costs budget={health?.day_usd ?? 0} /></Card>
-        <Card title="Jobs" flush><Jobs /></Card>
-        <Card title="Leases" flush><Leases /></Card>
+        <Card title="Rate limits">
+          <Limits />
+        </Card>
+        <Card title="Cost">
+          <Costs budget={health?.day_usd ?? 0} />
+        </Card>
+        <Card title="Jobs" flush>
+          <Jobs />
+        </Card>
+        <Card title="Leases" flush>
+          <Leases />
+        </Card>
         <Card title="The log">{health ? <Log health={health} /> : "…"}</Card>
         <Card title="Engines">{health ? <Engines health={health} /> : "…"}</Card>
       </div>
@@ -56,14 +72,30 @@ function useHealth(): Health | null {
 function Pause() {
   const paused = tables.pauses.row("sessions:");
   return paused ? (
-    <Button kind="first" icon="play" onClick={() => void act("/api/resume", { sessions: true }, "Sessions are started again")}>Start sessions again</Button>
+    <Button
+      kind="first"
+      icon="play"
+      onClick={() => void act("/api/resume", { sessions: true }, "Sessions are started again")}
+    >
+      Start sessions again
+    </Button>
   ) : (
-    <Button icon="pause" onClick={() => void act("/api/pause", { sessions: true, reason: "paused on the dashboard" }, "No new sessions are started")}>Pause everything</Button>
+    <Button
+      icon="pause"
+      onClick={() =>
+        void act("/api/pause", { sessions: true, reason: "paused on the dashboard" }, "No new sessions are started")
+      }
+    >
+      Pause everything
+    </Button>
   );
 }
 
 const Line = ({ name, children }: { name: ComponentChildren; children: ComponentChildren }) => (
-  <li class="across fact"><span class="grow cut">{name}</span><span class="number">{children}</span></li>
+  <li class="across fact">
+    <span class="grow cut">{name}</span>
+    <span class="number">{children}</span>
+  </li>
 );
 
 const ROLES: Record<string, string> = {
@@ -76,7 +108,14 @@ const ROLES: Record<string, string> = {
 const Roles = ({ health }: { health: Health }) => (
   <ul>
     {health.roles.map((role) => (
-      <Line key={role.name} name={<>{role.name} <span class="faint small">{ROLES[role.name]}</span></>}>
+      <Line
+        key={role.name}
+        name={
+          <>
+            {role.name} <span class="faint small">{ROLES[role.name]}</span>
+          </>
+        }
+      >
         <StateBadge tone={role.runs ? "green" : "amber"} state={role.runs ? "runs" : "does not run"} />
       </Line>
     ))}
@@ -88,7 +127,9 @@ function Slots({ health }: { health: Health }) {
   return (
     <ul class="stack tight">
       <Meter name="sessions at once" used={running("")} of={health.slots} />
-      {Object.entries(health.pools).map(([pool, most]) => <Meter key={pool} name={`in ${pool}`} used={running(pool)} of={most} />)}
+      {Object.entries(health.pools).map(([pool, most]) => (
+        <Meter key={pool} name={`in ${pool}`} used={running(pool)} of={most} />
+      ))}
       <Line name="kept for urgent tasks">{health.reserve}</Line>
       <Line name="check runs at once">{health.check_slots || "as many as help"}</Line>
     </ul>
@@ -97,8 +138,20 @@ function Slots({ health }: { health: Health }) {
 
 const Meter = ({ name, used, of }: { name: string; used: number; of: number }) => (
   <li>
-    <div class="across fact"><span class="grow">{name}</span><span class="number">{used} of {of}</span></div>
-    <div class={`meter ${used >= of ? "tone-amber" : ""}`} role="meter" aria-label={name} aria-valuemin={0} aria-valuemax={of} aria-valuenow={used}>
+    <div class="across fact">
+      <span class="grow">{name}</span>
+      <span class="number">
+        {used} of {of}
+      </span>
+    </div>
+    <div
+      class={`meter ${used >= of ? "tone-amber" : ""}`}
+      role="meter"
+      aria-label={name}
+      aria-valuemin={0}
+      aria-valuemax={of}
+      aria-valuenow={used}
+    >
       <span style={{ width: `${of ? Math.min(100, (100 * used) / of) : 0}%` }} />
     </div>
   </li>
@@ -107,7 +160,13 @@ const Meter = ({ name, used, of }: { name: string; used: number; of: number }) =
 function Limits() {
   const limits = tables.limits.rows.value;
   if (!limits.length) return <EmptyState title="No limit was met." />;
-  return <ul class="stack tight">{limits.map((limit) => <Limit key={limit.id} limit={limit} />)}</ul>;
+  return (
+    <ul class="stack tight">
+      {limits.map((limit) => (
+        <Limit key={limit.id} limit={limit} />
+      ))}
+    </ul>
+  );
 }
 
 function Limit({ limit }: { limit: LimitRow }) {
@@ -118,10 +177,16 @@ function Limit({ limit }: { limit: LimitRow }) {
         <strong class="mono">{limit.id}</strong>
         {left > 0 ? <Badge tone="amber">rests for {span(left)}</Badge> : <Badge tone="green">open</Badge>}
         <span class="grow" />
-        <span class="small soft number">{limit.running} running{limit.allowed > 0 && `, ${Math.floor(limit.allowed)} allowed`}</span>
+        <span class="small soft number">
+          {limit.running} running{limit.allowed > 0 && `, ${Math.floor(limit.allowed)} allowed`}
+        </span>
       </div>
       {limit.text && <div class="small soft prose">{limit.text}</div>}
-      {limit.limited_at > 0 && <div class="small faint">limited <Age at={limit.limited_at} /> ago{limit.strikes > 0 && `, ${plural(limit.strikes, "time")} in a row`}</div>}
+      {limit.limited_at > 0 && (
+        <div class="small faint">
+          limited <Age at={limit.limited_at} /> ago{limit.strikes > 0 && `, ${plural(limit.strikes, "time")} in a row`}
+        </div>
+      )}
     </li>
   );
 }
@@ -135,11 +200,20 @@ function Costs({ budget }: { budget: number }) {
     <div class="stack">
       <div class="across wrap">
         <span class="total number">{money(total.cost) || "$0.00"}</span>
-        <span class="soft small">{plural(total.sessions, "session")}, {count((total.cost.fresh ?? 0) + (total.cost.cached ?? 0))} tokens in, {count(total.cost.output ?? 0)} out</span>
+        <span class="soft small">
+          {plural(total.sessions, "session")}, {count((total.cost.fresh ?? 0) + (total.cost.cached ?? 0))} tokens in,{" "}
+          {count(total.cost.output ?? 0)} out
+        </span>
       </div>
-      {(total.cost.unpriced ?? 0) > 0 && <div class="small tone-amber notice-line">{count(total.cost.unpriced ?? 0)} tokens have no known price: set one in [budget] prices.</div>}
+      {(total.cost.unpriced ?? 0) > 0 && (
+        <div class="small tone-amber notice-line">
+          {count(total.cost.unpriced ?? 0)} tokens have no known price: set one in [budget] prices.
+        </div>
+      )}
       <Days rows={of("day")} budget={budget} />
-      {(["engine", "model"] as const).map((kind) => <Spent key={kind} kind={kind} rows={of(kind)} />)}
+      {(["engine", "model"] as const).map((kind) => (
+        <Spent key={kind} kind={kind} rows={of(kind)} />
+      ))}
     </div>
   );
 }
@@ -147,20 +221,30 @@ function Costs({ budget }: { budget: number }) {
 const Spent = ({ kind, rows }: { kind: string; rows: readonly CostRow[] }) => (
   <div>
     <h3>By {kind}</h3>
-    <ul>{rows.map((row) => <Line key={row.id} name={<span class="mono">{row.name || "not told"}</span>}><span class="small faint">{plural(row.sessions, "session")} </span><Money cost={row.cost} /></Line>)}</ul>
+    <ul>
+      {rows.map((row) => (
+        <Line key={row.id} name={<span class="mono">{row.name || "not told"}</span>}>
+          <span class="small faint">{plural(row.sessions, "session")} </span>
+          <Money cost={row.cost} />
+        </Line>
+      ))}
+    </ul>
   </div>
 );
 
 function Jobs() {
   const jobs = tables.jobs.rows.value;
-  if (!jobs.length) return <EmptyState title="No job has run yet.">The deacon runs them: corral up, or corral deacon run.</EmptyState>;
+  if (!jobs.length)
+    return <EmptyState title="No job has run yet.">The deacon runs them: corral up, or corral deacon run.</EmptyState>;
   return (
     <ul>
       {jobs.map((job: JobRow) => (
         <li key={job.id} class="across fact padded" data-job={job.id}>
           <span class="grow cut">{job.id}</span>
           <span class="small soft number">{job.found ? `${job.found} found, ${job.done} done` : "nothing to do"}</span>
-          <span class="ago small faint"><Age at={job.ran_at} title="last ran" /> ago</span>
+          <span class="ago small faint">
+            <Age at={job.ran_at} title="last ran" /> ago
+          </span>
         </li>
       ))}
     </ul>
@@ -176,7 +260,9 @@ function Leases() {
         <li key={lease.id} class="across fact padded">
           <span class="grow cut mono">{lease.id}</span>
           <span class="small soft cut">{lease.holder}</span>
-          <span class="ago small">{lease.expires_at > now.value ? `${span(lease.expires_at - now.value)} left` : "lapsed"}</span>
+          <span class="ago small">
+            {lease.expires_at > now.value ? `${span(lease.expires_at - now.value)} left` : "lapsed"}
+          </span>
         </li>
       ))}
     </ul>
@@ -188,12 +274,25 @@ const Log = ({ health }: { health: Health }) => (
     <Line name="events">{count(store.newest.value)}</Line>
     <Line name="size">{bytes(health.store_bytes)}</Line>
     <Line name="pages and programs that listen">{health.streams}</Line>
-    <Line name="its name"><span class="mono small">{store.log.value.slice(0, 12)}</span></Line>
+    <Line name="its name">
+      <span class="mono small">{store.log.value.slice(0, 12)}</span>
+    </Line>
   </ul>
 );
 
 function Engines({ health }: { health: Health }) {
   const profiles = Object.entries(health.engines);
-  if (!profiles.length) return <EmptyState title="No engine is configured.">Describe one in .corral/config.toml: [engine.default]</EmptyState>;
-  return <ul>{profiles.map(([name, type]) => <Line key={name} name={<span class="mono">{name}</span>}>{type}</Line>)}</ul>;
+  if (!profiles.length)
+    return (
+      <EmptyState title="No engine is configured.">Describe one in .corral/config.toml: [engine.default]</EmptyState>
+    );
+  return (
+    <ul>
+      {profiles.map(([name, type]) => (
+        <Line key={name} name={<span class="mono">{name}</span>}>
+          {type}
+        </Line>
+      ))}
+    </ul>
+  );
 }

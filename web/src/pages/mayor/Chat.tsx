@@ -1,11 +1,11 @@
 /** What was said, from both sides, and a place to say more. */
 
-import type { MayorRow } from "../../api/rows";
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { MayorRow } from "../../api/rows";
 import { now } from "../../lib/clock";
-import { plural } from "../../lib/words";
 import { useKeys } from "../../lib/keys";
+import { plural } from "../../lib/words";
 import { Age, Badge, Button, Money, TaskLink } from "../../ui/parts";
 import { act } from "../../ui/toast";
 import type { Conversation } from ".";
@@ -32,20 +32,52 @@ export function Chat({ row, talk, current }: { row: MayorRow; talk: Conversation
   return (
     <section class="chat" aria-label="Talk">
       <div ref={box} class="said" role="log" aria-label="What was said" tabIndex={0} onScroll={scrolled}>
-        {!said.some((one) => one.cause === "goal") && <Bubble mine who="the goal" at={row.started_at}><div class="prose">{talk.goal}</div></Bubble>}
-        {said.map((one) => (one.kind === "asked" ? <Asked key={one.seq} one={one} /> : <Answered key={one.seq} one={one} engine={row.engine} />))}
+        {!said.some((one) => one.cause === "goal") && (
+          <Bubble mine who="the goal" at={row.started_at}>
+            <div class="prose">{talk.goal}</div>
+          </Bubble>
+        )}
+        {said.map((one) =>
+          one.kind === "asked" ? (
+            <Asked key={one.seq} one={one} />
+          ) : (
+            <Answered key={one.seq} one={one} engine={row.engine} />
+          ),
+        )}
         <Now row={row} current={current} />
       </div>
       {current && !over(row) && <Composer row={row} />}
-      {!current && <p class="small soft earlier">This is an earlier conversation. <a href="/mayor">To the newest</a></p>}
+      {!current && (
+        <p class="small soft earlier">
+          This is an earlier conversation. <a href="/mayor">To the newest</a>
+        </p>
+      )}
     </section>
   );
 }
 
-function Bubble({ mine, who, at, more, children }: { mine?: boolean; who: string; at: number; more?: ComponentChildren; children: ComponentChildren }) {
+function Bubble({
+  mine,
+  who,
+  at,
+  more,
+  children,
+}: {
+  mine?: boolean;
+  who: string;
+  at: number;
+  more?: ComponentChildren;
+  children: ComponentChildren;
+}) {
   return (
     <article class={mine ? "bubble mine" : "bubble"}>
-      <header class="small soft across"><strong class="cut">{who}</strong>{more}<span class="faint"><Age at={at} /></span></header>
+      <header class="small soft across">
+        <strong class="cut">{who}</strong>
+        {more}
+        <span class="faint">
+          <Age at={at} />
+        </span>
+      </header>
       {children}
     </article>
   );
@@ -53,20 +85,48 @@ function Bubble({ mine, who, at, more, children }: { mine?: boolean; who: string
 
 /** A question: a person's words, or what Corral itself asks. */
 function Asked({ one }: { one: Spoken }) {
-  if (one.cause === "goal") return <Bubble mine who={one.actor} at={one.at} more="the goal"><div class="prose">{one.text}</div></Bubble>;
-  if (one.words) return <Bubble mine who={one.actor} at={one.at} more={one.cause === "again" && <Badge tone="amber">asked again</Badge>}><div class="prose">{one.words}</div></Bubble>;
-  const title = one.cause === "wrong" ? "Sent back with what is wrong with it" : one.cause === "failure" ? "A task has failed for good: what now?" : "Asked again";
+  if (one.cause === "goal")
+    return (
+      <Bubble mine who={one.actor} at={one.at} more="the goal">
+        <div class="prose">{one.text}</div>
+      </Bubble>
+    );
+  if (one.words)
+    return (
+      <Bubble mine who={one.actor} at={one.at} more={one.cause === "again" && <Badge tone="amber">asked again</Badge>}>
+        <div class="prose">{one.words}</div>
+      </Bubble>
+    );
+  const title =
+    one.cause === "wrong"
+      ? "Sent back with what is wrong with it"
+      : one.cause === "failure"
+        ? "A task has failed for good: what now?"
+        : "Asked again";
   return (
     <details class="aside small">
-      <summary>{title} <span class="faint"><Age at={one.at} /></span></summary>
-      {one.task && <p>About <TaskLink id={one.task} /></p>}
+      <summary>
+        {title}{" "}
+        <span class="faint">
+          <Age at={one.at} />
+        </span>
+      </summary>
+      {one.task && (
+        <p>
+          About <TaskLink id={one.task} />
+        </p>
+      )}
       <pre class="asis">{one.text}</pre>
     </details>
   );
 }
 
 const TROUBLES: Record<string, string> = {
-  interrupted: "interrupted", stopped: "stopped", auth: "not logged in", over_budget: "the budget is used up", crash: "the engine crashed",
+  interrupted: "interrupted",
+  stopped: "stopped",
+  auth: "not logged in",
+  over_budget: "the budget is used up",
+  crash: "the engine crashed",
 };
 
 function Answered({ one, engine }: { one: Spoken; engine: string }) {
@@ -75,11 +135,26 @@ function Answered({ one, engine }: { one: Spoken; engine: string }) {
   const wrote = one.wrote ?? [];
   const tone = one.trouble || problems.length ? "amber" : "violet";
   return (
-    <Bubble who={engine} at={one.at} more={<>{one.trouble && <Badge tone="red">{TROUBLES[one.trouble] ?? one.trouble}</Badge>}{one.cost && <Money cost={one.cost} />}</>}>
+    <Bubble
+      who={engine}
+      at={one.at}
+      more={
+        <>
+          {one.trouble && <Badge tone="red">{TROUBLES[one.trouble] ?? one.trouble}</Badge>}
+          {one.cost && <Money cost={one.cost} />}
+        </>
+      }
+    >
       {words && <div class="prose">{words}</div>}
       {plan && (
         <details class="asis-plan">
-          <summary><Badge tone={tone}>{tasks ? `a plan: ${plural(tasks, "task")}` : "a change"}{cancels > 0 && `, ${cancels} cancelled`}</Badge> <span class="small soft">as it was written</span></summary>
+          <summary>
+            <Badge tone={tone}>
+              {tasks ? `a plan: ${plural(tasks, "task")}` : "a change"}
+              {cancels > 0 && `, ${cancels} cancelled`}
+            </Badge>{" "}
+            <span class="small soft">as it was written</span>
+          </summary>
           <pre class="asis">{plan}</pre>
         </details>
       )}
@@ -87,10 +162,21 @@ function Answered({ one, engine }: { one: Spoken; engine: string }) {
       {problems.length > 0 && (
         <div class="problems tone-amber small">
           <strong>It cannot be used:</strong>
-          <ul>{problems.map((problem, at) => <li key={at} class="prose">{problem}</li>)}</ul>
+          <ul>
+            {problems.map((problem, at) => (
+              <li key={at} class="prose">
+                {problem}
+              </li>
+            ))}
+          </ul>
         </div>
       )}
-      {wrote.length > 0 && <div class="problems tone-red small"><strong>It changed files, which it must not. They are kept, and not used:</strong> <span class="mono">{wrote.join("  ")}</span></div>}
+      {wrote.length > 0 && (
+        <div class="problems tone-red small">
+          <strong>It changed files, which it must not. They are kept, and not used:</strong>{" "}
+          <span class="mono">{wrote.join("  ")}</span>
+        </div>
+      )}
     </Bubble>
   );
 }
@@ -101,19 +187,41 @@ function Now({ row, current }: { row: MayorRow; current: boolean }) {
     const slow = now.value - row.changed_at > SLOW_MS;
     return (
       <div class="thinking small soft across wrap" role="status">
-        <span class="dots" aria-hidden="true"><i /><i /><i /></span>
-        <span>{row.engine} thinks, for <Age at={row.changed_at} /></span>
+        <span class="dots" aria-hidden="true">
+          <i />
+          <i />
+          <i />
+        </span>
+        <span>
+          {row.engine} thinks, for <Age at={row.changed_at} />
+        </span>
         {current && slow && <GoOn label="Nobody waits for it? Go on" />}
       </div>
     );
   }
-  if (row.state === "open") return <div class="ended tone-amber small across wrap"><span class="grow prose">{row.reason || "The next question is about to be put."}</span>{current && row.reason && <GoOn label="Go on" />}</div>;
-  if (over(row)) return <div class="ended tone-grey small prose">{row.state === "stopped" ? "Stopped" : "It gave up"}{row.reason && `: ${row.reason}`}</div>;
+  if (row.state === "open")
+    return (
+      <div class="ended tone-amber small across wrap">
+        <span class="grow prose">{row.reason || "The next question is about to be put."}</span>
+        {current && row.reason && <GoOn label="Go on" />}
+      </div>
+    );
+  if (over(row))
+    return (
+      <div class="ended tone-grey small prose">
+        {row.state === "stopped" ? "Stopped" : "It gave up"}
+        {row.reason && `: ${row.reason}`}
+      </div>
+    );
   if (row.reason) return <div class="ended tone-amber small prose">{row.reason}</div>;
   return null;
 }
 
-const GoOn = ({ label }: { label: string }) => <Button icon="play" onClick={() => void act("/api/mayor/start", {}, "The conversation goes on")}>{label}</Button>;
+const GoOn = ({ label }: { label: string }) => (
+  <Button icon="play" onClick={() => void act("/api/mayor/start", {}, "The conversation goes on")}>
+    {label}
+  </Button>
+);
 
 function Composer({ row }: { row: MayorRow }) {
   const [text, setText] = useState("");
@@ -131,11 +239,38 @@ function Composer({ row }: { row: MayorRow }) {
     event.preventDefault();
     void send();
   };
-  const hint = busy(row) ? "It is thinking: what you write can be sent when it has answered" : row.pending ? "Ask about the plan, or say what is to change" : "Ask, or say what else is to be done";
+  const hint = busy(row)
+    ? "It is thinking: what you write can be sent when it has answered"
+    : row.pending
+      ? "Ask about the plan, or say what is to change"
+      : "Ask, or say what else is to be done";
   return (
-    <form class="composer" onSubmit={(event) => { event.preventDefault(); void send(); }}>
-      <textarea id={COMPOSER} class="input grow" rows={2} aria-label="Say something to the mayor" placeholder={hint} value={text} onInput={(event) => setText(event.currentTarget.value)} onKeyDown={press} />
-      <Button type="submit" kind="first" icon="send" disabled={!ready} title="Enter sends, Shift Enter makes a new line">{sending ? "Sending …" : "Send"}</Button>
+    <form
+      class="composer"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send();
+      }}
+    >
+      <textarea
+        id={COMPOSER}
+        class="input grow"
+        rows={2}
+        aria-label="Say something to the mayor"
+        placeholder={hint}
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+        onKeyDown={press}
+      />
+      <Button
+        type="submit"
+        kind="first"
+        icon="send"
+        disabled={!ready}
+        title="Enter sends, Shift Enter makes a new line"
+      >
+        {sending ? "Sending …" : "Send"}
+      </Button>
     </form>
   );
 }

@@ -1,7 +1,7 @@
 /** End a conversation and its engine. */
 
-import type { MayorRow } from "../../api/rows";
 import { useState } from "preact/hooks";
+import type { MayorRow } from "../../api/rows";
 import { Button, Dialog, Field } from "../../ui/parts";
 import { act } from "../../ui/toast";
 
@@ -14,13 +14,27 @@ export function Ending({ row }: { row: MayorRow }) {
   };
   return (
     <>
-      <Button kind="quiet" icon="stop" onClick={() => setAsking(true)}>Stop …</Button>
+      <Button kind="quiet" icon="stop" onClick={() => setAsking(true)}>
+        Stop …
+      </Button>
       {asking && (
         <Dialog title="Stop the conversation" onClose={() => setAsking(false)}>
           <form class="fill" onSubmit={(event) => void stop(event)}>
-            <p>{row.state === "asking" ? "The engine is ended, and the conversation is over." : "The conversation is over."} What is on the board stays there.</p>
-            <Field label="Why, in one line (may be empty)"><input class="input" autofocus value={reason} onInput={(event) => setReason(event.currentTarget.value)} /></Field>
-            <div class="foot"><Button onClick={() => setAsking(false)}>Not now</Button><Button type="submit" kind="danger">Stop it</Button></div>
+            <p>
+              {row.state === "asking"
+                ? "The engine is ended, and the conversation is over."
+                : "The conversation is over."}{" "}
+              What is on the board stays there.
+            </p>
+            <Field label="Why, in one line (may be empty)">
+              <input class="input" autofocus value={reason} onInput={(event) => setReason(event.currentTarget.value)} />
+            </Field>
+            <div class="foot">
+              <Button onClick={() => setAsking(false)}>Not now</Button>
+              <Button type="submit" kind="danger">
+                Stop it
+              </Button>
+            </div>
           </form>
         </Dialog>
       )}

@@ -1,8 +1,8 @@
 /** Begin: a goal, and who makes the plan. */
 
-import type { MayorRow } from "../../api/rows";
 import { useEffect, useState } from "preact/hooks";
 import { get } from "../../api/client";
+import type { MayorRow } from "../../api/rows";
 import { go, pathTo } from "../../lib/router";
 import { Button, EmptyState, Field } from "../../ui/parts";
 import { act, complain } from "../../ui/toast";
@@ -22,8 +22,18 @@ export function Start({ newest }: { newest: MayorRow | undefined }) {
     );
     return () => asking.abort();
   }, []);
-  if (unsettled(newest)) return <EmptyState title="One conversation at a time."><a href={pathTo("mayor")}>{newest!.id} is not settled</a>: approve or reject its plan, or stop it.</EmptyState>;
-  if (engines && !Object.keys(engines).length) return <EmptyState title="No engine is configured that could make a plan.">Describe one in .corral/config.toml: <code>[engine.default]</code></EmptyState>;
+  if (unsettled(newest))
+    return (
+      <EmptyState title="One conversation at a time.">
+        <a href={pathTo("mayor")}>{newest!.id} is not settled</a>: approve or reject its plan, or stop it.
+      </EmptyState>
+    );
+  if (engines && !Object.keys(engines).length)
+    return (
+      <EmptyState title="No engine is configured that could make a plan.">
+        Describe one in .corral/config.toml: <code>[engine.default]</code>
+      </EmptyState>
+    );
   const start = async (event: Event) => {
     event.preventDefault();
     setSending(true);
@@ -37,22 +47,44 @@ export function Start({ newest }: { newest: MayorRow | undefined }) {
       <form class="panel stack" onSubmit={(event) => void start(event)}>
         <div>
           <h2>What is to be done?</h2>
-          <p class="soft">The mayor looks at the repository and makes a plan: tasks, what needs what, and how each is accepted. Nothing runs before you approve it.</p>
+          <p class="soft">
+            The mayor looks at the repository and makes a plan: tasks, what needs what, and how each is accepted.
+            Nothing runs before you approve it.
+          </p>
         </div>
-        <Field label="The goal"><textarea class="input" rows={6} required autofocus placeholder="Say what should be true in the end, and what must not change." value={goal} onInput={(event) => setGoal(event.currentTarget.value)} /></Field>
+        <Field label="The goal">
+          <textarea
+            class="input"
+            rows={6}
+            required
+            autofocus
+            placeholder="Say what should be true in the end, and what must not change."
+            value={goal}
+            onInput={(event) => setGoal(event.currentTarget.value)}
+          />
+        </Field>
         <div class="across wrap fields">
           <Field label="Engine that makes the plan">
             <select class="input" value={engine} onChange={(event) => setEngine(event.currentTarget.value)}>
               <option value="">as configured</option>
-              {Object.entries(engines ?? {}).map(([name, type]) => <option key={name} value={name}>{name === type ? name : `${name} (${type})`}</option>)}
+              {Object.entries(engines ?? {}).map(([name, type]) => (
+                <option key={name} value={name}>
+                  {name === type ? name : `${name} (${type})`}
+                </option>
+              ))}
             </select>
           </Field>
-          <label class="across tick"><input type="checkbox" checked={again} onChange={(event) => setAgain(event.currentTarget.checked)} /> Ask it again when a task fails</label>
+          <label class="across tick">
+            <input type="checkbox" checked={again} onChange={(event) => setAgain(event.currentTarget.checked)} /> Ask it
+            again when a task fails
+          </label>
         </div>
         <div class="across">
           <span class="grow" />
           {newest && <Button onClick={() => go(pathTo("mayor"))}>Not now</Button>}
-          <Button type="submit" kind="first" icon="send" disabled={!goal.trim() || sending}>{sending ? "Asking …" : "Make a plan"}</Button>
+          <Button type="submit" kind="first" icon="send" disabled={!goal.trim() || sending}>
+            {sending ? "Asking …" : "Make a plan"}
+          </Button>
         </div>
       </form>
     </div>

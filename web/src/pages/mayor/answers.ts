@@ -14,8 +14,11 @@ export function written(text: string): Written {
   for (const found of candidates(text)) {
     const plan = read(found.json);
     if (!plan) continue;
-    const words = [text.slice(0, found.from), text.slice(found.to)].map((part) => part.trim()).filter(Boolean).join("\n\n");
-    return { words, plan: JSON.stringify(plan, null, 2), tasks: size(plan["task"]), cancels: size(plan["cancel"]) };
+    const words = [text.slice(0, found.from), text.slice(found.to)]
+      .map((part) => part.trim())
+      .filter(Boolean)
+      .join("\n\n");
+    return { words, plan: JSON.stringify(plan, null, 2), tasks: size(plan.task), cancels: size(plan.cancel) };
   }
   return { words: text.trim(), plan: "", tasks: 0, cancels: 0 };
 }

@@ -1,17 +1,17 @@
 /** The mayor: an engine that makes plans. Talk with it, look at its plan, approve or change it. */
 
-import type { MayorRow } from "../../api/rows";
-import type { PageProps } from "../../shell/pages";
 import { useEffect, useState } from "preact/hooks";
-import { get, type Answer } from "../../api/client";
-import { store, tables } from "../../live";
+import { type Answer, get } from "../../api/client";
+import type { MayorRow } from "../../api/rows";
 import { useKeys } from "../../lib/keys";
 import { go, pathTo, place } from "../../lib/router";
+import { store, tables } from "../../live";
+import type { PageProps } from "../../shell/pages";
 import { Badge, Button, EmptyState, Money, Page } from "../../ui/parts";
 import { complain } from "../../ui/toast";
 import { Chat, focusComposer } from "./Chat";
-import { Plan } from "./Plan";
 import { Ending } from "./Ending";
+import { Plan } from "./Plan";
 import { Start } from "./Start";
 import { over, standing, unsettled } from "./standing";
 import "./mayor.css";
@@ -22,20 +22,38 @@ export default function Mayor({ rest }: PageProps) {
   const rows = tables.mayors.rows.value;
   const newest = rows.at(-1);
   const row = rest[0] ? tables.mayors.row(rest[0]) : newest;
-  const anew = place.value.query["new"] === "1";
-  useKeys([{ keys: "n", label: "A new goal for the mayor", group: "Mayor", run: () => go(pathTo("mayor", [], { new: "1" })) }]);
+  const anew = place.value.query.new === "1";
+  useKeys([
+    { keys: "n", label: "A new goal for the mayor", group: "Mayor", run: () => go(pathTo("mayor", [], { new: "1" })) },
+  ]);
   if (store.seq.value < 0) return <Page title="Mayor" />;
   const tools = (
     <>
       {rows.length > 1 && <Conversations rows={rows} chosen={anew ? "" : (row?.id ?? "")} />}
       <span class="grow" />
       {row && row.id === newest?.id && !over(row) && !anew && <Ending row={row} />}
-      {newest && !anew && !unsettled(newest) && <Button icon="plus" kind={over(newest) ? "first" : "quiet"} onClick={() => go(pathTo("mayor", [], { new: "1" }))}>New goal</Button>}
+      {newest && !anew && !unsettled(newest) && (
+        <Button
+          icon="plus"
+          kind={over(newest) ? "first" : "quiet"}
+          onClick={() => go(pathTo("mayor", [], { new: "1" }))}
+        >
+          New goal
+        </Button>
+      )}
     </>
   );
   return (
     <Page title="Mayor" tools={tools} whole>
-      {anew || !newest ? <Start newest={newest} /> : row ? <Talk key={row.id} row={row} current={row.id === newest.id} /> : <EmptyState title="There is no such conversation."><a href="/mayor">The newest one</a></EmptyState>}
+      {anew || !newest ? (
+        <Start newest={newest} />
+      ) : row ? (
+        <Talk key={row.id} row={row} current={row.id === newest.id} />
+      ) : (
+        <EmptyState title="There is no such conversation.">
+          <a href="/mayor">The newest one</a>
+        </EmptyState>
+      )}
     </Page>
   );
 }
@@ -43,9 +61,18 @@ export default function Mayor({ rest }: PageProps) {
 function Conversations({ rows, chosen }: { rows: readonly MayorRow[]; chosen: string }) {
   const name = (row: MayorRow) => `${row.id}: ${tables.convoys.row(row.convoy)?.title ?? standing(row).word}`;
   return (
-    <select class="input" aria-label="Conversation" value={chosen} onChange={(event) => go(pathTo("mayor", [event.currentTarget.value]))}>
+    <select
+      class="input"
+      aria-label="Conversation"
+      value={chosen}
+      onChange={(event) => go(pathTo("mayor", [event.currentTarget.value]))}
+    >
       {!chosen && <option value="">a new one</option>}
-      {[...rows].reverse().map((row) => <option key={row.id} value={row.id}>{name(row)}</option>)}
+      {[...rows].reverse().map((row) => (
+        <option key={row.id} value={row.id}>
+          {name(row)}
+        </option>
+      ))}
     </select>
   );
 }
@@ -54,10 +81,18 @@ function Standing({ row }: { row: MayorRow }) {
   const { word, tone } = standing(row);
   return (
     <div class="across strip small">
-      <Badge tone={tone} title={row.reason}>{word}</Badge>
-      <span class="soft cut">{row.engine}{row.model && ` · ${row.model}`}{row.replan && " · asked again when a task fails"}</span>
+      <Badge tone={tone} title={row.reason}>
+        {word}
+      </Badge>
+      <span class="soft cut">
+        {row.engine}
+        {row.model && ` · ${row.model}`}
+        {row.replan && " · asked again when a task fails"}
+      </span>
       <span class="grow" />
-      <span class="soft"><Money cost={row.cost} /></span>
+      <span class="soft">
+        <Money cost={row.cost} />
+      </span>
     </div>
   );
 }
@@ -92,8 +127,12 @@ function Talk({ row, current }: { row: MayorRow; current: boolean }) {
       <Standing row={row} />
       {proposal && (
         <div class="sides across" role="group" aria-label="What is shown">
-          <Button kind="quiet" icon="mayor" pressed={side === "talk"} onClick={() => setSide("talk")}>Talk</Button>
-          <Button kind="quiet" icon="convoy" pressed={side === "plan"} onClick={() => setSide("plan")}>Plan{row.pending && <span class="dot tone-violet" />}</Button>
+          <Button kind="quiet" icon="mayor" pressed={side === "talk"} onClick={() => setSide("talk")}>
+            Talk
+          </Button>
+          <Button kind="quiet" icon="convoy" pressed={side === "plan"} onClick={() => setSide("plan")}>
+            Plan{row.pending && <span class="dot tone-violet" />}
+          </Button>
         </div>
       )}
       <Chat row={row} talk={talk} current={current} />

@@ -18,7 +18,11 @@ export function LogLink({ run }: { run: string }) {
     event.preventDefault();
     go(there);
   };
-  return <a class="mono" href={there} onClick={open} title="what it printed">{run}</a>;
+  return (
+    <a class="mono" href={there} onClick={open} title="what it printed">
+      {run}
+    </a>
+  );
 }
 
 export function CheckLog({ run, onClose }: { run: string; onClose: () => void }) {
@@ -45,7 +49,13 @@ export function CheckLog({ run, onClose }: { run: string; onClose: () => void })
       <div class="fill checklog">
         {check && (
           <div class="across wrap">
-            {check.live ? <Button icon="again" onClick={() => setAsked(asked + 1)}>Read again</Button> : <ResultBadge result={check.result} />}
+            {check.live ? (
+              <Button icon="again" onClick={() => setAsked(asked + 1)}>
+                Read again
+              </Button>
+            ) : (
+              <ResultBadge result={check.result} />
+            )}
             <Stack check={check} />
           </div>
         )}
@@ -53,7 +63,11 @@ export function CheckLog({ run, onClose }: { run: string; onClose: () => void })
         <div class="printed ansi" role="log" aria-label={`Output of ${run}`} tabIndex={0}>
           {lines === null && "…"}
           {lines?.length === 0 && "It printed nothing, or its output is not kept any more."}
-          {drawn.map((parts, at) => <div key={at}><AnsiLine pieces={parts} /></div>)}
+          {drawn.map((parts, at) => (
+            <div key={at}>
+              <AnsiLine pieces={parts} />
+            </div>
+          ))}
         </div>
       </div>
     </Dialog>

@@ -21,11 +21,16 @@ export function Figures({ checks, waiting, running }: Props) {
       <Figure name="being checked" value={String(running)} />
       <Figure name="waiting" value={String(waiting)} />
       <Figure name="changes proved in the last hour" value={String(proved)} />
-      <Figure name={`green of the last ${ended.length}`} value={ended.length ? `${Math.round((100 * green.length) / ended.length)} %` : "–"} />
+      <Figure
+        name={`green of the last ${ended.length}`}
+        value={ended.length ? `${Math.round((100 * green.length) / ended.length)} %` : "–"}
+      />
       <Figure name="a run takes" value={run === undefined ? "–" : run < 1000 ? `${Math.round(run)} ms` : span(run)} />
       <div class="figure wide">
         <dt>the last runs, and how long each took</dt>
-        <dd><Bars checks={ended.slice(0, BARS).reverse()} /></dd>
+        <dd>
+          <Bars checks={ended.slice(0, BARS).reverse()} />
+        </dd>
       </div>
     </dl>
   );
@@ -42,10 +47,28 @@ function Bars({ checks }: { checks: readonly CheckRow[] }) {
   const most = Math.max(1, ...checks.map((check) => check.took_ms));
   const reds = checks.filter((check) => check.result === "red").length;
   return (
-    <svg class="bars" viewBox={`0 0 ${BARS * 8} 32`} role="img" aria-label={`${checks.length} runs, ${reds} red`} preserveAspectRatio="xMinYMax meet">
+    <svg
+      class="bars"
+      viewBox={`0 0 ${BARS * 8} 32`}
+      role="img"
+      aria-label={`${checks.length} runs, ${reds} red`}
+      preserveAspectRatio="xMinYMax meet"
+    >
       {checks.map((check, at) => {
         const height = Math.max(3, (30 * check.took_ms) / most);
-        return <rect key={check.id} x={at * 8} y={32 - height} width="6" height={height} rx="1" class={`bar ${check.result}`}><title>{`${check.id}: ${check.result}, ${span(check.took_ms)}`}</title></rect>;
+        return (
+          <rect
+            key={check.id}
+            x={at * 8}
+            y={32 - height}
+            width="6"
+            height={height}
+            rx="1"
+            class={`bar ${check.result}`}
+          >
+            <title>{`${check.id}: ${check.result}, ${span(check.took_ms)}`}</title>
+          </rect>
+        );
       })}
     </svg>
   );

@@ -1,21 +1,22 @@
 /** What is being checked on which predicted state, what waits behind what, and how checks came out. */
 
-import type { PageProps } from "../../shell/pages";
 import { useComputed } from "@preact/signals";
-import { tables } from "../../live";
 import { go, pathTo, place, setQuery } from "../../lib/router";
+import { tables } from "../../live";
+import type { PageProps } from "../../shell/pages";
 import { Button, Card, Choice, EmptyState, Page } from "../../ui/parts";
 import { act } from "../../ui/toast";
-import { Figures } from "./Figures";
 import { CheckLog } from "./CheckLog";
+import { Figures } from "./Figures";
 import { RunningChecks } from "./Running";
 import { Verdicts } from "./Verdicts";
 import { Waiting } from "./Waiting";
 import "./queue.css";
 
 export default function Queue({ rest }: PageProps) {
-  const convoy = place.value.query["convoy"] ?? "";
-  const of = <R extends { convoy: string }>(rows: readonly R[]) => (convoy ? rows.filter((row) => row.convoy === convoy) : rows);
+  const convoy = place.value.query.convoy ?? "";
+  const of = <R extends { convoy: string }>(rows: readonly R[]) =>
+    convoy ? rows.filter((row) => row.convoy === convoy) : rows;
   const checks = of(tables.checks.rows.value);
   const waiting = of(tables.queue.rows.value);
   const convoys = useComputed(() => tables.convoys.rows.value.map((row) => [row.id, row.title] as const));
@@ -26,7 +27,13 @@ export default function Queue({ rest }: PageProps) {
       title="Queue"
       tools={
         <>
-          <Choice label="Convoy" all="All convoys" value={convoy} options={convoys.value} onChange={(value) => setQuery({ convoy: value })} />
+          <Choice
+            label="Convoy"
+            all="All convoys"
+            value={convoy}
+            options={convoys.value}
+            onChange={(value) => setQuery({ convoy: value })}
+          />
           <span class="grow" />
           <Hold convoy={convoy} />
         </>
@@ -35,7 +42,13 @@ export default function Queue({ rest }: PageProps) {
       <div class="stack">
         <Figures checks={over} waiting={waiting.length} running={running.length} />
         <Card title={`Being checked (${running.length})`} flush>
-          {running.length ? <RunningChecks checks={running} /> : <EmptyState title="No check runs.">{waiting.length ? "What waits says why below." : "Work that is handed in appears here."}</EmptyState>}
+          {running.length ? (
+            <RunningChecks checks={running} />
+          ) : (
+            <EmptyState title="No check runs.">
+              {waiting.length ? "What waits says why below." : "Work that is handed in appears here."}
+            </EmptyState>
+          )}
         </Card>
         <Card title={`Waiting to land (${waiting.length})`} flush>
           {waiting.length ? <Waiting rows={waiting} /> : <EmptyState title="Nothing waits." />}
@@ -57,10 +70,23 @@ function Hold({ convoy }: { convoy: string }) {
   return paused ? (
     <>
       <span class="small soft cut">Paused{paused.reason && `: ${paused.reason}`}</span>
-      <Button kind="first" icon="play" onClick={() => void act("/api/resume", { ...body, landing: true }, "Work lands again")}>Land again</Button>
+      <Button
+        kind="first"
+        icon="play"
+        onClick={() => void act("/api/resume", { ...body, landing: true }, "Work lands again")}
+      >
+        Land again
+      </Button>
     </>
   ) : (
-    <Button icon="pause" onClick={() => void act("/api/pause", { ...body, landing: true, reason: "paused on the dashboard" }, "Nothing more lands")}>Pause landing</Button>
+    <Button
+      icon="pause"
+      onClick={() =>
+        void act("/api/pause", { ...body, landing: true, reason: "paused on the dashboard" }, "Nothing more lands")
+      }
+    >
+      Pause landing
+    </Button>
   );
 }
 
@@ -71,7 +97,10 @@ function Flaky() {
     <Card title="Checks that gave two answers on one tree">
       <ul class="stack tight">
         {found.map((one) => (
-          <li key={one.id} class="across"><span class="mono grow cut">{one.id}</span><span class="number soft">{one.times} ×</span></li>
+          <li key={one.id} class="across">
+            <span class="mono grow cut">{one.id}</span>
+            <span class="number soft">{one.times} ×</span>
+          </li>
         ))}
       </ul>
     </Card>

@@ -1,21 +1,34 @@
 /** What the engine itself tells: what the model said, which tools it called, and what came back. */
 
 import { useMemo } from "preact/hooks";
+import type { Answer } from "../../api/client";
 import { revealed } from "../../lib/ansi";
 import { Badge, EmptyState } from "../../ui/parts";
-import type { Answer } from "../../api/client";
-import { stepsOf, type Step } from "./calls";
+import { type Step, stepsOf } from "./calls";
 
 const SHOWN = 200;
 
 export function Calls({ found }: { found: Answer<"/api/sessions/{session}/facts"> | null }) {
-  const steps = useMemo(() => stepsOf(found?.facts ?? []).slice(-SHOWN).reverse(), [found]);
+  const steps = useMemo(
+    () =>
+      stepsOf(found?.facts ?? [])
+        .slice(-SHOWN)
+        .reverse(),
+    [found],
+  );
   if (!found) return <EmptyState title="…" />;
-  if (!found.structured) return <EmptyState title="This engine prints plain text.">What it does is in its output.</EmptyState>;
+  if (!found.structured)
+    return <EmptyState title="This engine prints plain text.">What it does is in its output.</EmptyState>;
   if (!steps.length) return <EmptyState title="It has said and called nothing yet." />;
   return (
     <div class="scroll padded" tabIndex={0} role="region" aria-label="Tool calls, newest first">
-      <ol class="steps">{steps.map((step, at) => <li key={steps.length - at} class={`step ${step.kind}`}><Shown step={step} /></li>)}</ol>
+      <ol class="steps">
+        {steps.map((step, at) => (
+          <li key={steps.length - at} class={`step ${step.kind}`}>
+            <Shown step={step} />
+          </li>
+        ))}
+      </ol>
     </div>
   );
 }
@@ -32,7 +45,12 @@ function Shown({ step }: { step: Step }) {
   }
   const head = (
     <>
-      <Badge tone={step.ok === false ? "red" : step.ok ? "green" : "blue"} title={step.ok === false ? "it failed" : step.ok ? "it went well" : "no answer yet"}>{step.tool}</Badge>
+      <Badge
+        tone={step.ok === false ? "red" : step.ok ? "green" : "blue"}
+        title={step.ok === false ? "it failed" : step.ok ? "it went well" : "no answer yet"}
+      >
+        {step.tool}
+      </Badge>
       <span class="mono cut grow">{revealed(step.what || step.paths.join(" "))}</span>
     </>
   );

@@ -5,7 +5,7 @@ import type { Answer } from "../../api/client";
 import { revealed } from "../../lib/ansi";
 import { plural } from "../../lib/words";
 import { Badge, Button, EmptyState } from "../../ui/parts";
-import { filesOf, type DiffFile } from "./diff";
+import { type DiffFile, filesOf } from "./diff";
 
 const OPEN = 400; // lines of a file that is shown without being asked for
 const SIGNS: Record<string, string> = { added: "+", deleted: "-", same: " ", hunk: "", note: "" };
@@ -22,17 +22,32 @@ export function Diff({ found, again }: { found: Answer<"/api/sessions/{session}/
       <div class="bar">
         <span class="small soft">
           {plural(found.files.length, "file")} <Count added={added} deleted={deleted} />
-          {found.commit && <> · <span class="mono">{found.base.slice(0, 7)}…{found.commit.slice(0, 7)}</span></>}
+          {found.commit && (
+            <>
+              {" "}
+              ·{" "}
+              <span class="mono">
+                {found.base.slice(0, 7)}…{found.commit.slice(0, 7)}
+              </span>
+            </>
+          )}
           {found.uncommitted > 0 && ` · ${plural(found.uncommitted, "file")} not committed`}
         </span>
         <span class="grow" />
-        <Button kind="quiet" icon="again" onClick={again}>Read again</Button>
+        <Button kind="quiet" icon="again" onClick={again}>
+          Read again
+        </Button>
       </div>
       <div class="scroll padded stack" tabIndex={0} role="region" aria-label="Diff">
         {!found.files.length && <EmptyState title="It has changed nothing so far." />}
-        {files.map((file) => <File key={file.path} file={file} />)}
+        {files.map((file) => (
+          <File key={file.path} file={file} />
+        ))}
         {rest.map((file) => (
-          <div key={file.path} class="diff-file across"><span class="mono cut grow">{revealed(file.path)}</span><Count added={file.added ?? 0} deleted={file.deleted ?? 0} /></div>
+          <div key={file.path} class="diff-file across">
+            <span class="mono cut grow">{revealed(file.path)}</span>
+            <Count added={file.added ?? 0} deleted={file.deleted ?? 0} />
+          </div>
         ))}
         {found.cut && <p class="small soft">There is more than is shown here.</p>}
       </div>
@@ -41,7 +56,9 @@ export function Diff({ found, again }: { found: Answer<"/api/sessions/{session}/
 }
 
 const Count = ({ added, deleted }: { added: number; deleted: number }) => (
-  <span class="number small"><span class="plus">+{added}</span> <span class="minus">−{deleted}</span></span>
+  <span class="number small">
+    <span class="plus">+{added}</span> <span class="minus">−{deleted}</span>
+  </span>
 );
 
 function File({ file }: { file: DiffFile }) {
@@ -55,7 +72,12 @@ function File({ file }: { file: DiffFile }) {
       </summary>
       {open && (
         <div class="lines">
-          {file.lines.map((line, at) => <div key={at} class={line.kind}><span class="sign">{SIGNS[line.kind]}</span>{revealed(line.text) || " "}</div>)}
+          {file.lines.map((line, at) => (
+            <div key={at} class={line.kind}>
+              <span class="sign">{SIGNS[line.kind]}</span>
+              {revealed(line.text) || " "}
+            </div>
+          ))}
         </div>
       )}
     </details>

@@ -2,22 +2,28 @@
 
 import { computed, useComputed } from "@preact/signals";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import type { SessionRow } from "../../api/rows";
 import { get } from "../../api/client";
-import { store, tables } from "../../live";
+import type { SessionRow } from "../../api/rows";
 import { useKeys } from "../../lib/keys";
 import { go, pathTo, place, setQuery } from "../../lib/router";
+import { store, tables } from "../../live";
 import { AsNow, EmptyState, Page, StateBadge } from "../../ui/parts";
+import { complain } from "../../ui/toast";
 import { About, Stop } from "./About";
-import { windowOf } from "./calls";
 import { Calls } from "./Calls";
+import { windowOf } from "./calls";
 import { Diff } from "./Diff";
-import { useAsked, useFeed, type Feed } from "./feed";
+import { type Feed, useAsked, useFeed } from "./feed";
 import { Output } from "./Output";
 import { standing } from "./state";
-import { complain } from "../../ui/toast";
 
-const TABS = [["output", "Output"], ["calls", "Calls"], ["diff", "Diff"], ["brief", "Brief"], ["about", "About"]] as const;
+const TABS = [
+  ["output", "Output"],
+  ["calls", "Calls"],
+  ["diff", "Diff"],
+  ["brief", "Brief"],
+  ["about", "About"],
+] as const;
 const STILL = computed(() => 0);
 
 export function One({ id }: { id: string }) {
@@ -32,9 +38,13 @@ export function One({ id }: { id: string }) {
   return (
     <Page title={id}>
       {past !== null ? (
-        <EmptyState title={`There was no session ${id} at this moment.`}>It had not begun, or another one of its task had taken its place.</EmptyState>
+        <EmptyState title={`There was no session ${id} at this moment.`}>
+          It had not begun, or another one of its task had taken its place.
+        </EmptyState>
       ) : (
-        <EmptyState title={known ? `There is no session ${id}.` : "…"}>{known && <a href="/sessions">See all sessions</a>}</EmptyState>
+        <EmptyState title={known ? `There is no session ${id}.` : "…"}>
+          {known && <a href="/sessions">See all sessions</a>}
+        </EmptyState>
       )}
     </Page>
   );
@@ -56,21 +66,38 @@ function useEarlier(id: string, task: string): SessionRow | null | undefined {
 }
 
 function Shown({ session }: { session: SessionRow }) {
-  const tab = TABS.find(([name]) => name === place.value.query["tab"])?.[0] ?? "output";
+  const tab = TABS.find(([name]) => name === place.value.query.tab)?.[0] ?? "output";
   const feed = useFeed(session.id);
   const { word, tone } = standing(session);
   const of = { session: session.id };
   // It goes on when it prints, when its row changes and when it ends.
   const tick = useComputed(() => [feed.version.value, tables.sessions.row(session.id)]);
   const key = `${session.id} ${session.live}`;
-  const facts = useAsked((signal) => get("/api/sessions/{session}/facts", of, { limit: 1000 }, signal), key, tick, 1500);
-  const usage = useAsked((signal) => get("/api/sessions/{session}/usage", of, {}, signal), key, session.live ? tick : STILL, 5000);
-  const why = useAsked((signal) => get("/api/tasks/{task}/why", { task: session.task }, {}, signal), `${key} ${session.verdict}`, STILL, 1000);
+  const facts = useAsked(
+    (signal) => get("/api/sessions/{session}/facts", of, { limit: 1000 }, signal),
+    key,
+    tick,
+    1500,
+  );
+  const usage = useAsked(
+    (signal) => get("/api/sessions/{session}/usage", of, {}, signal),
+    key,
+    session.live ? tick : STILL,
+    5000,
+  );
+  const why = useAsked(
+    (signal) => get("/api/tasks/{task}/why", { task: session.task }, {}, signal),
+    `${key} ${session.verdict}`,
+    STILL,
+    1000,
+  );
   const context = useMemo(() => windowOf(facts.found?.facts ?? []), [facts.found]);
   const calls = facts.found?.structured ? facts.found.facts.filter((fact) => fact.fact === "used").length : 0;
   const title = (
     <>
-      <a class="soft" href="/sessions" aria-label="All sessions">Sessions /</a>
+      <a class="soft" href="/sessions" aria-label="All sessions">
+        Sessions /
+      </a>
       <span class="mono">{session.id}</span>
       <StateBadge state={word} tone={tone} />
       <span class="soft cut heading-title">{session.title}</span>
@@ -87,8 +114,17 @@ function Shown({ session }: { session: SessionRow }) {
         <div class="main">
           <div class="tabs" role="tablist" aria-label="What to show">
             {TABS.map(([name, said]) => (
-              <button key={name} id={`tab-${name}`} role="tab" class={name === "about" ? "narrow" : ""} aria-selected={tab === name} aria-controls="tab-shown" onClick={() => setQuery({ tab: name === "output" ? "" : name })}>
-                {said}{name === "calls" && calls > 0 && <span class="faint number"> {calls}</span>}
+              <button
+                key={name}
+                id={`tab-${name}`}
+                role="tab"
+                class={name === "about" ? "narrow" : ""}
+                aria-selected={tab === name}
+                aria-controls="tab-shown"
+                onClick={() => setQuery({ tab: name === "output" ? "" : name })}
+              >
+                {said}
+                {name === "calls" && calls > 0 && <span class="faint number"> {calls}</span>}
               </button>
             ))}
           </div>
@@ -119,5 +155,9 @@ function Brief({ session }: { session: SessionRow }) {
   const { found } = useAsked(ask, `${session.id} ${session.launches}`, STILL, 1000);
   if (!found) return <EmptyState title="…" />;
   if (!found.text) return <EmptyState title="It was told nothing, or that is not kept any more." />;
-  return <div class="scroll padded" tabIndex={0} role="region" aria-label="Brief"><pre class="prose brief">{found.text}</pre></div>;
+  return (
+    <div class="scroll padded" tabIndex={0} role="region" aria-label="Brief">
+      <pre class="prose brief">{found.text}</pre>
+    </div>
+  );
 }

@@ -7,7 +7,7 @@ import { count } from "../../lib/words";
 import { looks } from "../../ui/AnsiText";
 import { Button, EmptyState, Search } from "../../ui/parts";
 import type { Feed } from "./feed";
-import { marked, type Block, type Line, type Marked } from "./output";
+import { type Block, type Line, type Marked, marked } from "./output";
 
 const NEAR = 400; // pixels from an end at which more is loaded
 
@@ -28,7 +28,8 @@ export function Output({ feed, live }: { feed: Feed; live: boolean }) {
     const element = box.current!;
     const begin = printed.blocks[0]?.id ?? -1;
     // What is put before what one reads must not push it away.
-    if (!follow && first.current >= 0 && begin !== first.current) element.scrollTop += element.scrollHeight - height.current;
+    if (!follow && first.current >= 0 && begin !== first.current)
+      element.scrollTop += element.scrollHeight - height.current;
     if (follow) stick(element);
     if (element.scrollHeight <= element.clientHeight) void feed.older(); // there is room for more
     [height.current, first.current] = [element.scrollHeight, begin];
@@ -48,7 +49,12 @@ export function Output({ feed, live }: { feed: Feed; live: boolean }) {
     setFollow(true);
   };
   useKeys([
-    { keys: "f", label: "Follow the output, or stay here", group: "Session", run: () => (follow ? setFollow(false) : toEnd()) },
+    {
+      keys: "f",
+      label: "Follow the output, or stay here",
+      group: "Session",
+      run: () => (follow ? setFollow(false) : toEnd()),
+    },
     { keys: "n", label: "Next place found", group: "Session", run: () => go(1), quiet: true },
     { keys: "N", label: "Place found before", group: "Session", run: () => go(-1), quiet: true },
   ]);
@@ -64,25 +70,72 @@ export function Output({ feed, live }: { feed: Feed; live: boolean }) {
         <Search value={typed} onInput={setTyped} label="Search the output" />
         {wanted && (
           <>
-            <span class="small soft number" role="status">{hits ? `${at + 1} of ${count(hits)}` : "not found"}{!printed.whole && " here"}</span>
-            <Button kind="quiet" icon="up" label="Place found before (Shift Enter)" disabled={!hits} onClick={() => go(-1)} />
+            <span class="small soft number" role="status">
+              {hits ? `${at + 1} of ${count(hits)}` : "not found"}
+              {!printed.whole && " here"}
+            </span>
+            <Button
+              kind="quiet"
+              icon="up"
+              label="Place found before (Shift Enter)"
+              disabled={!hits}
+              onClick={() => go(-1)}
+            />
             <Button kind="quiet" icon="down" label="Next place found (Enter)" disabled={!hits} onClick={() => go(1)} />
-            {!printed.whole && <Button kind="quiet" onClick={() => void feed.older()}>Load older</Button>}
+            {!printed.whole && (
+              <Button kind="quiet" onClick={() => void feed.older()}>
+                Load older
+              </Button>
+            )}
           </>
         )}
         <span class="grow" />
         {live ? (
-          <Button icon="down" pressed={follow} title={follow ? "It stays at the end (f)" : "Go to the end, and stay there (f)"} onClick={() => (follow ? setFollow(false) : toEnd())}>Follow</Button>
+          <Button
+            icon="down"
+            pressed={follow}
+            title={follow ? "It stays at the end (f)" : "Go to the end, and stay there (f)"}
+            onClick={() => (follow ? setFollow(false) : toEnd())}
+          >
+            Follow
+          </Button>
         ) : (
           <span class="small faint">it has ended</span>
         )}
       </div>
-      <div ref={box} class="printed ansi" role="log" aria-live="off" aria-label="Output" tabIndex={0} onScroll={scrolled} {...byHand.on}>
-        {empty && <EmptyState title={live ? "It has printed nothing yet." : "It printed nothing, or that is not kept any more."} />}
-        {!empty && !printed.whole && <div class="edge">{printed.begin && <button class="button quiet" onClick={() => void feed.older()}>Load older output</button>}</div>}
+      <div
+        ref={box}
+        class="printed ansi"
+        role="log"
+        aria-live="off"
+        aria-label="Output"
+        tabIndex={0}
+        onScroll={scrolled}
+        {...byHand.on}
+      >
+        {empty && (
+          <EmptyState
+            title={live ? "It has printed nothing yet." : "It printed nothing, or that is not kept any more."}
+          />
+        )}
+        {!empty && !printed.whole && (
+          <div class="edge">
+            {printed.begin && (
+              <button class="button quiet" onClick={() => void feed.older()}>
+                Load older output
+              </button>
+            )}
+          </div>
+        )}
         {printed.blocks.map((block) => drawn(block, wanted))}
         {printed.last.length > 0 && <div>{pieces([printed.last], wanted)}</div>}
-        {printed.detached && <div class="edge"><button class="button" onClick={toEnd}>{feed.newer.value ? "There is newer output: go to the end" : "Go to the end"}</button></div>}
+        {printed.detached && (
+          <div class="edge">
+            <button class="button" onClick={toEnd}>
+              {feed.newer.value ? "There is newer output: go to the end" : "Go to the end"}
+            </button>
+          </div>
+        )}
       </div>
     </div>
   );
@@ -104,7 +157,10 @@ function useByHand() {
   }, []);
   const note = () => void (at.current = performance.now());
   const hold = () => void (held.current = true);
-  return { now: () => held.current || performance.now() - at.current < 400, on: { onWheel: note, onTouchMove: note, onKeyDown: note, onPointerDown: hold } };
+  return {
+    now: () => held.current || performance.now() - at.current < 400,
+    on: { onWheel: note, onTouchMove: note, onKeyDown: note, onPointerDown: hold },
+  };
 }
 
 /** A block that has not changed is the very node that it was, so it costs nothing. */
@@ -114,7 +170,10 @@ function useDrawn(): (block: Block, wanted: string) => VNode {
   useEffect(() => void (known.current = fresh));
   return (block, wanted) => {
     const old = known.current.get(block.id);
-    const one = old && old.block === block && old.wanted === wanted ? old : { block, wanted, node: <Lines key={block.id} block={block} wanted={wanted} /> };
+    const one =
+      old && old.block === block && old.wanted === wanted
+        ? old
+        : { block, wanted, node: <Lines key={block.id} block={block} wanted={wanted} /> };
     fresh.set(block.id, one);
     return one.node;
   };
@@ -142,7 +201,12 @@ function pieces(lines: readonly Line[], wanted: string): (string | VNode)[] {
     const parts: readonly Marked[] = wanted ? marked(line, wanted).pieces : line;
     for (const piece of parts) {
       const props = looks(piece.style);
-      if (piece.hit) put(<mark {...(piece.starts ? { "data-hit": "" } : {})}><span {...props}>{piece.text}</span></mark>);
+      if (piece.hit)
+        put(
+          <mark {...(piece.starts ? { "data-hit": "" } : {})}>
+            <span {...props}>{piece.text}</span>
+          </mark>,
+        );
       else if (props.class || props.style) put(<span {...props}>{piece.text}</span>);
       else plain += piece.text;
     }
@@ -173,7 +237,11 @@ function useHits(box: { current: HTMLDivElement | null }, wanted: string, versio
     if (!wanted) return;
     const found = all();
     const at = found.findIndex((mark) => mark.hasAttribute("data-here"));
-    setPlace((old) => (old.hits === found.length && (at < 0 || old.at === at) ? old : { hits: found.length, at: at < 0 ? Math.min(old.at, found.length - 1) : at }));
+    setPlace((old) =>
+      old.hits === found.length && (at < 0 || old.at === at)
+        ? old
+        : { hits: found.length, at: at < 0 ? Math.min(old.at, found.length - 1) : at },
+    );
   }, [version]);
   const go = (step: number) => {
     const found = all();

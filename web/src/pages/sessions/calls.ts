@@ -14,7 +14,14 @@ export function stepsOf(facts: readonly Fact[]): Step[] {
   const calls = new Map<string, Extract<Step, { kind: "call" }>>();
   for (const fact of facts) {
     if (fact.fact === "used") {
-      const call = { kind: "call" as const, tool: fact.tool, what: fact.what ?? "", paths: fact.paths ?? [], answer: "", ok: null };
+      const call = {
+        kind: "call" as const,
+        tool: fact.tool,
+        what: fact.what ?? "",
+        paths: fact.paths ?? [],
+        answer: "",
+        ok: null,
+      };
       if (fact.call) calls.set(fact.call, call);
       steps.push(call);
     } else if (fact.fact === "answered") {
@@ -32,15 +39,24 @@ export function stepsOf(facts: readonly Fact[]): Step[] {
 function noted(fact: Exclude<Fact, Of<"used"> | Of<"answered">>): Step | null {
   const note = (word: string, text = "", bad = false): Step => ({ kind: "note", word, text, bad });
   switch (fact.fact) {
-    case "said": return { kind: "said", text: fact.text };
-    case "began": return note("began", [fact.model, fact.version].filter(Boolean).join(" "));
-    case "compacted": return note("compacted", "it shortened its own conversation");
-    case "limited": return note("limited", fact.text || fact.trouble, true);
-    case "asked": return note("asks", fact.text, true);
-    case "told": return note("was told", fact.text);
-    case "denied": return note("denied", [fact.tool, fact.what].filter(Boolean).join(" "), true);
-    case "finished": return note("finished", [fact.trouble, fact.text].filter(Boolean).join(": "), !!fact.trouble);
-    default: return null; // tokens and context are figures beside
+    case "said":
+      return { kind: "said", text: fact.text };
+    case "began":
+      return note("began", [fact.model, fact.version].filter(Boolean).join(" "));
+    case "compacted":
+      return note("compacted", "it shortened its own conversation");
+    case "limited":
+      return note("limited", fact.text || fact.trouble, true);
+    case "asked":
+      return note("asks", fact.text, true);
+    case "told":
+      return note("was told", fact.text);
+    case "denied":
+      return note("denied", [fact.tool, fact.what].filter(Boolean).join(" "), true);
+    case "finished":
+      return note("finished", [fact.trouble, fact.text].filter(Boolean).join(": "), !!fact.trouble);
+    default:
+      return null; // tokens and context are figures beside
   }
 }
 

@@ -1,11 +1,11 @@
 /** The output of one session while its page is open, and questions that are asked again as it goes on. */
 
-import { signal, type ReadonlySignal } from "@preact/signals";
+import { type ReadonlySignal, signal } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { get } from "../../api/client";
 import { stream } from "../../live";
 import { complain } from "../../ui/toast";
-import { Printed, type Part } from "./output";
+import { type Part, Printed } from "./output";
 
 const PAGE = 131_072; // bytes asked for at once
 
@@ -94,7 +94,12 @@ export function useFeed(session: string): Feed {
  * What a question is answered with: asked at once, when `key` changes, and when `tick` does, but
  * not more often than every so many milliseconds.
  */
-export function useAsked<T>(ask: (signal: AbortSignal) => Promise<T>, key: string, tick: ReadonlySignal<unknown>, everyMs: number): { found: T | null; again: () => void } {
+export function useAsked<T>(
+  ask: (signal: AbortSignal) => Promise<T>,
+  key: string,
+  tick: ReadonlySignal<unknown>,
+  everyMs: number,
+): { found: T | null; again: () => void } {
   const [found, setFound] = useState<T | null>(null);
   const run = useRef<() => void>(() => undefined);
   useEffect(() => {

@@ -2,16 +2,16 @@
 
 import { computed } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
-import { tables, useTails } from "../../live";
-import { same } from "../../live/store";
 import { useKeys } from "../../lib/keys";
 import { place, setQuery } from "../../lib/router";
 import { count } from "../../lib/words";
+import { tables, useTails } from "../../live";
+import { same } from "../../live/store";
 import type { PageProps } from "../../shell/pages";
 import { Button, Choice, EmptyState, Filters, Page, Search } from "../../ui/parts";
 import { One } from "./One";
-import { Tile } from "./Tile";
 import { chosen, type Filter } from "./state";
+import { Tile } from "./Tile";
 import "./sessions.css";
 
 const SHOWN = 60; // tiles at first: those that run are before those that ended
@@ -27,7 +27,11 @@ const ids = computed(() => {
   const found = chosen(tables.sessions.rows.value, filter.value).map((session) => session.id);
   return same(before, found) ? before : (before = found);
 });
-const engines = computed(() => [...new Set(tables.sessions.rows.value.map((session) => session.profile))].sort().map((name) => [name, name] as const));
+const engines = computed(() =>
+  [...new Set(tables.sessions.rows.value.map((session) => session.profile))]
+    .sort()
+    .map((name) => [name, name] as const),
+);
 const convoys = computed(() => tables.convoys.rows.value.map((row) => [row.id, row.title] as const));
 const live = computed(() => tables.sessions.rows.value.filter((session) => session.live).length);
 
@@ -48,8 +52,24 @@ function Grid() {
       <Search value={text} onInput={(q) => setQuery({ q })} label="Filter sessions" />
       <Filters>
         <Which value={which} all={all} />
-        {(convoys.value.length > 1 || convoy) && <Choice label="Convoy" all="All convoys" value={convoy} options={convoys.value} onChange={(value) => setQuery({ convoy: value })} />}
-        {(engines.value.length > 1 || engine) && <Choice label="Engine" all="All engines" value={engine} options={engines.value} onChange={(value) => setQuery({ engine: value })} />}
+        {(convoys.value.length > 1 || convoy) && (
+          <Choice
+            label="Convoy"
+            all="All convoys"
+            value={convoy}
+            options={convoys.value}
+            onChange={(value) => setQuery({ convoy: value })}
+          />
+        )}
+        {(engines.value.length > 1 || engine) && (
+          <Choice
+            label="Engine"
+            all="All engines"
+            value={engine}
+            options={engines.value}
+            onChange={(value) => setQuery({ engine: value })}
+          />
+        )}
       </Filters>
     </>
   );
@@ -57,22 +77,44 @@ function Grid() {
   return (
     <Page title="Sessions" tools={tools}>
       {!shown.length && (
-        <EmptyState title={fitting ? "No session fits." : which === "live" ? "No session runs." : "There is no session yet."}>
-          {!fitting && which === "live" && (all ? "Those that ended are under “Ended”." : "Ready tasks are given to sessions while the witness runs: corral up.")}
+        <EmptyState
+          title={fitting ? "No session fits." : which === "live" ? "No session runs." : "There is no session yet."}
+        >
+          {!fitting &&
+            which === "live" &&
+            (all
+              ? "Those that ended are under “Ended”."
+              : "Ready tasks are given to sessions while the witness runs: corral up.")}
         </EmptyState>
       )}
-      <div class="tiles">{shown.slice(0, most).map((id) => <Tile key={id} id={id} />)}</div>
-      {shown.length > most && <p class="edge"><Button onClick={() => setMost(most * 4)}>Show more ({count(shown.length - most)})</Button></p>}
+      <div class="tiles">
+        {shown.slice(0, most).map((id) => (
+          <Tile key={id} id={id} />
+        ))}
+      </div>
+      {shown.length > most && (
+        <p class="edge">
+          <Button onClick={() => setMost(most * 4)}>Show more ({count(shown.length - most)})</Button>
+        </p>
+      )}
     </Page>
   );
 }
 
 function Which({ value, all }: { value: string; all: number }) {
-  const choices = [["live", "Live", live.value], ["ended", "Ended", all - live.value], ["all", "All", all]] as const;
+  const choices = [
+    ["live", "Live", live.value],
+    ["ended", "Ended", all - live.value],
+    ["all", "All", all],
+  ] as const;
   return (
     <div class="segments" role="group" aria-label="Which sessions">
       {choices.map(([name, word, number]) => (
-        <button key={name} aria-pressed={value === name} onClick={() => setQuery({ which: name === "live" ? "" : name })}>
+        <button
+          key={name}
+          aria-pressed={value === name}
+          onClick={() => setQuery({ which: name === "live" ? "" : name })}
+        >
           {word} <span class="faint number">{number}</span>
         </button>
       ))}
@@ -92,6 +134,11 @@ function useTileKeys(): void {
   useKeys([
     { keys: "j", label: "Next session", group, run: step(1), quiet: true },
     { keys: "k", label: "Session before", group, run: step(-1), quiet: true },
-    { keys: "e", label: "Show those that ended, or those that run", group, run: () => setQuery({ which: filter.peek().which === "live" ? "ended" : "" }) },
+    {
+      keys: "e",
+      label: "Show those that ended, or those that run",
+      group,
+      run: () => setQuery({ which: filter.peek().which === "live" ? "ended" : "" }),
+    },
   ]);
 }

@@ -8,7 +8,16 @@ import { Ansi, type Piece } from "../../lib/ansi";
 export type Part = { text: string; begin: string; end: string; restarted: boolean };
 export type Line = readonly Piece[];
 /** Whole lines. `carried` characters of the first one stood before `begin`; `left` is what stands before `end` and has no end of line yet. */
-export type Block = { readonly id: number; readonly lines: readonly Line[]; readonly begin: string; readonly end: string; readonly size: number; readonly gap: boolean; readonly carried: number; readonly left: string };
+export type Block = {
+  readonly id: number;
+  readonly lines: readonly Line[];
+  readonly begin: string;
+  readonly end: string;
+  readonly size: number;
+  readonly gap: boolean;
+  readonly carried: number;
+  readonly left: string;
+};
 
 export const MOST = 1_500_000; // characters in the page, at most
 const BLOCK = 16_000; // characters after which a new block begins
@@ -48,7 +57,13 @@ export class Printed {
     const lines = split.map((line) => this.ansi.line(cut(line)));
     this.last = rest ? this.ansi.copy().line(rest) : [];
     if (block && !part.restarted && block.size < BLOCK) {
-      const joined = { ...block, lines: [...block.lines, ...lines], end: part.end, size: block.size + part.text.length, left: rest };
+      const joined = {
+        ...block,
+        lines: [...block.lines, ...lines],
+        end: part.end,
+        size: block.size + part.text.length,
+        left: rest,
+      };
       this.blocks = [...this.blocks.slice(0, -1), joined];
     } else {
       this.blocks = [...this.blocks, { ...this.block(lines, part), carried: left.length, left: rest }];
@@ -65,12 +80,27 @@ export class Printed {
     const ansi = new Ansi();
     const split = part.text.slice(0, part.text.length - (this.blocks[0]?.carried ?? 0)).split("\n");
     if (split.at(-1) === "") split.pop();
-    this.blocks = [this.block(split.map((line) => ansi.line(cut(line))), part), ...this.blocks];
+    this.blocks = [
+      this.block(
+        split.map((line) => ansi.line(cut(line))),
+        part,
+      ),
+      ...this.blocks,
+    ];
     this.fit("end");
   }
 
   private block(lines: Line[], part: Part): Block {
-    return { id: this.next++, lines, begin: part.begin, end: part.end, size: part.text.length, gap: part.restarted, carried: 0, left: "" };
+    return {
+      id: this.next++,
+      lines,
+      begin: part.begin,
+      end: part.end,
+      size: part.text.length,
+      gap: part.restarted,
+      carried: 0,
+      left: "",
+    };
   }
 
   private fit(from: "begin" | "end"): void {
@@ -89,7 +119,8 @@ export class Printed {
   }
 }
 
-const cut = (line: string): string => (line.length > WIDEST ? `${line.slice(0, WIDEST)} … (${line.length - WIDEST} more)` : line);
+const cut = (line: string): string =>
+  line.length > WIDEST ? `${line.slice(0, WIDEST)} … (${line.length - WIDEST} more)` : line;
 
 export type Marked = Piece & { hit?: true; starts?: boolean };
 
@@ -107,7 +138,11 @@ export function marked(line: Line, wanted: string): { pieces: readonly Marked[];
     for (let one = 0; one + 1 < edges.length; one++) {
       const [from, to] = [edges[one]!, edges[one + 1]!];
       const hit = found.some((start) => start <= from && from < start + wanted.length);
-      pieces.push({ text: text.slice(from, to), style: piece.style, ...(hit ? { hit: true, starts: found.includes(from) } : {}) });
+      pieces.push({
+        text: text.slice(from, to),
+        style: piece.style,
+        ...(hit ? { hit: true, starts: found.includes(from) } : {}),
+      });
     }
     at = end;
   }

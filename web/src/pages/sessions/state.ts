@@ -19,7 +19,9 @@ export const words = (name: string): string => name.replaceAll("_", " ");
 
 export type Standing = { word: string; tone: Tone };
 
-export function standing(session: Pick<SessionRow, "live" | "verdict" | "stop" | "question" | "asked" | "limited">): Standing {
+export function standing(
+  session: Pick<SessionRow, "live" | "verdict" | "stop" | "question" | "asked" | "limited">,
+): Standing {
   if (!session.live) return { word: words(session.verdict), tone: verdictTone(session.verdict) };
   if (session.stop) return { word: "stopping", tone: "amber" };
   if (session.question || session.asked) return { word: "waits for an answer", tone: "violet" };
@@ -34,8 +36,17 @@ export function chosen(sessions: readonly SessionRow[], filter: Filter): Session
     .filter((one) => (filter.which === "all" ? true : filter.which === "ended" ? !one.live : one.live))
     .filter((one) => !filter.convoy || one.convoy === filter.convoy)
     .filter((one) => !filter.engine || one.profile === filter.engine)
-    .filter((one) => !wanted || [one.id, one.title, one.profile, one.model, one.role, one.progress, one.verdict].some((text) => text.toLowerCase().includes(wanted)))
-    .sort((one, other) => rank(one) - rank(other) || (one.live ? one.started_at - other.started_at : other.ended_at - one.ended_at));
+    .filter(
+      (one) =>
+        !wanted ||
+        [one.id, one.title, one.profile, one.model, one.role, one.progress, one.verdict].some((text) =>
+          text.toLowerCase().includes(wanted),
+        ),
+    )
+    .sort(
+      (one, other) =>
+        rank(one) - rank(other) || (one.live ? one.started_at - other.started_at : other.ended_at - one.ended_at),
+    );
 }
 
 const rank = (one: SessionRow): number => (one.live ? (one.question || one.asked ? 0 : 1) : 2);

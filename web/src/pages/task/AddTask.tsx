@@ -2,12 +2,16 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { get, post, Refused } from "../../api/client";
-import { store, tables } from "../../live";
 import { openTask } from "../../lib/router";
+import { store, tables } from "../../live";
 import { Button, Dialog, Field } from "../../ui/parts";
 import { tell } from "../../ui/toast";
 
-const lines = (text: FormDataEntryValue | null) => String(text ?? "").split("\n").map((line) => line.trim()).filter(Boolean);
+const lines = (text: FormDataEntryValue | null) =>
+  String(text ?? "")
+    .split("\n")
+    .map((line) => line.trim())
+    .filter(Boolean);
 
 export default function AddTask({ convoy, onClose }: { convoy: string; onClose: () => void }) {
   const [engines, setEngines] = useState<readonly string[]>([]);
@@ -15,14 +19,20 @@ export default function AddTask({ convoy, onClose }: { convoy: string; onClose: 
   const sending = useRef(false);
   const convoys = tables.convoys.rows.value;
   useEffect(() => {
-    get("/api/health").then((health) => setEngines(Object.keys(health.engines)), () => setEngines([]));
+    get("/api/health").then(
+      (health) => setEngines(Object.keys(health.engines)),
+      () => setEngines([]),
+    );
   }, []);
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
     const text = (name: string) => String(form.get(name) ?? "").trim();
     if (sending.current) return; // pressed twice, meant once
-    if (store.past.peek() !== null) return setProblem(new Refused(0, "past", "You are looking at an earlier moment.", "go back to now to add a task"));
+    if (store.past.peek() !== null)
+      return setProblem(
+        new Refused(0, "past", "You are looking at an earlier moment.", "go back to now to add a task"),
+      );
     sending.current = true;
     try {
       const added = await post("/api/task/add", {
@@ -32,7 +42,9 @@ export default function AddTask({ convoy, onClose }: { convoy: string; onClose: 
         priority: Number(text("priority")) || 0,
         engine: text("engine"),
         role: text("role"),
-        needs: text("needs").split(/[\s,]+/).filter(Boolean),
+        needs: text("needs")
+          .split(/[\s,]+/)
+          .filter(Boolean),
         paths: lines(form.get("paths")),
         accept: lines(form.get("accept")),
       });
@@ -55,31 +67,58 @@ export default function AddTask({ convoy, onClose }: { convoy: string; onClose: 
   return (
     <Dialog title="Add a task" onClose={onClose}>
       <form class="fill add" onSubmit={(event) => void submit(event)} onKeyDown={press}>
-        <Field label="Title"><input class="input" name="title" required autofocus maxLength={200} /></Field>
-        <Field label="Brief: what is asked, in full"><textarea class="input" name="brief" rows={5} /></Field>
+        <Field label="Title">
+          <input class="input" name="title" required autofocus maxLength={200} />
+        </Field>
+        <Field label="Brief: what is asked, in full">
+          <textarea class="input" name="brief" rows={5} />
+        </Field>
         <div class="across wrap fields">
           <Field label="Convoy">
             <select class="input" name="convoy" defaultValue={convoy || convoys.at(-1)?.id}>
-              {convoys.map((row) => <option key={row.id} value={row.id}>{row.title}</option>)}
+              {convoys.map((row) => (
+                <option key={row.id} value={row.id}>
+                  {row.title}
+                </option>
+              ))}
             </select>
           </Field>
-          <Field label="Priority"><input class="input" name="priority" type="number" min={0} defaultValue="0" /></Field>
+          <Field label="Priority">
+            <input class="input" name="priority" type="number" min={0} defaultValue="0" />
+          </Field>
           <Field label="Engine">
             <select class="input" name="engine">
               <option value="">default</option>
-              {engines.map((name) => <option key={name}>{name}</option>)}
+              {engines.map((name) => (
+                <option key={name}>{name}</option>
+              ))}
             </select>
           </Field>
-          <Field label="Role"><input class="input" name="role" size={10} /></Field>
+          <Field label="Role">
+            <input class="input" name="role" size={10} />
+          </Field>
         </div>
-        <Field label="Needs: tasks that must have landed before"><input class="input mono" name="needs" placeholder="AF-1, AF-2" /></Field>
-        <Field label="Paths that it may change, one a line"><textarea class="input mono" name="paths" rows={2} /></Field>
-        <Field label="Commands that must pass, one a line"><textarea class="input mono" name="accept" rows={2} /></Field>
-        {problem && <p class="tone-red problem" role="alert">{problem.message}{problem.hint && ` (${problem.hint})`}</p>}
+        <Field label="Needs: tasks that must have landed before">
+          <input class="input mono" name="needs" placeholder="AF-1, AF-2" />
+        </Field>
+        <Field label="Paths that it may change, one a line">
+          <textarea class="input mono" name="paths" rows={2} />
+        </Field>
+        <Field label="Commands that must pass, one a line">
+          <textarea class="input mono" name="accept" rows={2} />
+        </Field>
+        {problem && (
+          <p class="tone-red problem" role="alert">
+            {problem.message}
+            {problem.hint && ` (${problem.hint})`}
+          </p>
+        )}
         <div class="foot">
           <span class="small faint grow">Ctrl Enter adds it</span>
           <Button onClick={onClose}>Not now</Button>
-          <Button type="submit" kind="first">Add it</Button>
+          <Button type="submit" kind="first">
+            Add it
+          </Button>
         </div>
       </form>
     </Dialog>

@@ -3,17 +3,37 @@
 import { signal } from "@preact/signals";
 import { useState } from "preact/hooks";
 import type { TaskRow } from "../../api/rows";
-import { act } from "../../ui/toast";
 import { Button, Dialog, Field } from "../../ui/parts";
+import { act } from "../../ui/toast";
 
 type Question = { task: string; move: "block" | "cancel" | "land" | "hand-off" };
 const asking = signal<Question | null>(null);
 
 const WORDS: Record<Question["move"], { title: string; text: string; label: string; button: string }> = {
-  block: { title: "Block", text: "Nobody works on it until it is unblocked; a session on it ends.", label: "What does it wait for?", button: "Block it" },
-  cancel: { title: "Cancel", text: "It is given up, and what needs it can never start.", label: "Why?", button: "Cancel the task" },
-  land: { title: "Record as landed", text: "Its work is on the target branch already, merged by hand.", label: "The commit on the target branch", button: "It has landed" },
-  "hand-off": { title: "Give back", text: "It is taken away from whoever works on it now.", label: "What should the next one know?", button: "Give it back" },
+  block: {
+    title: "Block",
+    text: "Nobody works on it until it is unblocked; a session on it ends.",
+    label: "What does it wait for?",
+    button: "Block it",
+  },
+  cancel: {
+    title: "Cancel",
+    text: "It is given up, and what needs it can never start.",
+    label: "Why?",
+    button: "Cancel the task",
+  },
+  land: {
+    title: "Record as landed",
+    text: "Its work is on the target branch already, merged by hand.",
+    label: "The commit on the target branch",
+    button: "It has landed",
+  },
+  "hand-off": {
+    title: "Give back",
+    text: "It is taken away from whoever works on it now.",
+    label: "What should the next one know?",
+    button: "Give it back",
+  },
 };
 
 /** Do what a move says; moves that need a reason ask for one. */
@@ -67,7 +87,9 @@ export function Asking() {
         </Field>
         <div class="foot">
           <Button onClick={close}>Not now</Button>
-          <Button type="submit" kind={question.move === "cancel" ? "danger" : "first"}>{words.button}</Button>
+          <Button type="submit" kind={question.move === "cancel" ? "danger" : "first"}>
+            {words.button}
+          </Button>
         </div>
       </form>
     </Dialog>

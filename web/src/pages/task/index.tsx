@@ -3,14 +3,14 @@
 import { useComputed } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { get, type Answer } from "../../api/client";
+import { type Answer, get } from "../../api/client";
 import type { SessionRow, TaskRow } from "../../api/rows";
-import { store, tables } from "../../live";
 import { useKeys } from "../../lib/keys";
 import { closeTask } from "../../lib/router";
 import { money } from "../../lib/words";
-import { act, complain } from "../../ui/toast";
+import { store, tables } from "../../live";
 import { Age, Badge, Button, EmptyState, Money, SessionLink, StateBadge, TaskLink } from "../../ui/parts";
+import { act, complain } from "../../ui/toast";
 import { standing } from "../sessions/state";
 import { changePriority, move } from "./actions";
 import "./task.css";
@@ -19,17 +19,38 @@ type Detail = Answer<"/api/tasks/{task}">;
 type Why = Answer<"/api/tasks/{task}/why">;
 
 const BUTTONS: Record<string, string> = {
-  retry: "Try again", unblock: "Unblock", block: "Block", "hand-off": "Give back", land: "Record as landed", cancel: "Cancel",
+  retry: "Try again",
+  unblock: "Unblock",
+  block: "Block",
+  "hand-off": "Give back",
+  land: "Record as landed",
+  cancel: "Cancel",
 };
 
 /** What the log says about a task beyond its row; asked for again when something about it has changed. */
 function useDetail(id: string): { detail: Detail | null; why: Why | null } {
-  const [found, setFound] = useState<{ id: string; detail: Detail | null; why: Why | null }>({ id, detail: null, why: null });
+  const [found, setFound] = useState<{ id: string; detail: Detail | null; why: Why | null }>({
+    id,
+    detail: null,
+    why: null,
+  });
   const mark = useComputed(() => {
     const task = tables.tasks.row(id);
-    const sessions = tables.sessions.rows.value.filter((session) => session.task === id).map((session) => session.verdict);
+    const sessions = tables.sessions.rows.value
+      .filter((session) => session.task === id)
+      .map((session) => session.verdict);
     const needs = task?.needs.map((need) => tables.tasks.row(need)?.state);
-    return JSON.stringify([id, task?.state, task?.column, task?.since_at, task?.priority, task?.comments, task?.reason, sessions, needs]);
+    return JSON.stringify([
+      id,
+      task?.state,
+      task?.column,
+      task?.since_at,
+      task?.priority,
+      task?.comments,
+      task?.reason,
+      sessions,
+      needs,
+    ]);
   }).value;
   useEffect(() => {
     const asking = new AbortController();
@@ -74,7 +95,14 @@ function Task({ task }: { task: TaskRow }) {
   const past = store.past.value;
   const comments = detail?.comments.filter((comment) => past === null || comment.seq <= past) ?? [];
   const moves = past === null ? (why?.moves ?? []).filter((name) => name in BUTTONS) : [];
-  useKeys(moves.map((name) => ({ keys: "", label: `${BUTTONS[name]}: ${task.id}`, group: "Task", run: () => move(task.id, name) })));
+  useKeys(
+    moves.map((name) => ({
+      keys: "",
+      label: `${BUTTONS[name]}: ${task.id}`,
+      group: "Task",
+      run: () => move(task.id, name),
+    })),
+  );
   return (
     <>
       <header>
@@ -89,18 +117,33 @@ function Task({ task }: { task: TaskRow }) {
         {moves.length > 0 && (
           <div class="across wrap">
             {moves.map((name) => (
-              <Button key={name} {...(name === "cancel" ? { kind: "danger" as const } : {})} onClick={() => move(task.id, name)}>{BUTTONS[name]}</Button>
+              <Button
+                key={name}
+                {...(name === "cancel" ? { kind: "danger" as const } : {})}
+                onClick={() => move(task.id, name)}
+              >
+                {BUTTONS[name]}
+              </Button>
             ))}
           </div>
         )}
         {why && past === null && <WhyHere why={why} task={task} />}
         <Facts task={task} detail={detail} />
-        {detail?.brief && <Part title="Brief"><div class="prose brief">{detail.brief}</div></Part>}
+        {detail?.brief && (
+          <Part title="Brief">
+            <div class="prose brief">{detail.brief}</div>
+          </Part>
+        )}
         <Sessions task={task} />
         <Part title={`Comments${comments.length ? ` (${comments.length})` : ""}`}>
           {comments.map((comment) => (
             <div key={comment.seq} class="comment">
-              <div class="across small"><strong>{comment.actor}</strong><span class="faint"><Age at={comment.at} /></span></div>
+              <div class="across small">
+                <strong>{comment.actor}</strong>
+                <span class="faint">
+                  <Age at={comment.at} />
+                </span>
+              </div>
               <div class="prose">{comment.text}</div>
             </div>
           ))}
@@ -123,40 +166,110 @@ function Part({ title, children }: { title: string; children: ComponentChildren 
 function WhyHere({ why, task }: { why: Why; task: TaskRow }) {
   return (
     <section class="why">
-      <p><strong>{why.summary}</strong></p>
-      {why.obstacles.map((obstacle, at) => <p key={at} class="soft">{obstacle.text}</p>)}
-      {why.met?.map((text, at) => <p key={at} class="soft">{text}</p>)}
-      {why.overlaps?.map((overlap, at) => <p key={at} class="soft">{overlap.text}</p>)}
-      {task.reason && !why.obstacles.some(({ text }) => text.includes(task.reason)) && <p class="soft prose">“{task.reason}”</p>}
+      <p>
+        <strong>{why.summary}</strong>
+      </p>
+      {why.obstacles.map((obstacle, at) => (
+        <p key={at} class="soft">
+          {obstacle.text}
+        </p>
+      ))}
+      {why.met?.map((text, at) => (
+        <p key={at} class="soft">
+          {text}
+        </p>
+      ))}
+      {why.overlaps?.map((overlap, at) => (
+        <p key={at} class="soft">
+          {overlap.text}
+        </p>
+      ))}
+      {task.reason && !why.obstacles.some(({ text }) => text.includes(task.reason)) && (
+        <p class="soft prose">“{task.reason}”</p>
+      )}
     </section>
   );
 }
 
 function Facts({ task, detail }: { task: TaskRow; detail: Detail | null }) {
-  const waiting = useComputed(() => tables.tasks.rows.value.filter((other) => other.needs.includes(task.id)).map((other) => other.id)).value;
+  const waiting = useComputed(() =>
+    tables.tasks.rows.value.filter((other) => other.needs.includes(task.id)).map((other) => other.id),
+  ).value;
   const convoy = tables.convoys.row(task.convoy);
   return (
     <dl class="facts">
-      <Fact name="Convoy"><a href={`/convoy/${encodeURIComponent(task.convoy)}`}>{convoy?.title ?? task.convoy}</a></Fact>
+      <Fact name="Convoy">
+        <a href={`/convoy/${encodeURIComponent(task.convoy)}`}>{convoy?.title ?? task.convoy}</a>
+      </Fact>
       <Fact name="Priority">
         <span class="across">
           <span class="number">{task.priority}</span>
           <Button kind="quiet" icon="up" label="More urgent" onClick={() => changePriority(task, task.priority + 1)} />
-          <Button kind="quiet" icon="down" label="Less urgent" disabled={task.priority === 0} onClick={() => changePriority(task, task.priority - 1)} />
+          <Button
+            kind="quiet"
+            icon="down"
+            label="Less urgent"
+            disabled={task.priority === 0}
+            onClick={() => changePriority(task, task.priority - 1)}
+          />
         </span>
       </Fact>
-      {task.holder && <Fact name="Held by">{task.holder === task.session ? <SessionLink id={task.session} /> : task.holder}</Fact>}
-      {(task.engine || task.role) && <Fact name="Engine, role">{[task.engine || "default", task.role].filter(Boolean).join(", ")}</Fact>}
+      {task.holder && (
+        <Fact name="Held by">{task.holder === task.session ? <SessionLink id={task.session} /> : task.holder}</Fact>
+      )}
+      {(task.engine || task.role) && (
+        <Fact name="Engine, role">{[task.engine || "default", task.role].filter(Boolean).join(", ")}</Fact>
+      )}
       {task.assignee && <Fact name="Reserved for">{task.assignee}</Fact>}
       {task.attempts > 0 && <Fact name="Attempts">{task.attempts}</Fact>}
-      {money(task.cost) && <Fact name="Cost"><Money cost={task.cost} /></Fact>}
-      <Fact name="Added"><Age at={task.added_at} /> ago</Fact>
-      {task.parent && <Fact name="Below"><TaskLink id={task.parent} /></Fact>}
-      {task.needs.length > 0 && <Fact name="Needs"><TaskList ids={task.needs} reasons={task.reasons} /></Fact>}
-      {waiting.length > 0 && <Fact name="Needed by"><TaskList ids={waiting} /></Fact>}
-      {task.paths.length > 0 && <Fact name="Paths">{task.paths.map((path) => <div key={path} class="mono prose">{path}</div>)}</Fact>}
-      {detail && detail.accept.length > 0 && <Fact name="Must pass">{detail.accept.map((line) => <div key={line} class="mono prose">{line}</div>)}</Fact>}
-      {task.commit && <Fact name="Commit"><span class="mono" title={task.commit}>{task.commit.slice(0, 12)}</span></Fact>}
+      {money(task.cost) && (
+        <Fact name="Cost">
+          <Money cost={task.cost} />
+        </Fact>
+      )}
+      <Fact name="Added">
+        <Age at={task.added_at} /> ago
+      </Fact>
+      {task.parent && (
+        <Fact name="Below">
+          <TaskLink id={task.parent} />
+        </Fact>
+      )}
+      {task.needs.length > 0 && (
+        <Fact name="Needs">
+          <TaskList ids={task.needs} reasons={task.reasons} />
+        </Fact>
+      )}
+      {waiting.length > 0 && (
+        <Fact name="Needed by">
+          <TaskList ids={waiting} />
+        </Fact>
+      )}
+      {task.paths.length > 0 && (
+        <Fact name="Paths">
+          {task.paths.map((path) => (
+            <div key={path} class="mono prose">
+              {path}
+            </div>
+          ))}
+        </Fact>
+      )}
+      {detail && detail.accept.length > 0 && (
+        <Fact name="Must pass">
+          {detail.accept.map((line) => (
+            <div key={line} class="mono prose">
+              {line}
+            </div>
+          ))}
+        </Fact>
+      )}
+      {task.commit && (
+        <Fact name="Commit">
+          <span class="mono" title={task.commit}>
+            {task.commit.slice(0, 12)}
+          </span>
+        </Fact>
+      )}
     </dl>
   );
 }
@@ -179,7 +292,9 @@ function TaskList({ ids, reasons = {} }: { ids: readonly string[]; reasons?: Rec
           <li key={id} class="across">
             <TaskLink id={id} />
             {row && <StateBadge state={row.column} />}
-            <span class="cut faint" title={reasons[id]}>{row?.title}</span>
+            <span class="cut faint" title={reasons[id]}>
+              {row?.title}
+            </span>
           </li>
         );
       })}
@@ -200,7 +315,10 @@ function useSessions(task: TaskRow): readonly SessionRow[] {
     return () => asking.abort();
   }, [task.id, task.attempts]);
   const started = newest?.started_at ?? 0;
-  return [...earlier.filter((one) => one.id !== task.session && one.started_at <= started), ...(newest ? [newest] : [])];
+  return [
+    ...earlier.filter((one) => one.id !== task.session && one.started_at <= started),
+    ...(newest ? [newest] : []),
+  ];
 }
 
 function Sessions({ task }: { task: TaskRow }) {
@@ -213,8 +331,12 @@ function Sessions({ task }: { task: TaskRow }) {
           <SessionLink id={session.id} />
           <StateBadge {...stateOf(session)} />
           <span class="cut faint grow">{session.live ? session.progress : session.detail}</span>
-          <span class="faint small"><Money cost={session.cost} /></span>
-          <span class="faint small"><Age at={session.ended_at || session.started_at} /></span>
+          <span class="faint small">
+            <Money cost={session.cost} />
+          </span>
+          <span class="faint small">
+            <Age at={session.ended_at || session.started_at} />
+          </span>
         </div>
       ))}
     </Part>
@@ -234,7 +356,13 @@ function Comment({ task }: { task: string }) {
   };
   return (
     <form class="across" onSubmit={(event) => void submit(event)}>
-      <input class="input grow" aria-label="Comment" placeholder="Say something about it" value={text} onInput={(event) => setText(event.currentTarget.value)} />
+      <input
+        class="input grow"
+        aria-label="Comment"
+        placeholder="Say something about it"
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
       <Button type="submit" icon="send" label="Say it" disabled={!text.trim()} />
     </form>
   );

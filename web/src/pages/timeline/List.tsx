@@ -1,12 +1,12 @@
 /** The events as a list, newest first; older ones are loaded as one goes down. */
 
 import { useMemo, useState } from "preact/hooks";
-import { tables } from "../../live";
 import { useKeys } from "../../lib/keys";
 import { clock, count, moment } from "../../lib/words";
+import { tables } from "../../live";
 import { Badge, Button, EmptyState, SessionLink, TaskLink } from "../../ui/parts";
 import { VirtualList } from "../../ui/virtual";
-import { eventTone, subjectsOf, summaryOf, tasksOf, type LogEvent } from "./events";
+import { eventTone, type LogEvent, subjectsOf, summaryOf, tasksOf } from "./events";
 import type { Range } from "./range";
 import { look, shownSeq } from "./scrub";
 
@@ -29,19 +29,54 @@ export function List({ range, filtered }: { range: Range; filtered: boolean }) {
   useKeys([
     { keys: "j", label: "Next event in the list", group, run: step(1), quiet: true },
     { keys: "k", label: "Event before in the list", group, run: step(-1), quiet: true },
-    { keys: "Enter", label: "Show everything at the chosen event", group, run: () => chosen && look(chosen), quiet: true },
+    {
+      keys: "Enter",
+      label: "Show everything at the chosen event",
+      group,
+      run: () => chosen && look(chosen),
+      quiet: true,
+    },
   ]);
   const low = range.low.value;
   return (
     <div class="events">
       <div class="listed">
-        {shown.length > 0 && <VirtualList items={shown} height={narrow.matches ? NARROW : ROW} label="Events, newest first" keyOf={(event) => String(event.seq)} reveal={at < 0 ? undefined : at} onEnd={() => void range.more()} render={(event) => <Row event={event} chosen={event.seq === chosen} onChoose={() => setChosen(event.seq === chosen ? 0 : event.seq)} />} />}
+        {shown.length > 0 && (
+          <VirtualList
+            items={shown}
+            height={narrow.matches ? NARROW : ROW}
+            label="Events, newest first"
+            keyOf={(event) => String(event.seq)}
+            reveal={at < 0 ? undefined : at}
+            onEnd={() => void range.more()}
+            render={(event) => (
+              <Row
+                event={event}
+                chosen={event.seq === chosen}
+                onChoose={() => setChosen(event.seq === chosen ? 0 : event.seq)}
+              />
+            )}
+          />
+        )}
         {!shown.length && (
-          <EmptyState title={range.loading.value || !low ? "Looking …" : filtered ? "No event fits." : "Nothing has happened yet."}>
-            {low > 1 && !range.loading.value && <Button onClick={() => void range.more()}>Look further back than event {count(low)}</Button>}
+          <EmptyState
+            title={
+              range.loading.value || !low ? "Looking …" : filtered ? "No event fits." : "Nothing has happened yet."
+            }
+          >
+            {low > 1 && !range.loading.value && (
+              <Button onClick={() => void range.more()}>Look further back than event {count(low)}</Button>
+            )}
           </EmptyState>
         )}
-        <p class="small faint foot">{low > 0 && <>{count(shown.length)} shown{low > 1 ? `, looked back to event ${count(low)}` : ", to the first event"}{range.loading.value && " …"}</>}</p>
+        <p class="small faint foot">
+          {low > 0 && (
+            <>
+              {count(shown.length)} shown{low > 1 ? `, looked back to event ${count(low)}` : ", to the first event"}
+              {range.loading.value && " …"}
+            </>
+          )}
+        </p>
       </div>
       {at >= 0 && <Detail event={shown[at]!} onClose={() => setChosen(0)} />}
     </div>
@@ -51,20 +86,46 @@ export function List({ range, filtered }: { range: Range; filtered: boolean }) {
 function Row({ event, chosen, onChoose }: { event: LogEvent; chosen: boolean; onChoose: () => void }) {
   const subjects = subjectsOf(event);
   return (
-    <div class={chosen ? "event chosen" : "event"} data-event={event.seq} data-type={event.type} onClick={(click) => !(click.target as Element).closest("a,button") && onChoose()}>
+    <div
+      class={chosen ? "event chosen" : "event"}
+      data-event={event.seq}
+      data-type={event.type}
+      onClick={(click) => !(click.target as Element).closest("a,button") && onChoose()}
+    >
       <span class="seq number faint">{event.seq}</span>
-      <time class="number soft" title={moment(event.at)}>{clock(event.at)}</time>
-      <span class="type"><Badge tone={eventTone(event)}>{event.type}</Badge></span>
-      <span class="about cut">{subjects.slice(0, 3).map((subject) => <span key={subject.id}><Link {...subject} /> </span>)}{subjects.length > 3 && `+${subjects.length - 3}`}</span>
-      <button class="summary cut" aria-expanded={chosen} onClick={onChoose}>{summaryOf(event) || titleOf(event) || event.type}</button>
+      <time class="number soft" title={moment(event.at)}>
+        {clock(event.at)}
+      </time>
+      <span class="type">
+        <Badge tone={eventTone(event)}>{event.type}</Badge>
+      </span>
+      <span class="about cut">
+        {subjects.slice(0, 3).map((subject) => (
+          <span key={subject.id}>
+            <Link {...subject} />{" "}
+          </span>
+        ))}
+        {subjects.length > 3 && `+${subjects.length - 3}`}
+      </span>
+      <button class="summary cut" aria-expanded={chosen} onClick={onChoose}>
+        {summaryOf(event) || titleOf(event) || event.type}
+      </button>
       <span class="actor cut soft">{event.actor}</span>
-      <Button kind="quiet" icon="clock" label={`Show everything at event ${event.seq}`} onClick={() => look(event.seq)} />
+      <Button
+        kind="quiet"
+        icon="clock"
+        label={`Show everything at event ${event.seq}`}
+        onClick={() => look(event.seq)}
+      />
     </div>
   );
 }
 
 /** What says nothing itself is at least about something. */
-const titleOf = (event: LogEvent) => tasksOf(event).map((id) => tables.tasks.row(id)?.title).find(Boolean) ?? "";
+const titleOf = (event: LogEvent) =>
+  tasksOf(event)
+    .map((id) => tables.tasks.row(id)?.title)
+    .find(Boolean) ?? "";
 
 function Link({ kind, id }: { kind: string; id: string }) {
   if (kind === "task") return <TaskLink id={id} />;
@@ -79,13 +140,20 @@ function Detail({ event, onClose }: { event: LogEvent; onClose: () => void }) {
         <h2 class="grow cut">{event.type}</h2>
         <Button kind="quiet" icon="close" label="Close" onClick={onClose} />
       </header>
-      <p class="small soft">Event {event.seq} · {moment(event.at)} · by {event.actor}</p>
+      <p class="small soft">
+        Event {event.seq} · {moment(event.at)} · by {event.actor}
+      </p>
       <dl class="stack">
         {Object.entries(event.data).map(([name, value]) => (
-          <div key={name}><dt class="small faint">{name}</dt><dd class="prose mono">{typeof value === "string" ? value : JSON.stringify(value, null, 1)}</dd></div>
+          <div key={name}>
+            <dt class="small faint">{name}</dt>
+            <dd class="prose mono">{typeof value === "string" ? value : JSON.stringify(value, null, 1)}</dd>
+          </div>
         ))}
       </dl>
-      <Button icon="clock" onClick={() => look(event.seq)}>Show everything at this moment</Button>
+      <Button icon="clock" onClick={() => look(event.seq)}>
+        Show everything at this moment
+      </Button>
     </aside>
   );
 }

@@ -1,7 +1,7 @@
 /** A slider over all events: the dashboard shows the moment that it stands at. */
 
-import { store } from "../../live";
 import { count, moment } from "../../lib/words";
+import { store } from "../../live";
 import { Button } from "../../ui/parts";
 import { backToNow, inPast, look, shownEvent, shownSeq, step } from "./scrub";
 
@@ -12,12 +12,29 @@ export function Scrubber() {
   return (
     <div class={past ? "scrubber back" : "scrubber"} role="group" aria-label="Go back in time">
       <Button kind="quiet" icon="back" label="One event back ([)" disabled={seq <= 1} onClick={() => step(-1)} />
-      <input type="range" aria-label="Event" aria-valuetext={past ? `event ${seq} of ${newest}${said && `, ${said}`}` : "now"} min={1} max={Math.max(1, newest)} step={1} value={seq} onInput={(input) => look(Number(input.currentTarget.value))} />
+      <input
+        type="range"
+        aria-label="Event"
+        aria-valuetext={past ? `event ${seq} of ${newest}${said && `, ${said}`}` : "now"}
+        min={1}
+        max={Math.max(1, newest)}
+        step={1}
+        value={seq}
+        onInput={(input) => look(Number(input.currentTarget.value))}
+      />
       <Button kind="quiet" icon="forward" label="One event on (])" disabled={!past} onClick={() => step(1)} />
       <span class="where small number">
-        <strong>{past ? `Event ${count(seq)}` : "Now"}</strong> <span class="soft">{past ? `of ${count(newest)}` : `event ${count(newest)}`}{said && ` · ${said}`}</span>
+        <strong>{past ? `Event ${count(seq)}` : "Now"}</strong>{" "}
+        <span class="soft">
+          {past ? `of ${count(newest)}` : `event ${count(newest)}`}
+          {said && ` · ${said}`}
+        </span>
       </span>
-      {past && <Button kind="first" icon="clock" onClick={backToNow}>Back to now</Button>}
+      {past && (
+        <Button kind="first" icon="clock" onClick={backToNow}>
+          Back to now
+        </Button>
+      )}
     </div>
   );
 }

@@ -2,26 +2,75 @@
 
 import type { Tone } from "../../ui/parts";
 
-export type LogEvent = { seq: number; at: number; actor: string; type: string; data: Readonly<Record<string, unknown>> };
+export type LogEvent = {
+  seq: number;
+  at: number;
+  actor: string;
+  type: string;
+  data: Readonly<Record<string, unknown>>;
+};
 
 /** What can be asked for; what is empty does not matter. */
 export type Filter = { type: string; task: string; convoy: string; actor: string; text: string };
 
 export const KINDS = [
-  "task", "session", "change", "check", "landing", "trunk", "queue", "convoy", "alert", "message", "overlap",
-  "lease", "work", "mayor", "plan", "chore", "log",
+  "task",
+  "session",
+  "change",
+  "check",
+  "landing",
+  "trunk",
+  "queue",
+  "convoy",
+  "alert",
+  "message",
+  "overlap",
+  "lease",
+  "work",
+  "mayor",
+  "plan",
+  "chore",
+  "log",
 ] as const;
 
 const TONES: Record<string, Tone> = {
-  task: "accent", session: "blue", change: "violet", check: "violet", landing: "green", trunk: "green", queue: "amber",
-  convoy: "accent", alert: "red", message: "violet", overlap: "amber", work: "amber", plan: "accent", mayor: "accent",
+  task: "accent",
+  session: "blue",
+  change: "violet",
+  check: "violet",
+  landing: "green",
+  trunk: "green",
+  queue: "amber",
+  convoy: "accent",
+  alert: "red",
+  message: "violet",
+  overlap: "amber",
+  work: "amber",
+  plan: "accent",
+  mayor: "accent",
 };
 const SPECIAL: Record<string, Tone> = {
-  "task.landed": "green", "task.failed": "red", "task.blocked": "amber", "task.cancelled": "grey", "task.renewed": "grey",
-  "alert.cleared": "grey", "alert.acknowledged": "grey", "session.limited": "amber", "session.asked": "violet",
-  "change.returned": "amber", "session.stop_asked": "amber",
+  "task.landed": "green",
+  "task.failed": "red",
+  "task.blocked": "amber",
+  "task.cancelled": "grey",
+  "task.renewed": "grey",
+  "alert.cleared": "grey",
+  "alert.acknowledged": "grey",
+  "session.limited": "amber",
+  "session.asked": "violet",
+  "change.returned": "amber",
+  "session.stop_asked": "amber",
 };
-const RESULTS: Record<string, Tone> = { green: "green", red: "red", timed_out: "red", proved: "green", handed_over: "green", stopped: "amber", cancelled: "grey" };
+const RESULTS: Record<string, Tone> = {
+  green: "green",
+  red: "red",
+  timed_out: "red",
+  proved: "green",
+  handed_over: "green",
+  stopped: "amber",
+  cancelled: "grey",
+};
 
 export function eventTone(event: LogEvent): Tone {
   const result = text(event, "result") || text(event, "verdict");
@@ -45,11 +94,29 @@ export function subjectsOf(event: LogEvent): Subject[] {
   const tasks = [text(event, "task"), ...list(event, "tasks"), ...list(event, "members")].filter(Boolean);
   if (session) return [{ kind: "session", id: session }];
   if (tasks.length) return [...new Set(tasks)].map((id) => ({ kind: "task", id }));
-  const other = ["run", "subject", "convoy", "mayor", "message", "alert", "resource", "chore"].map((name) => text(event, name)).find(Boolean);
+  const other = ["run", "subject", "convoy", "mayor", "message", "alert", "resource", "chore"]
+    .map((name) => text(event, name))
+    .find(Boolean);
   return other ? [{ kind: "other", id: other }] : [];
 }
 
-const SAID = ["title", "text", "verdict", "result", "why", "kind", "action", "cause", "holder", "reason", "detail", "name", "to", "command", "how"];
+const SAID = [
+  "title",
+  "text",
+  "verdict",
+  "result",
+  "why",
+  "kind",
+  "action",
+  "cause",
+  "holder",
+  "reason",
+  "detail",
+  "name",
+  "to",
+  "command",
+  "how",
+];
 const NUMBERS: readonly [string, (value: number) => string][] = [
   ["turns", (value) => `${value} turns`],
   ["took_ms", (value) => `took ${value < 1000 ? `${value} ms` : `${Math.round(value / 1000)} s`}`],
@@ -60,13 +127,21 @@ const NUMBERS: readonly [string, (value: number) => string][] = [
 /** The rest of it in a line. */
 export function summaryOf(event: LogEvent): string {
   const said = SAID.map((name) => text(event, name)).filter(Boolean);
-  const numbers = NUMBERS.flatMap(([name, tell]) => (typeof event.data[name] === "number" && event.data[name] !== 0 ? [tell(event.data[name])] : []));
+  const numbers = NUMBERS.flatMap(([name, tell]) =>
+    typeof event.data[name] === "number" && event.data[name] !== 0 ? [tell(event.data[name])] : [],
+  );
   return [...new Set(said), ...numbers].join(" · ").replaceAll(/\s+/g, " ");
 }
 
 /** The tasks that it is about, also through a session. */
 export const tasksOf = (event: LogEvent): string[] => {
-  const named = [text(event, "task"), text(event, "session"), text(event, "subject"), ...list(event, "tasks"), ...list(event, "members")];
+  const named = [
+    text(event, "task"),
+    text(event, "session"),
+    text(event, "subject"),
+    ...list(event, "tasks"),
+    ...list(event, "members"),
+  ];
   return [...new Set(named.filter(Boolean).map(taskOf))];
 };
 /** AF-1.2 is a session of AF-1. */

@@ -2,12 +2,12 @@
 
 import { computed } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
-import { store, tables, useLog } from "../../live";
 import { useKeys } from "../../lib/keys";
 import { place, setQuery } from "../../lib/router";
+import { store, tables, useLog } from "../../live";
 import type { PageProps } from "../../shell/pages";
 import { Choice, Filters, Page, Search } from "../../ui/parts";
-import { KINDS, type Filter, type LogEvent } from "./events";
+import { type Filter, KINDS, type LogEvent } from "./events";
 import { List } from "./List";
 import { makePictureRange, Picture } from "./Picture";
 import { Range } from "./range";
@@ -22,11 +22,15 @@ const filter = computed<Filter>(() => {
 });
 const convoys = computed(() => tables.convoys.rows.value.map((row) => [row.id, row.title] as const));
 const kinds = KINDS.map((kind) => [kind, kind] as const);
-const VIEWS = [["", "Both"], ["list", "List"], ["lanes", "Lanes"]] as const;
+const VIEWS = [
+  ["", "Both"],
+  ["list", "List"],
+  ["lanes", "Lanes"],
+] as const;
 
 export default function Timeline(_: PageProps) {
   const asked = filter.value;
-  const view = place.value.query["view"] ?? "";
+  const view = place.value.query.view ?? "";
   const filtered = Object.values(asked).some(Boolean);
   const makeList = (anchor: number | null) => new Range(asked, anchor, filtered ? null : () => true);
   const listed = useRange(makeList, JSON.stringify(asked), view !== "lanes");
@@ -44,12 +48,44 @@ export default function Timeline(_: PageProps) {
       <Search value={asked.text} onInput={(text) => setQuery({ text })} label="Filter by text" />
       <Filters>
         <div class="segments" role="group" aria-label="View">
-          {VIEWS.map(([name, word]) => <button key={name} aria-pressed={view === name} onClick={() => setQuery({ view: name })}>{word}</button>)}
+          {VIEWS.map(([name, word]) => (
+            <button key={name} aria-pressed={view === name} onClick={() => setQuery({ view: name })}>
+              {word}
+            </button>
+          ))}
         </div>
-        <Choice label="Type" all="All types" value={asked.type} options={types} onChange={(type) => setQuery({ type })} />
-        {(convoys.value.length > 1 || asked.convoy) && <Choice label="Convoy" all="All convoys" value={asked.convoy} options={convoys.value} onChange={(convoy) => setQuery({ convoy })} />}
-        <input class="input short" type="search" aria-label="Task" placeholder="Task" value={asked.task} onInput={(event) => setQuery({ on: event.currentTarget.value.trim().toUpperCase() })} />
-        <input class="input short" type="search" aria-label="Actor" placeholder="Actor" value={asked.actor} onInput={(event) => setQuery({ actor: event.currentTarget.value.trim() })} />
+        <Choice
+          label="Type"
+          all="All types"
+          value={asked.type}
+          options={types}
+          onChange={(type) => setQuery({ type })}
+        />
+        {(convoys.value.length > 1 || asked.convoy) && (
+          <Choice
+            label="Convoy"
+            all="All convoys"
+            value={asked.convoy}
+            options={convoys.value}
+            onChange={(convoy) => setQuery({ convoy })}
+          />
+        )}
+        <input
+          class="input short"
+          type="search"
+          aria-label="Task"
+          placeholder="Task"
+          value={asked.task}
+          onInput={(event) => setQuery({ on: event.currentTarget.value.trim().toUpperCase() })}
+        />
+        <input
+          class="input short"
+          type="search"
+          aria-label="Actor"
+          placeholder="Actor"
+          value={asked.actor}
+          onInput={(event) => setQuery({ actor: event.currentTarget.value.trim() })}
+        />
       </Filters>
     </>
   );
@@ -72,7 +108,11 @@ function useRange(make: (anchor: number | null) => Range, key: string, wanted: b
   if (!wanted) {
     old?.close();
     held.range = null;
-  } else if (!old || held.key !== key || (past === null ? old.anchor !== null : old.low.value > 0 && !old.holds(past))) {
+  } else if (
+    !old ||
+    held.key !== key ||
+    (past === null ? old.anchor !== null : old.low.value > 0 && !old.holds(past))
+  ) {
     old?.close();
     held.range = make(past);
     held.key = key;
@@ -87,8 +127,17 @@ function useRange(make: (anchor: number | null) => Range, key: string, wanted: b
 function useTypes(range: Range | null, chosen: string): (readonly [string, string])[] {
   const events: readonly LogEvent[] = range?.events.value ?? [];
   return useMemo(() => {
-    const exact = new Set([...events.slice(-2000).map((event) => event.type), ...(chosen.includes(".") ? [chosen] : [])]);
-    return kinds.flatMap((kind) => [kind, ...[...exact].filter((type) => type.startsWith(`${kind[0]}.`)).sort().map((type) => [type, ` ${type}`] as const)]);
+    const exact = new Set([
+      ...events.slice(-2000).map((event) => event.type),
+      ...(chosen.includes(".") ? [chosen] : []),
+    ]);
+    return kinds.flatMap((kind) => [
+      kind,
+      ...[...exact]
+        .filter((type) => type.startsWith(`${kind[0]}.`))
+        .sort()
+        .map((type) => [type, ` ${type}`] as const),
+    ]);
   }, [events, chosen]);
 }
 

@@ -4,7 +4,7 @@
  */
 
 import { signal } from "@preact/signals";
-import { get, type Answer } from "../../api/client";
+import { type Answer, get } from "../../api/client";
 import type { LogLine } from "../../live/stream";
 import { complain } from "../../ui/toast";
 import type { Filter, LogEvent } from "./events";

@@ -2,8 +2,8 @@
 
 import { computed, signal } from "@preact/signals";
 import { get } from "../../api/client";
-import { lookAt, store } from "../../live";
 import { pastAt } from "../../lib/clock";
+import { lookAt, store } from "../../live";
 import { complain } from "../../ui/toast";
 import type { LogEvent } from "./events";
 
