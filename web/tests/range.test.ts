@@ -38,8 +38,10 @@ class Log {
       for (begin = end + 1; begin > lowest && events.length < limit; )
         if (fits(event(--begin))) events.unshift(event(begin));
     } else {
-      for (let seq = begin; seq <= this.length && events.length < limit; seq++)
-        if (fits(event((end = seq)))) events.push(event(seq));
+      for (let seq = begin; seq <= this.length && events.length < limit; seq++) {
+        end = seq;
+        if (fits(event(seq))) events.push(event(seq));
+      }
     }
     return Promise.resolve({ events, seq: this.length, begin, end });
   };

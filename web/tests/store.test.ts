@@ -1,29 +1,37 @@
 import { effect } from "@preact/signals";
 import { expect, test } from "vitest";
 import type { Board, TaskRow } from "../src/api/rows";
-import { Store } from "../src/live/store";
+import { NAMES, Store } from "../src/live/store";
 
 const task = (id: string, title = id) => ({ id, title, needs: [] as string[] }) as unknown as TaskRow;
-const NAMES =
-  "tasks convoys sessions queue checks alerts leases messages pauses limits slots costs jobs overlaps flaky mayors".split(
-    " ",
-  );
 const board = (seq: number, ...tasks: TaskRow[]) =>
   ({ seq, log: "L", ...Object.fromEntries(NAMES.map((name) => [name, []])), tasks }) as unknown as Board;
 
 function made() {
   const frames: (() => void)[] = [];
   const store = new Store((draw) => frames.push(draw));
-  return { store, frames, draw: () => frames.splice(0).forEach((frame) => frame()) };
+  const draw = () => {
+    for (const frame of frames.splice(0)) frame();
+  };
+  return { store, frames, draw };
 }
 
 test("changes are shown once for each frame, and only rows that differ are drawn again", () => {
   const { store, frames, draw } = made();
   store.replace(board(1, task("A"), task("B")));
   const drawn = { A: 0, B: 0, list: 0 };
-  effect(() => void (store.tables.tasks.row("A"), drawn.A++));
-  effect(() => void (store.tables.tasks.row("B"), drawn.B++));
-  effect(() => void (store.tables.tasks.ids.value, drawn.list++));
+  effect(() => {
+    store.tables.tasks.row("A");
+    drawn.A++;
+  });
+  effect(() => {
+    store.tables.tasks.row("B");
+    drawn.B++;
+  });
+  effect(() => {
+    store.tables.tasks.ids.value;
+    drawn.list++;
+  });
   for (let seq = 2; seq < 50; seq++)
     store.change({ seq, set: { tasks: [task("A", `title ${seq}`), task("B")] }, gone: {} });
   expect([frames.length, store.reached, store.seq.value]).toEqual([1, 49, 1]);

@@ -35,12 +35,20 @@ const ENDS: Record<number, readonly (keyof Style)[]> = {
   49: ["back"],
 };
 
-// CSI; OSC, DCS, APC, PM, SOS up to their end or the line's; two-byte escapes; other control characters.
-const SEQUENCE =
-  /\x1b\[([0-?]*)[ -/]*([@-~])|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?|\x9b([0-?]*)[ -/]*([@-~])|\x1b[ -/]*[0-~]?|[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
+const SEQUENCE = new RegExp(
+  [
+    String.raw`\x1b\[([0-?]*)[ -/]*([@-~])`, // CSI
+    String.raw`(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?`, // OSC, DCS, APC, PM, SOS
+    String.raw`\x9b([0-?]*)[ -/]*([@-~])`, // CSI as one character
+    String.raw`\x1b[ -/]*[0-~]?`, // two-character escapes
+    String.raw`[\x00-\x08\x0b-\x1f\x7f-\x9f]`, // other control characters
+  ].join("|"),
+  "g",
+);
 
 // What changes the direction of the text around it: code can look like what it is not.
 const TURNING = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f]/g;
 
 /** Text with signs in place of what nobody would see, but which changes how the rest looks. */

@@ -27,9 +27,9 @@ export function layout(ids: readonly string[], edges: readonly Edge[]): Layout {
   }
   const places = new Map<string, Placed>();
   const rows = Math.max(0, ...layers.map((layer) => layer.length));
-  layers.forEach((layer, at) =>
-    layer.forEach((id, row) => places.set(id, { layer: at, row: row + (rows - layer.length) / 2 })),
-  );
+  for (const [at, layer] of layers.entries()) {
+    for (const [row, id] of layer.entries()) places.set(id, { layer: at, row: row + (rows - layer.length) / 2 });
+  }
   return { places, layers: layers.length, rows };
 }
 
@@ -62,9 +62,10 @@ function depths(
 }
 
 function grouped(ids: readonly string[], depth: ReadonlyMap<string, number>): string[][] {
-  const layers: string[][] = [];
-  for (const id of ids) (layers[depth.get(id)!] ??= []).push(id);
-  return Array.from(layers, (layer) => layer ?? []);
+  const deepest = Math.max(-1, ...depth.values());
+  const layers: string[][] = Array.from({ length: deepest + 1 }, () => []);
+  for (const id of ids) layers[depth.get(id)!]!.push(id);
+  return layers;
 }
 
 /** Sort one layer by the middle of each node's neighbours in the layers beside it. */

@@ -3,6 +3,9 @@
 import { signal } from "@preact/signals";
 
 export const overlay = signal<"" | "palette" | "help">("");
-export const showPalette = () => void (overlay.value = "palette");
-export const showHelp = () => void (overlay.value = "help");
-export const hideOverlay = () => void (overlay.value = "");
+const show = (what: typeof overlay.value) => () => {
+  overlay.value = what;
+};
+export const showPalette = show("palette");
+export const showHelp = show("help");
+export const hideOverlay = show("");

@@ -20,7 +20,8 @@ export async function lookAt(seq: number | null): Promise<void> {
     store.backToNow();
     return;
   }
-  const mine = (looking = new AbortController());
+  const mine = new AbortController();
+  looking = mine;
   try {
     const board = await get("/api/board", {}, { at: seq }, mine.signal);
     if (looking === mine) store.lookBack(board);

@@ -13,7 +13,7 @@ type Row = { id: string };
 type Rows<R extends Row> = Map<string, R>;
 export type Change = { seq: number; set: Partial<Record<string, Row[]>>; gone: Partial<Record<string, string[]>> };
 
-const NAMES: readonly TableName[] = [
+export const NAMES: readonly TableName[] = [
   "tasks",
   "convoys",
   "sessions",
@@ -171,8 +171,8 @@ export class Store {
   }
 
   private touched(name: TableName): Set<string> {
-    let found = this.dirty.get(name);
-    if (!found) this.dirty.set(name, (found = new Set()));
+    const found = this.dirty.get(name) ?? new Set<string>();
+    this.dirty.set(name, found);
     return found;
   }
 

@@ -38,7 +38,8 @@ export class Stream {
     this.reopening = false;
     clearTimeout(this.timer);
     this.source?.close();
-    const source = (this.source = new EventSource(this.address()));
+    const source = new EventSource(this.address());
+    this.source = source;
     this.heardAt = Date.now();
     clearInterval(this.watch);
     this.watch = window.setInterval(() => this.listen(source), LOOK_MS);
@@ -57,7 +58,9 @@ export class Stream {
     on("beat", () => undefined);
     on<Board>("state", (board) => this.store.replace(board));
     on<Change>("change", (change) => this.store.change(change));
-    on<LogLine>("log", (line) => this.logged.forEach((take) => take(line)));
+    on<LogLine>("log", (line) => {
+      for (const take of this.logged) take(line);
+    });
     on<Record<string, string[]>>("tails", (tails) => (this.tails.value = { ...this.tails.peek(), ...tails }));
     on<OutputPart>("output", (part) => this.took(part));
   }

@@ -8,7 +8,7 @@ export default function Help({ onClose }: { onClose: () => void }) {
   const groups = [...new Set(known.map((binding) => binding.group))];
   return (
     <Dialog title="Keys" onClose={onClose}>
-      <div class="fill help" tabIndex={0} role="region" aria-label="Keys">
+      <section class="fill help" tabIndex={0} aria-label="Keys">
         {groups.map((group) => (
           <section key={group}>
             <h3>{group}</h3>
@@ -24,7 +24,7 @@ export default function Help({ onClose }: { onClose: () => void }) {
             </dl>
           </section>
         ))}
-      </div>
+      </section>
     </Dialog>
   );
 }

@@ -11,7 +11,10 @@ import { PAGES } from "./pages";
 type Offer = { key: string; icon: IconName; text: string; keys?: string; state?: string; run: () => void };
 const MOST = 50;
 
-/** How well a text fits what was typed: all words must be in it; the earlier and the shorter, the better. 0: not at all. */
+/**
+ * Score how well a text matches what was typed; 0 means not at all. Every word must occur; earlier
+ * matches and shorter texts score higher.
+ */
 export function fits(text: string, typed: string): number {
   const lower = text.toLowerCase();
   let score = 1;
@@ -109,9 +112,9 @@ export default function Palette({ onClose }: { onClose: () => void }) {
             setAt(0);
           }}
         />
-        <ul id={list} role="listbox" aria-label="What there is">
+        <div id={list} class="offers" role="listbox" aria-label="What there is">
           {found.map((offer, number) => (
-            <li
+            <div
               key={offer.key}
               id={`${list}-${number}`}
               role="option"
@@ -124,9 +127,9 @@ export default function Palette({ onClose }: { onClose: () => void }) {
               {offer.state &&
                 (toneOf(offer.state) === "grey" ? <Badge>{offer.state}</Badge> : <StateBadge state={offer.state} />)}
               {offer.keys && <Key keys={offer.keys} />}
-            </li>
+            </div>
           ))}
-        </ul>
+        </div>
         {found.length === 0 && <p class="empty">Nothing is called that.</p>}
       </div>
     </Dialog>

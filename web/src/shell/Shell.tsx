@@ -44,7 +44,7 @@ export function Shell() {
       run: () => document.querySelector<HTMLElement>("[data-search]")?.focus(),
       quiet: true,
     },
-    { keys: "Escape", label: "Close what is open", group: "Everywhere", run: escape, quiet: true, always: true },
+    { keys: "Escape", label: "Close what is open", group: "Everywhere", run: leave, quiet: true, always: true },
     { keys: "T", label: "Change light and dark", group: "Everywhere", run: nextTheme },
     ...PAGES.map((one) => ({
       keys: `g ${one.key}`,
@@ -58,6 +58,7 @@ export function Shell() {
   if (stream.state.value === "unknown") return <LoggedOut />;
   return (
     <div class="shell">
+      {/* biome-ignore lint/a11y/useValidAnchor: it is a link; the address stays what it was */}
       <a class="skip" href="#page" onClick={skip}>
         Skip to the page
       </a>
@@ -103,7 +104,7 @@ function skip(event: Event): void {
 }
 
 /** Dialogs close by themselves; what else can be open is left, from the top down. */
-function escape(): void {
+function leave(): void {
   const focused = document.activeElement;
   if (focused instanceof HTMLInputElement || focused instanceof HTMLTextAreaElement) focused.blur();
   else if (place.peek().query.task) closeTask();

@@ -37,7 +37,7 @@ export function Graph({ label, nodes, edges, critical = [] }: Props) {
   const height = Math.max(1, placed.rows) * DOWN - (DOWN - HIGH) + 2 * EDGE;
   const lines = edges.filter(([from, to]) => placed.places.has(from) && placed.places.has(to) && from !== to);
   return (
-    <div class="graph" role="region" aria-label={label} tabIndex={0}>
+    <section class="graph" aria-label={label} tabIndex={0}>
       <svg width={width} height={height} role="group" aria-label={`${label}: ${plural(nodes.length, "task")}`}>
         {lines.map(([from, to]) => (
           <path
@@ -50,7 +50,7 @@ export function Graph({ label, nodes, edges, critical = [] }: Props) {
           <Box key={node.id} node={node} {...at(node.id)} critical={critical.includes(node.id)} />
         ))}
       </svg>
-    </div>
+    </section>
   );
 }
 
@@ -66,7 +66,8 @@ function Box({ node, x, y, critical }: { node: Node; x: number; y: number; criti
     event.preventDefault();
     node.onOpen();
   };
-  const said = `${node.id}: ${node.title}, ${node.state}${node.note && node.note !== node.state ? `, ${node.note}` : ""}${critical ? ", on the critical path" : ""}`;
+  const note = node.note && node.note !== node.state ? `, ${node.note}` : "";
+  const said = `${node.id}: ${node.title}, ${node.state}${note}${critical ? ", on the critical path" : ""}`;
   const drawn = (
     <g
       transform={`translate(${x} ${y})`}
@@ -76,17 +77,17 @@ function Box({ node, x, y, critical }: { node: Node; x: number; y: number; criti
       <title>{said}</title>
       <rect width={WIDE} height={HIGH} rx="7" />
       <rect class="side" width="4" height={HIGH - 14} x="5" y="7" rx="2" />
-      <g aria-hidden="true">
+      <svg width={WIDE} height={HIGH} aria-hidden="true">
         <text x="16" y="19" class="name">
           {clip(node.id, 14)}
         </text>
         <text x={WIDE - 9} y="19" class="state" text-anchor="end">
           {clip(node.note || node.state, 12)}
         </text>
-        <svg x="16" y="22" width={WIDE - 22} height="22">
+        <svg x="16" y="22" width={WIDE - 22} height="22" aria-hidden="true">
           <text y="14">{clip(node.title, 24)}</text>
         </svg>
-      </g>
+      </svg>
     </g>
   );
   return node.href ? (

@@ -30,14 +30,13 @@ export function Page({
           <Button kind="quiet" icon="more" label="More: command palette" onClick={showPalette} />
         </span>
       </div>
-      <div
-        class={whole ? "content whole" : "content"}
-        tabIndex={whole ? undefined : 0}
-        role={whole ? undefined : "region"}
-        aria-label={whole ? undefined : title}
-      >
-        {children}
-      </div>
+      {whole ? (
+        <div class="content whole">{children}</div>
+      ) : (
+        <section class="content" tabIndex={0} aria-label={title}>
+          {children}
+        </section>
+      )}
     </div>
   );
 }
@@ -251,6 +250,7 @@ export function Dialog({
 
 export function Field({ label, children }: Children & { label: string }) {
   return (
+    // biome-ignore lint/a11y/noLabelWithoutControl: the control is among the children
     <label class="field">
       <span>{label}</span>
       {children}

@@ -65,7 +65,7 @@ export function Toasts() {
             <div>{notice.text}</div>
             {notice.hint && <div class="small soft">{notice.hint}</div>}
           </div>
-          <button class="button quiet" aria-label="Dismiss" onClick={() => dismiss(notice.id)}>
+          <button type="button" class="button quiet" aria-label="Dismiss" onClick={() => dismiss(notice.id)}>
             <Icon name="close" />
           </button>
         </div>

@@ -137,7 +137,7 @@ export function Table<T>({ label, columns, items, keyOf, onOpen, empty, minWidth
               aria-sort={sort?.at !== at ? undefined : sort.down ? "descending" : "ascending"}
             >
               {column.by ? (
-                <button onClick={() => press(at)}>
+                <button type="button" onClick={() => press(at)}>
                   {column.name}
                   {sort?.at === at ? (sort.down ? " ↓" : " ↑") : ""}
                 </button>

@@ -81,7 +81,13 @@ export const Column = memo(function Column({ name, ids, onDrop }: Props) {
       onDragLeave={leave}
       onDrop={drop}
     >
-      <button class="head" aria-expanded={!slim} onClick={() => fold(name)} title={slim ? "Unfold" : "Fold"}>
+      <button
+        type="button"
+        class="head"
+        aria-expanded={!slim}
+        onClick={() => fold(name)}
+        title={slim ? "Unfold" : "Fold"}
+      >
         <StateSign state={name} tone={toneOf(name)} />
         <span class="name">{name}</span>
         <span class="number faint">{ids.length}</span>

@@ -35,7 +35,8 @@ const ids = computed(() => {
     filter.value,
   );
   for (const name of COLUMNS) if (same(before[name], found[name])) found[name] = before[name]!;
-  return (before = found);
+  before = found;
+  return found;
 });
 
 const values = (pick: (task: { engine: string; role: string }) => string) =>
@@ -177,7 +178,7 @@ function Columns({ convoy }: { convoy: string }) {
       <Glance convoy={convoy} />
       <nav class="jump" aria-label="Columns">
         {COLUMNS.map((name) => (
-          <button key={name} onClick={() => jump(name)} disabled={!ids.value[name]!.length}>
+          <button type="button" key={name} onClick={() => jump(name)} disabled={!ids.value[name]!.length}>
             {name} <span class="faint number">{ids.value[name]!.length}</span>
           </button>
         ))}
@@ -241,5 +242,10 @@ function useBoardKeys(): void {
     { keys: "b", label: "Block", group, run: ask("block"), quiet: true },
     { keys: "x", label: "Cancel", group, run: ask("cancel"), quiet: true },
   ]);
-  useEffect(() => () => void (chosen.value = ""), []);
+  useEffect(
+    () => () => {
+      chosen.value = "";
+    },
+    [],
+  );
 }

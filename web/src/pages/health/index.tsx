@@ -144,6 +144,7 @@ const Meter = ({ name, used, of }: { name: string; used: number; of: number }) =
         {used} of {of}
       </span>
     </div>
+    {/* biome-ignore lint/a11y/useSemanticElements: a <meter> cannot be drawn in the theme's colours */}
     <div
       class={`meter ${used >= of ? "tone-amber" : ""}`}
       role="meter"
@@ -195,14 +196,14 @@ function Costs({ budget }: { budget: number }) {
   const rows = tables.costs.rows.value;
   const of = (kind: string) => rows.filter((row) => row.kind === kind);
   const total = of("total")[0];
+  const read = (total?.cost.fresh ?? 0) + (total?.cost.cached ?? 0);
   if (!total?.sessions) return <EmptyState title="Nothing was spent." />;
   return (
     <div class="stack">
       <div class="across wrap">
         <span class="total number">{money(total.cost) || "$0.00"}</span>
         <span class="soft small">
-          {plural(total.sessions, "session")}, {count((total.cost.fresh ?? 0) + (total.cost.cached ?? 0))} tokens in,{" "}
-          {count(total.cost.output ?? 0)} out
+          {plural(total.sessions, "session")}, {count(read)} tokens in, {count(total.cost.output ?? 0)} out
         </span>
       </div>
       {(total.cost.unpriced ?? 0) > 0 && (

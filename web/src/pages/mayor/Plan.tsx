@@ -44,7 +44,7 @@ export function Plan({
   const task = plan.task.find((one) => one.key === opened);
   return (
     <section class="plan" aria-label="Plan">
-      <div class="plan-scroll" tabIndex={0} role="region" aria-label="The plan">
+      <section class="plan-scroll" tabIndex={0} aria-label="The plan">
         <header class="plan-head">
           <div class="across wrap">
             <h2 class="cut">{plan.convoy.title}</h2>
@@ -68,7 +68,7 @@ export function Plan({
             minWidth={700}
           />
         </div>
-      </div>
+      </section>
       {row.pending && current && <Decision row={row} proposal={proposal} onChange={onChange} />}
       {task && <PlannedTask task={task} proposal={proposal} onClose={() => setOpened("")} />}
     </section>

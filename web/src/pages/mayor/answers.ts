@@ -26,7 +26,7 @@ export function written(text: string): Written {
 type Candidate = { from: number; to: number; json: string };
 
 function* candidates(text: string): Generator<Candidate> {
-  for (const fence of text.matchAll(/^```\w*\n([^]*?)^```/gm)) {
+  for (const fence of text.matchAll(/^```\w*\n([\s\S]*?)^```/gm)) {
     if (fence[1]!.includes("{")) yield { from: fence.index, to: fence.index + fence[0].length, json: fence[1]! };
   }
   const from = text.indexOf("{");

@@ -126,14 +126,14 @@ function Talk({ row, current }: { row: MayorRow; current: boolean }) {
     <div class={`mayor ${proposal ? `two show-${side}` : ""}`} data-mayor={row.id}>
       <Standing row={row} />
       {proposal && (
-        <div class="sides across" role="group" aria-label="What is shown">
+        <fieldset class="sides across" aria-label="What is shown">
           <Button kind="quiet" icon="mayor" pressed={side === "talk"} onClick={() => setSide("talk")}>
             Talk
           </Button>
           <Button kind="quiet" icon="convoy" pressed={side === "plan"} onClick={() => setSide("plan")}>
             Plan{row.pending && <span class="dot tone-violet" />}
           </Button>
-        </div>
+        </fieldset>
       )}
       <Chat row={row} talk={talk} current={current} />
       {proposal && <Plan row={row} proposal={proposal} current={current} onChange={change} />}

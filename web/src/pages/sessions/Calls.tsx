@@ -21,7 +21,7 @@ export function Calls({ found }: { found: Answer<"/api/sessions/{session}/facts"
     return <EmptyState title="This engine prints plain text.">What it does is in its output.</EmptyState>;
   if (!steps.length) return <EmptyState title="It has said and called nothing yet." />;
   return (
-    <div class="scroll padded" tabIndex={0} role="region" aria-label="Tool calls, newest first">
+    <section class="scroll padded" tabIndex={0} aria-label="Tool calls, newest first">
       <ol class="steps">
         {steps.map((step, at) => (
           <li key={steps.length - at} class={`step ${step.kind}`}>
@@ -29,7 +29,7 @@ export function Calls({ found }: { found: Answer<"/api/sessions/{session}/facts"
           </li>
         ))}
       </ol>
-    </div>
+    </section>
   );
 }
 

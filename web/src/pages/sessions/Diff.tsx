@@ -38,7 +38,7 @@ export function Diff({ found, again }: { found: Answer<"/api/sessions/{session}/
           Read again
         </Button>
       </div>
-      <div class="scroll padded stack" tabIndex={0} role="region" aria-label="Diff">
+      <section class="scroll padded stack" tabIndex={0} aria-label="Diff">
         {!found.files.length && <EmptyState title="It has changed nothing so far." />}
         {files.map((file) => (
           <File key={file.path} file={file} />
@@ -50,7 +50,7 @@ export function Diff({ found, again }: { found: Answer<"/api/sessions/{session}/
           </div>
         ))}
         {found.cut && <p class="small soft">There is more than is shown here.</p>}
-      </div>
+      </section>
     </>
   );
 }

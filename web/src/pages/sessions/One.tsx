@@ -115,6 +115,7 @@ function Shown({ session }: { session: SessionRow }) {
           <div class="tabs" role="tablist" aria-label="What to show">
             {TABS.map(([name, said]) => (
               <button
+                type="button"
                 key={name}
                 id={`tab-${name}`}
                 role="tab"
@@ -156,8 +157,8 @@ function Brief({ session }: { session: SessionRow }) {
   if (!found) return <EmptyState title="…" />;
   if (!found.text) return <EmptyState title="It was told nothing, or that is not kept any more." />;
   return (
-    <div class="scroll padded" tabIndex={0} role="region" aria-label="Brief">
+    <section class="scroll padded" tabIndex={0} aria-label="Brief">
       <pre class="prose brief">{found.text}</pre>
-    </div>
+    </section>
   );
 }

@@ -121,7 +121,7 @@ export function Output({ feed, live }: { feed: Feed; live: boolean }) {
         {!empty && !printed.whole && (
           <div class="edge">
             {printed.begin && (
-              <button class="button quiet" onClick={() => void feed.older()}>
+              <button type="button" class="button quiet" onClick={() => void feed.older()}>
                 Load older output
               </button>
             )}
@@ -131,7 +131,7 @@ export function Output({ feed, live }: { feed: Feed; live: boolean }) {
         {printed.last.length > 0 && <div>{pieces([printed.last], wanted)}</div>}
         {printed.detached && (
           <div class="edge">
-            <button class="button" onClick={toEnd}>
+            <button type="button" class="button" onClick={toEnd}>
               {feed.newer.value ? "There is newer output: go to the end" : "Go to the end"}
             </button>
           </div>
@@ -155,8 +155,12 @@ function useByHand() {
     addEventListener("pointerup", free);
     return () => removeEventListener("pointerup", free);
   }, []);
-  const note = () => void (at.current = performance.now());
-  const hold = () => void (held.current = true);
+  const note = () => {
+    at.current = performance.now();
+  };
+  const hold = () => {
+    held.current = true;
+  };
   return {
     now: () => held.current || performance.now() - at.current < 400,
     on: { onWheel: note, onTouchMove: note, onKeyDown: note, onPointerDown: hold },
@@ -167,7 +171,9 @@ function useByHand() {
 function useDrawn(): (block: Block, wanted: string) => VNode {
   const known = useRef(new Map<number, { block: Block; wanted: string; node: VNode }>());
   const fresh: typeof known.current = new Map();
-  useEffect(() => void (known.current = fresh));
+  useEffect(() => {
+    known.current = fresh;
+  });
   return (block, wanted) => {
     const old = known.current.get(block.id);
     const one =

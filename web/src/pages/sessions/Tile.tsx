@@ -69,7 +69,7 @@ function Tail({ id }: { id: string }) {
       .map((line) => ansi.line(line));
   }, [lines]);
   return (
-    <div class="tail ansi" aria-label="Last lines of its output" role="group">
+    <figure class="tail ansi" aria-label="Last lines of its output">
       {drawn.length === 0 && (
         <span class="faint">{lines === undefined ? "…" : "nothing to read in its last lines"}</span>
       )}
@@ -81,6 +81,6 @@ function Tail({ id }: { id: string }) {
           </div>
         ))}
       </div>
-    </div>
+    </figure>
   );
 }

@@ -25,7 +25,8 @@ let before: readonly string[] = [];
 /** The ids to show; the same list while only what is in the tiles changes. */
 const ids = computed(() => {
   const found = chosen(tables.sessions.rows.value, filter.value).map((session) => session.id);
-  return same(before, found) ? before : (before = found);
+  if (!same(before, found)) before = found;
+  return before;
 });
 const engines = computed(() =>
   [...new Set(tables.sessions.rows.value.map((session) => session.profile))]
@@ -108,9 +109,10 @@ function Which({ value, all }: { value: string; all: number }) {
     ["all", "All", all],
   ] as const;
   return (
-    <div class="segments" role="group" aria-label="Which sessions">
+    <fieldset class="segments" aria-label="Which sessions">
       {choices.map(([name, word, number]) => (
         <button
+          type="button"
           key={name}
           aria-pressed={value === name}
           onClick={() => setQuery({ which: name === "live" ? "" : name })}
@@ -118,7 +120,7 @@ function Which({ value, all }: { value: string; all: number }) {
           {word} <span class="faint number">{number}</span>
         </button>
       ))}
-    </div>
+    </fieldset>
   );
 }
 

@@ -7,7 +7,10 @@ import { Ansi, type Piece } from "../../lib/ansi";
 
 export type Part = { text: string; begin: string; end: string; restarted: boolean };
 export type Line = readonly Piece[];
-/** Whole lines. `carried` characters of the first one stood before `begin`; `left` is what stands before `end` and has no end of line yet. */
+/**
+ * Whole lines. `carried` is how many characters of the first line come before `begin`; `left` is the
+ * text before `end` that has no newline yet.
+ */
 export type Block = {
   readonly id: number;
   readonly lines: readonly Line[];

@@ -54,7 +54,8 @@ const rank = (one: SessionRow): number => (one.live ? (one.question || one.asked
 /** A line of output for a tile: facts in words, without those that are only figures (null). */
 export function readable(line: string): string | null {
   if (!line.startsWith('{"fact"')) return line;
-  const field = (name: string) => new RegExp(`"${name}": ?("(?:[^"\\\\]|\\\\.)*)`).exec(line)?.[1]; // the line may be cut off
+  // The line may be cut off, so it need not be whole JSON.
+  const field = (name: string) => new RegExp(`"${name}": ?("(?:[^"\\\\]|\\\\.)*)`).exec(line)?.[1];
   const words = (name: string) => {
     try {
       return String(JSON.parse(`${field(name) ?? '"'}"`));

@@ -112,7 +112,7 @@ function Task({ task }: { task: TaskRow }) {
         <span class="grow" />
         <Button kind="quiet" icon="close" label="Close (Escape)" onClick={closeTask} />
       </header>
-      <div class="inside" tabIndex={0} role="region" aria-label={`About ${task.id}`}>
+      <section class="inside" tabIndex={0} aria-label={`About ${task.id}`}>
         <h2 class="prose">{task.title}</h2>
         {moves.length > 0 && (
           <div class="across wrap">
@@ -149,7 +149,7 @@ function Task({ task }: { task: TaskRow }) {
           ))}
           {past === null && <Comment task={task.id} />}
         </Part>
-      </div>
+      </section>
     </>
   );
 }

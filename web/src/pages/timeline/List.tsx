@@ -107,7 +107,7 @@ function Row({ event, chosen, onChoose }: { event: LogEvent; chosen: boolean; on
         ))}
         {subjects.length > 3 && `+${subjects.length - 3}`}
       </span>
-      <button class="summary cut" aria-expanded={chosen} onClick={onChoose}>
+      <button type="button" class="summary cut" aria-expanded={chosen} onClick={onChoose}>
         {summaryOf(event) || titleOf(event) || event.type}
       </button>
       <span class="actor cut soft">{event.actor}</span>

@@ -112,13 +112,13 @@ export function Picture({ range, filter }: { range: Range; filter: Filter }) {
   return (
     <section class="picture" aria-label="Lanes">
       <div class="bar">
-        <div class="segments" role="group" aria-label="A lane for each">
+        <fieldset class="segments" aria-label="A lane for each">
           {(["task", "session"] as const).map((name) => (
-            <button key={name} aria-pressed={by === name} onClick={() => setBy(name)}>
+            <button type="button" key={name} aria-pressed={by === name} onClick={() => setBy(name)}>
               {name === "task" ? "Tasks" : "Sessions"}
             </button>
           ))}
-        </div>
+        </fieldset>
         <Button kind="quiet" icon="back" label="Earlier" onClick={() => move(0.5)} />
         <Button kind="quiet" icon="forward" label="Later" disabled={shift === 0} onClick={() => move(-0.5)} />
         <Button
@@ -145,7 +145,7 @@ export function Picture({ range, filter }: { range: Range; filter: Filter }) {
                 : "")}
         </span>
       </div>
-      <div ref={box} class="drawing" tabIndex={0} role="region" aria-label="Swim lanes" onWheel={wheel}>
+      <section ref={box} class="drawing" tabIndex={0} aria-label="Swim lanes" onWheel={wheel}>
         {!placed.length && <EmptyState title={range.loading.value ? "Loading …" : "Nothing ran in this time."} />}
         {placed.length > 0 && (
           <svg
@@ -182,7 +182,7 @@ export function Picture({ range, filter }: { range: Range; filter: Filter }) {
             {cursor !== null && <line class="cursor" x1={cursor} x2={cursor} y1={0} y2={tall + LANE} />}
           </svg>
         )}
-      </div>
+      </section>
     </section>
   );
 }
@@ -249,7 +249,9 @@ function Drawn({
 }) {
   const open = () => (bar.session ? go(pathTo("sessions", [bar.session])) : go(pathTo("queue", [bar.run])));
   const [left, right] = [x(bar.from), x(bar.to ?? end)];
-  const told = `${bar.told} · ${bar.to ? `${span(bar.to - bar.from)}, ${clock(bar.from)} to ${clock(bar.to)}` : `since ${clock(bar.from)}`}`;
+  const begun = clock(bar.from);
+  const when = bar.to ? `${span(bar.to - bar.from)}, ${begun} to ${clock(bar.to)}` : `since ${begun}`;
+  const told = `${bar.told} · ${when}`;
   const press = (event: KeyboardEvent) => {
     if (event.key !== "Enter") return;
     event.preventDefault();

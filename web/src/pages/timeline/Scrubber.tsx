@@ -10,7 +10,7 @@ export function Scrubber() {
   const event = shownEvent.value;
   const said = past && event?.seq === seq ? `${moment(event.at)} · ${event.type}` : "";
   return (
-    <div class={past ? "scrubber back" : "scrubber"} role="group" aria-label="Go back in time">
+    <fieldset class={past ? "scrubber back" : "scrubber"} aria-label="Go back in time">
       <Button kind="quiet" icon="back" label="One event back ([)" disabled={seq <= 1} onClick={() => step(-1)} />
       <input
         type="range"
@@ -35,6 +35,6 @@ export function Scrubber() {
           Back to now
         </Button>
       )}
-    </div>
+    </fieldset>
   );
 }

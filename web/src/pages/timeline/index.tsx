@@ -47,13 +47,13 @@ export default function Timeline(_: PageProps) {
     <>
       <Search value={asked.text} onInput={(text) => setQuery({ text })} label="Filter by text" />
       <Filters>
-        <div class="segments" role="group" aria-label="View">
+        <fieldset class="segments" aria-label="View">
           {VIEWS.map(([name, word]) => (
-            <button key={name} aria-pressed={view === name} onClick={() => setQuery({ view: name })}>
+            <button type="button" key={name} aria-pressed={view === name} onClick={() => setQuery({ view: name })}>
               {word}
             </button>
           ))}
-        </div>
+        </fieldset>
         <Choice
           label="Type"
           all="All types"

@@ -64,8 +64,8 @@ const said = (event: LogEvent, name: string): string => (typeof event.data[name]
 export function lanesOf(events: readonly LogEvent[], rows: readonly SessionRow[], by: By, from: number): Lane[] {
   const lanes = new Map<string, Lane>();
   const lane = (id: string, kind: Lane["kind"], at: number): Lane => {
-    let found = lanes.get(id);
-    if (!found) lanes.set(id, (found = { id, title: id, kind, bars: [], marks: [], first: at }));
+    const found = lanes.get(id) ?? { id, title: id, kind, bars: [], marks: [], first: at };
+    lanes.set(id, found);
     found.first = Math.min(found.first, at);
     return found;
   };
