@@ -1,6 +1,6 @@
 import { defineConfig } from "vite";
 
-/** Built into the package, so that using Corral needs no Node. The same input gives the same bytes. */
+/** Built into the package, so users need no Node. Builds are reproducible. */
 export default defineConfig({
   base: "/",
   build: {
@@ -8,7 +8,7 @@ export default defineConfig({
     emptyOutDir: true,
     target: ["chrome123", "firefox121", "safari17.5"],
     modulePreload: { polyfill: false },
-    assetsInlineLimit: 0, // the Content-Security-Policy lets nothing inline run
+    assetsInlineLimit: 0, // the Content-Security-Policy forbids inline code
     reportCompressedSize: false,
     rolldownOptions: { checks: { pluginTimings: false } },
   },

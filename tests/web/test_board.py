@@ -63,17 +63,17 @@ def test_a_task_is_added_and_found(project: BrowsedRepo, view: Window, board: Pa
     dialog.get_by_label("Convoy").select_option("shelf")
     dialog.get_by_label("Priority").fill("4")
     dialog.get_by_label(re.compile("^Needs")).fill("P-999")
-    dialog.get_by_role("button", name="Add it").click()
+    dialog.get_by_role("button", name="Add task").click()
     expect(dialog.get_by_role("alert")).to_contain_text("P-999")
     dialog.get_by_label(re.compile("^Needs")).fill("")
     dialog.get_by_label(re.compile("^Paths")).fill("src/a/**\nsrc/b/**")
-    dialog.get_by_role("button", name="Add it").click()
+    dialog.get_by_role("button", name="Add task").click()
     event = last(project, "task.added")
     assert (event["data"]["title"], event["data"]["priority"]) == ("From the browser", 4)
     assert event["data"]["paths"] == ["src/a/**", "src/b/**"]
     drawer = board.get_by_role("complementary")
     expect(drawer).to_contain_text("In *full*.")
-    drawer.get_by_label("Comment").fill("Good idea")
+    drawer.get_by_label("Comment", exact=True).fill("Good idea")
     board.keyboard.press("Enter")
     expect(drawer.locator(".comment")).to_contain_text("Good idea")
     assert last(project, "task.commented")["data"]["text"] == "Good idea"
@@ -109,7 +109,7 @@ def test_keys_move_tasks_and_set_priorities(
     board.keyboard.press("r")
     expect(board.get_by_role("alert")).to_contain_text("retry needs")  # refused, with a hint
     board.keyboard.press("?")
-    expect(board.get_by_role("dialog")).to_contain_text("More urgent")
+    expect(board.get_by_role("dialog")).to_contain_text("Raise priority")
 
 
 def test_dragging_moves_tasks_and_sets_priorities(project: BrowsedRepo, board: Page) -> None:
@@ -121,7 +121,7 @@ def test_dragging_moves_tasks_and_sets_priorities(project: BrowsedRepo, board: P
         "data-task", second
     )
     card(board, first, "todo").drag_to(board.locator("[data-column=blocked]"))
-    board.get_by_role("dialog").get_by_role("button", name="Block it").click()
+    board.get_by_role("dialog").get_by_role("button", name="Block task").click()
     expect(card(board, first, "blocked")).to_be_visible()
     card(board, first, "blocked").drag_to(board.locator("[data-column=todo]"))
     expect(card(board, first, "todo")).to_be_visible()
@@ -141,12 +141,12 @@ def test_the_palette_goes_everywhere(project: BrowsedRepo, board: Page) -> None:
     task = project.shelve("Needle in the haystack")
     expect(card(board, task, "todo")).to_be_visible()
     board.keyboard.press("Control+k")
-    board.get_by_label("Go to, or do").fill("needle")
+    board.get_by_label("Go to or run").fill("needle")
     board.keyboard.press("Enter")
     expect(board.get_by_role("complementary")).to_contain_text("Needle in the haystack")
     expect(board).to_have_url(f"{project.url}/?task={task}")
     board.keyboard.press("Control+k")
-    board.get_by_label("Go to, or do").fill("light and dark")
+    board.get_by_label("Go to or run").fill("light and dark")
     board.keyboard.press("Enter")
     expect(board.locator("html")).to_have_attribute("data-theme", "light")
 

@@ -96,6 +96,6 @@ def test_what_agents_write_is_text_on_every_page(project: BrowsedRepo, view: Win
     drawer = page.get_by_role("complementary")
     expect(drawer.locator(".brief")).to_have_text("\n".join(HOSTILE))
     page.keyboard.press("Control+k")
-    page.get_by_label("Go to, or do").fill("<img")
+    page.get_by_label("Go to or run").fill("<img")
     expect(page.get_by_role("listbox").get_by_role("option").first).to_be_visible()
     check(page, "palette")

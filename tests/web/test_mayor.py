@@ -39,14 +39,14 @@ def test_from_a_goal_to_a_plan_on_the_board(project: BrowsedMayorRepo, mayor: Pa
     file.write_text(f"Here it is. {HOSTILE[1]}\n\n```json\n{FIRST}\n```\n")
     project.script(f'until test -e "{gate}"; do sleep 0.05; done; cat "{file}"')
     project.answers(f"Because. {HOSTILE[0]}", MORE)
-    mayor.get_by_label("The goal").fill(f"Make it good\n{HOSTILE[0]}")
-    mayor.get_by_label("Engine that makes the plan").select_option("planner")
+    mayor.get_by_label("Goal").fill(f"Make it good\n{HOSTILE[0]}")
+    mayor.get_by_label("Planning engine").select_option("planner")
     watch.until(".thinking")
     mayor.get_by_role("button", name="Make a plan").click()
     watch.seen("mayor.asked")
     assert last(project, "mayor.started")["goal"] == f"Make it good\n{HOSTILE[0]}"
     expect(mayor.get_by_role("log")).to_contain_text(HOSTILE[0])
-    mayor.get_by_label("Say something").fill("Too early")
+    mayor.get_by_label("Message to the mayor").fill("Too early")
     expect(mayor.get_by_role("button", name="Send")).to_be_disabled()
 
     watch.until("[data-node=b]")
@@ -61,7 +61,7 @@ def test_from_a_goal_to_a_plan_on_the_board(project: BrowsedMayorRepo, mayor: Pa
     expect(mayor.locator("[data-node]")).to_have_count(2)
 
     mayor.get_by_role("button", name="Change …").click()
-    expect(mayor.get_by_label("Say something")).to_be_focused()
+    expect(mayor.get_by_label("Message to the mayor")).to_be_focused()
     watch.until("[data-node=c]")
     _say(mayor, "One more,\nplease")
     watch.seen("plan.proposed")
@@ -72,10 +72,10 @@ def test_from_a_goal_to_a_plan_on_the_board(project: BrowsedMayorRepo, mayor: Pa
     proposed = project.of_type("plan.proposed")[-1]["seq"]
     mayor.get_by_role("button", name="Approve").click()
     assert last(project, "plan.approved")["proposal"] == proposed
-    expect(mayor.get_by_text("its plan is on the board")).to_be_visible()
+    expect(mayor.get_by_text("plan on the board")).to_be_visible()
     expect(mayor.get_by_role("button", name="Approve")).to_have_count(0)
     assert len(project.titles()) == 3
-    mayor.get_by_role("link", name="to its convoy").click()
+    mayor.get_by_role("link", name="go to its convoy").click()
     expect(mayor.locator("[data-node]")).to_have_count(3)
 
 
@@ -92,7 +92,7 @@ def _look_at_a_task(mayor: Page) -> None:
 
 
 def _say(mayor: Page, text: str) -> None:
-    box = mayor.get_by_label("Say something")
+    box = mayor.get_by_label("Message to the mayor")
     box.fill(text)
     expect(mayor.get_by_role("button", name="Send")).to_be_enabled()
     box.press("Enter")
@@ -105,23 +105,23 @@ def test_a_plan_is_rejected_and_the_talk_stopped_on_a_phone(
     mayor.set_viewport_size({"width": 375, "height": 740})
     project.answers(ELSE)
     mayor.get_by_role("button", name="New goal").click()
-    mayor.get_by_label("The goal").fill("Something else")
-    mayor.get_by_label("Ask it again when a task fails").check()
+    mayor.get_by_label("Goal").fill("Something else")
+    mayor.get_by_label("Replan when a task fails").check()
     mayor.get_by_role("button", name="Make a plan").click()
     assert last(project, "mayor.started", goal="Something else")["replan"] == "on_failure"
     mayor.get_by_role("button", name="Plan").click()
     expect(mayor.locator("[data-node=x]")).to_be_visible()
-    expect(mayor.get_by_label("Say something")).to_be_hidden()
+    expect(mayor.get_by_label("Message to the mayor")).to_be_hidden()
     mayor.get_by_role("button", name="Reject …").click()
-    mayor.get_by_label("Why, in one line").fill("too much")
-    mayor.get_by_role("button", name="Reject it").click()
+    mayor.get_by_label("Reason").fill("too much")
+    mayor.get_by_role("button", name="Reject plan").click()
     assert last(project, "plan.rejected")["reason"] == "too much"
     expect(mayor.get_by_text("rejected", exact=True)).to_be_visible()
     assert "Do x" not in project.titles()
     assert not mayor.evaluate("document.documentElement.scrollWidth > innerWidth")
 
     mayor.get_by_role("button", name="Stop …").click()
-    mayor.get_by_role("button", name="Stop it").click()
+    mayor.get_by_role("button", name="Stop conversation").click()
     assert last(project, "mayor.ended")["how"] == "stopped"
     expect(mayor.get_by_text("stopped", exact=True)).to_be_visible()
     mayor.get_by_label("Conversation", exact=True).select_option("mayor-1")

@@ -29,12 +29,12 @@ def test_alerts_are_seen_and_called_over(project: BrowsedRepo, view: Window) -> 
     expect(page.locator(".nav [aria-current] .count")).to_have_text("3")
     page.get_by_role("button", name=f"acknowledge {first}").click()
     last(project, "alert.acknowledged", alert=first)
-    expect(page.locator(f"[data-alert={first}]")).to_contain_text("seen by person")
+    expect(page.locator(f"[data-alert={first}]")).to_contain_text("acknowledged by person")
     page.get_by_label("Filter alerts").fill("clock")
     expect(page.locator("[data-alert]")).to_have_count(1)
     page.get_by_label("Filter alerts").fill("")
     page.get_by_role("button", name="Acknowledge all").click()
-    expect(page.get_by_text("Seen, not over (3)")).to_be_visible()
+    expect(page.get_by_text("Acknowledged (3)")).to_be_visible()
     seen = {event["data"]["alert"] for event in project.of_type("alert.acknowledged")}
     assert seen == {first, second, third}
     expect(page.locator(".nav [aria-current] .count")).to_have_count(0)
@@ -71,7 +71,7 @@ def _answer(project: BrowsedRepo, page: Page, task: str) -> None:
     )
     expect(asked).to_have_count(0)
     told = page.locator(".alert", has_text="The build is slow")
-    told.get_by_role("button", name=re.compile("^Seen")).click()
+    told.get_by_role("button", name=re.compile("^Mark")).click()
     expect(told).to_have_count(0)
     assert "question" not in project.alerts()
 
@@ -79,17 +79,17 @@ def _answer(project: BrowsedRepo, page: Page, task: str) -> None:
 def test_health_says_what_runs_and_pauses_everything(project: BrowsedRepo, view: Window) -> None:
     page = view.look(project, "health")
     for role in ("server", "witness", "refinery", "deacon"):
-        expect(page.locator("li", has_text=role).first).to_contain_text("runs")
+        expect(page.locator("li", has_text=role).first).to_contain_text("running")
     watch = Watch(page, project)
     watch.until("[data-notice=paused]")
-    page.get_by_role("button", name="Pause everything").click()
+    page.get_by_role("button", name="Pause sessions").click()
     watch.seen("work.paused")
     assert "convoy" not in last(project, "work.paused"), "all of them"
     task = project.script("sleep 600", "--convoy", "project")
-    page.get_by_role("button", name="Start sessions again").click()
+    page.get_by_role("button", name="Resume sessions").click()
     last(project, "work.resumed")
     expect(page.locator("[data-notice=paused]")).to_have_count(0)
-    meter = page.get_by_role("meter", name="sessions at once")
+    meter = page.get_by_role("meter", name="concurrent sessions")
     expect(meter).to_have_attribute("aria-valuenow", re.compile("[1-9]"))
     project.until(lambda: f"{task}.1" in [one["id"] for one in project.sessions()])
     project.here("session", "stop", f"{task}.1", code=0)

@@ -40,36 +40,36 @@ def test_work_is_followed_from_being_handed_in_to_the_verdict(
     project: BrowsedRepo, queue: Page
 ) -> None:
     watch = Watch(queue, project)
-    expect(queue.get_by_text("Nothing waits.")).to_be_visible()
+    expect(queue.get_by_text("Nothing is waiting.")).to_be_visible()
     for number in (1, 2, 3):
         watch.until(f"[data-queued='FAR-{number}']")
         project.script(WORK, title=f"Change {number}")
         watch.seen("change.queued")
     run = queue.locator("[data-check]").first
-    expect(run.get_by_role("list", name="The predicted state")).to_contain_text("FAR-1")
+    expect(run.get_by_role("list", name="Predicted state")).to_contain_text("FAR-1")
     expect(queue.locator("[data-queued='FAR-1']")).to_contain_text("Change 1")
     _priorities(project, queue)
     _log_of_the_run(queue)
     _pause(project, queue)
 
-    queue.get_by_role("button", name="Take FAR-3 out of the queue").click()
+    queue.get_by_role("button", name="Remove FAR-3 from the queue").click()
     expect(queue.locator("[data-queued='FAR-3']")).to_have_count(0)
     assert project.task("FAR-3")["state"] != "review"
 
     watch.until("[role=table][aria-label=Verdicts] .tone-green")
     (Path(project.path).parent / "gate").touch()
     watch.seen("check.ended")
-    expect(queue.get_by_text("Nothing waits.")).to_be_visible()
+    expect(queue.get_by_text("Nothing is waiting.")).to_be_visible()
     expect(queue.get_by_role("table", name="Verdicts")).to_contain_text("FAR-1")
     watch.check()
 
 
 def _priorities(project: BrowsedRepo, queue: Page) -> None:
-    queue.get_by_role("button", name="Let FAR-2 go first").click()
+    queue.get_by_role("button", name="Move FAR-2 to the front").click()
     assert last(project, "task.edited", task="FAR-2")["priority"] == 100
     expect(queue.locator("[data-queued='FAR-2']")).to_contain_text("priority 100")
-    expect(queue.get_by_role("button", name="Let FAR-2 go first")).to_be_disabled()
-    queue.get_by_role("button", name="Let FAR-2 take its turn").click()
+    expect(queue.get_by_role("button", name="Move FAR-2 to the front")).to_be_disabled()
+    queue.get_by_role("button", name="Reset the priority of FAR-2").click()
     last(project, "task.edited", task="FAR-2", priority=0)
     expect(queue.locator("[data-queued='FAR-2']")).not_to_contain_text("priority")
 
@@ -87,7 +87,7 @@ def _log_of_the_run(queue: Page) -> None:
 def _pause(project: BrowsedRepo, queue: Page) -> None:
     queue.get_by_role("button", name="Pause landing").click()
     assert last(project, "queue.paused")["reason"] == "paused on the dashboard"
-    expect(queue.locator("[data-notice=paused]")).to_contain_text("Nothing lands")
-    queue.get_by_role("button", name="Land again").click()
+    expect(queue.locator("[data-notice=paused]")).to_contain_text("Landing paused")
+    queue.get_by_role("button", name="Resume landing").click()
     last(project, "queue.resumed")
     expect(queue.locator("[data-notice=paused]")).to_have_count(0)

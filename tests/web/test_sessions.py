@@ -98,7 +98,7 @@ def test_a_tile_shows_what_its_session_is_at(
     actor.say("a line for the tile\n")
     expect(tile.locator(".tail")).to_contain_text("a line for the tile")
     actor.ask()
-    expect(tile).to_have_attribute("data-state", "waits for an answer")
+    expect(tile).to_have_attribute("data-state", "waiting for an answer")
     expect(tile).to_contain_text("Which colour?")
     page.get_by_label("Filter sessions").fill("nothing like it")
     expect(tile).to_have_count(0)
@@ -111,7 +111,7 @@ def test_a_tile_shows_what_its_session_is_at(
     page.keyboard.press("u")
     actor.go()
     project.until_ended(actor.task)
-    expect(page.get_by_text("No session runs.")).to_be_visible()
+    expect(page.get_by_text("No sessions are running.")).to_be_visible()
     page.keyboard.press("e")
     expect(page).to_have_url(re.compile("which=ended"))
     expect(tile).to_have_attribute("data-state", "proved")
@@ -229,13 +229,13 @@ def test_a_session_is_stopped_after_asking_twice(
 ) -> None:
     page = open_session(project, view, actor)
     page.get_by_role("button", name="Stop").click()
-    page.get_by_role("button", name="Let it run").click()
+    page.get_by_role("button", name="Keep running").click()
     assert not [
         e for e in project.of_type("session.stop_asked") if e["data"]["session"] == actor.id
     ]
     page.get_by_role("button", name="Stop").click()
     page.get_by_label("Reason").fill("it goes astray")
-    page.get_by_role("button", name="Stop it").click()
+    page.get_by_role("button", name="Stop session").click()
     asked = by_person(project, "session.stop_asked")
     assert (asked["session"], asked["reason"]) == (actor.id, "it goes astray")
     expect(page.get_by_text("Verdict: stopped")).to_be_visible()

@@ -67,7 +67,7 @@ def test_events_come_by_themselves_and_are_found(project: BrowsedRepo, timeline:
     expected = [e["seq"] for e in project.events() if e["data"].get("task") == task]
     wait_for(lambda: sorted(e["seq"] for e in shown(page)) == expected, "only of the task")
     page.get_by_label("Actor").fill("nobody like that")
-    expect(page.get_by_text("No event fits.")).to_be_visible()
+    expect(page.get_by_text("No matches.")).to_be_visible()
     page.get_by_label("Actor").fill("")
     page.locator("[data-event] .summary").last.click()
     expect(page.get_by_role("complementary", name=f"Event {expected[0]}")).to_contain_text(
@@ -83,7 +83,7 @@ def test_older_events_are_loaded_only_when_one_goes_there(
     page.reload()
     expect(page.locator("[data-event]").first).to_be_visible()
     assert not page.locator('[data-event="1"]').count()
-    expect(page.get_by_text(re.compile(r"looked back to event ([2-9]|1\d)"))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"searched back to event ([2-9]|1\d)"))).to_be_visible()
     assert page.locator("[data-event]").count() < 80  # of the 200 that were loaded
     events = page.get_by_role("region", name="Events, newest first")
 
@@ -93,7 +93,7 @@ def test_older_events_are_loaded_only_when_one_goes_there(
         return page.locator('[data-event="1"]').count()
 
     wait_for(at_the_first, "the first event")
-    expect(page.get_by_text(", to the first event")).to_be_visible()
+    expect(page.get_by_text(", back to the first event")).to_be_visible()
 
 
 def test_any_moment_is_that_of_a_replay(project: BrowsedRepo, view: Window) -> None:
@@ -136,7 +136,7 @@ def test_time_is_moved_with_keys_and_nothing_is_changed_in_the_past(
     seq = project.of_type("task.added")[-1]["seq"]
     comment(project, task, "now", 3)
     expect(page.locator(f'[data-event="{seq + 3}"]')).to_be_visible()
-    page.get_by_role("button", name=f"Show everything at event {seq}").click()
+    page.get_by_role("button", name=f"Show the dashboard at event {seq}").click()
     past = page.locator("[data-notice=past]")
     expect(past).to_contain_text(f"after event {seq},")
     page.keyboard.press("]")

@@ -3,7 +3,7 @@ import { Ansi, plain, revealed } from "../src/lib/ansi";
 
 const line = (text: string) => new Ansi().line(text);
 
-test("colours and weights become styles, and go on in the next line", () => {
+test("colours and weights become styles and continue on the next line", () => {
   expect(line("\x1b[1;31mred\x1b[0m plain")).toEqual([
     { text: "red", style: { bold: true, fore: 1 } },
     { text: " plain", style: {} },
@@ -41,11 +41,11 @@ test.each([
   expect(plain(text)).toBe(left);
 });
 
-test("a line of a million characters is read in no time that grows with its square", () => {
+test("a line of a million characters is read without quadratic time", () => {
   expect(plain("\x1b[".repeat(250_000) + "x".repeat(500_000)).length).toBeLessThan(1_000_001);
 });
 
-test("what turns the text around it is shown, and turns nothing", () => {
+test("characters that change the text direction are shown and have no effect", () => {
   expect(
     new Ansi()
       .line("a\u202egpj.exe\u202c \u2066b")

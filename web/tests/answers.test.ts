@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { written } from "../src/pages/mayor/answers";
 
-test("the plan in an answer is told from the words around it", () => {
+test("the plan in an answer is separated from the text around it", () => {
   const plan = '{"convoy": {"title": "Good"}, "task": [{"key": "a"}, {"key": "b"}]}';
   for (const text of [
     `Here it is.\n\n${plan}\n\nIs that fine?`,
@@ -22,7 +22,7 @@ test.each(["Because of {braces} here.", "```js\nlet x = {};\n```", '{"answer": 4
   },
 );
 
-test("what is in braces without end is read in no time that grows with its square", () => {
+test("unclosed braces are read without quadratic time", () => {
   expect(written("{".repeat(200_000)).plan).toBe("");
   expect(written("```\n".repeat(50_000)).plan).toBe("");
 });

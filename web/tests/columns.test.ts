@@ -7,7 +7,7 @@ const task = (order: number, priority: number) => ({ order, priority }) as TaskR
 const first = (one: TaskRow, other: TaskRow) =>
   one.priority > other.priority || (one.priority === other.priority && one.order < other.order);
 
-test("a task that is dropped on another goes just before or after it", () => {
+test("a task dropped on another goes just before or after it", () => {
   for (const [mine, other] of [
     [1, 2],
     [2, 1],

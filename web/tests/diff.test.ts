@@ -27,12 +27,12 @@ index 1..2 100644
 Binary files a/logo.png and b/logo.png differ
 `;
 
-test("a patch is read file by file", () => {
+test("a patch is split into files", () => {
   const files = filesOf(PATCH);
   expect(files.map((file) => [file.path, file.added, file.deleted, file.note])).toEqual([
     ["src/a b.py", 3, 3, ""],
     ["größe.txt", 1, 0, "new"],
-    ["logo.png", 0, 0, "no text"],
+    ["logo.png", 0, 0, "binary"],
   ]);
   expect(files[0]!.lines.map((line) => line.kind)).toEqual([
     "hunk",
@@ -49,7 +49,7 @@ test("a patch is read file by file", () => {
   expect(files[1]!.lines.at(-1)).toEqual({ kind: "added", text: "<script>alert(1)</script>" });
 });
 
-test("what was cut off in the middle is read as far as it goes", () => {
+test("a truncated patch is read as far as it goes", () => {
   for (let at = 0; at <= PATCH.length; at++) filesOf(PATCH.slice(0, at));
   expect(filesOf("")).toEqual([]);
 });

@@ -51,7 +51,7 @@ test("each task has a lane with its sessions as bars, coloured by verdict", () =
   expect(lanes[4]!.marks[0]!.told).toBe("disk alert: full");
 });
 
-test("or each session has one, and what happens to the task is on its newest", () => {
+test("each session has a lane, and events of the task are on its newest session", () => {
   const lanes = lanesOf(EVENTS, [], "session", 100);
   expect(lanes.map((lane) => [lane.id, lane.bars.length, lane.marks.length])).toEqual([
     ["Checks", 2, 0],
@@ -62,7 +62,7 @@ test("or each session has one, and what happens to the task is on its newest", (
   ]);
 });
 
-test("runs at the same time lie above each other", () => {
+test("concurrent runs are stacked", () => {
   const bars = lanesOf(EVENTS, [], "task", 100)[0]!.bars;
   const { rows, height } = stacked(bars, 200);
   expect([rows.get("c-1"), rows.get("c-2"), height]).toEqual([0, 1, 2]);
@@ -82,7 +82,7 @@ test("ten thousand events are laid out at once", () => {
   expect(performance.now() - began).toBeLessThan(5000); // some 30 ms on a quiet machine; quadratic would be minutes
 });
 
-test("the axis has round moments", () => {
+test("the axis has round times", () => {
   const found = ticks(1000, 61_000, 8);
   expect(found.length).toBeLessThanOrEqual(8);
   expect(found.every(({ at, step }) => at % step === 0 && at >= 1000 && at <= 61_000)).toBe(true);
@@ -91,7 +91,7 @@ test("the axis has round moments", () => {
   expect(zoomed(SPANS.at(-1)!, 1)).toBe(SPANS.at(-1));
 });
 
-test("an event is told in words", () => {
+test("an event is described in words", () => {
   const ended = event("session.ended", 1, { session: "AF-1.1", verdict: "checks_failed", detail: "two\nlines" });
   expect([eventTone(ended), summaryOf(ended), subjectsOf(ended)]).toEqual([
     "blue",

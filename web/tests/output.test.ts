@@ -24,7 +24,7 @@ class Source {
 
 const long = `${Array.from({ length: 4000 }, (_, number) => `line ${number} ${"x".repeat(number % 37)}`).join("\n")}\n`;
 
-test("whatever the parts are cut into, the text is the same", () => {
+test("the text is the same however it is split into parts", () => {
   for (const size of [1, 7, 1000, 65_536]) {
     const source = new Source(long.slice(0, size === 1 ? 3000 : undefined));
     const printed = new Printed();
@@ -33,7 +33,7 @@ test("whatever the parts are cut into, the text is the same", () => {
   }
 });
 
-test("what is kept is bounded, and what was let go can be had again, both ways", () => {
+test("memory is bounded, and dropped output can be loaded again in both directions", () => {
   const source = new Source(long);
   const most = 40_000;
   const printed = new Printed(most);
@@ -56,7 +56,7 @@ test("what is kept is bounded, and what was let go can be had again, both ways",
   expect(long.endsWith(shown(printed))).toBe(true);
 });
 
-test("a colour goes on over the end of a part, also within a line", () => {
+test("a colour continues across parts, even within a line", () => {
   const printed = new Printed();
   printed.append({ text: "\x1b[31mred\nsti", begin: "0", end: "1", restarted: false });
   printed.append({ text: "ll red\x1b[0m plain\n", begin: "1", end: "2", restarted: false });
@@ -73,7 +73,7 @@ test("a line without end stays bounded", () => {
   expect(shown(printed).length).toBeLessThan(110_000);
 });
 
-test("a text is found across colours, however it is written", () => {
+test("a search matches across colours, ignoring case", () => {
   const line = [
     { text: "one fa", style: { fore: 1 } },
     { text: "Iled two fail", style: {} },

@@ -49,7 +49,7 @@ class Log {
 const seqs = (range: InstanceType<typeof Range>) => range.events.value.map((one) => one.seq);
 const settled = () => new Promise((done) => setTimeout(done, 20));
 
-test("only what is looked at is loaded, page by page, to the first event", async () => {
+test("pages load on demand, back to the first event", async () => {
   const log = new Log(100_000);
   const range = new Range(NONE, null, () => true, log.ask);
   await range.more();
@@ -62,7 +62,7 @@ test("only what is looked at is loaded, page by page, to the first event", async
   expect([early.holds(150), early.holds(151)]).toEqual([true, false]);
 });
 
-test("what is rare is looked for until some is found", async () => {
+test("a search for rare events continues until some are found", async () => {
   const log = new Log(10_000);
   const range = new Range({ ...NONE, type: "task.added" }, null, null, log.ask);
   await range.more();
@@ -73,7 +73,7 @@ test("what is rare is looked for until some is found", async () => {
   expect([nothing.whole, nothing.low.value]).toEqual([true, 1]);
 });
 
-test("what comes is added once, in order; a gap is filled; no more is kept than allowed", async () => {
+test("new events are added once and in order, gaps are filled, and the range stays bounded", async () => {
   const log = new Log(500);
   const range = new Range(NONE, null, () => true, log.ask, 300);
   await range.more();
@@ -88,7 +88,7 @@ test("what comes is added once, in order; a gap is filled; no more is kept than 
   expect(range.low.value).toBe(351);
 });
 
-test("with a filter that only the server understands, it is asked what is new", async () => {
+test("with a filter that only the server understands, the server is asked for new events", async () => {
   const log = new Log(499);
   const range = new Range({ ...NONE, type: "task.added" }, null, null, log.ask);
   await range.more();
@@ -108,7 +108,7 @@ test("the past does not grow", async () => {
   expect(seqs(range).at(-1)).toBe(50);
 });
 
-test("what comes while the first page is on its way is not missed", async () => {
+test("an event that arrives while the first page is loading is not missed", async () => {
   const log = new Log(10);
   const range = new Range(NONE, null, () => true, log.ask);
   const loading = range.more(); // the server has answered: ten events

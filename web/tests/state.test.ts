@@ -24,11 +24,11 @@ const row = (id: string, more: Partial<SessionRow> = {}) =>
     ...more,
   }) as SessionRow;
 
-test("a session is told in a word: what needs somebody counts most", () => {
+test("a session has one state; needing a person comes first", () => {
   expect(standing(row("A-1.1")).word).toBe("running");
   expect(standing(row("A-1.1", { limited: true })).word).toBe("rate limited");
   expect(standing(row("A-1.1", { limited: true, question: "m-1" }))).toEqual({
-    word: "waits for an answer",
+    word: "waiting for an answer",
     tone: "violet",
   });
   expect(standing(row("A-1.1", { stop: "stopped", question: "m-1" })).word).toBe("stopping");
@@ -39,7 +39,7 @@ test("a session is told in a word: what needs somebody counts most", () => {
   expect([verdictTone("proved"), verdictTone("stopped"), verdictTone("")]).toEqual(["green", "amber", "blue"]);
 });
 
-test("those that wait are first, then those that run, then those that ended last", () => {
+test("waiting sessions come first, then running ones, then the most recently ended", () => {
   const rows = [
     row("A-1.1", { live: false, ended_at: 8 }),
     row("A-2.1", { live: false, ended_at: 9 }),
@@ -54,7 +54,7 @@ test("those that wait are first, then those that run, then those that ended last
   expect([ids({ convoy: "other" }), ids({ engine: "codex" })]).toEqual([[], []]);
 });
 
-test("facts are told in words, also those that are cut off", () => {
+test("facts become text, even truncated ones", () => {
   expect(readable('{"fact": "said", "text": "a \\"b\\" \\u00e4')).toBe('a "b" ä');
   expect(readable('{"fact":"used","tool":"run","what":"pytest -q')).toBe("\x1b[36mrun\x1b[39m pytest -q");
   expect(readable('{"fact": "spent", "fresh": 3}')).toBeNull();

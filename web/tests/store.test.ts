@@ -16,7 +16,7 @@ function made() {
   return { store, frames, draw };
 }
 
-test("changes are shown once for each frame, and only rows that differ are drawn again", () => {
+test("changes are shown once per frame, and only rows that differ are redrawn", () => {
   const { store, frames, draw } = made();
   store.replace(board(1, task("A"), task("B")));
   const drawn = { A: 0, B: 0, list: 0 };
@@ -45,7 +45,7 @@ test("changes are shown once for each frame, and only rows that differ are drawn
   expect(drawn.list).toBe(2);
 });
 
-test("a row that is waited for is drawn when it comes, when it goes, and when it comes again", () => {
+test("an awaited row is redrawn when it appears, disappears and reappears", () => {
   const { store, draw } = made();
   const seen: (string | undefined)[] = [];
   effect(() => void seen.push(store.tables.tasks.row("A")?.title));
@@ -58,7 +58,7 @@ test("a row that is waited for is drawn when it comes, when it goes, and when it
   expect(seen).toEqual([undefined, "here", undefined, "again"]);
 });
 
-test("looking back shows the past while the present goes on, and nothing of it is lost", () => {
+test("viewing the past loses nothing of the present", () => {
   const { store, draw } = made();
   store.replace(board(9, task("A", "now"), task("B")));
   store.lookBack(board(3, task("A", "then")));

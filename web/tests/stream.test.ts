@@ -41,7 +41,7 @@ function opened() {
   return { stream, source: Source.made[0]! };
 }
 
-test("a connection on which nothing is heard any more is lost, since it was last heard", async () => {
+test("a silent connection counts as lost from when it was last heard", async () => {
   const { stream, source } = opened();
   asked.mockResolvedValue({ status: 200 });
   await vi.advanceTimersByTimeAsync(30_000);
@@ -58,7 +58,7 @@ test("a connection on which nothing is heard any more is lost, since it was last
   expect([stream.state.value, stream.cutAt.value]).toEqual(["live", 0]);
 });
 
-test("a cookie that has expired is no connection that is cut", async () => {
+test("an expired cookie is not a lost connection", async () => {
   const { stream, source } = opened();
   asked.mockResolvedValue({ status: 401 });
   source.onerror();

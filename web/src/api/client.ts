@@ -1,4 +1,4 @@
-/** Questions and commands to the server: typed by its OpenAPI document, refused with a hint. */
+/** Queries and commands, typed by the server's OpenAPI document. A refusal carries a hint. */
 
 import type { paths } from "./schema";
 
@@ -27,7 +27,7 @@ export type Body<P extends Commands> =
 export type Answer<P extends Gettable> = Data<Operation<P, "get">>;
 type Values = Record<string, string | number | boolean>;
 
-/** Return what a view shows. Names in braces are filled in from `inPath`. */
+/** Return the data of a view. Names in braces are filled in from `inPath`. */
 export async function get<P extends Gettable>(
   path: P,
   inPath: Record<string, string> = {},
@@ -40,7 +40,7 @@ export async function get<P extends Gettable>(
   return (await answered(fetch(address, signal ? { signal } : {}))) as Answer<P>;
 }
 
-/** Carry out a command. The key makes it safe to ask again if the answer was lost. */
+/** Carry out a command. The idempotency key makes it safe to retry if the reply was lost. */
 export async function post<P extends Commands>(path: P, body: Body<P>): Promise<unknown> {
   const headers = { "Content-Type": "application/json", "Idempotency-Key": crypto.randomUUID() };
   const ask = () => answered(fetch(path, { method: "POST", headers, body: JSON.stringify(body) }));
@@ -60,9 +60,13 @@ async function answered(asking: Promise<Response>): Promise<unknown> {
     said = await response.json();
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
-    throw new Refused(0, "unreachable", "The server does not answer.", "corral up starts it");
+    throw new Refused(0, "unreachable", "The server does not respond.", "start it with: corral up");
   }
   if (said.ok) return said.data;
-  const { code, message, hint } = said.error ?? { code: "unexpected", message: "The answer makes no sense.", hint: "" };
+  const { code, message, hint } = said.error ?? {
+    code: "unexpected",
+    message: "The server sent a reply that cannot be read.",
+    hint: "",
+  };
   throw new Refused(response.status, code, message, hint);
 }

@@ -1,4 +1,4 @@
-/** The rows that the server sends, under short names. */
+/** Short names for the rows that the server sends. */
 
 import type { components } from "./schema";
 
@@ -23,7 +23,7 @@ export type OverlapRow = Schemas["OverlapRow"];
 export type FlakyRow = Schemas["FlakyRow"];
 export type MayorRow = Schemas["MayorRow"];
 
-/** The tables of a board: everything in it that is a list of rows with an id. */
+/** The tables of a board: each of its fields that is a list of rows with an id. */
 export type Tables = {
   [Name in keyof Board as Board[Name] extends { id: string }[] ? Name : never]: Board[Name] extends (infer Row)[]
     ? Row

@@ -1,6 +1,6 @@
 /**
- * What a program printed for a terminal, as pieces of text with a style. Colours and weights are
- * kept; everything else that a terminal would obey is taken out. Nothing here makes HTML.
+ * Splits terminal output into styled pieces of text. Colours and weights are kept; every other
+ * control sequence is removed. Nothing here produces HTML.
  */
 
 export type Style = {
@@ -13,7 +13,7 @@ export type Style = {
   strike?: true;
   inverse?: true;
 };
-/** One of 16 colours, which the theme decides on, or a colour of its own as `#rrggbb`. */
+/** One of 16 colours that the theme defines, or an exact colour as `#rrggbb`. */
 export type Colour = number | string;
 export type Piece = { text: string; style: Style };
 
@@ -46,12 +46,12 @@ const SEQUENCE = new RegExp(
   "g",
 );
 
-// What changes the direction of the text around it: code can look like what it is not.
+// Characters that change the direction of text, which can make code look like something else.
 const TURNING = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f]/g;
 
-/** Text with signs in place of what nobody would see, but which changes how the rest looks. */
+/** Replace invisible characters that change how the rest looks with visible signs. */
 export function revealed(text: string): string {
   const named = (char: string) => `⟨U+${char.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`;
   return text
@@ -59,11 +59,11 @@ export function revealed(text: string): string {
     .replace(CONTROLS, (char) => (char === "\x7f" ? "␡" : String.fromCharCode(0x2400 + char.charCodeAt(0))));
 }
 
-/** Reads line after line; the style of one goes on in the next. */
+/** Reads line by line; each line starts with the style that the previous one ended with. */
 export class Ansi {
   private style: Style = {};
 
-  /** Go on from here twice: a line that is not whole yet is read again once there is more of it. */
+  /** Copy the current style: an incomplete line is read again when more of it arrives. */
   copy(): Ansi {
     const other = new Ansi();
     other.style = this.style;
@@ -88,14 +88,14 @@ export class Ansi {
   }
 }
 
-/** A line that was drawn over with carriage returns shows what was drawn last. */
+/** Return what a terminal would show of a line that was overwritten with carriage returns. */
 function lastDrawn(text: string): string {
   const end = text.endsWith("\r") ? text.slice(0, -1) : text;
   const at = end.lastIndexOf("\r");
   return at < 0 ? end : end.slice(at + 1);
 }
 
-/** The text alone. */
+/** Remove all control sequences. */
 export function plain(text: string): string {
   return lastDrawn(text).replace(SEQUENCE, "");
 }

@@ -1,20 +1,20 @@
 /**
- * The keyboard. Components say which keys they have while they are there; `?` lists them all, and the
- * command palette offers the same list as actions.
+ * Keyboard shortcuts. Components register theirs while they are mounted; `?` lists them all, and the
+ * command palette offers them as actions.
  */
 
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 
 export type Binding = {
-  /** Like `n`, `?`, `Ctrl+k`, or two in a row: `g b`. Empty: only in the palette. */
+  /** For example `n`, `?`, `Ctrl+k`, or a sequence: `g b`. Empty: only in the palette. */
   keys: string;
   label: string;
   group: string;
   run: () => void;
-  /** Not in the palette: it makes no sense without the keyboard's focus. */
+  /** Not in the palette, because it acts on whatever has the focus. */
   quiet?: boolean;
-  /** Also while typing. */
+  /** Active while typing, too. */
   always?: boolean;
 };
 
@@ -22,7 +22,7 @@ export const bindings = signal<readonly Binding[]>([]);
 let first = "";
 let timer = 0;
 
-/** Have these keys while the component is there; the newest binding of a key counts. */
+/** Register keys while the component is mounted; the newest binding of a key wins. */
 export function useKeys(mine: readonly Binding[]): void {
   const current = useRef(mine);
   current.current = mine;
@@ -35,7 +35,7 @@ export function useKeys(mine: readonly Binding[]): void {
   }, [mine.map((binding) => binding.keys + binding.label).join()]);
 }
 
-/** The name of what was pressed, as bindings write it. */
+/** Return the name of the pressed key, in the form that bindings use. */
 export function pressed(event: Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey">): string {
   const key = event.key.length === 1 ? event.key : event.key.replace("Arrow", "");
   const control = event.ctrlKey || event.metaKey ? "Ctrl+" : "";
@@ -50,7 +50,7 @@ export function startKeys(): void {
     const typing = (event.target as Element | null)?.matches?.(TYPING) ?? false;
     const modal = document.querySelector("dialog[open]") !== null;
     const key = pressed(event);
-    if (modal && key === "Escape") return; // the dialog closes by itself
+    if (modal && key === "Escape") return; // the dialog closes on its own
     const usable = bindings.peek().filter((binding) => binding.always || (!typing && !modal));
     const bound = (keys: string) => usable.findLast((binding) => binding.keys === keys);
     const found = (first && bound(`${first} ${key}`)) || bound(key);

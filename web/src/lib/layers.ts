@@ -1,6 +1,6 @@
 /**
- * A graph of what needs what, laid out in layers from left to right: a node stands right of all
- * that it needs. Within a layer, nodes are moved towards their neighbours so that few lines cross.
+ * Lays out a dependency graph in layers from left to right: a node is to the right of everything it
+ * needs. Within a layer, nodes move towards their neighbours so that few lines cross.
  */
 
 export type Edge = readonly [from: string, to: string];
@@ -42,7 +42,7 @@ function neighbours(edges: readonly Edge[], pick: (edge: Edge) => Edge): Map<str
   return found;
 }
 
-/** How many nodes lie before each, on its longest way. What is in a circle counts as far as it was reached. */
+/** Count the nodes before each one on its longest path; a node in a cycle counts as far as it was reached. */
 function depths(
   ids: readonly string[],
   before: ReadonlyMap<string, string[]>,
@@ -68,7 +68,7 @@ function grouped(ids: readonly string[], depth: ReadonlyMap<string, number>): st
   return layers;
 }
 
-/** Sort one layer by the middle of each node's neighbours in the layers beside it. */
+/** Sort one layer by the mean position of each node's neighbours in the adjacent layers. */
 function pull(layers: string[][], at: number, neighbours: ReadonlyMap<string, string[]>): void {
   const places = new Map(layers.flatMap((layer) => layer.map((id, row) => [id, (row + 0.5) / layer.length] as const)));
   const middle = (id: string) => {

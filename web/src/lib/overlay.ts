@@ -1,4 +1,4 @@
-/** What lies over the page: the command palette, the list of keys, or nothing. */
+/** The overlay on the page: the command palette, the list of keys, or none. */
 
 import { signal } from "@preact/signals";
 

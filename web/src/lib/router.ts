@@ -1,15 +1,15 @@
-/** Where we are: the address, as a signal. Links are plain `<a href>`; clicks on them stay in the page. */
+/** The current address as a signal. Links are plain `<a href>`; a click on one does not reload the page. */
 
 import { signal } from "@preact/signals";
 
 export type Place = { page: string; rest: readonly string[]; query: Readonly<Record<string, string>> };
 
-/** Read an address; the first page is the board. */
+/** Parse an address; the default page is the board. */
 export function parse(address: string): Place {
   const url = new URL(address, "http://page");
   const [page = "", ...rest] = url.pathname.split("/").filter(Boolean).map(decoded);
   const query = Object.fromEntries(url.searchParams);
-  // A task is a drawer over whatever page one is on; alone, it lies over the board.
+  // A task opens in a drawer over the current page; its own address shows it over the board.
   if (page === "tasks") return { page: "board", rest: [], query: { ...query, task: rest[0] ?? "" } };
   return { page: page || "board", rest, query };
 }
@@ -18,11 +18,11 @@ function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
-    return part; // as it was typed: there is no such page then
+    return part; // as it was typed; there is no such page
   }
 }
 
-/** Make an address; each part is made safe, and what is empty is left out of the query. */
+/** Build an address: parts are encoded, and empty query values are left out. */
 export function pathTo(page: string, rest: readonly string[] = [], query: Record<string, string> = {}): string {
   const path = `/${[page === "board" ? "" : page, ...rest].filter(Boolean).map(encodeURIComponent).join("/")}`;
   const asked = new URLSearchParams(Object.entries(query).filter(([, value]) => value));
@@ -37,7 +37,7 @@ export function go(address: string, how: "push" | "replace" = "push"): void {
   place.value = parse(location.href);
 }
 
-/** Change a part of the query and stay on the page; typing into a filter makes no history. */
+/** Change part of the query and stay on the page; typing into a filter adds no history. */
 export function setQuery(more: Record<string, string>, how: "push" | "replace" = "replace"): void {
   const { page, rest, query } = place.peek();
   go(pathTo(page, rest, { ...query, ...more }), how);

@@ -1,4 +1,4 @@
-/** Light, dark, or as the system says. The choice stays in this browser. */
+/** Light, dark, or the system's choice; remembered in this browser. */
 
 import { effect, signal } from "@preact/signals";
 

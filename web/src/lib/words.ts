@@ -1,4 +1,4 @@
-/** Numbers as people read them. */
+/** Formats numbers for people. */
 
 import type { Cost } from "../api/rows";
 
@@ -9,7 +9,7 @@ const UNITS: readonly [number, string][] = [
   [1000, "s"],
 ];
 
-/** A span of time in its largest unit, or its two largest if the first is small: 45s, 12m, 3h 5m. */
+/** Format a duration in its largest unit, or its two largest if the first is below 10: 45s, 12m, 3h 5m. */
 export function span(ms: number): string {
   if (ms < 1000) return "0s";
   const at = UNITS.findIndex(([size]) => ms >= size);
@@ -21,7 +21,7 @@ export function span(ms: number): string {
   return rest ? `${whole}${name} ${rest}${next[1]}` : `${whole}${name}`;
 }
 
-/** Dollars; `≥` if a part of it has no known price, nothing if nothing was spent. */
+/** Format a cost in dollars: `≥` if part of it has no known price, empty if nothing was spent. */
 export function money(cost: Cost): string {
   const known = cost.usd ?? 0;
   if (!known && !cost.unpriced) return "";
@@ -38,7 +38,7 @@ export function bytes(size: number): string {
 
 export const count = (number: number): string => number.toLocaleString("en");
 
-/** One or many: plural(1, "task") is "1 task". */
+/** Format a number with its noun: plural(1, "task") is "1 task". */
 export const plural = (number: number, word: string): string => `${count(number)} ${word}${number === 1 ? "" : "s"}`;
 
 export const moment = (ms: number): string =>

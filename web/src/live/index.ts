@@ -1,4 +1,4 @@
-/** The page's one store and one connection, and how components read them. */
+/** The page's only store and connection, and the hooks that read them. */
 
 import { useEffect } from "preact/hooks";
 import { get, Refused } from "../api/client";
@@ -12,7 +12,7 @@ export const tables = store.tables;
 
 let looking: AbortController | null = null;
 
-/** Have the whole dashboard show the board after an event; null: go on with now. */
+/** Show the board as it was after an event in the whole dashboard; null: return to now. */
 export async function lookAt(seq: number | null): Promise<void> {
   looking?.abort();
   looking = null;
@@ -31,17 +31,17 @@ export async function lookAt(seq: number | null): Promise<void> {
   }
 }
 
-/** While the component is there: the events themselves, as they come. */
+/** While the component is mounted, receive events as they happen. */
 export function useLog(take: (line: LogLine) => void): void {
   useEffect(() => stream.followLog(take), []);
 }
 
-/** While the component is there: `stream.tails` has the last lines of the running sessions. */
+/** While the component is mounted, `stream.tails` holds the last lines of the running sessions. */
 export function useTails(): void {
   useEffect(() => stream.followTails(), []);
 }
 
-/** While the component is there: what a session prints, from a place on. */
+/** While the component is mounted, receive the output of a session from an offset on. */
 export function useOutput(session: string, offset: string, take: (part: OutputPart) => void): void {
   useEffect(() => stream.followOutput(session, offset, take), [session]);
 }

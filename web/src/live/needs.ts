@@ -1,24 +1,24 @@
-/** What needs a person: on the page of alerts, on the board, and as a number beside its name. */
+/** What needs a person: shown on the alerts page and the board, and counted in the navigation. */
 
 import { computed } from "@preact/signals";
 import type { AlertRow, MessageRow, TaskRow } from "../api/rows";
 import { tables } from ".";
 
-/** A question that nobody has answered, or what people were told or have taken and not called seen. */
+/** An unanswered question, or a message that a person was sent or has taken and not acknowledged. */
 export const forPeople = (one: MessageRow) =>
   !one.acknowledged && (one.question || one.to === "people" || (one.reader !== "" && !tables.sessions.row(one.reader)));
 
-/** The alert about a question is not shown beside the question itself. */
+/** Whether an alert is about a question that is shown itself. */
 export const isAsked = (alert: AlertRow) =>
   alert.kind === "question" &&
   tables.messages.rows.value.some((one) => one.question && one.sender === alert.subject && forPeople(one));
 
-/** Nobody goes on with it by themselves: it has failed for good, or who worked on it could not go on. */
+/** Nothing continues it automatically: the task has failed, or its session was blocked. */
 export const isStuck = (task: TaskRow) => task.state === "failed" || (task.state === "blocked" && task.session !== "");
 
 export const messages = computed(() => tables.messages.rows.value.filter(forPeople));
 export const alerts = computed(() => tables.alerts.rows.value.filter((alert) => !isAsked(alert)));
-/** Tasks that are stuck and that no open alert is about. */
+/** Stuck tasks that no open alert mentions. */
 export const stuck = computed(() => {
   const told = new Set(tables.alerts.rows.value.map((alert) => alert.subject));
   return tables.tasks.rows.value.filter((task) => isStuck(task) && !told.has(task.id));

@@ -1,9 +1,9 @@
 /**
- * The board as the page has it: rows by table and id.
+ * The page's copy of the board: rows by table and id.
  *
- * Rows arrive into plain maps at once and reach the screen once for each animation frame, so a busy
- * herd costs one repaint and a hidden tab costs none. Each row is a signal: a card is drawn again
- * when its own row changes, a list when rows come or go.
+ * Rows arrive in plain maps and reach the screen once per animation frame, so a busy herd costs one
+ * repaint and a hidden tab costs none. Each row is a signal: a card is redrawn when its own row
+ * changes, a list when rows are added or removed.
  */
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
@@ -32,30 +32,30 @@ export const NAMES: readonly TableName[] = [
   "mayors",
 ];
 
-/** What pages read: one table, as it is shown now. */
+/** One table as it is shown now; this is what pages read. */
 export class Table<R extends Row> {
   private readonly shown = new Map<string, Signal<R | undefined>>();
   private readonly order = signal<readonly string[]>([]);
   private readonly version = signal(0);
 
-  /** The ids, in the server's order. Changes only when rows come or go. */
+  /** The ids, in the server's order. Changes only when rows are added or removed. */
   readonly ids: ReadonlySignal<readonly string[]> = this.order;
 
-  /** All rows. Changes whenever one does: for lists that sort and filter, not for cards. */
+  /** All rows. Changes whenever any row does: for lists that sort and filter, not for cards. */
   readonly rows: ReadonlySignal<readonly R[]> = computed(() => {
     this.version.value;
     return this.order.value.map((id) => this.shown.get(id)!.peek()!);
   });
 
-  /** One row; undefined while there is none of this id. */
+  /** Return the row with this id, or undefined. */
   row(id: string): R | undefined {
     const found = this.shown.get(id);
     if (found) return found.value;
-    this.order.value; // it may come
+    this.order.value; // it may arrive later
     return undefined;
   }
 
-  /** Show these rows in place of what was shown; only the given ids are looked at, if any are. */
+  /** Show these rows instead of the current ones; if `only` is given, update just those ids. */
   show(rows: Rows<R>, only?: ReadonlySet<string>): void {
     let changed = false;
     let members = false;
@@ -64,7 +64,7 @@ export class Table<R extends Row> {
       const known = this.shown.get(id);
       if (row === undefined) {
         if (known === undefined) return;
-        known.value = undefined; // whoever shows it learns that it is gone
+        known.value = undefined; // tells components that show it
         this.shown.delete(id);
         members = true;
       } else if (known === undefined) {
@@ -85,7 +85,7 @@ export class Table<R extends Row> {
   }
 }
 
-/** Say whether two plain values are equal. */
+/** Compare two plain values. */
 export function same(one: unknown, other: unknown): boolean {
   if (one === other) return true;
   if (typeof one !== "object" || typeof other !== "object" || !one || !other) return false;
@@ -100,12 +100,12 @@ type Known = { [Name in TableName]: Rows<Tables[Name]> };
 const each = <T>(make: () => T) => Object.fromEntries(NAMES.map((name) => [name, make()]));
 
 export class Store {
-  /** What is shown. */
+  /** The rows that are shown. */
   readonly tables = each(() => new Table<Row>()) as unknown as Shown;
-  /** The event that is shown, and the newest that is known. They differ while looking back. */
+  /** The event that is shown, and the newest known one. They differ while the page shows the past. */
   readonly seq = signal(-1);
   readonly newest = signal(-1);
-  /** The event that is looked back at; null: now. */
+  /** The past event that is shown; null: now. */
   readonly past = signal<number | null>(null);
   readonly log = signal("");
 
@@ -121,7 +121,7 @@ export class Store {
     return this.head;
   }
 
-  /** Take in a whole board. */
+  /** Replace the whole board. */
   replace(board: Board): void {
     this.known = read(board);
     this.head = board.seq;
@@ -133,7 +133,7 @@ export class Store {
     });
   }
 
-  /** Take in what changed; it is shown with the next frame. */
+  /** Apply a change; the next frame shows it. */
   change(change: Change): void {
     for (const name of NAMES) {
       const rows = this.known[name] as Rows<Row>;
@@ -153,7 +153,7 @@ export class Store {
     this.nextFrame(() => this.draw());
   }
 
-  /** Show an earlier board, until `backToNow`. */
+  /** Show an earlier board until `backToNow`. */
   lookBack(board: Board): void {
     batch(() => {
       this.past.value = board.seq;
@@ -201,7 +201,7 @@ function read(board: Board): Known {
   ) as unknown as Known;
 }
 
-/** Call when the next frame is drawn; a hidden tab has no frames, and is told once it is looked at. */
+/** Draw with the next frame; a hidden tab has no frames and draws when it is shown again. */
 function frame(draw: () => void): void {
   requestAnimationFrame(draw);
 }

@@ -1,24 +1,24 @@
 /**
- * The one connection to `/api/live`. A browser has six to a host, so all that a tab wants to know
- * comes through this one; when what is wanted changes, it is opened anew and goes on where it was.
+ * The only connection to `/api/live`. A browser allows six per host, so a tab receives everything
+ * through this one. When a page needs something else, it is reopened and continues where it was.
  */
 
 import { signal } from "@preact/signals";
 import type { Board } from "../api/rows";
 import type { Change, Store } from "./store";
 
-export type Connection = "connecting" | "live" | "cut" | "unknown"; // unknown: we are not logged in
-/** A part of a session's output; `begin` and `end` are places in it, to be handed back as they are. */
+export type Connection = "connecting" | "live" | "cut" | "unknown"; // unknown: not logged in
+/** Part of a session's output; `begin` and `end` are opaque positions in it. */
 export type OutputPart = { session: string; text: string; begin: string; end: string; restarted: boolean };
 export type LogLine = { seq: number; at: number; type: string; actor: string; [name: string]: unknown };
-/** The server speaks every 15 s at least: after so many of silence, nobody is there any more. */
+/** The server sends something at least every 15 s; after this much silence the connection is dead. */
 const SILENT_MS = 40_000;
 const LOOK_MS = 5000;
 type Wanted = { output: string; offset: string; tails: number; log: number };
 
 export class Stream {
   readonly state = signal<Connection>("connecting");
-  /** When the connection was lost, in milliseconds; 0: it is there. */
+  /** When the connection was lost, in milliseconds; 0: connected. */
   readonly cutAt = signal(0);
   readonly tails = signal<Readonly<Record<string, readonly string[]>>>({});
 
@@ -65,7 +65,7 @@ export class Stream {
     on<OutputPart>("output", (part) => this.took(part));
   }
 
-  /** Have the events themselves sent, as they come. Returns how to end it. */
+  /** Receive events as they happen. Returns a function that ends it. */
   followLog(take: (line: LogLine) => void): () => void {
     this.logged.add(take);
     this.want({ log: this.wanted.log + 1 });
@@ -75,7 +75,7 @@ export class Stream {
     };
   }
 
-  /** Have the last lines of every running session kept in `tails`. */
+  /** Keep the last lines of every running session in `tails`. */
   followTails(): () => void {
     this.want({ tails: this.wanted.tails + 1 });
     return () => {
@@ -84,7 +84,7 @@ export class Stream {
     };
   }
 
-  /** Have the output of one session sent, from a place on (empty: its last part); one at a time. */
+  /** Receive the output of one session from an offset on (empty: its last part). One at a time. */
   followOutput(session: string, offset: string, take: (part: OutputPart) => void): () => void {
     this.printed = take;
     this.want({ output: session, offset });
@@ -121,7 +121,7 @@ export class Stream {
     return `/api/live?${asked}`;
   }
 
-  /** A connection may end without a word: a machine that slept, a tunnel that broke, a server that hangs. */
+  /** A connection can die silently: the machine slept, a tunnel broke, the server hangs. */
   private listen(source: EventSource): void {
     if (Date.now() - this.heardAt > SILENT_MS) this.lost(source, this.heardAt);
   }
@@ -136,7 +136,7 @@ export class Stream {
     this.timer = window.setTimeout(() => void this.again(), rest);
   }
 
-  /** A stream does not say why it was refused, so ask before opening it again. */
+  /** A stream does not say why it was refused, so check before reopening it. */
   private async again(): Promise<void> {
     try {
       const answer = await fetch("/api/whoami", { signal: AbortSignal.timeout(LOOK_MS) });

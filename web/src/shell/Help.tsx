@@ -1,4 +1,4 @@
-/** The keys that can be pressed just now. */
+/** The keyboard shortcuts available on this page. */
 
 import { bindings } from "../lib/keys";
 import { Dialog, Key } from "../ui/parts";
@@ -7,8 +7,8 @@ export default function Help({ onClose }: { onClose: () => void }) {
   const known = bindings.value.filter((binding) => binding.keys);
   const groups = [...new Set(known.map((binding) => binding.group))];
   return (
-    <Dialog title="Keys" onClose={onClose}>
-      <section class="fill help" tabIndex={0} aria-label="Keys">
+    <Dialog title="Keyboard shortcuts" onClose={onClose}>
+      <section class="fill help" tabIndex={0} aria-label="Keyboard shortcuts">
         {groups.map((group) => (
           <section key={group}>
             <h3>{group}</h3>

@@ -1,4 +1,4 @@
-/** Shows a component whose module is loaded when it is first needed. */
+/** Shows a component and loads its module on first use. */
 
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
@@ -24,8 +24,8 @@ export function OnDemand<P extends object>({ load, props }: { load: Loader<P>; p
   if (Found) return <Found {...props} />;
   if (!failed) return null;
   return (
-    <EmptyState title="This part of the dashboard could not be loaded.">
-      The server may have been updated. <Button onClick={() => location.reload()}>Load again</Button>
+    <EmptyState title="This part of the dashboard failed to load.">
+      The server may have been updated. <Button onClick={() => location.reload()}>Reload</Button>
     </EmptyState>
   );
 }

@@ -1,4 +1,4 @@
-/** Ctrl-K: go to a page, a task or a session, or do what has a key, by typing a part of its name. */
+/** Ctrl-K: go to a page, task or session, or run an action, by typing part of its name. */
 
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { bindings } from "../lib/keys";
@@ -103,8 +103,8 @@ export default function Palette({ onClose }: { onClose: () => void }) {
           aria-expanded="true"
           aria-controls={list}
           aria-activedescendant={found.length ? `${list}-${chosen}` : undefined}
-          aria-label="Go to, or do"
-          placeholder="Go to a page, a task, a session; or do something"
+          aria-label="Go to or run"
+          placeholder="Go to a page, task or session, or run an action"
           value={typed}
           onKeyDown={press}
           onInput={(event) => {
@@ -112,7 +112,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
             setAt(0);
           }}
         />
-        <div id={list} class="offers" role="listbox" aria-label="What there is">
+        <div id={list} class="offers" role="listbox" aria-label="Results">
           {found.map((offer, number) => (
             <div
               key={offer.key}
@@ -130,7 +130,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
             </div>
           ))}
         </div>
-        {found.length === 0 && <p class="empty">Nothing is called that.</p>}
+        {found.length === 0 && <p class="empty">No matches.</p>}
       </div>
     </Dialog>
   );

@@ -1,4 +1,4 @@
-/** What is around every page: the list of pages, notices, drawer, palette and help. */
+/** The frame around every page: navigation, notices, task drawer, palette and help. */
 
 import { useEffect } from "preact/hooks";
 import { ticking as now, pastAt } from "../lib/clock";
@@ -36,7 +36,7 @@ export function Shell() {
       always: true,
       quiet: true,
     },
-    { keys: "?", label: "List the keys", group: "Everywhere", run: showHelp },
+    { keys: "?", label: "Show keyboard shortcuts", group: "Everywhere", run: showHelp },
     {
       keys: "/",
       label: "Filter",
@@ -44,8 +44,8 @@ export function Shell() {
       run: () => document.querySelector<HTMLElement>("[data-search]")?.focus(),
       quiet: true,
     },
-    { keys: "Escape", label: "Close what is open", group: "Everywhere", run: leave, quiet: true, always: true },
-    { keys: "T", label: "Change light and dark", group: "Everywhere", run: nextTheme },
+    { keys: "Escape", label: "Close", group: "Everywhere", run: leave, quiet: true, always: true },
+    { keys: "T", label: "Switch between light and dark", group: "Everywhere", run: nextTheme },
     ...PAGES.map((one) => ({
       keys: `g ${one.key}`,
       label: `Go to ${one.title}`,
@@ -60,14 +60,14 @@ export function Shell() {
     <div class="shell">
       {/* biome-ignore lint/a11y/useValidAnchor: it is a link; the address stays what it was */}
       <a class="skip" href="#page" onClick={skip}>
-        Skip to the page
+        Skip to content
       </a>
       <Navigation />
       <div class="middle">
         <Notices />
         <main id="page" tabIndex={-1} data-page={page}>
           {!entry && (
-            <EmptyState title="There is no such page.">
+            <EmptyState title="Page not found.">
               <a href="/">Go to the board</a>
             </EmptyState>
           )}
@@ -83,7 +83,7 @@ export function Shell() {
   );
 }
 
-/** Load what is not shown yet while nothing else is to do: it is there then even if the server is not. */
+/** Load the remaining pages while the browser is idle, so that they open even if the server is down. */
 function loadAhead(): void {
   const rest: (() => Promise<unknown>)[] = [loadTask, loadPalette, loadHelp, ...PAGES.map((page) => page.load)];
   const idle = (run: () => void) => ("requestIdleCallback" in window ? requestIdleCallback(run) : setTimeout(run, 200));
@@ -93,7 +93,7 @@ function loadAhead(): void {
       void load().then(
         () => idle(next),
         () => undefined,
-      ); // it is loaded when it is needed, and says then if it cannot be
+      ); // it is loaded again when needed, and reports a failure then
   };
   setTimeout(() => idle(next), 2000);
 }
@@ -103,7 +103,7 @@ function skip(event: Event): void {
   document.getElementById("page")?.focus();
 }
 
-/** Dialogs close by themselves; what else can be open is left, from the top down. */
+/** Dialogs close on their own; this leaves whatever else is open, topmost first. */
 function leave(): void {
   const focused = document.activeElement;
   if (focused instanceof HTMLInputElement || focused instanceof HTMLTextAreaElement) focused.blur();
@@ -115,7 +115,7 @@ function Navigation() {
   const chosen = theme.value;
   return (
     <nav class="nav" aria-label="Pages">
-      <a class="brand" href="/" aria-label="Corral, to the board">
+      <a class="brand" href="/" aria-label="Corral: go to the board">
         <svg viewBox="0 0 32 32" aria-hidden="true">
           <path d="M7 9v15M16 7v17M25 9v15M5 13h22M5 19h22" />
         </svg>
@@ -141,10 +141,10 @@ function Navigation() {
           <Button
             kind="quiet"
             icon={chosen === "system" ? "system" : chosen === "light" ? "sun" : "moon"}
-            label={`Theme: ${chosen}. Change it`}
+            label={`Theme: ${chosen}. Switch`}
             onClick={nextTheme}
           />
-          <Button kind="quiet" icon="help" label="Keys (?)" onClick={showHelp} />
+          <Button kind="quiet" icon="help" label="Keyboard shortcuts (?)" onClick={showHelp} />
         </div>
       </div>
     </nav>
@@ -164,7 +164,7 @@ function Connection() {
   );
 }
 
-/** What one must know before believing anything on the page. */
+/** Notices that qualify everything on the page. */
 function Notices() {
   const cut = stream.cutAt.value;
   const past = store.past.value;
@@ -173,26 +173,29 @@ function Notices() {
     <div role="status">
       {cut > 0 && (
         <div class="notice tone-red" data-notice="cut">
-          <strong>The connection is cut.</strong> This is how things were at {clock(cut)}. Trying again …
+          <strong>Connection lost.</strong> The page shows the state at {clock(cut)}. Reconnecting …
           {now.value - cut > PATIENCE_MS && (
             <span>
-              If it stays so: <code>corral up -d</code> starts the server, <code>corral link</code> tells where it is.
+              To start the server, run <code>corral up -d</code>; to get its address, <code>corral link</code>.
             </span>
           )}
         </div>
       )}
       {past !== null && (
         <div class="notice tone-violet" data-notice="past">
-          <strong>This is the past:</strong> after event {past}, {plural(store.newest.value - past, "event")} ago
-          {pastAt.value > 0 && ` (${moment(pastAt.value)})`}. Nothing can be changed here.
+          <strong>You are viewing the past:</strong> after event {past}, {plural(store.newest.value - past, "event")}{" "}
+          ago
+          {pastAt.value > 0 && ` (${moment(pastAt.value)})`}. You cannot make changes here.
           <Button onClick={() => void lookAt(null)}>Back to now</Button>
         </div>
       )}
       {pauses.map((pause) => (
         <div key={pause.id} class="notice tone-amber" data-notice="paused">
-          <strong>{pause.what === "queue" ? "Nothing lands" : "No session is started"}:</strong>
-          paused{pause.by && ` by ${pause.by}`}
-          {pause.reason && `, “${pause.reason}”`}.
+          <span>
+            <strong>{pause.what === "queue" ? "Landing paused" : "Sessions paused"}</strong>
+            {pause.by && ` by ${pause.by}`}
+            {pause.reason && `: “${pause.reason}”`}.
+          </span>
         </div>
       ))}
     </div>
@@ -202,8 +205,8 @@ function Notices() {
 function LoggedOut() {
   return (
     <main class="out">
-      <EmptyState title="You are not logged in any more.">
-        Run <code>corral link</code> in the repository, and open what it prints.
+      <EmptyState title="You are no longer logged in.">
+        Run <code>corral link</code> in the repository and open the link it prints.
       </EmptyState>
     </main>
   );

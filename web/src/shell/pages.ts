@@ -1,4 +1,4 @@
-/** The pages. Each is a module of its own that is loaded when it is first looked at. */
+/** The pages. Each is a module that is loaded on first use. */
 
 import { computed, type ReadonlySignal } from "@preact/signals";
 import type { ComponentType } from "preact";
@@ -8,12 +8,12 @@ import type { IconName } from "../ui/icons";
 
 export type PageProps = { rest: readonly string[] };
 export type PageEntry = {
-  name: string; // its first part of the address
+  name: string; // the first part of its address
   title: string;
   icon: IconName;
   key: string; // after g
   load: () => Promise<{ default: ComponentType<PageProps> }>;
-  /** A number beside its name: what is going on there, or needs somebody. */
+  /** A number beside its name: what is active there or needs attention. */
   count?: ReadonlySignal<number>;
   urgent?: boolean;
 };

@@ -1,11 +1,11 @@
-/** Lines of output with their colours: spans of plain text, never HTML. */
+/** Coloured lines of output as spans of plain text, never HTML. */
 
 import type { Colour, Piece, Style } from "../lib/ansi";
 import "./ansi.css";
 
 const FLAGS = ["bold", "dim", "italic", "underline", "strike", "inverse"] as const;
 
-/** The class and style of a piece. */
+/** Return the class and style of a piece. */
 export function looks(style: Style): { class?: string; style?: { color?: string; background?: string } } {
   const names = FLAGS.filter((flag) => style[flag]) as string[];
   const own: { color?: string; background?: string } = {};

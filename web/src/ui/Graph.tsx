@@ -1,4 +1,4 @@
-/** A graph of tasks: what needs what, from left to right, with the chain that decides when it ends. */
+/** A dependency graph of tasks, from left to right, with the critical path. */
 
 import { useMemo } from "preact/hooks";
 import { type Edge, layout } from "../lib/layers";

@@ -1,4 +1,4 @@
-/** Small line drawings, each one path in a square of 24. They say nothing: the words beside them do. */
+/** Icons, each a single path in a 24 × 24 box. They are decorative: the text beside them carries the meaning. */
 
 const PATHS = {
   board: "M4 5h4v14H4zM10 5h4v9h-4zM16 5h4v12h-4z",
@@ -51,7 +51,7 @@ export function Icon({ name }: { name: IconName }) {
   );
 }
 
-/** A sign for each state, so that colour is not all that tells them apart. */
+/** An icon for each state, so that colour is not the only difference. */
 const SIGNS: Record<string, string> = {
   backlog: "M8 2.5a5.5 5.5 0 1 0 .1 0",
   todo: "M8 2.5a5.5 5.5 0 1 0 .1 0",

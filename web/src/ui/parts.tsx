@@ -1,4 +1,4 @@
-/** The small parts that pages are made of. */
+/** The small components that pages are made of. */
 
 import { useComputed } from "@preact/signals";
 import type { ComponentChildren } from "preact";
@@ -14,7 +14,7 @@ import { Icon, type IconName, StateSign } from "./icons";
 export type Tone = "grey" | "blue" | "violet" | "green" | "amber" | "red" | "accent";
 type Children = { children?: ComponentChildren };
 
-/** A page: its title and tools in a bar, and below it what it shows. `whole`: it scrolls by itself. */
+/** A page: a bar with its title and tools, and its content below. `whole`: the content scrolls itself. */
 export function Page({
   title,
   tools,
@@ -85,7 +85,7 @@ const TONES: Record<string, Tone> = {
 };
 export const toneOf = (word: string): Tone => TONES[word] ?? "grey";
 
-/** A state, column or verdict: its sign, in its colour. */
+/** A state, column or verdict with its icon and colour. */
 export function StateBadge({ state, tone = toneOf(state) }: { state: string; tone?: Tone }) {
   return (
     <span class={`badge tone-${tone}`}>
@@ -95,7 +95,7 @@ export function StateBadge({ state, tone = toneOf(state) }: { state: string; ton
   );
 }
 
-/** Something that is not in the log, on a page that shows an earlier moment. */
+/** Says what on this page is current although the page shows an earlier moment. */
 export function AsNow({ children }: Children) {
   const past = store.past.value;
   if (past === null) return null;
@@ -120,7 +120,7 @@ type ButtonProps = Children & {
   title?: string;
 };
 
-/** A button; one without words needs a `label`. */
+/** A button; without text it needs a `label`. */
 export function Button({
   onClick,
   icon,
@@ -148,7 +148,7 @@ export function Button({
   );
 }
 
-/** How long ago something was; counts by itself. 0 is shown as nothing. */
+/** How long ago something happened; updates on its own. Shows nothing for 0. */
 export function Age({ at, title = "" }: { at: number; title?: string }) {
   const text = useComputed(() => (at ? span(Math.max(0, now.value - at)) : ""));
   if (!at) return null;
@@ -177,7 +177,7 @@ export function EmptyState({ title, children }: Children & { title: string }) {
   );
 }
 
-/** A key, or several in a row. */
+/** A key or a sequence of keys. */
 export function Key({ keys }: { keys: string }) {
   return (
     <>
@@ -208,7 +208,7 @@ export const SessionLink = ({ id }: { id: string }) => (
   </a>
 );
 
-/** A modal dialog: keeps the focus, closes with Escape, gives the focus back. */
+/** A modal dialog: it traps the focus, closes with Escape and restores the focus. */
 export function Dialog({
   title,
   onClose,
@@ -258,7 +258,7 @@ export function Field({ label, children }: Children & { label: string }) {
   );
 }
 
-/** A choice in a toolbar; the first entry, empty, is `all`. */
+/** A select in a toolbar; the first, empty option is `all`. */
 export function Choice({
   label,
   all,
@@ -284,10 +284,10 @@ export function Choice({
   );
 }
 
-/** What a toolbar filters by beside text; a phone has it in a line of its own. */
+/** Filters in a toolbar other than text; on a phone they have their own line. */
 export const Filters = ({ children }: Children) => <div class="filters">{children}</div>;
 
-/** A field to filter by text; `/` leads to it. */
+/** A text filter; `/` moves the focus to it. */
 export function Search({
   value,
   onInput,

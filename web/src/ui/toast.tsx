@@ -1,4 +1,4 @@
-/** Short notices in a corner: what was done, or why it was refused and what helps. */
+/** Short notices in a corner: what was done, or why it was refused and what to do. */
 
 import { signal } from "@preact/signals";
 import { type Body, type Commands, post, Refused } from "../api/client";
@@ -29,12 +29,12 @@ const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1) 
 const underWay = new Set<string>();
 
 /**
- * Carry out a command and say how it went; true if it was done. What changed arrives by itself, as
- * an event, like everybody else's changes. Without words for it, what went well is not mentioned.
+ * Carry out a command and show the outcome; return whether it succeeded. The change itself arrives
+ * as an event, as other people's changes do. With an empty `done`, success is not announced.
  */
 export async function act<P extends Commands>(path: P, body: Body<P>, done: string): Promise<boolean> {
   if (store.past.peek() !== null) {
-    show("You are looking at an earlier moment.", "go back to now to change something", true);
+    show("You are viewing the past.", "go back to now to make changes", true);
     return false;
   }
   const asked = JSON.stringify([path, body]);

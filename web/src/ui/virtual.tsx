@@ -1,11 +1,11 @@
-/** Long lists: only the rows that can be seen are in the page. */
+/** Long lists and tables that render only the visible rows. */
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
-const SPARE = 6; // rows above and below, so that scrolling shows no gaps
+const SPARE = 6; // extra rows above and below, so that scrolling shows no gaps
 
-/** Which rows of a list of equal heights can be seen. */
+/** Return which rows are visible, given that all have the same height. */
 export function visible(top: number, height: number, row: number, rows: number): [number, number] {
   const from = Math.max(0, Math.floor(top / row) - SPARE);
   return [Math.min(from, rows), Math.min(rows, Math.ceil((top + height) / row) + SPARE)];
@@ -18,11 +18,11 @@ type ListProps<T> = {
   keyOf: (item: T) => string;
   render: (item: T, at: number) => ComponentChildren;
   role?: "list" | "rowgroup" | "log";
-  /** This row is scrolled into view when it changes. */
+  /** Scroll this row into view when the value changes. */
   reveal?: number;
-  /** Stay at the end while rows are added, if one is there. */
+  /** Stay at the end while rows are added, if the list is scrolled there. */
   follow?: boolean;
-  /** The last row is nearly in view: there may be more to load. */
+  /** Called when the last row is nearly visible, to load more. */
   onEnd?: () => void;
 };
 
@@ -41,7 +41,7 @@ export function VirtualList<T>({
   const [view, setView] = useState({ top: 0, height: 600 });
   const atEnd = useRef(true);
   const look = () => {
-    if (!box.current) return; // a last call from the observer, after the list has gone
+    if (!box.current) return; // the observer may fire once more after unmounting
     const { scrollTop, clientHeight, scrollHeight } = box.current;
     atEnd.current = scrollTop + clientHeight >= scrollHeight - height;
     setView((old) =>
@@ -95,10 +95,10 @@ export function VirtualList<T>({
 
 export type Column<T> = {
   name: string;
-  /** A track of CSS grid, like `80px` or `1fr`. */
+  /** A CSS grid track, such as `80px` or `1fr`. */
   width: string;
   cell: (item: T) => ComponentChildren;
-  /** The table can be sorted by this. */
+  /** Makes the column sortable. */
   by?: (item: T) => string | number;
   right?: boolean;
 };
@@ -113,7 +113,7 @@ type TableProps<T> = {
   minWidth?: number;
 };
 
-/** A table with a head that sorts; rows are all of one height and only those in view exist. */
+/** A table with sortable columns; all rows have the same height, and only the visible ones exist. */
 export function Table<T>({ label, columns, items, keyOf, onOpen, empty, minWidth = 640 }: TableProps<T>) {
   const [sort, setSort] = useState<{ at: number; down: boolean } | null>(null);
   const by = sort ? columns[sort.at]?.by : undefined;

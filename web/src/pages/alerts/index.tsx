@@ -1,4 +1,4 @@
-/** What needs a person: open alerts, questions of agents, and work that would conflict. */
+/** What needs a person: open alerts, questions from agents, stuck tasks, and upcoming conflicts. */
 
 import { useState } from "preact/hooks";
 import type { AlertRow, MessageRow, TaskRow } from "../../api/rows";
@@ -50,12 +50,12 @@ export default function Alerts(_: PageProps) {
     >
       <div class="stack alerts">
         {nothing && (
-          <EmptyState title={wanted ? "Nothing fits." : "Nothing needs you."}>
-            {!wanted && "Alerts, questions of agents and tasks that are stuck appear here by themselves."}
+          <EmptyState title={wanted ? "No matches." : "Nothing needs you."}>
+            {!wanted && "Alerts, questions from agents and stuck tasks appear here automatically."}
           </EmptyState>
         )}
         {asked.length > 0 && (
-          <Card title={`Messages for people (${asked.length})`} flush>
+          <Card title={`Messages for you (${asked.length})`} flush>
             <ul>
               {asked.map((one) => (
                 <Question key={one.id} message={one} />
@@ -81,7 +81,7 @@ export default function Alerts(_: PageProps) {
           </Card>
         )}
         {stuck.length > 0 && (
-          <Card title={`${plural(stuck.length, "task")} that nobody goes on with`} flush>
+          <Card title={plural(stuck.length, "stuck task")} flush>
             <ul>
               {stuck.map((task) => (
                 <Stuck key={task.id} task={task} />
@@ -90,7 +90,7 @@ export default function Alerts(_: PageProps) {
           </Card>
         )}
         {seen.length > 0 && (
-          <Card title={`Seen, not over (${seen.length})`} flush>
+          <Card title={`Acknowledged (${seen.length})`} flush>
             <ul>
               {seen.map((alert) => (
                 <Alert key={alert.id} alert={alert} />
@@ -99,7 +99,7 @@ export default function Alerts(_: PageProps) {
           </Card>
         )}
         {overlaps.length > 0 && (
-          <Card title={`Conflicts to come (${overlaps.length})`} flush>
+          <Card title={`Upcoming conflicts (${overlaps.length})`} flush>
             <ul>
               {overlaps.map((one) => (
                 <li key={one.id} class="alert tone-amber">
@@ -111,7 +111,7 @@ export default function Alerts(_: PageProps) {
                           and <TaskLink id={one.other} />
                         </>
                       ) : (
-                        "and what has landed"
+                        "and landed work"
                       )}{" "}
                       <span class="faint small">
                         <Age at={one.since_at} title="since" />
@@ -130,7 +130,7 @@ export default function Alerts(_: PageProps) {
   );
 }
 
-const acknowledge = (alert: AlertRow) => act("/api/alert/acknowledge", { alert: alert.id }, `${alert.id}: seen`);
+const acknowledge = (alert: AlertRow) => act("/api/alert/acknowledge", { alert: alert.id }, `${alert.id} acknowledged`);
 
 function Alert({ alert }: { alert: AlertRow }) {
   return (
@@ -143,40 +143,40 @@ function Alert({ alert }: { alert: AlertRow }) {
           <span class="faint small">
             <Age at={alert.raised_at} title="raised" />
           </span>
-          {alert.seen_by && <span class="faint small">seen by {alert.seen_by}</span>}
+          {alert.seen_by && <span class="faint small">acknowledged by {alert.seen_by}</span>}
         </div>
         <div class="prose">{alert.text}</div>
       </div>
       <div class="across">
         {!alert.seen_by && (
-          <Button icon="check" label={`Seen: acknowledge ${alert.id}`} onClick={() => void acknowledge(alert)}>
-            Seen
+          <Button icon="check" label={`Acknowledge ${alert.id}`} onClick={() => void acknowledge(alert)}>
+            Acknowledge
           </Button>
         )}
         <Button
           kind="quiet"
           icon="close"
-          label={`Over: clear ${alert.id}`}
-          onClick={() => void act("/api/alert/clear", { alert: alert.id }, `${alert.id}: over`)}
+          label={`Clear ${alert.id}`}
+          onClick={() => void act("/api/alert/clear", { alert: alert.id }, `${alert.id} cleared`)}
         >
-          Over
+          Clear
         </Button>
       </div>
     </li>
   );
 }
 
-/** What an alert is about, as a link if it is a task or a session. */
+/** The subject of an alert, as a link if it is a task or a session. */
 function Subject({ id }: { id: string }) {
   if (tables.tasks.row(id)) return <TaskLink id={id} />;
   if (tables.sessions.row(id)) return <SessionLink id={id} />;
   return <span class="mono">{id}</span>;
 }
 
-/** A task that has failed for good, or is blocked by who worked on it: why, and what can be done. */
+/** A task that has failed or whose session is blocked: why, and what can be done. */
 function Stuck({ task }: { task: TaskRow }) {
   const again =
-    task.state === "failed" ? (["retry", "Try again", "again"] as const) : (["unblock", "Unblock", "play"] as const);
+    task.state === "failed" ? (["retry", "Retry", "again"] as const) : (["unblock", "Unblock", "play"] as const);
   return (
     <li class={`alert tone-${toneOf(task.column)}`} data-stuck={task.id}>
       <div class="grow">
@@ -207,13 +207,13 @@ function Stuck({ task }: { task: TaskRow }) {
   );
 }
 
-/** Where an answer reaches the sender: a session that has ended cannot be told any more, its task can. */
+/** Where an answer goes: to the sender, or to its task if the session has ended. */
 function backTo(sender: string): string {
   const session = tables.sessions.row(sender);
   return session ? (session.live ? sender : session.task) : "people";
 }
 
-/** Take a message and call it understood: only who has taken it can do that. */
+/** Read and acknowledge a message; only its reader can acknowledge it. */
 async function seen(message: MessageRow, done: string): Promise<void> {
   if (message.reader || (await act("/api/message/read", {}, "")))
     await act("/api/message/ack", { message: message.id }, done);
@@ -263,10 +263,10 @@ function Question({ message }: { message: MessageRow }) {
             <Button
               kind="quiet"
               icon="check"
-              label={`Seen: ${message.id}`}
-              onClick={() => void seen(message, `${message.id}: seen`)}
+              label={`Mark ${message.id} as read`}
+              onClick={() => void seen(message, `${message.id} marked as read`)}
             >
-              Seen
+              Mark as read
             </Button>
           )}
         </form>

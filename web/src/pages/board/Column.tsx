@@ -1,4 +1,4 @@
-/** One column: a head that folds it, and its cards. */
+/** One column: a header that collapses it, and its cards. */
 
 import { signal } from "@preact/signals";
 import { memo } from "preact/compat";
@@ -14,7 +14,7 @@ import { TaskCard } from "./TaskCard";
 
 const NAME = "corral-folded";
 const folded = signal<ReadonlySet<string>>(new Set((localStorage.getItem(NAME) ?? "cancelled").split(",")));
-/** The card that is being dragged. */
+/** The id of the card being dragged. */
 const dragged = signal("");
 
 function fold(name: string): void {
@@ -26,10 +26,10 @@ function fold(name: string): void {
 
 const cardAt = (event: DragEvent) => (event.target as Element).closest<HTMLElement>("[data-task]");
 
-/** A card that is dropped on another takes its place: before it if it comes from below, else after it. */
+/** A card dropped on another takes its place: after it when dragged down, before it when dragged up. */
 const isAfter = (ids: readonly string[], held: string, other: string) => ids.indexOf(held) < ids.indexOf(other);
 
-/** Show where a card would go, with a line above or below the one that is pointed at. */
+/** Show where the card would go, with a line above or below the card under the pointer. */
 function mark(event: DragEvent, held: string, ids: readonly string[]): void {
   const card = cardAt(event);
   const other = card?.dataset.task ?? held;
@@ -86,7 +86,7 @@ export const Column = memo(function Column({ name, ids, onDrop }: Props) {
         class="head"
         aria-expanded={!slim}
         onClick={() => fold(name)}
-        title={slim ? "Unfold" : "Fold"}
+        title={slim ? "Expand" : "Collapse"}
       >
         <StateSign state={name} tone={toneOf(name)} />
         <span class="name">{name}</span>

@@ -1,10 +1,11 @@
-/** One task on the board; drawn again when its own row changes, and then only. */
+/** One task on the board; redrawn only when its own row changes. */
 
 import type { Signal } from "@preact/signals";
 import { memo } from "preact/compat";
 import type { TaskRow } from "../../api/rows";
 import { plain } from "../../lib/ansi";
 import { openTask } from "../../lib/router";
+import { plural } from "../../lib/words";
 import { tables } from "../../live";
 import { Age, Badge, Money } from "../../ui/parts";
 import { chosen } from "./chosen";
@@ -31,7 +32,10 @@ export const TaskCard = memo(function TaskCard({ id, tall, dragged }: Props) {
         {task.urgent && <Badge tone="red">urgent</Badge>}
         {task.attempts > 1 && <Badge tone="amber" title={`${task.attempts} attempts`}>{`×${task.attempts}`}</Badge>}
         {task.returns > 0 && (
-          <Badge tone="violet" title={`came back from the queue ${task.returns} times`}>{`↩${task.returns}`}</Badge>
+          <Badge
+            tone="violet"
+            title={`returned by the queue ${plural(task.returns, "time")}`}
+          >{`↩${task.returns}`}</Badge>
         )}
         <span class="grow cut faint small" title={needs(task)}>
           {needs(task)}
@@ -60,7 +64,7 @@ export const TaskCard = memo(function TaskCard({ id, tall, dragged }: Props) {
   );
 });
 
-/** What it waits for: other tasks, or that its convoy goes on. */
+/** What the task waits for: other tasks, or its convoy to be resumed. */
 function needs(task: TaskRow): string {
   if (task.column === "todo")
     return tables.pauses.row(`sessions:${task.convoy}`) || tables.pauses.row("sessions:") ? "paused" : "";
@@ -69,7 +73,7 @@ function needs(task: TaskRow): string {
   return unmet.length ? `after ${unmet.join(", ")}` : "";
 }
 
-/** The line that says what goes on, or what is wrong. */
+/** The line that says what is happening, or what is wrong. */
 function said(task: TaskRow): string {
   if (task.column === "doing") return plain(task.progress) || (task.session ? "started" : "");
   if (task.column === "review") return tables.queue.row(task.id)?.waits ?? "";

@@ -1,4 +1,4 @@
 import { signal } from "@preact/signals";
 
-/** The card that has the keyboard's focus. */
+/** The id of the card that has the focus. */
 export const chosen = signal("");

@@ -1,11 +1,11 @@
-/** The columns of the board: what is in each and in which order, and what it means to drop a card there. */
+/** The columns of the board: what each contains, in which order, and what dropping a card there does. */
 
 import type { QueueRow, TaskRow } from "../../api/rows";
 
-/** From left to right; what is stuck stands together, where it is seen. */
+/** From left to right; stuck tasks are side by side in the middle, where people see them. */
 export const COLUMNS = ["backlog", "todo", "doing", "blocked", "failed", "review", "done", "cancelled"] as const;
 export type ColumnName = (typeof COLUMNS)[number];
-/** Columns in which something goes on, or is wrong: their cards have a line that says what. */
+/** Columns where something is happening or is wrong; their cards have a line that says what. */
 export const TALL: ReadonlySet<string> = new Set(["doing", "blocked", "review", "failed"]);
 
 export type Filter = { convoy: string; engine: string; role: string; text: string };
@@ -22,7 +22,7 @@ export function fits(task: TaskRow, filter: Filter): boolean {
     .every((word) => text.includes(word));
 }
 
-/** Sort tasks into the columns. The order is the one in which they will be taken, or else newest first. */
+/** Sort tasks into columns, in the order in which they will be taken, or else newest first. */
 export function sorted(
   tasks: readonly TaskRow[],
   queue: readonly QueueRow[],
@@ -45,19 +45,19 @@ export function sorted(
   >;
 }
 
-/** The priority with which a task goes just before another one. */
+/** The priority that puts a task just before another one. */
 export function priorityBefore(task: TaskRow, other: TaskRow): number {
   return task.order < other.order ? other.priority : other.priority + 1;
 }
 
-/** The priority with which a task goes just after another one, as far as there is one: none is below 0. */
+/** The priority that puts a task just after another one; at least 0. */
 export function priorityAfter(task: TaskRow, other: TaskRow): number {
   return task.order > other.order ? other.priority : Math.max(0, other.priority - 1);
 }
 
 export type Move = "unblock" | "retry" | "hand-off" | "block" | "cancel" | "land";
 
-/** What dropping a task on another column asks for; the server decides whether it may. */
+/** What dropping a task on another column requests; the server decides whether it is allowed. */
 export function moveTo(task: TaskRow, column: ColumnName): Move | null {
   switch (column) {
     case "todo":
@@ -75,6 +75,6 @@ export function moveTo(task: TaskRow, column: ColumnName): Move | null {
     case "done":
       return task.state === "review" ? "land" : null;
     default:
-      return null; // those who work, hand in and fail are sessions
+      return null; // only sessions start, submit and fail tasks
   }
 }

@@ -1,4 +1,4 @@
-/** The board: every task in its column, as it is now. */
+/** The board: every task in its column. */
 
 import { computed, signal, useComputed } from "@preact/signals";
 import { useEffect } from "preact/hooks";
@@ -27,7 +27,7 @@ const filter = computed<Filter>(() => {
 });
 
 let before: Record<string, readonly string[]> = {};
-/** The ids in each column; a column whose ids are as before is the same list, so it is not drawn again. */
+/** The ids in each column; an unchanged column keeps its list, so it is not redrawn. */
 const ids = computed(() => {
   const found: Record<string, readonly string[]> = sorted(
     tables.tasks.rows.value,
@@ -101,7 +101,8 @@ export default function Board(_: PageProps) {
       ) : (
         <EmptyState title="The board is empty.">
           Add a task (<Key keys="n" />
-          ), have <a href={pathTo("mayor")}>the mayor</a> make a plan, or bring one: <code>corral plan apply PLAN</code>
+          ), ask <a href={pathTo("mayor")}>the mayor</a> for a plan, or apply your own:{" "}
+          <code>corral plan apply PLAN</code>
         </EmptyState>
       )}
       {adding.value && <OnDemand load={loadAdd} props={{ convoy, onClose: () => (adding.value = false) }} />}
@@ -109,14 +110,14 @@ export default function Board(_: PageProps) {
   );
 }
 
-/** A phone shows one column at a time: begin with the one in which something goes on. */
+/** Scroll to a column; a phone shows one at a time. */
 function jump(name: string): void {
   document.getElementById(`column-${name}`)?.scrollIntoView({ inline: "start", block: "nearest" });
 }
 
 const live = computed(() => tables.sessions.rows.value.filter((session) => session.live).length);
 
-/** The whole herd in one line: what goes on, what is stuck, what needs somebody. */
+/** The whole herd in one line: what is running, what is waiting, what needs a person. */
 function Glance({ convoy }: { convoy: string }) {
   const tasks = tables.tasks.rows.value.filter(
     (task) => task.state !== "cancelled" && (!convoy || task.convoy === convoy),
@@ -137,7 +138,7 @@ function Glance({ convoy }: { convoy: string }) {
       <a class={live.value ? "tone-blue" : "tone-grey"} href={pathTo("sessions")}>
         <StateSign state="running" />
         <span>
-          <strong>{live.value}</strong> at work
+          <strong>{live.value}</strong> running
         </span>
       </a>
       <a class="tone-violet" href={pathTo("queue")}>
@@ -198,13 +199,13 @@ function drop(id: string, column: ColumnName): void {
   if (wanted) move(id, wanted);
 }
 
-/** Focus the card of a task, once it is drawn. */
+/** Focus the card of a task once it is drawn. */
 function focus(id: string): void {
   chosen.value = id;
   requestAnimationFrame(() => requestAnimationFrame(() => document.getElementById(`card-${id}`)?.focus()));
 }
 
-/** Go to another card: along its column, or to the neighbouring column that has any. */
+/** Move to another card: along the column, or to the next column that has cards. */
 function step(across: number, down: number): void {
   const shown = COLUMNS.map((name) => ids.peek()[name]!);
   const column = shown.findIndex((list) => list.includes(chosen.peek()));
@@ -231,13 +232,13 @@ function useBoardKeys(): void {
   useKeys([
     { keys: "n", label: "Add a task", group, run: () => (adding.value = true) },
     { keys: "j", label: "Next card", group, run: () => step(0, 1), quiet: true },
-    { keys: "k", label: "Card before", group, run: () => step(0, -1), quiet: true },
+    { keys: "k", label: "Previous card", group, run: () => step(0, -1), quiet: true },
     { keys: "h", label: "Column to the left", group, run: () => step(-1, 0), quiet: true },
     { keys: "l", label: "Column to the right", group, run: () => step(1, 0), quiet: true },
     { keys: "Enter", label: "Open the card", group, run: () => chosen.peek() && openTask(chosen.peek()), quiet: true },
-    { keys: "+", label: "More urgent", group, run: raise(1), quiet: true },
-    { keys: "-", label: "Less urgent", group, run: raise(-1), quiet: true },
-    { keys: "r", label: "Try again", group, run: ask("retry"), quiet: true },
+    { keys: "+", label: "Raise priority", group, run: raise(1), quiet: true },
+    { keys: "-", label: "Lower priority", group, run: raise(-1), quiet: true },
+    { keys: "r", label: "Retry", group, run: ask("retry"), quiet: true },
     { keys: "u", label: "Unblock", group, run: ask("unblock"), quiet: true },
     { keys: "b", label: "Block", group, run: ask("block"), quiet: true },
     { keys: "x", label: "Cancel", group, run: ask("cancel"), quiet: true },

@@ -1,4 +1,4 @@
-/** One convoy. */
+/** One convoy: its branch, its graph, and its merge report. */
 
 import { useComputed } from "@preact/signals";
 import type { ConvoyRow, TaskRow } from "../../api/rows";
@@ -19,7 +19,7 @@ export function Convoy({ id, alone }: { id: string; alone: boolean }) {
   if (!row)
     return (
       <Page title="Convoy">
-        <EmptyState title="There is no such convoy.">
+        <EmptyState title="Convoy not found.">
           <a href="/convoy">All convoys</a>
         </EmptyState>
       </Page>
@@ -40,7 +40,7 @@ export function Convoy({ id, alone }: { id: string; alone: boolean }) {
         <Card title="Branch" tools={<BranchBadge row={row} />}>
           <Branch row={row} />
         </Card>
-        <Card title="What needs what" flush>
+        <Card title="Dependencies" flush>
           <CriticalPath row={row} />
           {tasks.value.length ? (
             <Graph
@@ -50,7 +50,7 @@ export function Convoy({ id, alone }: { id: string; alone: boolean }) {
               critical={row.critical}
             />
           ) : (
-            <EmptyState title="It has no tasks." />
+            <EmptyState title="This convoy has no tasks." />
           )}
         </Card>
         <Report id={id} row={row} />
@@ -72,7 +72,7 @@ function CriticalPath({ row }: { row: ConvoyRow }) {
   if (row.critical.length < 2) return null;
   return (
     <p class="small soft chain">
-      The critical path:{" "}
+      Critical path:{" "}
       {row.critical.map((task, at) => (
         <span key={task}>
           {at > 0 && " → "}
@@ -86,10 +86,10 @@ function CriticalPath({ row }: { row: ConvoyRow }) {
 function Branch({ row }: { row: ConvoyRow }) {
   const facts: [string, string, boolean?][] = [
     ["trunk", row.branch, true],
-    ["at", row.tip.slice(0, 12) || "nothing yet", row.tip !== ""],
-    ["made for", row.base, true],
+    ["tip", row.tip.slice(0, 12) || "nothing yet", row.tip !== ""],
+    ["base", row.base, true],
     ...(row.strategy ? [["strategy", row.strategy] as [string, string]] : []),
-    ["checks", row.checks.join("  ·  ") || "those of the configuration", row.checks.length > 0],
+    ["checks", row.checks.join("  ·  ") || "as configured", row.checks.length > 0],
     ...(row.finished ? [["finished", `${row.finished} ${row.finished_commit.slice(0, 12)}`] as [string, string]] : []),
     ...(row.paused ? [["paused", row.paused] as [string, string]] : []),
   ];
@@ -104,7 +104,7 @@ function Branch({ row }: { row: ConvoyRow }) {
           </div>
         ))}
         <div>
-          <dt>opened</dt>
+          <dt>created</dt>
           <dd>
             <Age at={row.created_at} /> ago
           </dd>
@@ -122,13 +122,13 @@ function Branch({ row }: { row: ConvoyRow }) {
   );
 }
 
-/** Start no sessions of this convoy, or go on. */
+/** Pause or resume the sessions of this convoy. */
 function Pause({ id }: { id: string }) {
   return tables.pauses.row(`sessions:${id}`) ? (
     <Button
       kind="first"
       icon="play"
-      onClick={() => void act("/api/resume", { convoy: id, sessions: true }, "Its sessions are started again")}
+      onClick={() => void act("/api/resume", { convoy: id, sessions: true }, "Sessions of this convoy resumed")}
     >
       Resume
     </Button>
@@ -139,7 +139,7 @@ function Pause({ id }: { id: string }) {
         void act(
           "/api/pause",
           { convoy: id, sessions: true, reason: "paused on the dashboard" },
-          "No new sessions of it are started",
+          "Sessions of this convoy paused",
         )
       }
     >

@@ -1,4 +1,4 @@
-/** How many tasks are in each column, as one bar. */
+/** The number of tasks in each column, as one bar. */
 
 import type { ConvoyRow } from "../../api/rows";
 import { plural } from "../../lib/words";

@@ -1,10 +1,10 @@
-/** What a convoy has come to: the report of `corral run`, brought up to date when something lands or fails. */
+/** The merge report that `corral run` prints, updated whenever a task lands or fails. */
 
 import { useEffect, useState } from "preact/hooks";
 import { type Answer, get } from "../../api/client";
 import type { ConvoyRow } from "../../api/rows";
 import { openTask } from "../../lib/router";
-import { span } from "../../lib/words";
+import { plural, span } from "../../lib/words";
 import { store, tables } from "../../live";
 import { Badge, Card, Money, StateBadge, TaskLink, type Tone } from "../../ui/parts";
 import { complain } from "../../ui/toast";
@@ -23,7 +23,7 @@ const TONES: Record<string, Tone> = {
   interrupted: "grey",
 };
 
-// What a row says is newer than the report.
+// The row is newer than the report.
 const column = (line: Line) => tables.tasks.row(line.id)?.column ?? line.state;
 const spent = (line: Line) => tables.tasks.row(line.id)?.cost;
 
@@ -83,12 +83,12 @@ export function Report({ id, row }: { id: string; row: ConvoyRow }) {
         <span>{told.landed} landed</span>
         <span>{told.failed} failed</span>
         <span>{told.waiting} waiting</span>
-        <span>{told.check_runs} check runs</span>
-        {flaky > 0 && <span>{flaky} flaky</span>}
+        <span>{plural(told.check_runs, "check run")}</span>
+        {flaky > 0 && <span>{plural(flaky, "flaky check")}</span>}
         {told.seconds > 0 && <span>{span(told.seconds * 1000)}</span>}
         <Money cost={row.cost} />
         {told.landed > 0 && told.cost_usd !== null && told.cost_usd > 0 && (
-          <span>${(told.cost_usd / told.landed).toFixed(2)} for each landed change</span>
+          <span>${(told.cost_usd / told.landed).toFixed(2)} per landed change</span>
         )}
       </div>
       <div class="report">

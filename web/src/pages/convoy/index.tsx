@@ -1,4 +1,4 @@
-/** Convoys: each with its graph, its critical path, its branch, and what it has come to. */
+/** Convoys, each with its graph, critical path, branch and merge report. */
 
 import type { ConvoyRow } from "../../api/rows";
 import { pathTo } from "../../lib/router";
@@ -17,8 +17,8 @@ export default function Convoys({ rest }: PageProps) {
   return (
     <Page title="Convoys">
       {convoys.length === 0 && (
-        <EmptyState title="There is no convoy yet.">
-          A plan makes one: <code>corral plan apply PLAN</code>
+        <EmptyState title="No convoys yet.">
+          Create one from a plan: <code>corral plan apply PLAN</code>
         </EmptyState>
       )}
       <div class="stack">
@@ -38,7 +38,7 @@ function Summary({ row }: { row: ConvoyRow }) {
         <div class="across wrap small soft">
           <span class="mono">{row.branch}</span>
           <span>
-            opened <Age at={row.created_at} /> ago
+            created <Age at={row.created_at} /> ago
           </span>
           <Money cost={row.cost} />
         </div>
@@ -47,9 +47,9 @@ function Summary({ row }: { row: ConvoyRow }) {
   );
 }
 
-/** How all of it came to the branch that it is made for. */
+/** How the convoy reached its base branch. */
 const FINISHED: Record<string, string> = {
-  left: "all landed, on its own branch",
+  left: "all landed on its own branch",
   fast_forwarded: "fast-forwarded",
   asked: "in a pull request",
 };
@@ -68,15 +68,15 @@ export function BranchBadge({ row }: { row: ConvoyRow }) {
   if (pause)
     return (
       <Badge tone="amber" title={pause.reason}>
-        paused: no sessions start
+        sessions paused
       </Badge>
     );
   if (row.paused)
     return (
       <Badge tone="amber" title={row.paused}>
-        paused: nothing lands
+        landing paused
       </Badge>
     );
-  if (row.landing) return <Badge tone="violet">lands {row.landing}</Badge>;
+  if (row.landing) return <Badge tone="violet">landing {row.landing}</Badge>;
   return <Badge tone={row.landed ? "blue" : "grey"}>{row.landed ? `${row.landed} landed` : "nothing landed"}</Badge>;
 }

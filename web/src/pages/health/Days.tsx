@@ -1,4 +1,4 @@
-/** What was spent on each of the last days, as bars; the line is the budget of a day. */
+/** Daily cost as bars; the line is the daily budget. */
 
 import type { CostRow } from "../../api/rows";
 import { money } from "../../lib/words";
@@ -14,7 +14,7 @@ export function Days({ rows, budget }: { rows: readonly CostRow[]; budget: numbe
   const place = (usd: number) => HIGH - (HIGH * usd) / top;
   return (
     <figure>
-      <h3>By day{budget > 0 && `, of $${budget.toFixed(2)}`}</h3>
+      <h3>By day{budget > 0 && ` (budget: $${budget.toFixed(2)})`}</h3>
       <svg
         class="days"
         width={MOST * WIDE}

@@ -1,4 +1,4 @@
-/** Whether the machinery is well: roles, jobs, slots, rate limits, the log, and what it all costs. */
+/** The state of the machinery: roles, jobs, slots, rate limits, the log and costs. */
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
@@ -43,7 +43,7 @@ export default function HealthPage(_: PageProps) {
         <Card title="Leases" flush>
           <Leases />
         </Card>
-        <Card title="The log">{health ? <Log health={health} /> : "…"}</Card>
+        <Card title="Log">{health ? <Log health={health} /> : "…"}</Card>
         <Card title="Engines">{health ? <Engines health={health} /> : "…"}</Card>
       </div>
     </Page>
@@ -51,8 +51,8 @@ export default function HealthPage(_: PageProps) {
 }
 
 /**
- * What the log does not say: asked once, and again when something that belongs to it has happened
- * (a job ran, a session started or ended). While nothing happens, nothing is asked.
+ * Data that is not in the log: fetched once, and again whenever a job ran or a session started or
+ * ended. While nothing happens, nothing is fetched.
  */
 function useHealth(): Health | null {
   const [health, setHealth] = useState<Health | null>(null);
@@ -68,25 +68,19 @@ function useHealth(): Health | null {
   return health;
 }
 
-/** Start no more sessions, or go on. */
+/** Pause or resume all sessions. */
 function Pause() {
   const paused = tables.pauses.row("sessions:");
   return paused ? (
-    <Button
-      kind="first"
-      icon="play"
-      onClick={() => void act("/api/resume", { sessions: true }, "Sessions are started again")}
-    >
-      Start sessions again
+    <Button kind="first" icon="play" onClick={() => void act("/api/resume", { sessions: true }, "Sessions resumed")}>
+      Resume sessions
     </Button>
   ) : (
     <Button
       icon="pause"
-      onClick={() =>
-        void act("/api/pause", { sessions: true, reason: "paused on the dashboard" }, "No new sessions are started")
-      }
+      onClick={() => void act("/api/pause", { sessions: true, reason: "paused on the dashboard" }, "Sessions paused")}
     >
-      Pause everything
+      Pause sessions
     </Button>
   );
 }
@@ -99,9 +93,9 @@ const Line = ({ name, children }: { name: ComponentChildren; children: Component
 );
 
 const ROLES: Record<string, string> = {
-  server: "answers pages and agents",
+  server: "serves the dashboard and agents",
   witness: "starts and watches sessions",
-  refinery: "checks work and lands it",
+  refinery: "checks and lands work",
   deacon: "tidies up",
 };
 
@@ -116,7 +110,7 @@ const Roles = ({ health }: { health: Health }) => (
           </>
         }
       >
-        <StateBadge tone={role.runs ? "green" : "amber"} state={role.runs ? "runs" : "does not run"} />
+        <StateBadge tone={role.runs ? "green" : "amber"} state={role.runs ? "running" : "not running"} />
       </Line>
     ))}
   </ul>
@@ -126,12 +120,12 @@ function Slots({ health }: { health: Health }) {
   const running = (pool: string) => tables.slots.row(pool)?.running ?? 0;
   return (
     <ul class="stack tight">
-      <Meter name="sessions at once" used={running("")} of={health.slots} />
+      <Meter name="concurrent sessions" used={running("")} of={health.slots} />
       {Object.entries(health.pools).map(([pool, most]) => (
-        <Meter key={pool} name={`in ${pool}`} used={running(pool)} of={most} />
+        <Meter key={pool} name={`pool ${pool}`} used={running(pool)} of={most} />
       ))}
-      <Line name="kept for urgent tasks">{health.reserve}</Line>
-      <Line name="check runs at once">{health.check_slots || "as many as help"}</Line>
+      <Line name="reserved for urgent tasks">{health.reserve}</Line>
+      <Line name="concurrent check runs">{health.check_slots || "automatic"}</Line>
     </ul>
   );
 }
@@ -160,7 +154,7 @@ const Meter = ({ name, used, of }: { name: string; used: number; of: number }) =
 
 function Limits() {
   const limits = tables.limits.rows.value;
-  if (!limits.length) return <EmptyState title="No limit was met." />;
+  if (!limits.length) return <EmptyState title="No rate limits reached." />;
   return (
     <ul class="stack tight">
       {limits.map((limit) => (
@@ -176,7 +170,7 @@ function Limit({ limit }: { limit: LimitRow }) {
     <li class="limit">
       <div class="across wrap">
         <strong class="mono">{limit.id}</strong>
-        {left > 0 ? <Badge tone="amber">rests for {span(left)}</Badge> : <Badge tone="green">open</Badge>}
+        {left > 0 ? <Badge tone="amber">limited for {span(left)}</Badge> : <Badge tone="green">open</Badge>}
         <span class="grow" />
         <span class="small soft number">
           {limit.running} running{limit.allowed > 0 && `, ${Math.floor(limit.allowed)} allowed`}
@@ -197,7 +191,7 @@ function Costs({ budget }: { budget: number }) {
   const of = (kind: string) => rows.filter((row) => row.kind === kind);
   const total = of("total")[0];
   const read = (total?.cost.fresh ?? 0) + (total?.cost.cached ?? 0);
-  if (!total?.sessions) return <EmptyState title="Nothing was spent." />;
+  if (!total?.sessions) return <EmptyState title="Nothing spent yet." />;
   return (
     <div class="stack">
       <div class="across wrap">
@@ -208,7 +202,7 @@ function Costs({ budget }: { budget: number }) {
       </div>
       {(total.cost.unpriced ?? 0) > 0 && (
         <div class="small tone-amber notice-line">
-          {count(total.cost.unpriced ?? 0)} tokens have no known price: set one in [budget] prices.
+          {count(total.cost.unpriced ?? 0)} tokens have no known price. Set one in [budget] prices.
         </div>
       )}
       <Days rows={of("day")} budget={budget} />
@@ -224,7 +218,7 @@ const Spent = ({ kind, rows }: { kind: string; rows: readonly CostRow[] }) => (
     <h3>By {kind}</h3>
     <ul>
       {rows.map((row) => (
-        <Line key={row.id} name={<span class="mono">{row.name || "not told"}</span>}>
+        <Line key={row.id} name={<span class="mono">{row.name || "unknown"}</span>}>
           <span class="small faint">{plural(row.sessions, "session")} </span>
           <Money cost={row.cost} />
         </Line>
@@ -236,7 +230,7 @@ const Spent = ({ kind, rows }: { kind: string; rows: readonly CostRow[] }) => (
 function Jobs() {
   const jobs = tables.jobs.rows.value;
   if (!jobs.length)
-    return <EmptyState title="No job has run yet.">The deacon runs them: corral up, or corral deacon run.</EmptyState>;
+    return <EmptyState title="No job has run yet.">The deacon runs jobs. Start it with: corral up</EmptyState>;
   return (
     <ul>
       {jobs.map((job: JobRow) => (
@@ -254,7 +248,7 @@ function Jobs() {
 
 function Leases() {
   const leases = tables.leases.rows.value;
-  if (!leases.length) return <EmptyState title="Nothing is leased." />;
+  if (!leases.length) return <EmptyState title="No leases." />;
   return (
     <ul>
       {leases.map((lease: LeaseRow) => (
@@ -262,7 +256,7 @@ function Leases() {
           <span class="grow cut mono">{lease.id}</span>
           <span class="small soft cut">{lease.holder}</span>
           <span class="ago small">
-            {lease.expires_at > now.value ? `${span(lease.expires_at - now.value)} left` : "lapsed"}
+            {lease.expires_at > now.value ? `${span(lease.expires_at - now.value)} left` : "expired"}
           </span>
         </li>
       ))}
@@ -274,8 +268,8 @@ const Log = ({ health }: { health: Health }) => (
   <ul>
     <Line name="events">{count(store.newest.value)}</Line>
     <Line name="size">{bytes(health.store_bytes)}</Line>
-    <Line name="pages and programs that listen">{health.streams}</Line>
-    <Line name="its name">
+    <Line name="connected clients">{health.streams}</Line>
+    <Line name="id">
       <span class="mono small">{store.log.value.slice(0, 12)}</span>
     </Line>
   </ul>
@@ -284,9 +278,7 @@ const Log = ({ health }: { health: Health }) => (
 function Engines({ health }: { health: Health }) {
   const profiles = Object.entries(health.engines);
   if (!profiles.length)
-    return (
-      <EmptyState title="No engine is configured.">Describe one in .corral/config.toml: [engine.default]</EmptyState>
-    );
+    return <EmptyState title="No engines configured.">Add one to .corral/config.toml: [engine.default]</EmptyState>;
   return (
     <ul>
       {profiles.map(([name, type]) => (

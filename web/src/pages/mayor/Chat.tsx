@@ -1,4 +1,4 @@
-/** What was said, from both sides, and a place to say more. */
+/** The conversation so far, and a field to continue it. */
 
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
@@ -14,14 +14,14 @@ import { busy, over } from "./standing";
 
 type Spoken = Conversation["said"][number];
 const COMPOSER = "mayor-composer";
-const SLOW_MS = 60_000; // by then one wonders whether anybody waits for the answer
+const SLOW_MS = 60_000; // then offer to continue, in case nothing is waiting for the answer
 
 export const focusComposer = () => document.getElementById(COMPOSER)?.focus();
 
 export function Chat({ row, talk, current }: { row: MayorRow; talk: Conversation; current: boolean }) {
   const box = useRef<HTMLDivElement>(null);
   const atEnd = useRef(true);
-  const said = talk.said.filter((one) => row.said.includes(one.seq)); // fewer while one looks back
+  const said = talk.said.filter((one) => row.said.includes(one.seq)); // fewer while the page shows the past
   useLayoutEffect(() => {
     if (atEnd.current) box.current!.scrollTop = box.current!.scrollHeight;
   }, [said.length, row.state]);
@@ -30,10 +30,10 @@ export function Chat({ row, talk, current }: { row: MayorRow; talk: Conversation
     atEnd.current = scrollTop + clientHeight > scrollHeight - 40;
   };
   return (
-    <section class="chat" aria-label="Talk">
-      <div ref={box} class="said" role="log" aria-label="What was said" tabIndex={0} onScroll={scrolled}>
+    <section class="chat" aria-label="Conversation with the mayor">
+      <div ref={box} class="said" role="log" aria-label="Messages" tabIndex={0} onScroll={scrolled}>
         {!said.some((one) => one.cause === "goal") && (
-          <Bubble mine who="the goal" at={row.started_at}>
+          <Bubble mine who="Goal" at={row.started_at}>
             <div class="prose">{talk.goal}</div>
           </Bubble>
         )}
@@ -49,7 +49,7 @@ export function Chat({ row, talk, current }: { row: MayorRow; talk: Conversation
       {current && !over(row) && <Composer row={row} />}
       {!current && (
         <p class="small soft earlier">
-          This is an earlier conversation. <a href="/mayor">To the newest</a>
+          This is an earlier conversation. <a href="/mayor">Go to the newest</a>
         </p>
       )}
     </section>
@@ -83,11 +83,11 @@ function Bubble({
   );
 }
 
-/** A question: a person's words, or what Corral itself asks. */
+/** A question from a person, or one that Corral asked on its own. */
 function Asked({ one }: { one: Spoken }) {
   if (one.cause === "goal")
     return (
-      <Bubble mine who={one.actor} at={one.at} more="the goal">
+      <Bubble mine who={one.actor} at={one.at} more="goal">
         <div class="prose">{one.text}</div>
       </Bubble>
     );
@@ -99,9 +99,9 @@ function Asked({ one }: { one: Spoken }) {
     );
   const title =
     one.cause === "wrong"
-      ? "Sent back with what is wrong with it"
+      ? "Sent back with a list of problems"
       : one.cause === "failure"
-        ? "A task has failed for good: what now?"
+        ? "Asked what to do about a failed task"
         : "Asked again";
   return (
     <details class="aside small">
@@ -125,8 +125,8 @@ const TROUBLES: Record<string, string> = {
   interrupted: "interrupted",
   stopped: "stopped",
   auth: "not logged in",
-  over_budget: "the budget is used up",
-  crash: "the engine crashed",
+  over_budget: "over budget",
+  crash: "engine crashed",
 };
 
 function Answered({ one, engine }: { one: Spoken; engine: string }) {
@@ -150,18 +150,18 @@ function Answered({ one, engine }: { one: Spoken; engine: string }) {
         <details class="asis-plan">
           <summary>
             <Badge tone={tone}>
-              {tasks ? `a plan: ${plural(tasks, "task")}` : "a change"}
+              {tasks ? `plan: ${plural(tasks, "task")}` : "change of plan"}
               {cancels > 0 && `, ${cancels} cancelled`}
             </Badge>{" "}
-            <span class="small soft">as it was written</span>
+            <span class="small soft">original text</span>
           </summary>
           <pre class="asis">{plan}</pre>
         </details>
       )}
-      {!words && !plan && <span class="soft">It said nothing.</span>}
+      {!words && !plan && <span class="soft">No answer.</span>}
       {problems.length > 0 && (
         <div class="problems tone-amber small">
-          <strong>It cannot be used:</strong>
+          <strong>This plan cannot be used:</strong>
           <ul>
             {problems.map((problem, at) => (
               <li key={at} class="prose">
@@ -173,7 +173,7 @@ function Answered({ one, engine }: { one: Spoken; engine: string }) {
       )}
       {wrote.length > 0 && (
         <div class="problems tone-red small">
-          <strong>It changed files, which it must not. They are kept, and not used:</strong>{" "}
+          <strong>The mayor changed files, which it must not. The changes are kept but not used:</strong>{" "}
           <span class="mono">{wrote.join("  ")}</span>
         </div>
       )}
@@ -181,7 +181,7 @@ function Answered({ one, engine }: { one: Spoken; engine: string }) {
   );
 }
 
-/** What happens now, at the end of what was said. */
+/** The current state, below the last message. */
 function Now({ row, current }: { row: MayorRow; current: boolean }) {
   if (row.state === "asking") {
     const slow = now.value - row.changed_at > SLOW_MS;
@@ -193,23 +193,23 @@ function Now({ row, current }: { row: MayorRow; current: boolean }) {
           <i />
         </span>
         <span>
-          {row.engine} thinks, for <Age at={row.changed_at} />
+          {row.engine} has been thinking for <Age at={row.changed_at} />
         </span>
-        {current && slow && <GoOn label="Nobody waits for it? Go on" />}
+        {current && slow && <GoOn label="Stuck? Continue" />}
       </div>
     );
   }
   if (row.state === "open")
     return (
       <div class="ended tone-amber small across wrap">
-        <span class="grow prose">{row.reason || "The next question is about to be put."}</span>
-        {current && row.reason && <GoOn label="Go on" />}
+        <span class="grow prose">{row.reason || "About to ask the next question."}</span>
+        {current && row.reason && <GoOn label="Continue" />}
       </div>
     );
   if (over(row))
     return (
       <div class="ended tone-grey small prose">
-        {row.state === "stopped" ? "Stopped" : "It gave up"}
+        {row.state === "stopped" ? "Stopped" : "Gave up"}
         {row.reason && `: ${row.reason}`}
       </div>
     );
@@ -218,7 +218,7 @@ function Now({ row, current }: { row: MayorRow; current: boolean }) {
 }
 
 const GoOn = ({ label }: { label: string }) => (
-  <Button icon="play" onClick={() => void act("/api/mayor/start", {}, "The conversation goes on")}>
+  <Button icon="play" onClick={() => void act("/api/mayor/start", {}, "Conversation continued")}>
     {label}
   </Button>
 );
@@ -226,12 +226,12 @@ const GoOn = ({ label }: { label: string }) => (
 function Composer({ row }: { row: MayorRow }) {
   const [text, setText] = useState("");
   const [sending, setSending] = useState(false);
-  useKeys([{ keys: "i", label: "Say something to the mayor", group: "Mayor", run: focusComposer }]);
+  useKeys([{ keys: "i", label: "Write to the mayor", group: "Mayor", run: focusComposer }]);
   const ready = text.trim() && !sending && !busy(row);
   const send = async () => {
     if (!ready) return;
     setSending(true);
-    if (await act("/api/mayor/ask", { text: text.trim() }, "The mayor was asked")) setText("");
+    if (await act("/api/mayor/ask", { text: text.trim() }, "Sent to the mayor")) setText("");
     setSending(false);
   };
   const press = (event: KeyboardEvent) => {
@@ -240,10 +240,10 @@ function Composer({ row }: { row: MayorRow }) {
     void send();
   };
   const hint = busy(row)
-    ? "It is thinking: what you write can be sent when it has answered"
+    ? "The mayor is thinking. You can send this when it has answered"
     : row.pending
-      ? "Ask about the plan, or say what is to change"
-      : "Ask, or say what else is to be done";
+      ? "Ask about the plan, or say what to change"
+      : "Ask a question, or say what else to do";
   return (
     <form
       class="composer"
@@ -256,7 +256,7 @@ function Composer({ row }: { row: MayorRow }) {
         id={COMPOSER}
         class="input grow"
         rows={2}
-        aria-label="Say something to the mayor"
+        aria-label="Message to the mayor"
         placeholder={hint}
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}

@@ -1,4 +1,4 @@
-/** End a conversation and its engine. */
+/** Stops a conversation and its engine. */
 
 import { useState } from "preact/hooks";
 import type { MayorRow } from "../../api/rows";
@@ -10,7 +10,7 @@ export function Ending({ row }: { row: MayorRow }) {
   const [reason, setReason] = useState("");
   const stop = async (event: Event) => {
     event.preventDefault();
-    if (await act("/api/mayor/stop", { reason: reason.trim() }, "The conversation is over")) setAsking(false);
+    if (await act("/api/mayor/stop", { reason: reason.trim() }, "Conversation stopped")) setAsking(false);
   };
   return (
     <>
@@ -22,17 +22,17 @@ export function Ending({ row }: { row: MayorRow }) {
           <form class="fill" onSubmit={(event) => void stop(event)}>
             <p>
               {row.state === "asking"
-                ? "The engine is ended, and the conversation is over."
-                : "The conversation is over."}{" "}
-              What is on the board stays there.
+                ? "This stops the engine and ends the conversation."
+                : "This ends the conversation."}{" "}
+              Tasks on the board stay there.
             </p>
-            <Field label="Why, in one line (may be empty)">
+            <Field label="Reason (optional)">
               <input class="input" autofocus value={reason} onInput={(event) => setReason(event.currentTarget.value)} />
             </Field>
             <div class="foot">
-              <Button onClick={() => setAsking(false)}>Not now</Button>
+              <Button onClick={() => setAsking(false)}>Cancel</Button>
               <Button type="submit" kind="danger">
-                Stop it
+                Stop conversation
               </Button>
             </div>
           </form>

@@ -1,4 +1,4 @@
-/** The newest plan: what needs what, every task, and the decision about it. */
+/** The newest plan: its graph, its tasks, and the decision about it. */
 
 import { useState } from "preact/hooks";
 import type { MayorRow } from "../../api/rows";
@@ -78,11 +78,11 @@ export function Plan({
 const note = (state: string, minutes = 0) => (state === "new" && minutes ? `${minutes} min` : state);
 
 function Decided({ row, proposal }: { row: MayorRow; proposal: Proposal }) {
-  if (row.pending) return <Badge tone="violet">waits for approval</Badge>;
+  if (row.pending) return <Badge tone="violet">awaiting approval</Badge>;
   if (row.approved_seq !== proposal.seq) return <Badge>rejected</Badge>;
   return (
     <>
-      <Badge tone="green">approved</Badge> <a href={pathTo("convoy", [row.convoy])}>to its convoy</a>
+      <Badge tone="green">approved</Badge> <a href={pathTo("convoy", [row.convoy])}>go to its convoy</a>
     </>
   );
 }
@@ -96,18 +96,18 @@ function Summary({ proposal }: { proposal: Proposal }) {
         {plural(plan.task.length, "task")} in {plural(waves.length, "wave")}
         {critical && critical.keys.length > 1 && (
           <>
-            ; the longest way: <span class="mono">{critical.keys.join(" → ")}</span> ({critical.length} {critical.unit})
+            ; critical path: <span class="mono">{critical.keys.join(" → ")}</span> ({critical.length} {critical.unit})
           </>
         )}
       </div>
       {checks.length > 0 && (
         <div>
-          before anything lands: <span class="mono">{checks.join("  ·  ")}</span>
+          Checks before landing: <span class="mono">{checks.join("  ·  ")}</span>
         </div>
       )}
       {cancel.length > 0 && (
         <div class="tone-amber toned">
-          cancels{" "}
+          Cancels{" "}
           {cancel.map((id) => (
             <span key={id}>
               <TaskLink id={id} />{" "}
@@ -174,12 +174,12 @@ function columns(proposal: Proposal): readonly Column<Planned>[] {
     {
       name: "Accepted when",
       width: "minmax(100px, 1.1fr)",
-      cell: (task) => (task.unproved ? <span class="soft">no command can tell</span> : words(task.accept)),
+      cell: (task) => (task.unproved ? <span class="soft">manual review</span> : words(task.accept)),
     },
   ];
 }
 
-/** Approve what is seen, say what is to change, or leave it. */
+/** Approve the plan, ask for changes, or reject it. */
 function Decision({ row, proposal, onChange }: { row: MayorRow; proposal: Proposal; onChange: () => void }) {
   const [rejecting, setRejecting] = useState(false);
   const [approving, setApproving] = useState(false);
@@ -188,7 +188,7 @@ function Decision({ row, proposal, onChange }: { row: MayorRow; proposal: Propos
     await act("/api/mayor/approve", { proposal: proposal.seq }, "The plan is on the board");
     setApproving(false);
   };
-  const waits = row.state !== "proposed"; // it is being talked about
+  const waits = row.state !== "proposed"; // the mayor is working on it
   return (
     <div class="decision across wrap">
       <Button kind="first" icon="check" disabled={waits || approving} onClick={() => void approve()}>
@@ -201,7 +201,7 @@ function Decision({ row, proposal, onChange }: { row: MayorRow; proposal: Propos
         Reject …
       </Button>
       <span class="small soft grow">
-        {waits ? "It thinks about what you said." : "Nothing is on the board before you approve."}
+        {waits ? "The mayor is working on your message." : "Nothing reaches the board until you approve."}
       </span>
       {rejecting && <Reject onClose={() => setRejecting(false)} />}
     </div>
@@ -212,19 +212,19 @@ function Reject({ onClose }: { onClose: () => void }) {
   const [reason, setReason] = useState("");
   const reject = async (event: Event) => {
     event.preventDefault();
-    if (await act("/api/mayor/reject", { reason: reason.trim() }, "The plan is rejected")) onClose();
+    if (await act("/api/mayor/reject", { reason: reason.trim() }, "Plan rejected")) onClose();
   };
   return (
     <Dialog title="Reject the plan" onClose={onClose}>
       <form class="fill" onSubmit={(event) => void reject(event)}>
-        <p>Nothing of it comes onto the board. The conversation can go on.</p>
-        <Field label="Why, in one line (may be empty)">
+        <p>None of its tasks reach the board. You can continue the conversation.</p>
+        <Field label="Reason (optional)">
           <input class="input" autofocus value={reason} onInput={(event) => setReason(event.currentTarget.value)} />
         </Field>
         <div class="foot">
-          <Button onClick={onClose}>Not now</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" kind="danger">
-            Reject it
+            Reject plan
           </Button>
         </div>
       </form>

@@ -1,4 +1,4 @@
-/** One task of a plan, in full. */
+/** All details of one task of a plan. */
 
 import type { ComponentChildren } from "preact";
 import { tables } from "../../live";
@@ -11,7 +11,7 @@ export function PlannedTask({ task, proposal, onClose }: { task: Planned; propos
   return (
     <Dialog title={task.title} onClose={onClose}>
       <div class="fill planned">
-        <div class="prose">{task.brief || <span class="soft">It has no brief.</span>}</div>
+        <div class="prose">{task.brief || <span class="soft">No brief.</span>}</div>
         <dl>
           <Fact name="key">
             <span class="mono">{task.key}</span>
@@ -40,10 +40,10 @@ export function PlannedTask({ task, proposal, onClose }: { task: Planned; propos
           <Fact name="may change">
             <Lines of={task.paths} />
           </Fact>
-          <Fact name="must exist">
+          <Fact name="inputs">
             <Lines of={task.inputs} />
           </Fact>
-          <Fact name="accepted when">{task.unproved ? "no command can tell" : <Lines of={task.accept} />}</Fact>
+          <Fact name="accepted when">{task.unproved ? "manual review" : <Lines of={task.accept} />}</Fact>
           <Fact name="runs">
             <Lines of={task.run} />
           </Fact>

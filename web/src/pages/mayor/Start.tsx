@@ -1,4 +1,4 @@
-/** Begin: a goal, and who makes the plan. */
+/** Starts a conversation: the goal, and the engine that plans. */
 
 import { useEffect, useState } from "preact/hooks";
 import { get } from "../../api/client";
@@ -24,21 +24,21 @@ export function Start({ newest }: { newest: MayorRow | undefined }) {
   }, []);
   if (unsettled(newest))
     return (
-      <EmptyState title="One conversation at a time.">
-        <a href={pathTo("mayor")}>{newest!.id} is not settled</a>: approve or reject its plan, or stop it.
+      <EmptyState title="Only one conversation can be open.">
+        <a href={pathTo("mayor")}>{newest!.id}</a> is still open. Approve or reject its plan, or stop it.
       </EmptyState>
     );
   if (engines && !Object.keys(engines).length)
     return (
-      <EmptyState title="No engine is configured that could make a plan.">
-        Describe one in .corral/config.toml: <code>[engine.default]</code>
+      <EmptyState title="No engine is configured.">
+        To make plans, add one to .corral/config.toml: <code>[engine.default]</code>
       </EmptyState>
     );
   const start = async (event: Event) => {
     event.preventDefault();
     setSending(true);
     const body = { goal: goal.trim(), engine, replan: again ? "on_failure" : "" };
-    const done = goal.trim() && (await act("/api/mayor/start", body, "The mayor was asked for a plan"));
+    const done = goal.trim() && (await act("/api/mayor/start", body, "Asked the mayor for a plan"));
     setSending(false);
     if (done) go(pathTo("mayor"));
   };
@@ -46,25 +46,25 @@ export function Start({ newest }: { newest: MayorRow | undefined }) {
     <div class="mayor-start">
       <form class="panel stack" onSubmit={(event) => void start(event)}>
         <div>
-          <h2>What is to be done?</h2>
+          <h2>What should be done?</h2>
           <p class="soft">
-            The mayor looks at the repository and makes a plan: tasks, what needs what, and how each is accepted.
-            Nothing runs before you approve it.
+            The mayor reads the repository and proposes a plan: tasks, their dependencies, and how each is accepted.
+            Nothing runs until you approve it.
           </p>
         </div>
-        <Field label="The goal">
+        <Field label="Goal">
           <textarea
             class="input"
             rows={6}
             required
             autofocus
-            placeholder="Say what should be true in the end, and what must not change."
+            placeholder="Describe the result you want, and what must not change."
             value={goal}
             onInput={(event) => setGoal(event.currentTarget.value)}
           />
         </Field>
         <div class="across wrap fields">
-          <Field label="Engine that makes the plan">
+          <Field label="Planning engine">
             <select class="input" value={engine} onChange={(event) => setEngine(event.currentTarget.value)}>
               <option value="">as configured</option>
               {Object.entries(engines ?? {}).map(([name, type]) => (
@@ -75,13 +75,13 @@ export function Start({ newest }: { newest: MayorRow | undefined }) {
             </select>
           </Field>
           <label class="across tick">
-            <input type="checkbox" checked={again} onChange={(event) => setAgain(event.currentTarget.checked)} /> Ask it
-            again when a task fails
+            <input type="checkbox" checked={again} onChange={(event) => setAgain(event.currentTarget.checked)} /> Replan
+            when a task fails
           </label>
         </div>
         <div class="across">
           <span class="grow" />
-          {newest && <Button onClick={() => go(pathTo("mayor"))}>Not now</Button>}
+          {newest && <Button onClick={() => go(pathTo("mayor"))}>Cancel</Button>}
           <Button type="submit" kind="first" icon="send" disabled={!goal.trim() || sending}>
             {sending ? "Asking …" : "Make a plan"}
           </Button>

@@ -1,15 +1,15 @@
-/** Answers of an engine: words, and often a plan as JSON somewhere among them. */
+/** Separates the text of an engine's answer from the JSON plan it may contain. */
 
 export type Written = {
-  /** What is not the plan. */
+  /** The text without the plan. */
   words: string;
-  /** The plan as it was written; empty: there is none. */
+  /** The plan, formatted; empty: none. */
   plan: string;
   tasks: number;
   cancels: number;
 };
 
-/** Tell the words of an answer from the plan in it. What cannot be read as a plan stays words. */
+/** Split an answer into text and plan. Anything that is not a valid plan stays text. */
 export function written(text: string): Written {
   for (const found of candidates(text)) {
     const plan = read(found.json);
@@ -40,7 +40,7 @@ function read(json: string): Record<string, unknown> | null {
     const plan = typeof found === "object" && found !== null && ("task" in found || "cancel" in found);
     return plan ? (found as Record<string, unknown>) : null;
   } catch {
-    return null; // it is no JSON: words
+    return null; // not JSON, so it is text
   }
 }
 

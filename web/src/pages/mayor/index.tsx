@@ -1,4 +1,4 @@
-/** The mayor: an engine that makes plans. Talk with it, look at its plan, approve or change it. */
+/** The mayor, an engine that makes plans: talk to it, then approve, change or reject its plan. */
 
 import { useEffect, useState } from "preact/hooks";
 import { type Answer, get } from "../../api/client";
@@ -22,17 +22,17 @@ export default function Mayor({ rest }: PageProps) {
   const rows = tables.mayors.rows.value;
   const newest = rows.at(-1);
   const row = rest[0] ? tables.mayors.row(rest[0]) : newest;
-  const anew = place.value.query.new === "1";
+  const asking = place.value.query.new === "1";
   useKeys([
-    { keys: "n", label: "A new goal for the mayor", group: "Mayor", run: () => go(pathTo("mayor", [], { new: "1" })) },
+    { keys: "n", label: "New goal for the mayor", group: "Mayor", run: () => go(pathTo("mayor", [], { new: "1" })) },
   ]);
   if (store.seq.value < 0) return <Page title="Mayor" />;
   const tools = (
     <>
-      {rows.length > 1 && <Conversations rows={rows} chosen={anew ? "" : (row?.id ?? "")} />}
+      {rows.length > 1 && <Conversations rows={rows} chosen={asking ? "" : (row?.id ?? "")} />}
       <span class="grow" />
-      {row && row.id === newest?.id && !over(row) && !anew && <Ending row={row} />}
-      {newest && !anew && !unsettled(newest) && (
+      {row && row.id === newest?.id && !over(row) && !asking && <Ending row={row} />}
+      {newest && !asking && !unsettled(newest) && (
         <Button
           icon="plus"
           kind={over(newest) ? "first" : "quiet"}
@@ -45,13 +45,13 @@ export default function Mayor({ rest }: PageProps) {
   );
   return (
     <Page title="Mayor" tools={tools} whole>
-      {anew || !newest ? (
+      {asking || !newest ? (
         <Start newest={newest} />
       ) : row ? (
         <Talk key={row.id} row={row} current={row.id === newest.id} />
       ) : (
-        <EmptyState title="There is no such conversation.">
-          <a href="/mayor">The newest one</a>
+        <EmptyState title="Conversation not found.">
+          <a href="/mayor">Go to the newest</a>
         </EmptyState>
       )}
     </Page>
@@ -67,7 +67,7 @@ function Conversations({ rows, chosen }: { rows: readonly MayorRow[]; chosen: st
       value={chosen}
       onChange={(event) => go(pathTo("mayor", [event.currentTarget.value]))}
     >
-      {!chosen && <option value="">a new one</option>}
+      {!chosen && <option value="">new conversation</option>}
       {[...rows].reverse().map((row) => (
         <option key={row.id} value={row.id}>
           {name(row)}
@@ -87,7 +87,7 @@ function Standing({ row }: { row: MayorRow }) {
       <span class="soft cut">
         {row.engine}
         {row.model && ` · ${row.model}`}
-        {row.replan && " · asked again when a task fails"}
+        {row.replan && " · replans when a task fails"}
       </span>
       <span class="grow" />
       <span class="soft">
@@ -97,7 +97,7 @@ function Standing({ row }: { row: MayorRow }) {
   );
 }
 
-/** What was said; asked for again whenever something was. */
+/** The conversation, fetched again whenever it grows. */
 function useConversation(row: MayorRow): Conversation | null {
   const [found, setFound] = useState<Conversation | null>(null);
   const past = store.past.value;
@@ -111,11 +111,11 @@ function useConversation(row: MayorRow): Conversation | null {
   return found;
 }
 
-/** Both sides: words and plan. On a narrow screen one of them, with a switch. */
+/** Conversation and plan side by side; on a narrow screen, one at a time. */
 function Talk({ row, current }: { row: MayorRow; current: boolean }) {
   const talk = useConversation(row);
   const [side, setSide] = useState<"talk" | "plan">("talk");
-  // While one moves in time, the plan that is known may be that of another moment.
+  // While moving through time, the fetched plan may belong to another moment.
   const proposal = talk?.proposal?.seq === row.proposed_seq ? talk.proposal : null;
   const change = () => {
     setSide("talk");
@@ -126,7 +126,7 @@ function Talk({ row, current }: { row: MayorRow; current: boolean }) {
     <div class={`mayor ${proposal ? `two show-${side}` : ""}`} data-mayor={row.id}>
       <Standing row={row} />
       {proposal && (
-        <fieldset class="sides across" aria-label="What is shown">
+        <fieldset class="sides across" aria-label="Show">
           <Button kind="quiet" icon="mayor" pressed={side === "talk"} onClick={() => setSide("talk")}>
             Talk
           </Button>

@@ -1,4 +1,4 @@
-/** What a run of the checks printed. */
+/** The output of a check run. */
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { get, Refused } from "../../api/client";
@@ -19,7 +19,7 @@ export function LogLink({ run }: { run: string }) {
     go(there);
   };
   return (
-    <a class="mono" href={there} onClick={open} title="what it printed">
+    <a class="mono" href={there} onClick={open} title="Show its output">
       {run}
     </a>
   );
@@ -51,7 +51,7 @@ export function CheckLog({ run, onClose }: { run: string; onClose: () => void })
           <div class="across wrap">
             {check.live ? (
               <Button icon="again" onClick={() => setAsked(asked + 1)}>
-                Read again
+                Refresh
               </Button>
             ) : (
               <ResultBadge result={check.result} />
@@ -62,7 +62,7 @@ export function CheckLog({ run, onClose }: { run: string; onClose: () => void })
         {check?.detail && <p class="prose soft">{check.detail}</p>}
         <div class="printed ansi" role="log" aria-label={`Output of ${run}`} tabIndex={0}>
           {lines === null && "…"}
-          {lines?.length === 0 && "It printed nothing, or its output is not kept any more."}
+          {lines?.length === 0 && "No output, or it is no longer kept."}
           {drawn.map((parts, at) => (
             <div key={at}>
               <AnsiLine pieces={parts} />

@@ -1,8 +1,8 @@
-/** The queue in figures, from the verdicts that the log still shows. */
+/** Figures about the queue, from the recent verdicts in the log. */
 
 import type { CheckRow } from "../../api/rows";
 import { now } from "../../lib/clock";
-import { span } from "../../lib/words";
+import { plural, span } from "../../lib/words";
 
 const HOUR = 3_600_000;
 const BARS = 24;
@@ -20,14 +20,17 @@ export function Figures({ checks, waiting, running }: Props) {
     <dl class="figures">
       <Figure name="being checked" value={String(running)} />
       <Figure name="waiting" value={String(waiting)} />
-      <Figure name="changes proved in the last hour" value={String(proved)} />
+      <Figure name="changes passed in the last hour" value={String(proved)} />
       <Figure
-        name={`green of the last ${ended.length}`}
+        name={`green, last ${plural(ended.length, "run")}`}
         value={ended.length ? `${Math.round((100 * green.length) / ended.length)} %` : "–"}
       />
-      <Figure name="a run takes" value={run === undefined ? "–" : run < 1000 ? `${Math.round(run)} ms` : span(run)} />
+      <Figure
+        name="median run time"
+        value={run === undefined ? "–" : run < 1000 ? `${Math.round(run)} ms` : span(run)}
+      />
       <div class="figure wide">
-        <dt>the last runs, and how long each took</dt>
+        <dt>recent runs and their durations</dt>
         <dd>
           <Bars checks={ended.slice(0, BARS).reverse()} />
         </dd>
@@ -51,7 +54,7 @@ function Bars({ checks }: { checks: readonly CheckRow[] }) {
       class="bars"
       viewBox={`0 0 ${BARS * 8} 32`}
       role="img"
-      aria-label={`${checks.length} runs, ${reds} red`}
+      aria-label={`${plural(checks.length, "run")}, ${reds} red`}
       preserveAspectRatio="xMinYMax meet"
     >
       {checks.map((check, at) => {

@@ -1,4 +1,4 @@
-/** Runs in progress: the predicted state of each as a stack of changes on the trunk. */
+/** Check runs in progress, each with its predicted state: a stack of changes on the trunk. */
 
 import { useComputed } from "@preact/signals";
 import type { CheckRow } from "../../api/rows";
@@ -7,10 +7,10 @@ import { Age, Badge, TaskLink } from "../../ui/parts";
 import { LogLink } from "./CheckLog";
 
 const KINDS: Record<string, string> = {
-  land: "lands if green",
-  probe: "tries changes on the trunk as it is",
-  hunt: "looks for who broke it",
-  base: "is the trunk itself green?",
+  land: "lands if it passes",
+  probe: "tries changes on the current trunk",
+  hunt: "looks for the change that broke it",
+  base: "checks the trunk itself",
 };
 
 export const RunningChecks = ({ checks }: { checks: readonly CheckRow[] }) => (
@@ -23,7 +23,7 @@ export const RunningChecks = ({ checks }: { checks: readonly CheckRow[] }) => (
           <Badge tone="blue" title={KINDS[check.kind]}>
             {check.kind}
           </Badge>
-          <span class="small soft">{check.external ? "another CI runs it" : `slot ${check.slot}`}</span>
+          <span class="small soft">{check.external ? "external CI" : `slot ${check.slot}`}</span>
           <span class="grow" />
           <span class="small soft">
             for <Age at={check.started_at} title="since" />
@@ -36,10 +36,10 @@ export const RunningChecks = ({ checks }: { checks: readonly CheckRow[] }) => (
   </ul>
 );
 
-/** The trunk, then each change on top of it: what the run checks is the last one. */
+/** The trunk and each change on top of it; the run checks the last state. */
 export function Stack({ check }: { check: CheckRow }) {
   return (
-    <ol class="stacked" aria-label="The predicted state">
+    <ol class="stacked" aria-label="Predicted state">
       <li class="mono small" title={`${check.convoy}: the trunk at ${check.tip}`}>
         {check.tip.slice(0, 7) || "trunk"}
       </li>
@@ -55,7 +55,7 @@ export function Stack({ check }: { check: CheckRow }) {
   );
 }
 
-/** How much of its time a run has used up. */
+/** The share of its time limit that a run has used. */
 function Deadline({ check }: { check: CheckRow }) {
   const used = useComputed(() => (now.value - check.started_at) / (check.deadline_s * 1000));
   if (!check.deadline_s) return null;
@@ -64,11 +64,11 @@ function Deadline({ check }: { check: CheckRow }) {
     <div
       class={`meter ${part > 80 ? "tone-amber" : ""}`}
       role="progressbar"
-      aria-label={`Time of ${check.id}`}
+      aria-label={`Time used by ${check.id}`}
       aria-valuemin={0}
       aria-valuemax={100}
       aria-valuenow={Math.round(part)}
-      title={`it may take ${check.deadline_s} s`}
+      title={`time limit: ${check.deadline_s} s`}
     >
       <span style={{ width: `${part}%` }} />
     </div>

@@ -1,4 +1,4 @@
-/** How the last runs came out. */
+/** The results of recent check runs. */
 
 import type { CheckRow } from "../../api/rows";
 import { span } from "../../lib/words";
@@ -29,7 +29,7 @@ const COLUMNS: readonly Column<CheckRow>[] = [
       )),
   },
   {
-    name: "What it said",
+    name: "Detail",
     width: "minmax(120px, 1.4fr)",
     cell: (check) => (
       <span class={check.command ? "mono small" : "small soft"} title={check.detail}>
@@ -43,7 +43,7 @@ const COLUMNS: readonly Column<CheckRow>[] = [
     right: true,
     cell: (check) =>
       check.cached ? (
-        <span title={`as ${check.cached}, on the same tree`}>at once</span>
+        <span title={`result of ${check.cached} on the same tree`}>cached</span>
       ) : check.took_ms < 1000 ? (
         `${check.took_ms} ms`
       ) : (

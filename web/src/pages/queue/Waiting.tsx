@@ -1,6 +1,7 @@
-/** What was handed in and has not landed: its place, what it waits for, and who goes first. */
+/** Submitted changes that have not landed: their place, what they wait for, and their priority. */
 
 import type { QueueRow } from "../../api/rows";
+import { plural } from "../../lib/words";
 import { tables } from "../../live";
 import { Age, Badge, Button, TaskLink } from "../../ui/parts";
 import { act } from "../../ui/toast";
@@ -8,7 +9,7 @@ import { LogLink } from "./CheckLog";
 
 const FIRST = 100;
 
-/** Each convoy has a queue of its own. */
+/** Each convoy has its own queue. */
 export function Waiting({ rows }: { rows: readonly QueueRow[] }) {
   const convoys = [...new Set(rows.map((row) => row.convoy))];
   return convoys.map((convoy) => (
@@ -19,7 +20,7 @@ export function Waiting({ rows }: { rows: readonly QueueRow[] }) {
   ));
 }
 
-/** Why it has not landed: the run that checks it comes first, and leads to what that prints. */
+/** Why a change has not landed; check runs link to their output. */
 function Waits({ row }: { row: QueueRow }) {
   const named = row.checks.find((run) => row.waits.startsWith(`${run} `));
   return (
@@ -51,11 +52,11 @@ const Changes = ({ rows }: { rows: readonly QueueRow[] }) => (
             <TaskLink id={row.id} />
             <span class="cut">{row.title}</span>
             {row.priority > 0 && (
-              <Badge tone="accent" title="higher goes first">
+              <Badge tone="accent" title="higher priority lands first">
                 priority {row.priority}
               </Badge>
             )}
-            {row.returns > 0 && <Badge tone="amber">sent back {row.returns} ×</Badge>}
+            {row.returns > 0 && <Badge tone="amber">returned {plural(row.returns, "time")}</Badge>}
           </div>
           <div class="small soft across wrap">
             <Waits row={row} />
@@ -72,32 +73,36 @@ const Changes = ({ rows }: { rows: readonly QueueRow[] }) => (
           </div>
         </div>
         <span class="small soft">
-          <Age at={row.queued_at} title="handed in" />
+          <Age at={row.queued_at} title="submitted" />
         </span>
         <div class="across">
           <Button
             kind="quiet"
             icon="up"
-            label={`Let ${row.id} go first`}
+            label={`Move ${row.id} to the front`}
             disabled={row.priority >= FIRST}
-            onClick={() => void act("/api/queue/prioritise", { task: row.id, priority: FIRST }, `${row.id} goes first`)}
+            onClick={() =>
+              void act("/api/queue/prioritise", { task: row.id, priority: FIRST }, `${row.id} moved to the front`)
+            }
           />
           <Button
             kind="quiet"
             icon="down"
-            label={`Let ${row.id} take its turn`}
+            label={`Reset the priority of ${row.id}`}
             disabled={row.priority === 0}
-            onClick={() => void act("/api/queue/prioritise", { task: row.id, priority: 0 }, `${row.id} takes its turn`)}
+            onClick={() =>
+              void act("/api/queue/prioritise", { task: row.id, priority: 0 }, `${row.id} has normal priority`)
+            }
           />
           <Button
             kind="quiet"
             icon="close"
-            label={`Take ${row.id} out of the queue`}
+            label={`Remove ${row.id} from the queue`}
             onClick={() =>
               void act(
                 "/api/queue/eject",
-                { task: row.id, reason: "taken out on the dashboard" },
-                `${row.id} is out of the queue; its work is kept`,
+                { task: row.id, reason: "removed on the dashboard" },
+                `${row.id} removed from the queue; its work is kept`,
               )
             }
           />

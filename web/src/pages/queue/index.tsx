@@ -1,7 +1,8 @@
-/** What is being checked on which predicted state, what waits behind what, and how checks came out. */
+/** The queue: running checks with their predicted states, waiting changes, and past verdicts. */
 
 import { useComputed } from "@preact/signals";
 import { go, pathTo, place, setQuery } from "../../lib/router";
+import { plural } from "../../lib/words";
 import { tables } from "../../live";
 import type { PageProps } from "../../shell/pages";
 import { Button, Card, Choice, EmptyState, Page } from "../../ui/parts";
@@ -41,20 +42,20 @@ export default function Queue({ rest }: PageProps) {
     >
       <div class="stack">
         <Figures checks={over} waiting={waiting.length} running={running.length} />
-        <Card title={`Being checked (${running.length})`} flush>
+        <Card title={`Running checks (${running.length})`} flush>
           {running.length ? (
             <RunningChecks checks={running} />
           ) : (
-            <EmptyState title="No check runs.">
-              {waiting.length ? "What waits says why below." : "Work that is handed in appears here."}
+            <EmptyState title="No checks are running.">
+              {waiting.length ? "See below what each change waits for." : "Submitted work appears here."}
             </EmptyState>
           )}
         </Card>
         <Card title={`Waiting to land (${waiting.length})`} flush>
-          {waiting.length ? <Waiting rows={waiting} /> : <EmptyState title="Nothing waits." />}
+          {waiting.length ? <Waiting rows={waiting} /> : <EmptyState title="Nothing is waiting." />}
         </Card>
         <Card title="Verdicts, newest first" flush>
-          {over.length ? <Verdicts checks={over} /> : <EmptyState title="No check has ended yet." />}
+          {over.length ? <Verdicts checks={over} /> : <EmptyState title="No check has finished yet." />}
         </Card>
         <Flaky />
       </div>
@@ -63,7 +64,7 @@ export default function Queue({ rest }: PageProps) {
   );
 }
 
-/** Stop landing, or go on: of the convoy that is shown, or of all. */
+/** Pause or resume landing, for the selected convoy or for all. */
 function Hold({ convoy }: { convoy: string }) {
   const paused = tables.pauses.row(`queue:${convoy}`);
   const body = convoy ? { convoy } : {};
@@ -73,16 +74,16 @@ function Hold({ convoy }: { convoy: string }) {
       <Button
         kind="first"
         icon="play"
-        onClick={() => void act("/api/resume", { ...body, landing: true }, "Work lands again")}
+        onClick={() => void act("/api/resume", { ...body, landing: true }, "Landing resumed")}
       >
-        Land again
+        Resume landing
       </Button>
     </>
   ) : (
     <Button
       icon="pause"
       onClick={() =>
-        void act("/api/pause", { ...body, landing: true, reason: "paused on the dashboard" }, "Nothing more lands")
+        void act("/api/pause", { ...body, landing: true, reason: "paused on the dashboard" }, "Landing paused")
       }
     >
       Pause landing
@@ -94,12 +95,12 @@ function Flaky() {
   const found = tables.flaky.rows.value;
   if (!found.length) return null;
   return (
-    <Card title="Checks that gave two answers on one tree">
+    <Card title="Flaky checks: different results on the same tree">
       <ul class="stack tight">
         {found.map((one) => (
           <li key={one.id} class="across">
             <span class="mono grow cut">{one.id}</span>
-            <span class="number soft">{one.times} ×</span>
+            <span class="number soft">{plural(one.times, "time")}</span>
           </li>
         ))}
       </ul>

@@ -1,17 +1,17 @@
-/** Beside a session's output: how it stands and why, what it uses, what was said, and what one can do. */
+/** The panel beside a session's output: state, figures, messages and actions. */
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Answer } from "../../api/client";
 import type { SessionRow } from "../../api/rows";
 import { useKeys } from "../../lib/keys";
-import { bytes, count, moment, span } from "../../lib/words";
+import { bytes, count, moment, plural, span } from "../../lib/words";
 import { tables } from "../../live";
 import { Age, Badge, Button, Card, Dialog, Field, Money, SessionLink, TaskLink } from "../../ui/parts";
 import { act } from "../../ui/toast";
 import { standing, verdictTone, words } from "./state";
 
-const ATTEMPTS = 12; // that are listed
+const ATTEMPTS = 12; // attempts listed at most
 type Usage = Answer<"/api/sessions/{session}/usage">;
 type Why = Answer<"/api/tasks/{task}/why">;
 
@@ -42,7 +42,7 @@ export function About({
           <p class="prose">{session.progress}</p>
           {session.outputs > 0 && (
             <p class="small soft">
-              {count(session.outputs)} outputs so far, the last <Age at={session.outputs_at} /> ago
+              {plural(session.outputs, "output")} so far, the last <Age at={session.outputs_at} /> ago
             </p>
           )}
         </Card>
@@ -51,7 +51,7 @@ export function About({
         <Figures session={session} usage={usage} context={context} />
       </Card>
       {session.reactions.length > 0 && (
-        <Card title="What was done about it">
+        <Card title="Actions taken">
           <ul class="stack small">
             {session.reactions.map((text, at) => (
               <li key={at} class="prose">
@@ -79,7 +79,7 @@ function Verdict({ session, why }: { session: SessionRow; why: Why | null }) {
         {session.detail && <p class="prose">{session.detail}</p>}
         {session.commit && (
           <p class="small soft">
-            It ended with commit <span class="mono">{session.commit.slice(0, 12)}</span>.
+            Final commit: <span class="mono">{session.commit.slice(0, 12)}</span>
           </p>
         )}
         {why &&
@@ -109,7 +109,7 @@ function Figures({ session, usage, context }: { session: SessionRow; usage: Usag
       </Pair>
       <Pair name="engine">
         {[session.profile, session.model].filter(Boolean).join(" · ")}
-        {session.launches > 1 && `, started ${session.launches} times`}
+        {session.launches > 1 && `, started ${plural(session.launches, "time")}`}
       </Pair>
       {(session.account || session.pool) && (
         <Pair name="account">
@@ -150,7 +150,7 @@ function Figures({ session, usage, context }: { session: SessionRow; usage: Usag
       {usage && (
         <Pair name="processes">
           <span class="number">
-            {usage.processes} · {bytes(usage.pss)} · {usage.cpu_s.toFixed(1)} s of processor
+            {usage.processes} · {bytes(usage.pss)} · {usage.cpu_s.toFixed(1)} s CPU
           </span>
         </Pair>
       )}
@@ -164,7 +164,7 @@ function Figures({ session, usage, context }: { session: SessionRow; usage: Usag
   );
 }
 
-/** The other sessions of its task. */
+/** Links to the other sessions of the task. */
 function Attempts({ session }: { session: SessionRow }) {
   const all = tables.tasks.row(session.task)?.attempts ?? 0;
   if (all < 2) return null;
@@ -206,7 +206,7 @@ const Meter = ({ part, label }: { part: number; label: string }) => (
   </div>
 );
 
-/** What it waits for; the answer is written below. */
+/** The question that the session waits for; the answer goes into the form below. */
 function Question({ session }: { session: SessionRow }) {
   const asked = session.question ? tables.messages.row(session.question) : undefined;
   return (
@@ -218,7 +218,7 @@ function Question({ session }: { session: SessionRow }) {
   );
 }
 
-/** Messages from and to the session, and a line to write one. */
+/** Messages to and from the session, and a form to write one. */
 function Talk({ session }: { session: SessionRow }) {
   const [text, setText] = useState("");
   const names = [`session:${session.id}`, `task:${session.task}`];
@@ -252,7 +252,7 @@ function Talk({ session }: { session: SessionRow }) {
               <li key={one.id} class={one.sender === session.id ? "theirs" : "ours"}>
                 <div class="small faint">
                   {one.sender} · <Age at={one.sent_at} title="sent" />
-                  {one.sender !== session.id && (one.read_at ? " · read" : " · not read yet")}
+                  {one.sender !== session.id && (one.read_at ? " · read" : " · unread")}
                 </div>
                 <div class="prose">{one.text}</div>
               </li>
@@ -266,13 +266,13 @@ function Talk({ session }: { session: SessionRow }) {
               class="input"
               rows={2}
               aria-label={answering ? `Answer ${session.id}` : `Message to ${session.id}`}
-              placeholder={answering ? "Answer its question" : "Say something; it gets it at its next turn"}
+              placeholder={answering ? "Answer the question" : "Write a message; the session gets it at its next turn"}
               value={text}
               onKeyDown={press}
               onInput={(event) => setText(event.currentTarget.value)}
             />
             <div class="across">
-              <span class="small faint grow">Ctrl Enter sends</span>
+              <span class="small faint grow">Ctrl Enter to send</span>
               <Button type="submit" kind={answering ? "first" : undefined} icon="send" disabled={!text.trim()}>
                 {answering ? "Answer" : "Send"}
               </Button>
@@ -295,7 +295,7 @@ export function Stop({ session }: { session: SessionRow }) {
       await act(
         "/api/session/stop",
         { session: session.id, reason: reason.trim() || "stopped on the dashboard" },
-        `${session.id} is being stopped`,
+        `Stopping ${session.id}`,
       )
     )
       setAsking(false);
@@ -321,9 +321,9 @@ export function Stop({ session }: { session: SessionRow }) {
               <input class="input" value={reason} onInput={(event) => setReason(event.currentTarget.value)} />
             </Field>
             <div class="foot">
-              <Button onClick={() => setAsking(false)}>Let it run</Button>
+              <Button onClick={() => setAsking(false)}>Keep running</Button>
               <Button type="submit" kind="first" icon="stop">
-                Stop it
+                Stop session
               </Button>
             </div>
           </form>

@@ -1,4 +1,4 @@
-/** What the engine itself tells: what the model said, which tools it called, and what came back. */
+/** What the engine reports: messages of the model, tool calls and their results. */
 
 import { useMemo } from "preact/hooks";
 import type { Answer } from "../../api/client";
@@ -18,8 +18,8 @@ export function Calls({ found }: { found: Answer<"/api/sessions/{session}/facts"
   );
   if (!found) return <EmptyState title="…" />;
   if (!found.structured)
-    return <EmptyState title="This engine prints plain text.">What it does is in its output.</EmptyState>;
-  if (!steps.length) return <EmptyState title="It has said and called nothing yet." />;
+    return <EmptyState title="This engine prints plain text.">See its output for what it does.</EmptyState>;
+  if (!steps.length) return <EmptyState title="No messages or tool calls yet." />;
   return (
     <section class="scroll padded" tabIndex={0} aria-label="Tool calls, newest first">
       <ol class="steps">
@@ -47,7 +47,7 @@ function Shown({ step }: { step: Step }) {
     <>
       <Badge
         tone={step.ok === false ? "red" : step.ok ? "green" : "blue"}
-        title={step.ok === false ? "it failed" : step.ok ? "it went well" : "no answer yet"}
+        title={step.ok === false ? "failed" : step.ok ? "succeeded" : "no result yet"}
       >
         {step.tool}
       </Badge>

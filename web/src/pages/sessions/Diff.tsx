@@ -1,4 +1,4 @@
-/** What a session has changed so far, file by file. */
+/** The changes of a session so far, by file. */
 
 import { useMemo, useState } from "preact/hooks";
 import type { Answer } from "../../api/client";
@@ -7,7 +7,7 @@ import { plural } from "../../lib/words";
 import { Badge, Button, EmptyState } from "../../ui/parts";
 import { type DiffFile, filesOf } from "./diff";
 
-const OPEN = 400; // lines of a file that is shown without being asked for
+const OPEN = 400; // longer files start collapsed
 const SIGNS: Record<string, string> = { added: "+", deleted: "-", same: " ", hunk: "", note: "" };
 
 export function Diff({ found, again }: { found: Answer<"/api/sessions/{session}/diff"> | null; again: () => void }) {
@@ -35,11 +35,11 @@ export function Diff({ found, again }: { found: Answer<"/api/sessions/{session}/
         </span>
         <span class="grow" />
         <Button kind="quiet" icon="again" onClick={again}>
-          Read again
+          Refresh
         </Button>
       </div>
       <section class="scroll padded stack" tabIndex={0} aria-label="Diff">
-        {!found.files.length && <EmptyState title="It has changed nothing so far." />}
+        {!found.files.length && <EmptyState title="No changes so far." />}
         {files.map((file) => (
           <File key={file.path} file={file} />
         ))}
@@ -49,7 +49,7 @@ export function Diff({ found, again }: { found: Answer<"/api/sessions/{session}/
             <Count added={file.added ?? 0} deleted={file.deleted ?? 0} />
           </div>
         ))}
-        {found.cut && <p class="small soft">There is more than is shown here.</p>}
+        {found.cut && <p class="small soft">The diff is too long to show in full.</p>}
       </section>
     </>
   );

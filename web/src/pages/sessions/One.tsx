@@ -1,4 +1,4 @@
-/** One session: its output as it comes, its calls, its diff, its brief, and all about it beside. */
+/** One session: live output, tool calls, diff and brief, with details beside them. */
 
 import { computed, useComputed } from "@preact/signals";
 import { useEffect, useMemo, useState } from "preact/hooks";
@@ -38,11 +38,11 @@ export function One({ id }: { id: string }) {
   return (
     <Page title={id}>
       {past !== null ? (
-        <EmptyState title={`There was no session ${id} at this moment.`}>
-          It had not begun, or another one of its task had taken its place.
+        <EmptyState title={`Session ${id} did not exist at this moment.`}>
+          It had not started, or a newer session of its task had replaced it.
         </EmptyState>
       ) : (
-        <EmptyState title={known ? `There is no session ${id}.` : "…"}>
+        <EmptyState title={known ? `Session ${id} not found.` : "…"}>
           {known && <a href="/sessions">See all sessions</a>}
         </EmptyState>
       )}
@@ -50,7 +50,7 @@ export function One({ id }: { id: string }) {
   );
 }
 
-/** A session that another one of its task has taken the place of; undefined: not known yet, null: there is none. */
+/** A session that a newer one of its task has replaced; undefined: not loaded yet, null: none. */
 function useEarlier(id: string, task: string): SessionRow | null | undefined {
   const [found, setFound] = useState<SessionRow | null>();
   useEffect(() => {
@@ -70,7 +70,7 @@ function Shown({ session }: { session: SessionRow }) {
   const feed = useFeed(session.id);
   const { word, tone } = standing(session);
   const of = { session: session.id };
-  // It goes on when it prints, when its row changes and when it ends.
+  // Refresh when it prints and when its row changes.
   const tick = useComputed(() => [feed.version.value, tables.sessions.row(session.id)]);
   const key = `${session.id} ${session.live}`;
   const facts = useAsked(
@@ -112,7 +112,7 @@ function Shown({ session }: { session: SessionRow }) {
       <AsNow>Output, calls, changes and brief are</AsNow>
       <div class={`content whole split tab-${tab}`}>
         <div class="main">
-          <div class="tabs" role="tablist" aria-label="What to show">
+          <div class="tabs" role="tablist" aria-label="Show">
             {TABS.map(([name, said]) => (
               <button
                 type="button"
@@ -144,7 +144,7 @@ function Shown({ session }: { session: SessionRow }) {
   );
 }
 
-/** Git is started for it, so it is not made anew for each line that is printed. */
+/** The server starts git for this, so it is not refreshed for every printed line. */
 function LiveDiff({ session, feed }: { session: SessionRow; feed: Feed }) {
   const ask = (signal: AbortSignal) => get("/api/sessions/{session}/diff", { session: session.id }, {}, signal);
   const { found, again } = useAsked(ask, `${session.id} ${session.live}`, session.live ? feed.version : STILL, 8000);
@@ -155,7 +155,7 @@ function Brief({ session }: { session: SessionRow }) {
   const ask = (signal: AbortSignal) => get("/api/sessions/{session}/brief", { session: session.id }, {}, signal);
   const { found } = useAsked(ask, `${session.id} ${session.launches}`, STILL, 1000);
   if (!found) return <EmptyState title="…" />;
-  if (!found.text) return <EmptyState title="It was told nothing, or that is not kept any more." />;
+  if (!found.text) return <EmptyState title="No brief, or it is no longer kept." />;
   return (
     <section class="scroll padded" tabIndex={0} aria-label="Brief">
       <pre class="prose brief">{found.text}</pre>

@@ -1,4 +1,4 @@
-/** What a session prints, as it comes: colours, search, back to the beginning. */
+/** Live output of a session, with colours, search and scrollback. */
 
 import type { VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
@@ -9,7 +9,7 @@ import { Button, EmptyState, Search } from "../../ui/parts";
 import type { Feed } from "./feed";
 import { type Block, type Line, type Marked, marked } from "./output";
 
-const NEAR = 400; // pixels from an end at which more is loaded
+const NEAR = 400; // load more within this many pixels of an end
 
 export function Output({ feed, live }: { feed: Feed; live: boolean }) {
   feed.version.value;
@@ -27,7 +27,7 @@ export function Output({ feed, live }: { feed: Feed; live: boolean }) {
   useLayoutEffect(() => {
     const element = box.current!;
     const begin = printed.blocks[0]?.id ?? -1;
-    // What is put before what one reads must not push it away.
+    // Keep the reader's place when older output is added above.
     if (!follow && first.current >= 0 && begin !== first.current)
       element.scrollTop += element.scrollHeight - height.current;
     if (follow) stick(element);
@@ -51,12 +51,12 @@ export function Output({ feed, live }: { feed: Feed; live: boolean }) {
   useKeys([
     {
       keys: "f",
-      label: "Follow the output, or stay here",
+      label: "Follow the output, or stop following",
       group: "Session",
       run: () => (follow ? setFollow(false) : toEnd()),
     },
-    { keys: "n", label: "Next place found", group: "Session", run: () => go(1), quiet: true },
-    { keys: "N", label: "Place found before", group: "Session", run: () => go(-1), quiet: true },
+    { keys: "n", label: "Next match", group: "Session", run: () => go(1), quiet: true },
+    { keys: "N", label: "Previous match", group: "Session", run: () => go(-1), quiet: true },
   ]);
   const find = (event: KeyboardEvent) => {
     if (event.key !== "Enter") return;
@@ -71,17 +71,17 @@ export function Output({ feed, live }: { feed: Feed; live: boolean }) {
         {wanted && (
           <>
             <span class="small soft number" role="status">
-              {hits ? `${at + 1} of ${count(hits)}` : "not found"}
-              {!printed.whole && " here"}
+              {hits ? `${at + 1} of ${count(hits)}` : "no matches"}
+              {!printed.whole && " in the loaded part"}
             </span>
             <Button
               kind="quiet"
               icon="up"
-              label="Place found before (Shift Enter)"
+              label="Previous match (Shift Enter)"
               disabled={!hits}
               onClick={() => go(-1)}
             />
-            <Button kind="quiet" icon="down" label="Next place found (Enter)" disabled={!hits} onClick={() => go(1)} />
+            <Button kind="quiet" icon="down" label="Next match (Enter)" disabled={!hits} onClick={() => go(1)} />
             {!printed.whole && (
               <Button kind="quiet" onClick={() => void feed.older()}>
                 Load older
@@ -94,13 +94,13 @@ export function Output({ feed, live }: { feed: Feed; live: boolean }) {
           <Button
             icon="down"
             pressed={follow}
-            title={follow ? "It stays at the end (f)" : "Go to the end, and stay there (f)"}
+            title={follow ? "Following the end (f)" : "Go to the end and follow it (f)"}
             onClick={() => (follow ? setFollow(false) : toEnd())}
           >
             Follow
           </Button>
         ) : (
-          <span class="small faint">it has ended</span>
+          <span class="small faint">ended</span>
         )}
       </div>
       <div
@@ -113,11 +113,7 @@ export function Output({ feed, live }: { feed: Feed; live: boolean }) {
         onScroll={scrolled}
         {...byHand.on}
       >
-        {empty && (
-          <EmptyState
-            title={live ? "It has printed nothing yet." : "It printed nothing, or that is not kept any more."}
-          />
-        )}
+        {empty && <EmptyState title={live ? "No output yet." : "No output, or it is no longer kept."} />}
         {!empty && !printed.whole && (
           <div class="edge">
             {printed.begin && (
@@ -132,7 +128,7 @@ export function Output({ feed, live }: { feed: Feed; live: boolean }) {
         {printed.detached && (
           <div class="edge">
             <button type="button" class="button" onClick={toEnd}>
-              {feed.newer.value ? "There is newer output: go to the end" : "Go to the end"}
+              {feed.newer.value ? "New output below: go to the end" : "Go to the end"}
             </button>
           </div>
         )}
@@ -141,13 +137,13 @@ export function Output({ feed, live }: { feed: Feed; live: boolean }) {
   );
 }
 
-/** To the end, and once more when what came into view has found its height. */
+/** Scroll to the end, and again once the new content has its final height. */
 function stick(element: HTMLElement): void {
   element.scrollTop = element.scrollHeight;
   requestAnimationFrame(() => (element.scrollTop = element.scrollHeight));
 }
 
-/** Tells scrolling by somebody from what happens when heights change. */
+/** Distinguishes scrolling by a person from scrolling caused by height changes. */
 function useByHand() {
   const [at, held] = [useRef(0), useRef(false)];
   useEffect(() => {
@@ -167,7 +163,7 @@ function useByHand() {
   };
 }
 
-/** A block that has not changed is the very node that it was, so it costs nothing. */
+/** Reuse the node of a block that has not changed, so that it costs nothing. */
 function useDrawn(): (block: Block, wanted: string) => VNode {
   const known = useRef(new Map<number, { block: Block; wanted: string; node: VNode }>());
   const fresh: typeof known.current = new Map();
@@ -188,13 +184,13 @@ function useDrawn(): (block: Block, wanted: string) => VNode {
 function Lines({ block, wanted }: { block: Block; wanted: string }) {
   return (
     <>
-      {block.gap && <div class="edge">Something is missing here: it is not kept any more.</div>}
+      {block.gap && <div class="edge">Some output is missing here; it is no longer kept.</div>}
       {block.lines.length > 0 && <div class="block">{pieces(block.lines, wanted)}</div>}
     </>
   );
 }
 
-/** Plain text stays one piece of text over many lines; only what has a colour or was found is an element. */
+/** Keep plain text as one node over many lines; only coloured text and matches become elements. */
 function pieces(lines: readonly Line[], wanted: string): (string | VNode)[] {
   const found: (string | VNode)[] = [];
   let plain = "";
@@ -222,7 +218,7 @@ function pieces(lines: readonly Line[], wanted: string): (string | VNode)[] {
   return found;
 }
 
-/** Go from one place where the text was found to the next; the last one first, as one reads the end. */
+/** Step through matches, starting with the last one, because the view starts at the end. */
 function useHits(box: { current: HTMLDivElement | null }, wanted: string, version: number, leave: () => void) {
   const [place, setPlace] = useState({ hits: 0, at: -1 });
   const all = () => [...(box.current?.querySelectorAll("[data-hit]") ?? [])];

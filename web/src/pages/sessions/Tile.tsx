@@ -58,7 +58,7 @@ export function Tile({ id }: { id: string }) {
   );
 }
 
-/** The last lines that it printed. */
+/** The last lines of its output. */
 function Tail({ id }: { id: string }) {
   const lines = useComputed(() => stream.tails.value[id]).value;
   const drawn = useMemo(() => {
@@ -70,9 +70,7 @@ function Tail({ id }: { id: string }) {
   }, [lines]);
   return (
     <figure class="tail ansi" aria-label="Last lines of its output">
-      {drawn.length === 0 && (
-        <span class="faint">{lines === undefined ? "…" : "nothing to read in its last lines"}</span>
-      )}
+      {drawn.length === 0 && <span class="faint">{lines === undefined ? "…" : "no readable output yet"}</span>}
       <div>
         {drawn.map((line, at) => (
           <div key={at} class="cut">

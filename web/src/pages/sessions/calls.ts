@@ -1,4 +1,4 @@
-/** What an engine said and called, as steps: a call together with its answer. */
+/** Turns the facts of an engine into steps: messages, and tool calls with their results. */
 
 import type { Answer } from "../../api/client";
 
@@ -44,7 +44,7 @@ function noted(fact: Exclude<Fact, Of<"used"> | Of<"answered">>): Step | null {
     case "began":
       return note("began", [fact.model, fact.version].filter(Boolean).join(" "));
     case "compacted":
-      return note("compacted", "it shortened its own conversation");
+      return note("compacted", "the engine shortened its conversation");
     case "limited":
       return note("limited", fact.text || fact.trouble, true);
     case "asked":
@@ -56,11 +56,11 @@ function noted(fact: Exclude<Fact, Of<"used"> | Of<"answered">>): Step | null {
     case "finished":
       return note("finished", [fact.trouble, fact.text].filter(Boolean).join(": "), !!fact.trouble);
     default:
-      return null; // tokens and context are figures beside
+      return null; // tokens and context are shown as figures
   }
 }
 
-/** How much of the model's context was last in use, from 0 to 1; null: not known. */
+/** The share of the model's context last in use, from 0 to 1; null: unknown. */
 export function windowOf(facts: readonly Fact[]): number | null {
   const last = facts.findLast((fact) => fact.fact === "window");
   return last?.fact === "window" && last.size ? last.used / last.size : null;

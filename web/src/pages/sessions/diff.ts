@@ -1,4 +1,4 @@
-/** A patch of git, file by file. */
+/** Parses a git patch into files. */
 
 export type DiffLine = { kind: "added" | "deleted" | "same" | "hunk" | "note"; text: string };
 export type DiffFile = { path: string; lines: DiffLine[]; added: number; deleted: number; note: string };
@@ -6,7 +6,7 @@ export type DiffFile = { path: string; lines: DiffLine[]; added: number; deleted
 export function filesOf(patch: string): DiffFile[] {
   const files: DiffFile[] = [];
   let file: DiffFile | undefined;
-  let within = false; // after the first hunk's head: from there, every line is content
+  let within = false; // past the first hunk header, where every line is content
   for (const line of patch.split("\n")) {
     if (line.startsWith("diff --git ")) {
       file = { path: named(line), lines: [], added: 0, deleted: 0, note: "" };
@@ -22,7 +22,7 @@ export function filesOf(patch: string): DiffFile[] {
   return files;
 }
 
-/** `diff --git a/PATH b/PATH`: both are the same, as nothing is seen as renamed. */
+/** `diff --git a/PATH b/PATH`: both paths are the same, because renames are not detected. */
 function named(line: string): string {
   const rest = line.slice("diff --git ".length);
   const half = rest.slice((rest.length + 1) / 2);
@@ -34,7 +34,7 @@ function head(file: DiffFile, line: string): void {
   if (path && path !== "/dev/null") file.path = unquoted(path.replace(/\t$/, "")).replace(/^b\//, "");
   else if (line.startsWith("new file")) file.note = "new";
   else if (line.startsWith("deleted file")) file.note = "deleted";
-  else if (line.startsWith("Binary files")) file.note = "no text";
+  else if (line.startsWith("Binary files")) file.note = "binary";
   else if (line.startsWith("old mode") || line.startsWith("new mode")) file.note ||= "mode";
 }
 
@@ -49,7 +49,7 @@ function content(file: DiffFile, line: string): void {
   else if (line.startsWith("\\")) file.lines.push({ kind: "note", text: line.slice(2) });
 }
 
-/** Git puts paths with unusual letters in quotes, bytes as octal numbers. */
+/** Git quotes paths with unusual characters and writes their bytes as octal numbers. */
 function unquoted(path: string): string {
   if (!path.startsWith('"') || !path.endsWith('"')) return path;
   const escapes: Record<string, number> = { n: 10, t: 9, r: 13, a: 7, b: 8, f: 12, v: 11 };

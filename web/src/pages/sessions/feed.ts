@@ -1,4 +1,4 @@
-/** The output of one session while its page is open, and questions that are asked again as it goes on. */
+/** The output of a session while its page is open, and data that is refreshed as it runs. */
 
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
@@ -7,13 +7,13 @@ import { stream } from "../../live";
 import { complain } from "../../ui/toast";
 import { type Part, Printed } from "./output";
 
-const PAGE = 131_072; // bytes asked for at once
+const PAGE = 131_072; // bytes per request
 
 export class Feed {
   printed = new Printed();
-  /** Rises with each change of what is printed, once for each frame. */
+  /** Increases when the output changes, at most once per frame. */
   readonly version = signal(0);
-  /** Something newer has come that is not shown, since one has gone far back. */
+  /** There is newer output that is not shown, because the reader has scrolled far back. */
   readonly newer = signal(false);
   private planned = false;
   private busy = false;
@@ -26,7 +26,7 @@ export class Feed {
     return () => this.end?.();
   }
 
-  /** Begin anew with the last part. */
+  /** Start again with the last part. */
   toEnd(): void {
     this.end?.();
     this.printed = new Printed();
@@ -35,14 +35,14 @@ export class Feed {
     this.draw();
   }
 
-  /** Load what was printed before what is here; false: there is nothing, or it is being loaded. */
+  /** Load older output; return false if there is none or a request is running. */
   async older(): Promise<boolean> {
     const { begin, whole } = this.printed;
     if (this.busy || whole || !begin) return false;
     return await this.load({ before: begin }, (part) => this.printed.prepend(part));
   }
 
-  /** Load what comes after what is here, if the newest was let go. */
+  /** Load later output, if the newest part was dropped. */
   async later(): Promise<boolean> {
     if (this.busy || !this.printed.detached) return false;
     return await this.load({ after: this.printed.end }, (part) => {
@@ -91,8 +91,8 @@ export function useFeed(session: string): Feed {
 }
 
 /**
- * What a question is answered with: asked at once, when `key` changes, and when `tick` does, but
- * not more often than every so many milliseconds.
+ * Fetch data immediately, when `key` changes, and when `tick` does, but at most once every `everyMs`
+ * milliseconds.
  */
 export function useAsked<T>(
   ask: (signal: AbortSignal) => Promise<T>,

@@ -1,4 +1,4 @@
-/** The sessions: a grid of tiles as they work, or one of them in full. */
+/** The sessions: a grid of live tiles, or one session in full. */
 
 import { computed } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
@@ -14,7 +14,7 @@ import { chosen, type Filter } from "./state";
 import { Tile } from "./Tile";
 import "./sessions.css";
 
-const SHOWN = 60; // tiles at first: those that run are before those that ended
+const SHOWN = 60; // tiles at first; running sessions come before ended ones
 
 const filter = computed<Filter>(() => {
   const { q = "", convoy = "", engine = "", which = "live" } = place.value.query;
@@ -22,7 +22,7 @@ const filter = computed<Filter>(() => {
 });
 
 let before: readonly string[] = [];
-/** The ids to show; the same list while only what is in the tiles changes. */
+/** The ids to show; the list stays the same while only the content of tiles changes. */
 const ids = computed(() => {
   const found = chosen(tables.sessions.rows.value, filter.value).map((session) => session.id);
   if (!same(before, found)) before = found;
@@ -79,13 +79,13 @@ function Grid() {
     <Page title="Sessions" tools={tools}>
       {!shown.length && (
         <EmptyState
-          title={fitting ? "No session fits." : which === "live" ? "No session runs." : "There is no session yet."}
+          title={fitting ? "No matches." : which === "live" ? "No sessions are running." : "No sessions yet."}
         >
           {!fitting &&
             which === "live" &&
             (all
-              ? "Those that ended are under “Ended”."
-              : "Ready tasks are given to sessions while the witness runs: corral up.")}
+              ? "See “Ended” for past sessions."
+              : "The witness starts sessions for ready tasks. Start it with: corral up")}
         </EmptyState>
       )}
       <div class="tiles">
@@ -109,7 +109,7 @@ function Which({ value, all }: { value: string; all: number }) {
     ["all", "All", all],
   ] as const;
   return (
-    <fieldset class="segments" aria-label="Which sessions">
+    <fieldset class="segments" aria-label="Sessions to show">
       {choices.map(([name, word, number]) => (
         <button
           type="button"
@@ -135,10 +135,10 @@ function useTileKeys(): void {
   const group = "Sessions";
   useKeys([
     { keys: "j", label: "Next session", group, run: step(1), quiet: true },
-    { keys: "k", label: "Session before", group, run: step(-1), quiet: true },
+    { keys: "k", label: "Previous session", group, run: step(-1), quiet: true },
     {
       keys: "e",
-      label: "Show those that ended, or those that run",
+      label: "Switch between running and ended sessions",
       group,
       run: () => setQuery({ which: filter.peek().which === "live" ? "ended" : "" }),
     },

@@ -1,6 +1,6 @@
 /**
- * What a session printed, as far as the page has it: blocks of lines, each with the places where it
- * begins and ends, so that what is let go at one end can be asked for again.
+ * The part of a session's output that the page holds: blocks of lines, each with its begin and end
+ * position, so that a block dropped at one end can be loaded again.
  */
 
 import { Ansi, type Piece } from "../../lib/ansi";
@@ -22,17 +22,17 @@ export type Block = {
   readonly left: string;
 };
 
-export const MOST = 1_500_000; // characters in the page, at most
+export const MOST = 1_500_000; // characters kept in the page
 const BLOCK = 16_000; // characters after which a new block begins
-const WIDEST = 4000; // of one line; what is longer is cut
+const WIDEST = 4000; // characters per line; longer lines are cut
 
 export class Printed {
   blocks: readonly Block[] = [];
-  /** The last line, as far as it is there. */
+  /** The last line, if it is incomplete. */
   last: Line = [];
-  /** The newest is not here any more: it was let go for what is older. */
+  /** The newest output was dropped to make room for older output. */
   detached = false;
-  /** Nothing is before what is here. */
+  /** The first block is the beginning of the output. */
   whole = false;
   private ansi = new Ansi();
   private next = 0;
@@ -47,14 +47,14 @@ export class Printed {
     return this.blocks.at(-1)?.end ?? "";
   }
 
-  /** Take what comes after; what is oldest is let go if it is too much. */
+  /** Add newer output; drop the oldest if there is too much. */
   append(part: Part): void {
     const block = this.blocks.at(-1);
     const left = part.restarted ? "" : (block?.left ?? "");
     const split = (left + part.text).split("\n");
     let rest = split.pop()!;
     if (rest.length > WIDEST) {
-      split.push(rest); // it may never end: what comes of it then is a line of its own
+      split.push(rest); // it may never end, so the rest becomes a line of its own
       rest = "";
     }
     const lines = split.map((line) => this.ansi.line(cut(line)));
@@ -74,7 +74,7 @@ export class Printed {
     this.fit("begin");
   }
 
-  /** Take what comes before; what is newest is let go if it is too much. */
+  /** Add older output; drop the newest if there is too much. */
   prepend(part: Part): void {
     if (!part.text) {
       this.whole = true;
@@ -127,7 +127,7 @@ const cut = (line: string): string =>
 
 export type Marked = Piece & { hit?: true; starts?: boolean };
 
-/** Split the pieces of a line where a text is found in it, in whatever colours it stands. */
+/** Split the pieces of a line at the matches of a text, whatever their colours. */
 export function marked(line: Line, wanted: string): { pieces: readonly Marked[]; hits: number } {
   const text = line.map((piece) => piece.text).join("");
   const found = places(text, wanted);
@@ -155,7 +155,7 @@ export function marked(line: Line, wanted: string): { pieces: readonly Marked[];
 function places(text: string, wanted: string): number[] {
   if (!wanted) return [];
   const [low, needle] = [text.toLowerCase(), wanted.toLowerCase()];
-  // Some letters change their length when made small: then only what is written the same is found.
+  // Lower-casing some letters changes their length; then only exact matches are found.
   const [where, what] = low.length === text.length && needle.length === wanted.length ? [low, needle] : [text, wanted];
   const found: number[] = [];
   for (let at = where.indexOf(what); at >= 0; at = where.indexOf(what, at + what.length)) found.push(at);

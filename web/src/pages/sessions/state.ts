@@ -1,4 +1,4 @@
-/** What a session is at, in a word and a colour; which sessions are shown, and in which order. */
+/** The state of a session as a word and a colour; which sessions are shown, and in which order. */
 
 import type { SessionRow } from "../../api/rows";
 import type { Tone } from "../../ui/parts";
@@ -24,12 +24,12 @@ export function standing(
 ): Standing {
   if (!session.live) return { word: words(session.verdict), tone: verdictTone(session.verdict) };
   if (session.stop) return { word: "stopping", tone: "amber" };
-  if (session.question || session.asked) return { word: "waits for an answer", tone: "violet" };
+  if (session.question || session.asked) return { word: "waiting for an answer", tone: "violet" };
   if (session.limited) return { word: "rate limited", tone: "amber" };
   return { word: "running", tone: "blue" };
 }
 
-/** Those that need somebody first, then those that run, then those that ended, newest first. */
+/** Sessions that need a person first, then running ones, then ended ones, newest first. */
 export function chosen(sessions: readonly SessionRow[], filter: Filter): SessionRow[] {
   const wanted = filter.text.toLowerCase();
   return sessions
@@ -51,10 +51,10 @@ export function chosen(sessions: readonly SessionRow[], filter: Filter): Session
 
 const rank = (one: SessionRow): number => (one.live ? (one.question || one.asked ? 0 : 1) : 2);
 
-/** A line of output for a tile: facts in words, without those that are only figures (null). */
+/** A line of output for a tile: facts as text; null for facts that are only figures. */
 export function readable(line: string): string | null {
   if (!line.startsWith('{"fact"')) return line;
-  // The line may be cut off, so it need not be whole JSON.
+  // The line may be cut off, so it may not be complete JSON.
   const field = (name: string) => new RegExp(`"${name}": ?("(?:[^"\\\\]|\\\\.)*)`).exec(line)?.[1];
   const words = (name: string) => {
     try {

@@ -1,4 +1,4 @@
-/** A new task. What is left empty is decided by the configuration. */
+/** The form for a new task. The configuration fills in empty fields. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { get, post, Refused } from "../../api/client";
@@ -30,9 +30,7 @@ export default function AddTask({ convoy, onClose }: { convoy: string; onClose: 
     const text = (name: string) => String(form.get(name) ?? "").trim();
     if (sending.current) return; // pressed twice, meant once
     if (store.past.peek() !== null)
-      return setProblem(
-        new Refused(0, "past", "You are looking at an earlier moment.", "go back to now to add a task"),
-      );
+      return setProblem(new Refused(0, "past", "You are viewing the past.", "go back to now to add a task"));
     sending.current = true;
     try {
       const added = await post("/api/task/add", {
@@ -49,7 +47,7 @@ export default function AddTask({ convoy, onClose }: { convoy: string; onClose: 
         accept: lines(form.get("accept")),
       });
       const { id } = added as { id: string };
-      tell(`${id} is on the board.`);
+      tell(`${id} added`);
       onClose();
       openTask(id);
     } catch (error) {
@@ -70,7 +68,7 @@ export default function AddTask({ convoy, onClose }: { convoy: string; onClose: 
         <Field label="Title">
           <input class="input" name="title" required autofocus maxLength={200} />
         </Field>
-        <Field label="Brief: what is asked, in full">
+        <Field label="Brief: the full instructions">
           <textarea class="input" name="brief" rows={5} />
         </Field>
         <div class="across wrap fields">
@@ -98,13 +96,13 @@ export default function AddTask({ convoy, onClose }: { convoy: string; onClose: 
             <input class="input" name="role" size={10} />
           </Field>
         </div>
-        <Field label="Needs: tasks that must have landed before">
+        <Field label="Needs: tasks that must land first">
           <input class="input mono" name="needs" placeholder="AF-1, AF-2" />
         </Field>
-        <Field label="Paths that it may change, one a line">
+        <Field label="Paths it may change, one per line">
           <textarea class="input mono" name="paths" rows={2} />
         </Field>
-        <Field label="Commands that must pass, one a line">
+        <Field label="Commands that must pass, one per line">
           <textarea class="input mono" name="accept" rows={2} />
         </Field>
         {problem && (
@@ -114,10 +112,10 @@ export default function AddTask({ convoy, onClose }: { convoy: string; onClose: 
           </p>
         )}
         <div class="foot">
-          <span class="small faint grow">Ctrl Enter adds it</span>
-          <Button onClick={onClose}>Not now</Button>
+          <span class="small faint grow">Ctrl Enter to add</span>
+          <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" kind="first">
-            Add it
+            Add task
           </Button>
         </div>
       </form>

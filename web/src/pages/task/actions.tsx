@@ -1,4 +1,4 @@
-/** What people do with a task, from a card, a key or the drawer; asks first where a word is needed. */
+/** Actions on a task, from a card, a key or the drawer; some ask for a reason first. */
 
 import { signal } from "@preact/signals";
 import { useState } from "preact/hooks";
@@ -12,41 +12,41 @@ const asking = signal<Question | null>(null);
 const WORDS: Record<Question["move"], { title: string; text: string; label: string; button: string }> = {
   block: {
     title: "Block",
-    text: "Nobody works on it until it is unblocked; a session on it ends.",
-    label: "What does it wait for?",
-    button: "Block it",
+    text: "No agent works on the task until it is unblocked. A running session is stopped.",
+    label: "What is it waiting for?",
+    button: "Block task",
   },
   cancel: {
     title: "Cancel",
-    text: "It is given up, and what needs it can never start.",
-    label: "Why?",
-    button: "Cancel the task",
+    text: "The task is abandoned, and tasks that need it can never start.",
+    label: "Reason",
+    button: "Cancel task",
   },
   land: {
     title: "Record as landed",
-    text: "Its work is on the target branch already, merged by hand.",
-    label: "The commit on the target branch",
-    button: "It has landed",
+    text: "Use this if the work is already on the target branch, merged by hand.",
+    label: "Commit on the target branch",
+    button: "Record",
   },
   "hand-off": {
-    title: "Give back",
-    text: "It is taken away from whoever works on it now.",
-    label: "What should the next one know?",
-    button: "Give it back",
+    title: "Hand off",
+    text: "The task is taken from its current holder and returns to the board.",
+    label: "Note for the next session",
+    button: "Hand off",
   },
 };
 
-/** Do what a move says; moves that need a reason ask for one. */
+/** Carry out a move; some ask for a reason first. */
 export function move(task: string, name: string): void {
-  if (name === "unblock") void act("/api/task/unblock", { task }, `${task} is back on the board.`);
-  else if (name === "retry") void act("/api/task/retry", { task }, `${task} will be tried again.`);
+  if (name === "unblock") void act("/api/task/unblock", { task }, `${task} unblocked`);
+  else if (name === "retry") void act("/api/task/retry", { task }, `${task} will be retried`);
   else if (name in WORDS) asking.value = { task, move: name as Question["move"] };
 }
 
 export function changePriority(task: TaskRow, priority: number): void {
   const wanted = Math.max(0, priority);
   if (wanted === task.priority) return;
-  const done = `${task.id} has priority ${wanted}.`;
+  const done = `${task.id} has priority ${wanted}`;
   if (task.state === "review") void act("/api/queue/prioritise", { task: task.id, priority: wanted }, done);
   else void act("/api/task/edit", { task: task.id, priority: wanted }, done);
 }
@@ -54,17 +54,17 @@ export function changePriority(task: TaskRow, priority: number): void {
 async function carryOut({ task, move }: Question, said: string): Promise<boolean> {
   switch (move) {
     case "block":
-      return act("/api/task/block", { task, reason: said, force: true }, `${task} is blocked.`);
+      return act("/api/task/block", { task, reason: said, force: true }, `${task} blocked`);
     case "cancel":
-      return act("/api/task/cancel", { task, reason: said }, `${task} is cancelled.`);
+      return act("/api/task/cancel", { task, reason: said }, `${task} cancelled`);
     case "land":
-      return act("/api/task/land", { task, commit: said }, `${task} has landed.`);
+      return act("/api/task/land", { task, commit: said }, `${task} recorded as landed`);
     case "hand-off":
-      return act("/api/task/hand-off", { task, note: said, force: true }, `${task} was given back.`);
+      return act("/api/task/hand-off", { task, note: said, force: true }, `${task} handed off`);
   }
 }
 
-/** The question that is open, if one is. */
+/** The dialog that asks for a reason, if one is open. */
 export function Asking() {
   const question = asking.value;
   const [said, setSaid] = useState("");
@@ -86,7 +86,7 @@ export function Asking() {
           <input class="input" autofocus value={said} onInput={(event) => setSaid(event.currentTarget.value)} />
         </Field>
         <div class="foot">
-          <Button onClick={close}>Not now</Button>
+          <Button onClick={close}>Close</Button>
           <Button type="submit" kind={question.move === "cancel" ? "danger" : "first"}>
             {words.button}
           </Button>

@@ -1,4 +1,4 @@
-/** The drawer of one task, over whatever page one is on: what it asks for, why it is where it is, and what to do. */
+/** The drawer of one task, over the current page: its brief, why it is in its state, and actions. */
 
 import { useComputed } from "@preact/signals";
 import type { ComponentChildren } from "preact";
@@ -19,15 +19,15 @@ type Detail = Answer<"/api/tasks/{task}">;
 type Why = Answer<"/api/tasks/{task}/why">;
 
 const BUTTONS: Record<string, string> = {
-  retry: "Try again",
+  retry: "Retry",
   unblock: "Unblock",
   block: "Block",
-  "hand-off": "Give back",
+  "hand-off": "Hand off",
   land: "Record as landed",
   cancel: "Cancel",
 };
 
-/** What the log says about a task beyond its row; asked for again when something about it has changed. */
+/** Details of a task that are not in its row; fetched again when the task changes. */
 function useDetail(id: string): { detail: Detail | null; why: Why | null } {
   const [found, setFound] = useState<{ id: string; detail: Detail | null; why: Why | null }>({
     id,
@@ -84,7 +84,7 @@ export default function TaskDrawer({ id }: { id: string }) {
 
 function Missing({ id, known }: { id: string; known: boolean }) {
   return known ? (
-    <EmptyState title={`There is no task ${id} here.`}>
+    <EmptyState title={`Task ${id} not found.`}>
       <Button onClick={closeTask}>Close</Button>
     </EmptyState>
   ) : null;
@@ -204,11 +204,16 @@ function Facts({ task, detail }: { task: TaskRow; detail: Detail | null }) {
       <Fact name="Priority">
         <span class="across">
           <span class="number">{task.priority}</span>
-          <Button kind="quiet" icon="up" label="More urgent" onClick={() => changePriority(task, task.priority + 1)} />
+          <Button
+            kind="quiet"
+            icon="up"
+            label="Raise priority"
+            onClick={() => changePriority(task, task.priority + 1)}
+          />
           <Button
             kind="quiet"
             icon="down"
-            label="Less urgent"
+            label="Lower priority"
             disabled={task.priority === 0}
             onClick={() => changePriority(task, task.priority - 1)}
           />
@@ -231,7 +236,7 @@ function Facts({ task, detail }: { task: TaskRow; detail: Detail | null }) {
         <Age at={task.added_at} /> ago
       </Fact>
       {task.parent && (
-        <Fact name="Below">
+        <Fact name="Parent">
           <TaskLink id={task.parent} />
         </Fact>
       )}
@@ -302,7 +307,7 @@ function TaskList({ ids, reasons = {} }: { ids: readonly string[]; reasons?: Rec
   );
 }
 
-/** Its newest session is on the board; those before it are asked for. */
+/** The newest session is on the board; earlier ones are fetched. */
 function useSessions(task: TaskRow): readonly SessionRow[] {
   const newest = tables.sessions.row(task.session);
   const [earlier, setEarlier] = useState<readonly SessionRow[]>([]);
@@ -352,18 +357,18 @@ function Comment({ task }: { task: string }) {
   const [text, setText] = useState("");
   const submit = async (event: Event) => {
     event.preventDefault();
-    if (text.trim() && (await act("/api/task/comment", { task, text: text.trim() }, "Said."))) setText("");
+    if (text.trim() && (await act("/api/task/comment", { task, text: text.trim() }, "Comment added"))) setText("");
   };
   return (
     <form class="across" onSubmit={(event) => void submit(event)}>
       <input
         class="input grow"
         aria-label="Comment"
-        placeholder="Say something about it"
+        placeholder="Write a comment"
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
       />
-      <Button type="submit" icon="send" label="Say it" disabled={!text.trim()} />
+      <Button type="submit" icon="send" label="Add comment" disabled={!text.trim()} />
     </form>
   );
 }

@@ -1,8 +1,8 @@
-/** The events as a list, newest first; older ones are loaded as one goes down. */
+/** The events as a list, newest first; older ones load on scrolling. */
 
 import { useMemo, useState } from "preact/hooks";
 import { useKeys } from "../../lib/keys";
-import { clock, count, moment } from "../../lib/words";
+import { clock, count, moment, plural } from "../../lib/words";
 import { tables } from "../../live";
 import { Badge, Button, EmptyState, SessionLink, TaskLink } from "../../ui/parts";
 import { VirtualList } from "../../ui/virtual";
@@ -18,7 +18,7 @@ export function List({ range, filtered }: { range: Range; filtered: boolean }) {
   const [chosen, setChosen] = useState(0);
   const end = shownSeq.value;
   const events = range.events.value;
-  // As the log was at the moment that is shown.
+  // The log as it was at the moment shown.
   const shown = useMemo(() => events.filter((event) => event.seq <= end).reverse(), [events, end]);
   const at = shown.findIndex((event) => event.seq === chosen);
   const step = (by: number) => () => {
@@ -28,10 +28,10 @@ export function List({ range, filtered }: { range: Range; filtered: boolean }) {
   const group = "Timeline";
   useKeys([
     { keys: "j", label: "Next event in the list", group, run: step(1), quiet: true },
-    { keys: "k", label: "Event before in the list", group, run: step(-1), quiet: true },
+    { keys: "k", label: "Previous event in the list", group, run: step(-1), quiet: true },
     {
       keys: "Enter",
-      label: "Show everything at the chosen event",
+      label: "Show the dashboard at the selected event",
       group,
       run: () => chosen && look(chosen),
       quiet: true,
@@ -59,20 +59,17 @@ export function List({ range, filtered }: { range: Range; filtered: boolean }) {
           />
         )}
         {!shown.length && (
-          <EmptyState
-            title={
-              range.loading.value || !low ? "Looking …" : filtered ? "No event fits." : "Nothing has happened yet."
-            }
-          >
+          <EmptyState title={range.loading.value || !low ? "Loading …" : filtered ? "No matches." : "No events yet."}>
             {low > 1 && !range.loading.value && (
-              <Button onClick={() => void range.more()}>Look further back than event {count(low)}</Button>
+              <Button onClick={() => void range.more()}>Search before event {count(low)}</Button>
             )}
           </EmptyState>
         )}
         <p class="small faint foot">
           {low > 0 && (
             <>
-              {count(shown.length)} shown{low > 1 ? `, looked back to event ${count(low)}` : ", to the first event"}
+              {plural(shown.length, "event")}
+              {low > 1 ? `, searched back to event ${count(low)}` : ", back to the first event"}
               {range.loading.value && " …"}
             </>
           )}
@@ -114,14 +111,14 @@ function Row({ event, chosen, onChoose }: { event: LogEvent; chosen: boolean; on
       <Button
         kind="quiet"
         icon="clock"
-        label={`Show everything at event ${event.seq}`}
+        label={`Show the dashboard at event ${event.seq}`}
         onClick={() => look(event.seq)}
       />
     </div>
   );
 }
 
-/** What says nothing itself is at least about something. */
+/** The title of the task that an event is about, for events without text. */
 const titleOf = (event: LogEvent) =>
   tasksOf(event)
     .map((id) => tables.tasks.row(id)?.title)
@@ -152,7 +149,7 @@ function Detail({ event, onClose }: { event: LogEvent; onClose: () => void }) {
         ))}
       </dl>
       <Button icon="clock" onClick={() => look(event.seq)}>
-        Show everything at this moment
+        Show the dashboard at this moment
       </Button>
     </aside>
   );

@@ -1,11 +1,11 @@
-/** The events as a picture: a lane for each task or session, time from left to right. */
+/** The events as swim lanes: one per task or session, with time from left to right. */
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { SessionRow } from "../../api/rows";
 import { now, pastAt } from "../../lib/clock";
 import { useKeys } from "../../lib/keys";
 import { go, openTask, pathTo } from "../../lib/router";
-import { clock, count, moment, span } from "../../lib/words";
+import { clock, count, moment, plural, span } from "../../lib/words";
 import { store, tables } from "../../live";
 import { Button, EmptyState } from "../../ui/parts";
 import { visible } from "../../ui/virtual";
@@ -17,8 +17,8 @@ import { look } from "./scrub";
 const LANE = 24;
 const CHECK = 12; // the height of one row of check runs
 const LEFT = 84;
-const DAY = 86_400_000; // as much as is shown without being asked for
-const MOST = 6000; // events in one picture
+const DAY = 86_400_000; // shown at most until the reader zooms out
+const MOST = 6000; // events drawn at most
 const SHAPES: Record<Mark["shape"], string> = {
   landed: "M-5 0L-1.5 4L5.5 -4.5",
   alert: "M0 -6L6 5H-6Z",
@@ -31,7 +31,7 @@ const SHAPES: Record<Mark["shape"], string> = {
 export function makePictureRange(filter: Filter, anchor: number | null): Range {
   const { task, convoy } = filter;
   const drawn = new Set<string>(DRAWN);
-  // Which convoy an event belongs to only the server knows.
+  // Only the server knows which convoy an event belongs to.
   return new Range(
     { type: DRAWN.join(","), task, convoy, actor: "", text: "" },
     anchor,
@@ -43,7 +43,7 @@ export function makePictureRange(filter: Filter, anchor: number | null): Range {
 
 export function Picture({ range, filter }: { range: Range; filter: Filter }) {
   const [by, setBy] = useState<By>("task");
-  const [length, setLength] = useState(0); // 0: as fits
+  const [length, setLength] = useState(0); // 0: fit to the events
   const [shift, setShift] = useState(0); // back from the end
   const [told, setTold] = useState("");
   const box = useRef<HTMLDivElement>(null);
@@ -54,13 +54,13 @@ export function Picture({ range, filter }: { range: Range; filter: Filter }) {
   const fit = useRef({ range, first: 0 });
   if (fit.current.range !== range || range.low.value === 1 || !fit.current.first)
     fit.current = { range, first: events[0]?.at ?? 0 };
-  // As far back as what was loaded first: to show more is to load more.
+  // As far back as the first load; showing more means loading more.
   const fitting = (latest - (fit.current.first || latest)) * 1.02;
   const shownFor = length || Math.min(Math.max(fitting, SPANS[0]!), DAY);
   const to = latest - shift + shownFor * 0.02;
   const from = latest - shift - shownFor;
   useEffect(() => {
-    // What is left of the picture's left edge need not be known.
+    // Nothing left of the picture's left edge is needed.
     if (
       !range.whole &&
       !range.loading.value &&
@@ -70,7 +70,7 @@ export function Picture({ range, filter }: { range: Range; filter: Filter }) {
   }, [range, range.loading.value, events, from]);
 
   const rows = tables.sessions.rows.value;
-  // Laid out anew only when something drawn differs, or the picture has moved on by a little.
+  // Lay out again only when something drawn differs or the picture has moved a little.
   const known = rows.map((row) => row.id + row.verdict).join();
   const edge = Math.floor(from / (shownFor / 50)) * (shownFor / 50);
   const lanes = useMemo(() => {
@@ -112,7 +112,7 @@ export function Picture({ range, filter }: { range: Range; filter: Filter }) {
   return (
     <section class="picture" aria-label="Lanes">
       <div class="bar">
-        <fieldset class="segments" aria-label="A lane for each">
+        <fieldset class="segments" aria-label="Lanes by">
           {(["task", "session"] as const).map((name) => (
             <button type="button" key={name} aria-pressed={by === name} onClick={() => setBy(name)}>
               {name === "task" ? "Tasks" : "Sessions"}
@@ -141,19 +141,19 @@ export function Picture({ range, filter }: { range: Range; filter: Filter }) {
             (range.loading.value
               ? "Loading …"
               : range.low.value > 1 && events.length >= MOST
-                ? `only the last ${count(MOST)} events are drawn: zoom in, or look at an earlier moment`
+                ? `Only the last ${count(MOST)} events are shown. Zoom in, or go to an earlier moment.`
                 : "")}
         </span>
       </div>
       <section ref={box} class="drawing" tabIndex={0} aria-label="Swim lanes" onWheel={wheel}>
-        {!placed.length && <EmptyState title={range.loading.value ? "Loading …" : "Nothing ran in this time."} />}
+        {!placed.length && <EmptyState title={range.loading.value ? "Loading …" : "Nothing ran in this period."} />}
         {placed.length > 0 && (
           <svg
             width={size.width}
             height={tall + LANE}
             onClick={pick}
             role="group"
-            aria-label={`${lanes.length} lanes, from ${moment(from)} to ${moment(to)}`}
+            aria-label={`${plural(lanes.length, "lane")}, from ${moment(from)} to ${moment(to)}`}
             onMouseLeave={() => setTold("")}
           >
             <Axis from={from} to={to} x={x} top={size.top} height={tall + LANE} width={size.width} />

@@ -1,4 +1,4 @@
-/** A slider over all events: the dashboard shows the moment that it stands at. */
+/** A slider over all events; the whole dashboard shows the selected moment. */
 
 import { count, moment } from "../../lib/words";
 import { store } from "../../live";
@@ -11,7 +11,7 @@ export function Scrubber() {
   const said = past && event?.seq === seq ? `${moment(event.at)} · ${event.type}` : "";
   return (
     <fieldset class={past ? "scrubber back" : "scrubber"} aria-label="Go back in time">
-      <Button kind="quiet" icon="back" label="One event back ([)" disabled={seq <= 1} onClick={() => step(-1)} />
+      <Button kind="quiet" icon="back" label="Previous event ([)" disabled={seq <= 1} onClick={() => step(-1)} />
       <input
         type="range"
         aria-label="Event"
@@ -22,7 +22,7 @@ export function Scrubber() {
         value={seq}
         onInput={(input) => look(Number(input.currentTarget.value))}
       />
-      <Button kind="quiet" icon="forward" label="One event on (])" disabled={!past} onClick={() => step(1)} />
+      <Button kind="quiet" icon="forward" label="Next event (])" disabled={!past} onClick={() => step(1)} />
       <span class="where small number">
         <strong>{past ? `Event ${count(seq)}` : "Now"}</strong>{" "}
         <span class="soft">

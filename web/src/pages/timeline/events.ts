@@ -1,5 +1,6 @@
-/** An event of the log, in words. */
+/** Describes log events in words. */
 
+import { plural } from "../../lib/words";
 import type { Tone } from "../../ui/parts";
 
 export type LogEvent = {
@@ -10,7 +11,7 @@ export type LogEvent = {
   data: Readonly<Record<string, unknown>>;
 };
 
-/** What can be asked for; what is empty does not matter. */
+/** Filter criteria; empty ones are ignored. */
 export type Filter = { type: string; task: string; convoy: string; actor: string; text: string };
 
 export const KINDS = [
@@ -88,7 +89,7 @@ const list = (event: LogEvent, name: string): string[] => {
 
 export type Subject = { kind: "task" | "session" | "other"; id: string };
 
-/** What it is about, the most exact thing first. */
+/** What an event is about, most specific first. */
 export function subjectsOf(event: LogEvent): Subject[] {
   const session = text(event, "session");
   const tasks = [text(event, "task"), ...list(event, "tasks"), ...list(event, "members")].filter(Boolean);
@@ -118,13 +119,13 @@ const SAID = [
   "how",
 ];
 const NUMBERS: readonly [string, (value: number) => string][] = [
-  ["turns", (value) => `${value} turns`],
+  ["turns", (value) => plural(value, "turn")],
   ["took_ms", (value) => `took ${value < 1000 ? `${value} ms` : `${Math.round(value / 1000)} s`}`],
   ["nano_usd", (value) => `$${(value / 1e9).toFixed(2)}`],
   ["priority", (value) => `priority ${value}`],
 ];
 
-/** The rest of it in a line. */
+/** Summarise the rest of an event in one line. */
 export function summaryOf(event: LogEvent): string {
   const said = SAID.map((name) => text(event, name)).filter(Boolean);
   const numbers = NUMBERS.flatMap(([name, tell]) =>
@@ -133,7 +134,7 @@ export function summaryOf(event: LogEvent): string {
   return [...new Set(said), ...numbers].join(" · ").replaceAll(/\s+/g, " ");
 }
 
-/** The tasks that it is about, also through a session. */
+/** The tasks that an event is about, directly or through a session. */
 export const tasksOf = (event: LogEvent): string[] => {
   const named = [
     text(event, "task"),

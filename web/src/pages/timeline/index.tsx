@@ -1,4 +1,4 @@
-/** What happened: as a list, as a picture, and as it was at any moment. */
+/** The history as a list and as swim lanes, with a slider to any moment. */
 
 import { computed } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
@@ -100,7 +100,7 @@ export default function Timeline(_: PageProps) {
   );
 }
 
-/** The part of the log that has the moment that is shown: made anew if it has not, or if the filter changes. */
+/** The range of the log around the moment shown; replaced when it does not contain it or the filter changes. */
 function useRange(make: (anchor: number | null) => Range, key: string, wanted: boolean): Range | null {
   const past = store.past.value;
   const held = useMemo(() => ({ range: null as Range | null, key: "" }), []);
@@ -123,7 +123,7 @@ function useRange(make: (anchor: number | null) => Range, key: string, wanted: b
   return range;
 }
 
-/** The kinds of events, and the exact types among those that are loaded. */
+/** The kinds of events, and the exact types among the loaded ones. */
 function useTypes(range: Range | null, chosen: string): (readonly [string, string])[] {
   const events: readonly LogEvent[] = range?.events.value ?? [];
   return useMemo(() => {
@@ -144,12 +144,12 @@ function useTypes(range: Range | null, chosen: string): (readonly [string, strin
 function useTimeKeys(): void {
   const group = "Timeline";
   useKeys([
-    { keys: "[", label: "One event back in time", group, run: () => step(-1) },
-    { keys: "]", label: "One event on in time", group, run: () => step(1) },
-    { keys: "Left", label: "One event back in time", group, run: () => step(-1), quiet: true },
-    { keys: "Right", label: "One event on in time", group, run: () => step(1), quiet: true },
-    { keys: "{", label: "A hundred events back", group, run: () => step(-100), quiet: true },
-    { keys: "}", label: "A hundred events on", group, run: () => step(100), quiet: true },
+    { keys: "[", label: "Previous event", group, run: () => step(-1) },
+    { keys: "]", label: "Next event", group, run: () => step(1) },
+    { keys: "Left", label: "Previous event", group, run: () => step(-1), quiet: true },
+    { keys: "Right", label: "Next event", group, run: () => step(1), quiet: true },
+    { keys: "{", label: "Back 100 events", group, run: () => step(-100), quiet: true },
+    { keys: "}", label: "Forward 100 events", group, run: () => step(100), quiet: true },
     { keys: ".", label: "Back to now", group, run: backToNow },
   ]);
 }

@@ -1,11 +1,11 @@
-/** The picture: which bars and marks lie on which lane, from events and from sessions that are known. */
+/** Computes the bars and marks of each lane from events and known sessions. */
 
 import type { SessionRow } from "../../api/rows";
 import type { Tone } from "../../ui/parts";
 import { verdictTone } from "../sessions/state";
 import { type LogEvent, taskOf } from "./events";
 
-/** Only these are drawn. */
+/** The event types that are drawn. */
 export const DRAWN = [
   "session.started",
   "session.ended",
@@ -49,8 +49,8 @@ const MARKS: Record<string, { shape: Mark["shape"]; tone: Tone; word: string }> 
   "task.landed": { shape: "landed", tone: "green", word: "landed" },
   "task.failed": { shape: "failed", tone: "red", word: "failed" },
   "alert.raised": { shape: "alert", tone: "red", word: "alert" },
-  "change.returned": { shape: "returned", tone: "amber", word: "sent back" },
-  "session.limited": { shape: "limited", tone: "amber", word: "met a limit" },
+  "change.returned": { shape: "returned", tone: "amber", word: "returned" },
+  "session.limited": { shape: "limited", tone: "amber", word: "rate limited" },
   "session.asked": { shape: "asked", tone: "violet", word: "asks" },
 };
 const RESULTS: Record<string, Tone> = { green: "green", red: "red", timed_out: "red", cancelled: "grey", lost: "grey" };
@@ -58,8 +58,8 @@ const RESULTS: Record<string, Tone> = { green: "green", red: "red", timed_out: "
 const said = (event: LogEvent, name: string): string => (typeof event.data[name] === "string" ? event.data[name] : "");
 
 /**
- * Lay it out. Sessions that began before the first event come from `rows`, the sessions of the board
- * that is shown; `from` is where the picture begins, for whatever began before that.
+ * Lay out the lanes. Sessions that started before the first event come from `rows`, the sessions of
+ * the board shown; `from` is the left edge, used for anything that started earlier.
  */
 export function lanesOf(events: readonly LogEvent[], rows: readonly SessionRow[], by: By, from: number): Lane[] {
   const lanes = new Map<string, Lane>();
@@ -71,7 +71,7 @@ export function lanesOf(events: readonly LogEvent[], rows: readonly SessionRow[]
   };
   const laneOf = (session: string, at: number) =>
     by === "task" ? lane(taskOf(session), "task", at) : lane(session, "session", at);
-  const last = new Map<string, string>(); // task: its newest session so far
+  const last = new Map<string, string>(); // task → its newest session so far
   const bars = sessionBars(events, rows, from);
   for (const bar of bars) laneOf(bar.session, bar.from).bars.push(bar);
   for (const bar of checkBars(events, from)) lane("Checks", "checks", -1).bars.push(bar);
@@ -162,7 +162,7 @@ function checkBars(events: readonly LogEvent[], from: number): Bar[] {
   return [...found.values()].filter((bar) => bar.to === null || bar.to >= from);
 }
 
-/** Bars that lie over each other go into rows of their own; returns the row of each, and how many there are. */
+/** Put overlapping bars into separate rows; return the row of each bar and the number of rows. */
 export function stacked(bars: readonly Bar[], end: number): { rows: Map<string, number>; height: number } {
   const free: number[] = [];
   const rows = new Map<string, number>();
@@ -179,7 +179,7 @@ const STEPS = [
   1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 21_600, 43_200, 86_400, 172_800, 604_800,
 ].map((seconds) => seconds * 1000);
 
-/** Round moments for the axis, at most so many. */
+/** Return at most `most` round times for the axis. */
 export function ticks(from: number, to: number, most: number): { at: number; step: number }[] {
   const step = STEPS.find((size) => (to - from) / size <= most) ?? 30 * 86_400_000;
   const zone = new Date(from).getTimezoneOffset() * 60_000; // so that days begin at midnight
@@ -188,12 +188,12 @@ export function ticks(from: number, to: number, most: number): { at: number; ste
   return found;
 }
 
-/** The lengths of time that the picture can show. */
+/** The periods that the picture can show. */
 export const SPANS = [1, 2, 5, 15, 30, 60, 180, 360, 720, 1440, 4320, 10_080, 43_200].map(
   (minutes) => minutes * 60_000,
 );
 
-/** The next length: shorter or longer. */
+/** Return the next shorter or longer period. */
 export function zoomed(span: number, by: 1 | -1): number {
   return by > 0
     ? (SPANS.find((size) => size > span) ?? SPANS.at(-1)!)

@@ -1,6 +1,6 @@
 /**
- * A part of the log that goes back from some event, loaded page by page as it is looked at, and
- * grown at its new end while it reaches up to now.
+ * A range of the log that goes back from an event: older pages load on demand, and new events are
+ * added while the range reaches up to now.
  */
 
 import { signal } from "@preact/signals";
@@ -13,14 +13,14 @@ export type Page = Pick<Answer<"/api/log">, "seq" | "begin" | "end"> & { events:
 export type Ask = (query: Record<string, string | number>) => Promise<Page>;
 
 const PAGE = 200;
-const AT_ONCE = 1000; // that a cut connection may have missed; more than that, and it begins anew
+const AT_ONCE = 1000; // events per request after a lost connection
 export const KEPT = 20_000;
-const REST_MS = 300; // between two questions what is new
+const REST_MS = 300; // between two requests for new events
 
 export class Range {
   /** Oldest first. */
   readonly events = signal<readonly LogEvent[]>([]);
-  /** All from this event on was looked at; 1: all there is. */
+  /** The range is complete from this event on; 1: from the beginning. */
   readonly low = signal(0);
   readonly high = signal(0);
   readonly loading = signal(false);
@@ -32,8 +32,8 @@ export class Range {
   private over = false;
 
   /**
-   * `anchor`: the newest event; null: now, and whatever comes. `fits` says which of the events that
-   * come are wanted; null: only the server knows.
+   * `anchor` is the newest event; null: now and all that follow. `fits` selects among new events;
+   * null: only the server can tell.
    */
   constructor(
     readonly filter: Filter,
@@ -47,7 +47,7 @@ export class Range {
     this.over = true;
   }
 
-  /** Nothing older is there, or as much is here as is kept. */
+  /** There is nothing older, or the range holds as much as it may. */
   get whole(): boolean {
     return this.low.value === 1 || this.events.value.length >= this.kept;
   }
@@ -56,7 +56,7 @@ export class Range {
     return this.low.value > 0 && seq >= this.low.value && seq <= this.high.value;
   }
 
-  /** Load older ones, until some that fit were found or all was looked at. */
+  /** Load older events until some match or the beginning is reached. */
   async more(size = PAGE): Promise<void> {
     if (this.loading.peek() || this.whole || this.over) return;
     this.loading.value = true;
@@ -80,7 +80,7 @@ export class Range {
     }
   }
 
-  /** An event has come. */
+  /** Take in a new event. */
   take(line: LogLine): void {
     if (this.anchor !== null) return;
     if (this.low.peek() === 0) {
@@ -113,7 +113,7 @@ export class Range {
     this.grow(come.filter((event) => this.fits?.(event) ?? true));
   }
 
-  /** Ask for what is newer than what is here. */
+  /** Fetch events newer than the range. */
   private async fetch(): Promise<void> {
     this.again = true;
     if (this.asking) return;

@@ -1,4 +1,4 @@
-/** Going back in time: the whole dashboard shows the board after an event. */
+/** Time travel: the whole dashboard shows the board as it was after an event. */
 
 import { computed, signal } from "@preact/signals";
 import { get } from "../../api/client";
@@ -7,17 +7,17 @@ import { lookAt, store } from "../../live";
 import { complain } from "../../ui/toast";
 import type { LogEvent } from "./events";
 
-/** Where somebody wants to be; the board follows as fast as it can. null: it is there. */
+/** The requested event, which the board catches up with; null: it has. */
 const wanted = signal<number | null>(null);
 let going = false;
 
-/** The event that is shown, or that will be in a moment. */
+/** The event that is shown or about to be. */
 export const shownSeq = computed(() => wanted.value ?? store.past.value ?? store.newest.value);
 export const inPast = computed(() => wanted.value !== null || store.past.value !== null);
-/** The event itself, as far as it is known. */
+/** The event itself, if it is loaded. */
 export const shownEvent = signal<LogEvent | null>(null);
 
-/** Look at the board after an event. While one is on its way only the last wish counts. */
+/** Show the board after an event. While one is loading, only the latest request counts. */
 export function look(seq: number): void {
   const to = Math.max(1, seq);
   if (to >= store.newest.peek()) {
@@ -42,7 +42,7 @@ async function follow(): Promise<void> {
     while (wanted.peek() !== null) {
       const seq = wanted.peek()!;
       const [page] = await Promise.all([get("/api/log", {}, { after: seq - 1, limit: 1 }), lookAt(seq)]);
-      if (wanted.peek() === null) void lookAt(null); // somebody has gone back to now meanwhile
+      if (wanted.peek() === null) void lookAt(null); // the reader went back to now in the meantime
       const event = (page.events as LogEvent[])[0];
       if (event) [pastAt.value, shownEvent.value] = [event.at, event];
       if (wanted.peek() === seq) wanted.value = null;
