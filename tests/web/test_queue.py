@@ -42,36 +42,36 @@ def test_work_is_followed_from_being_handed_in_to_the_verdict(
     watch = Watch(queue, project)
     expect(queue.get_by_text("Nothing is waiting.")).to_be_visible()
     for number in (1, 2, 3):
-        watch.until(f"[data-queued='FAR-{number}']")
+        watch.until(f"[data-queued='PRO-{number}']")
         project.script(WORK, title=f"Change {number}")
         watch.seen("change.queued")
     run = queue.locator("[data-check]").first
-    expect(run.get_by_role("list", name="Predicted state")).to_contain_text("FAR-1")
-    expect(queue.locator("[data-queued='FAR-1']")).to_contain_text("Change 1")
+    expect(run.get_by_role("list", name="Predicted state")).to_contain_text("PRO-1")
+    expect(queue.locator("[data-queued='PRO-1']")).to_contain_text("Change 1")
     _priorities(project, queue)
     _log_of_the_run(queue)
     _pause(project, queue)
 
-    queue.get_by_role("button", name="Remove FAR-3 from the queue").click()
-    expect(queue.locator("[data-queued='FAR-3']")).to_have_count(0)
-    assert project.task("FAR-3")["state"] != "review"
+    queue.get_by_role("button", name="Remove PRO-3 from the queue").click()
+    expect(queue.locator("[data-queued='PRO-3']")).to_have_count(0)
+    assert project.task("PRO-3")["state"] != "review"
 
     watch.until("[role=table][aria-label=Verdicts] .tone-green")
     (Path(project.path).parent / "gate").touch()
     watch.seen("check.ended")
     expect(queue.get_by_text("Nothing is waiting.")).to_be_visible()
-    expect(queue.get_by_role("table", name="Verdicts")).to_contain_text("FAR-1")
+    expect(queue.get_by_role("table", name="Verdicts")).to_contain_text("PRO-1")
     watch.check()
 
 
 def _priorities(project: BrowsedRepo, queue: Page) -> None:
-    queue.get_by_role("button", name="Move FAR-2 to the front").click()
-    assert last(project, "task.edited", task="FAR-2")["priority"] == 100
-    expect(queue.locator("[data-queued='FAR-2']")).to_contain_text("priority 100")
-    expect(queue.get_by_role("button", name="Move FAR-2 to the front")).to_be_disabled()
-    queue.get_by_role("button", name="Reset the priority of FAR-2").click()
-    last(project, "task.edited", task="FAR-2", priority=0)
-    expect(queue.locator("[data-queued='FAR-2']")).not_to_contain_text("priority")
+    queue.get_by_role("button", name="Move PRO-2 to the front").click()
+    assert last(project, "task.edited", task="PRO-2")["priority"] == 100
+    expect(queue.locator("[data-queued='PRO-2']")).to_contain_text("priority 100")
+    expect(queue.get_by_role("button", name="Move PRO-2 to the front")).to_be_disabled()
+    queue.get_by_role("button", name="Reset the priority of PRO-2").click()
+    last(project, "task.edited", task="PRO-2", priority=0)
+    expect(queue.locator("[data-queued='PRO-2']")).not_to_contain_text("priority")
 
 
 def _log_of_the_run(queue: Page) -> None:
