@@ -200,7 +200,7 @@ def test_commands_are_found_in_the_docs() -> None:
 def test_commands_that_are_shown_exist_with_their_options(name: str, words: list[str]) -> None:
     while words[:1] and words[0] in ("--repo", "--as"):
         words = words[2:]
-    if words in (["help"], ["--version"]) or words[-1:] == ["--help"]:
+    if words[:1] == ["help"] or words == ["--version"] or words[-1:] == ["--help"]:
         return
     entry = ENTRIES.get(" ".join(words[:2])) or ENTRIES.get(words[0])
     assert entry, f"{name}: there is no command {words}"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from corral.interfaces.cli.catalogue import ENTRIES
+from corral.interfaces.cli.catalogue import ENTRIES, FIRST
 from tests.e2e.corral_command import CORRAL, Board, make_repository
 from tests.e2e.terminal import Terminal
 from tests.patience import PATIENCE_S
@@ -175,12 +175,17 @@ def test_help_of_every_command_says_what_it_takes(lived_in: Board, name: str) ->
     assert shown.err == ""
 
 
-def test_the_overview_names_every_command(lived_in: Board) -> None:
+def test_help_names_the_first_commands_and_help_all_names_every_one(lived_in: Board) -> None:
     overviews = {lived_in.corral(*words).out for words in ((), ("help",), ("--help",))}
     assert len(overviews) == 1
     overview = overviews.pop()
+    assert [name for name in ENTRIES if f"  {name} " in overview] == sorted(
+        FIRST, key=list(ENTRIES).index
+    )
+    assert "corral help all" in overview
+    every = lived_in.corral("help", "all").out
     for name in ENTRIES:
-        assert f"  {name} " in overview
+        assert f"  {name} " in every
     assert lived_in.corral("--version").out.startswith("corral ")
 
 

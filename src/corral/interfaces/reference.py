@@ -80,7 +80,7 @@ def codes() -> dict[str, tuple[int, str]]:
 def _commands() -> Iterator[str]:
     yield "Every command takes these options, before or after its name:"
     yield from ["", *_table(("option", "meaning"), map(_option, COMMON))]
-    yield from ["", "`--help` shows a command's options; `corral help` lists the commands."]
+    yield from ["", "`--help` shows a command's options; `corral help all` lists the commands."]
     group = ""
     for entry in ENTRIES.values():
         if entry.group != group:

@@ -1,7 +1,7 @@
-"""Every command of the command line: where its code is and what it takes.
+"""Every command of the command line: where its code is and which options it takes.
 
-Commands that change the state take their fields from the Struct in `core/board/commands.py`; the
-rest name their options here. Help, completion and the reference page are made from this table.
+Commands that change the state take their options from the Struct in `core/board/commands.py`; the
+others name theirs here. Help, completion and the reference page are made from this table.
 """
 
 from collections.abc import Sequence
@@ -41,52 +41,54 @@ _MOVES = (
 )
 _BOARD = "board:operate"
 _PLAN = (
-    Option("file", "the plan: TOML, a Markdown check list, or JSON; - is standard input"),
-    Option("--format", "what the file is, if its name does not say it", choices=_FORMATS),
+    Option("file", "the plan: TOML, a Markdown checklist or JSON; - for standard input"),
+    Option("--format", "the format of the file, if its name does not show it", choices=_FORMATS),
 )
 
 _PLANNER = (
-    Option("--engine", "the engine profile that makes the plan"),
-    Option("--replan", "ask it again after a task has failed for good", choices=("on_failure",)),
+    Option("--engine", "the engine profile that writes the plan"),
+    Option(
+        "--replan", "ask for a new plan after a task has failed for good", choices=("on_failure",)
+    ),
 )
 
 _GROUPS: dict[str, tuple[CommandEntry, ...]] = {
     "Start": (
         CommandEntry(
             "init",
-            "set Corral up in this repository: write .corral/config.toml",
+            "set up Corral in this repository: write .corral/config.toml",
             "setup:init",
             (
-                Option("--print", "show the file instead of writing it", "flag"),
-                Option("--templates", "write role files to start from, in .corral/roles", "flag"),
+                Option("--print", "print the file instead of writing it", "flag"),
+                Option("--templates", "write templates of role files to .corral/roles", "flag"),
             ),
         ),
         CommandEntry(
-            "doctor", "check that everything Corral needs is there and sound", "setup:doctor"
+            "doctor", "check that everything Corral needs is present and working", "setup:doctor"
         ),
         CommandEntry(
             "demo",
-            "watch 12 agents mend a sample project while everything goes wrong",
+            "watch 12 agents fix a sample project while everything goes wrong",
             "demo.command:demo",
             (
-                Option("--engine", "the type of a real engine, in place of scripted agents"),
-                Option("--keep", "keep the repository, and say where it is", "flag"),
-                Option("--with-ui", "serve the dashboard beside it, and print its link", "flag"),
+                Option("--engine", "use a real engine of this type instead of scripted agents"),
+                Option("--keep", "keep the repository and print its path", "flag"),
+                Option("--with-ui", "serve the dashboard meanwhile and print its link", "flag"),
             ),
         ),
     ),
     "Server": (
         CommandEntry(
             "up",
-            "run the server, the witness, the refinery and the deacon together",
+            "run the server, the witness, the refinery and the deacon",
             "up:up",
             (
-                Option("-d", "in the background: answer once the server does", "flag"),
-                Option("--systemd", "print a unit for systemd instead", "flag"),
+                Option("-d", "run in the background; return when the server answers", "flag"),
+                Option("--systemd", "print a systemd unit instead", "flag"),
                 Option("--port", "the port (default: 5173, or another if taken)", "number", 0),
             ),
         ),
-        CommandEntry("down", "stop what corral up runs", "up:down"),
+        CommandEntry("down", "stop everything that corral up runs", "up:down"),
         CommandEntry(
             "serve",
             "run the server alone",
@@ -94,33 +96,35 @@ _GROUPS: dict[str, tuple[CommandEntry, ...]] = {
             (Option("--port", "the port (default: 5173, or another if taken)", "number", 0),),
         ),
         CommandEntry(
-            "mcp", "the tools for agents over a pipe, for engines that want that", "mcp:bridge"
+            "mcp", "offer the agents' tools (MCP) over standard input and output", "mcp:bridge"
         ),
-        CommandEntry("link", "a link that opens the browser, once", "serve:link"),
+        CommandEntry("link", "print a one-time link to the dashboard", "serve:link"),
     ),
-    "See": (
+    "Looking": (
         CommandEntry(
             "status",
-            "what is queued, being done, blocked, in review, landed",
+            "show which tasks are ready, in progress, blocked, in review and landed",
             "status:status",
-            (Option("--watch", "stay, and show each change as it happens", "flag"),),
+            (Option("--watch", "keep running and show each change as it happens", "flag"),),
         ),
-        CommandEntry("cost", "what was spent: tokens and money, on what", "cost:cost"),
+        CommandEntry(
+            "cost", "show what was spent: tokens and money, by task and model", "cost:cost"
+        ),
         CommandEntry(
             "why",
-            "why something is as it is",
+            "explain why a task, session or other thing is in its current state",
             "look:why",
             (Option("thing", "a task, session, convoy, check run, lease, message or alert"),),
         ),
         CommandEntry(
             "log",
-            "the events, oldest first",
+            "list the events, oldest first",
             "history:log",
             (
-                Option("--follow", "stay, and show new events as they come", "flag"),
+                Option("--follow", "keep running and show new events as they come", "flag"),
                 Option("--after", "only events after this number", "number", 0),
                 Option("--task", "only events about this task"),
-                Option("--last", "only this many of the newest", "number"),
+                Option("--last", "only the newest N", "number"),
             ),
         ),
     ),
@@ -128,15 +132,18 @@ _GROUPS: dict[str, tuple[CommandEntry, ...]] = {
         CommandEntry("convoy create", "", _BOARD),
         CommandEntry("pause", "", _BOARD),
         CommandEntry("resume", "", _BOARD),
-        CommandEntry("convoy list", "the convoys", "look:convoy_list"),
+        CommandEntry("convoy list", "list the convoys", "look:convoy_list"),
         CommandEntry(
-            "convoy show", "one convoy", "look:convoy_show", (Option("convoy", "the convoy's id"),)
+            "convoy show",
+            "show one convoy",
+            "look:convoy_show",
+            (Option("convoy", "the convoy's id"),),
         ),
         CommandEntry("task add", "", _BOARD),
         CommandEntry("task edit", "", _BOARD),
         CommandEntry(
             "task list",
-            "the tasks",
+            "list the tasks",
             "look:task_list",
             (
                 Option("--state", "only tasks in this column", choices=_STATES),
@@ -146,31 +153,34 @@ _GROUPS: dict[str, tuple[CommandEntry, ...]] = {
         ),
         CommandEntry(
             "task show",
-            "one task, with its brief and comments",
+            "show one task, with its brief and comments",
             "look:task_show",
-            (Option("task", "the task"),),
+            (Option("task", "the task, like AF-1"),),
         ),
         CommandEntry(
-            "task claim", "", _BOARD, (Option("--next", "the next task that is ready", "flag"),)
+            "task claim",
+            "",
+            _BOARD,
+            (Option("--next", "claim the next task that is ready", "flag"),),
         ),
         *(CommandEntry(f"task {move}", "", _BOARD) for move in _MOVES),
     ),
     "Plans": (
         CommandEntry(
             "plan check",
-            "what a plan comes to (waves, critical path, overlaps), or all that is wrong with it",
+            "check a plan: show its waves, critical path and overlaps, or every error in it",
             "plans:check",
             _PLAN,
         ),
         CommandEntry(
             "plan show",
-            "the tasks of a plan, by waves",
+            "show the tasks of a plan, wave by wave",
             "plans:show",
-            (*_PLAN, Option("--graph", "draw who waits for whom", "flag")),
+            (*_PLAN, Option("--graph", "draw the graph of dependencies", "flag")),
         ),
         CommandEntry(
             "plan apply",
-            "make a plan's convoy and tasks, or bring them up to date: all of it or nothing",
+            "create or update the convoy and tasks of a plan, all or nothing",
             "plans:apply",
             _PLAN,
         ),
@@ -178,102 +188,107 @@ _GROUPS: dict[str, tuple[CommandEntry, ...]] = {
     "Sessions": (
         CommandEntry(
             "witness run",
-            "give tasks to sessions, start, watch, stop and judge them",
+            "start a session for each ready task, watch it, and judge its result",
             "sessions:witness",
-            (Option("--once", "end when nothing runs and nothing can start", "flag"),),
+            (Option("--once", "exit when nothing runs and nothing can start", "flag"),),
         ),
-        CommandEntry("session list", "the sessions, and what each is doing", "sessions:listed"),
+        CommandEntry("session list", "list the sessions and what each is doing", "sessions:listed"),
         CommandEntry(
             "session show",
-            "one session, and what it came to",
+            "show one session and its outcome",
             "sessions:show",
             (Option("session", "the session, like AF-1.1"),),
         ),
         CommandEntry(
             "session tail",
-            "the last lines of a session's output",
+            "show the last lines of a session's output",
             "sessions:tail",
             (
-                Option("session", "the session"),
-                Option("--lines", "how many", "number", 20),
-                Option("--raw", "as the engine wrote it, not in words", "flag"),
+                Option("session", "the session, like AF-1.1"),
+                Option("--lines", "the number of lines", "number", 20),
+                Option("--raw", "show the engine's raw output", "flag"),
             ),
         ),
         CommandEntry(
             "session send",
-            "say something to a session that runs: what to do next, or its answer",
+            "send text to a running session: an instruction or an answer",
             "send:send",
             (
-                Option("session", "the session"),
-                Option("text", "what to say; - reads it from standard input"),
-                Option("--answers", "the question that it answers, if several are open"),
-                Option("--wait", "how many seconds to wait for proof that it arrived", "number", 5),
+                Option("session", "the session, like AF-1.1"),
+                Option("text", "the text; - for standard input"),
+                Option("--answers", "the question that this answers, if several are open"),
+                Option("--wait", "wait at most N seconds for proof of delivery", "number", 5),
             ),
         ),
         CommandEntry(
             "session stop",
-            "end a session and all that it started",
+            "stop a session and every process it started",
             "sessions:stop",
             (
-                Option("session", "the session"),
-                Option("--reason", "why, in one line", default="stopped by hand"),
+                Option("session", "the session, like AF-1.1"),
+                Option("--reason", "the reason, in one line", default="stopped by hand"),
             ),
         ),
         CommandEntry("session report", "", _BOARD),
         CommandEntry(
             "session attach",
-            "see what a session prints, live, until it ends; or sit down at its terminal",
+            "follow a session's output until it ends, or take over its terminal",
             "attach:attach",
             (
-                Option("session", "the session"),
-                Option("--lines", "how many of the lines so far", "number", 20),
+                Option("session", "the session, like AF-1.1"),
+                Option("--lines", "start with the last N lines", "number", 20),
             ),
         ),
     ),
     "The mayor": (
         CommandEntry(
             "mayor start",
-            "have an engine look at the code and make a plan; again: go on where it was",
+            "have an engine read the code and write a plan, or continue that conversation",
             "mayor:start",
             (
-                Option("--task", "the goal; - reads it; left out: go on with what there is"),
+                Option(
+                    "--task",
+                    "the goal (- for standard input); without it, the conversation continues",
+                ),
                 *_PLANNER,
                 Option("--yes", "put the plan on the board without asking", "flag"),
-                Option("--headless", "the same: nobody is there to be asked", "flag"),
+                Option("--headless", "the same as --yes, for scripts", "flag"),
             ),
         ),
         CommandEntry(
             "mayor ask",
-            "ask the mayor something; its answer may change what has not started",
+            "ask the mayor a question; the answer may change tasks that have not started",
             "mayor:ask",
             (
-                Option("text", "the question, or what is to change; - reads it"),
+                Option("text", "the question or the change; - for standard input"),
                 Option("--yes", "put the changed plan on the board without asking", "flag"),
             ),
         ),
-        CommandEntry("mayor status", "the conversation: its state, plan and cost", "mayor:status"),
+        CommandEntry(
+            "mayor status", "show the conversation: its state, plan and cost", "mayor:status"
+        ),
         CommandEntry(
             "mayor tail",
-            "what was said",
+            "show what was said",
             "mayor:tail",
-            (Option("--turns", "how many questions and answers", "number", 3),),
+            (Option("--turns", "the last N questions and answers", "number", 3),),
         ),
         CommandEntry("mayor approve", "put the proposed plan on the board", "mayor:approve"),
         CommandEntry(
             "mayor reject",
-            "do not take the proposed plan",
+            "reject the proposed plan",
             "mayor:reject",
-            (Option("--reason", "why, in one line", default=""),),
+            (Option("--reason", "the reason, in one line", default=""),),
         ),
         CommandEntry(
             "mayor stop",
-            "end the conversation and its engine",
+            "end the conversation and stop its engine",
             "mayor:stop",
-            (Option("--reason", "why, in one line", default="stopped by hand"),),
+            (Option("--reason", "the reason, in one line", default="stopped by hand"),),
         ),
         CommandEntry(
             "mayor replan",
-            "ask about tasks of a convoy that have failed for good, each once",
+            "ask the mayor once about each task of a convoy that has failed for good",
             "mayor:replan",
             (
                 Option("convoy", "the convoy"),
@@ -283,49 +298,55 @@ _GROUPS: dict[str, tuple[CommandEntry, ...]] = {
     ),
     "Engines": (
         CommandEntry(
-            "engine list", "the coding agents, and which of them are here", "engines:listed"
+            "engine list",
+            "list the coding agents and which of them are installed",
+            "engines:listed",
         ),
         CommandEntry(
             "engine check",
-            "start the engines of the profiles, and ask each a short question",
+            "start the engine of each profile and ask it a short question",
             "engines:check",
             (
-                Option("profile", "only this one", optional=True),
-                Option("--quick", "start them only; ask no model", "flag"),
+                Option("profile", "only this profile", optional=True),
+                Option("--quick", "only start the engines; ask no model", "flag"),
             ),
         ),
     ),
-    "Whole runs": (
+    "Runs": (
         CommandEntry(
             "run",
-            "run a plan, or make one for a goal, until all has landed, failed or needs a person",
+            "carry out a goal or a plan until everything has landed, failed or needs a person",
             "run:run",
             (
-                Option("plan", "a plan's file (- reads it), a convoy, or a goal in words"),
-                Option("--yes", "do not ask", "flag"),
-                Option("--headless", "no screen and no questions: a line for each step", "flag"),
-                Option("--summary", "write the report to this file, as JSON"),
-                Option("--junit", "write it to this file, as JUnit XML"),
+                Option("plan", "a goal in words, a plan's file (- for standard input) or a convoy"),
+                Option("--yes", "start without asking", "flag"),
+                Option("--headless", "print one line for each step, and ask nothing", "flag"),
+                Option("--summary", "write the report to this file as JSON"),
+                Option("--junit", "write the report to this file as JUnit XML"),
                 *_PLANNER,
-                Option("--format", "what the file is", choices=("toml", "markdown", "json")),
+                Option("--format", "the format of the plan's file", choices=_FORMATS),
             ),
         ),
     ),
     "Landing": (
         CommandEntry(
             "refinery run",
-            "check work that was handed in, and land it on the trunk of its convoy",
+            "check submitted work and land it on the trunk of its convoy",
             "queue:refinery",
-            (Option("--once", "end when nothing waits that could land", "flag"),),
+            (Option("--once", "exit when nothing more can land", "flag"),),
         ),
-        CommandEntry("queue list", "what waits to land, and what is being checked", "queue:listed"),
+        CommandEntry(
+            "queue list",
+            "list the changes that wait to land and the checks that run",
+            "queue:listed",
+        ),
         CommandEntry(
             "queue show",
-            "one task on its way, or one check run with its output",
+            "show one change in the queue, or one check run and its output",
             "queue:show",
             (
-                Option("what", "the task, or the check run, like R42"),
-                Option("--lines", "how much of the output", "number", 40),
+                Option("what", "the task, like AF-1, or the check run, like R42"),
+                Option("--lines", "the last N lines of the output", "number", 40),
             ),
         ),
         CommandEntry("queue eject", "", _BOARD),
@@ -335,34 +356,36 @@ _GROUPS: dict[str, tuple[CommandEntry, ...]] = {
     "Tidying and rescue": (
         CommandEntry(
             "deacon run",
-            "take back what ran out, end and tidy up what belongs to nobody any more",
+            "end lapsed claims and leases, and clean up what sessions have left behind",
             "deacon:run",
-            (Option("--once", "go over everything once, and say what was found", "flag"),),
+            (Option("--once", "do every job once and report the findings", "flag"),),
         ),
-        CommandEntry("deacon status", "when each of the deacon's chores last ran", "deacon:status"),
+        CommandEntry(
+            "deacon status", "show when each of the deacon's jobs last ran", "deacon:status"
+        ),
         CommandEntry(
             "rescue list",
-            "the work that was kept before trees were cleaned or removed",
+            "list the work that was saved before worktrees were cleaned or removed",
             "rescue:listed",
             (
-                Option("--session", "only that of this session or task"),
-                Option("--last", "only this many of the newest", "number", 50),
+                Option("--session", "only the work of this session or task"),
+                Option("--last", "only the newest N", "number", 50),
             ),
         ),
         CommandEntry(
             "rescue show",
-            "what kept work holds: commits, staged, changed and untracked files",
+            "show what was saved: commits, staged, changed and untracked files",
             "rescue:show",
-            (Option("kept", "like AF-1.1/1; a session or task means the newest of it"),),
+            (Option("kept", "the saved work, like AF-1.1/1; for a session or task, its newest"),),
         ),
         CommandEntry(
             "rescue restore",
-            "bring kept work back into a new folder, exactly as it was",
+            "restore saved work to a new folder, exactly as it was",
             "rescue:restore",
             (
-                Option("kept", "like AF-1.1/1; a session or task means the newest of it"),
-                Option("--to", "the folder; it must not exist, or be empty"),
-                Option("--branch", "a new branch to put HEAD on", default=""),
+                Option("kept", "the saved work, like AF-1.1/1; for a session or task, its newest"),
+                Option("--to", "the folder; it must be empty or not exist"),
+                Option("--branch", "a new branch for HEAD", default=""),
             ),
         ),
     ),
@@ -370,43 +393,51 @@ _GROUPS: dict[str, tuple[CommandEntry, ...]] = {
         CommandEntry("lease acquire", "", _BOARD),
         CommandEntry("lease renew", "", _BOARD),
         CommandEntry("lease release", "", _BOARD),
-        CommandEntry("lease list", "who holds what, and until when", "look:lease_list"),
+        CommandEntry(
+            "lease list", "list the leases, their holders and when they expire", "look:lease_list"
+        ),
         CommandEntry("alert raise", "", _BOARD),
         CommandEntry("alert acknowledge", "", _BOARD),
         CommandEntry("alert clear", "", _BOARD),
-        CommandEntry("alert list", "what needs a person's eye", "look:alert_list"),
+        CommandEntry("alert list", "list what needs a person's attention", "look:alert_list"),
     ),
     "Messages": (
         CommandEntry("message send", "", _BOARD),
         CommandEntry("message read", "", _BOARD),
         CommandEntry("message ack", "", _BOARD),
-        CommandEntry("message list", "the messages that are not over", "look:message_list"),
+        CommandEntry("message list", "list the messages that are still open", "look:message_list"),
     ),
     "The log": (
         CommandEntry("log verify", "check every event against its hash", "history:verify"),
         CommandEntry(
             "log push",
-            "send the log to a remote, without overwriting anything",
+            "push the log to a remote, without overwriting anything",
             "mirror:push",
-            (Option("remote", "like origin"),),
+            (Option("remote", "the remote, like origin"),),
         ),
         CommandEntry(
             "log fetch",
-            "take in the log of a remote, without overwriting anything",
+            "fetch the log from a remote, without overwriting anything",
             "mirror:fetch",
-            (Option("remote", "like origin"),),
+            (Option("remote", "the remote, like origin"),),
         ),
         CommandEntry(
             "rebuild",
-            "derive everything again from the log",
+            "rebuild everything that is derived from the log",
             "mirror:rebuild",
-            (Option("--from-mirror", "take in, or restore from, refs/corral/log", "flag"),),
+            (
+                Option(
+                    "--from-mirror",
+                    "import the log from refs/corral/log, or restore it from there",
+                    "flag",
+                ),
+            ),
         ),
     ),
     "Shell": (
         CommandEntry(
             "completion",
-            "print the completion script of a shell",
+            "print the completion script for a shell",
             "completion:script",
             (Option("shell", "your shell", choices=("bash", "zsh", "fish")),),
         ),
@@ -419,10 +450,13 @@ ENTRIES: dict[str, CommandEntry] = {
     for entry in entries
 }
 
+# What a newcomer needs first, in this order; `corral help all` lists the others.
+FIRST = ("demo", "init", "doctor", "run", "up", "link", "status", "why", "log", "task retry")
+
 COMMON = (
-    Option("--json", "answer in JSON, for programs", "flag"),
-    Option("--repo", "the repository, if it is not the current folder"),
-    Option("--as", "who is asking: a person, an agent, a session"),
+    Option("--json", "print JSON, for programs", "flag"),
+    Option("--repo", "the repository, if not the one of the current folder"),
+    Option("--as", "your name: a person, an agent or a session"),
 )
 
 

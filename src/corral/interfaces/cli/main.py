@@ -1,4 +1,4 @@
-"""Find the command, run it, turn what went wrong into one sentence and an exit code.
+"""Find the command, run it, and turn any failure into one sentence and an exit code.
 
 Exit codes: 0 done, 1 failed, 2 bad input, 3 refused by a rule, 4 not found, 130 interrupted.
 """
@@ -14,8 +14,8 @@ from corral.interfaces.cli import output
 from corral.interfaces.cli.catalogue import ENTRIES, CommandEntry
 from corral.interfaces.cli.context import Context
 
-# The last command's things, until the process ends: the system takes them apart faster than we do,
-# and SQLite needs no farewell (its files are as sound after a kill).
+# What the last command opened, until the process ends: the system frees it faster than we would,
+# and SQLite need not be closed (its files survive a kill).
 _kept: list[Context] = []
 
 
@@ -27,11 +27,11 @@ def main() -> None:
         sys.stdout.flush()
     except OSError as error:
         code = _unanswered(error)
-    os._exit(code)  # all is written; taking ten thousand tasks apart would be for nothing
+    os._exit(code)  # everything is written; freeing ten thousand tasks would be wasted time
 
 
 def run(words: list[str], *, leaving: bool = False) -> int:
-    """Carry out one command and return its exit code; who is `leaving` needs no tidying up."""
+    """Carry out one command and return its exit code; before `leaving`, nothing is closed."""
     try:
         return _answered(words)
     finally:
@@ -51,7 +51,7 @@ def _answered(words: list[str]) -> int:
         if error.filename is not None:
             said = f"{shown(str(error.filename))}: {error.strerror}"
             return _reported(Failed(said, "corral doctor"), as_json=as_json)
-        return _unanswered(error)  # what names no file is the answer's way
+        return _unanswered(error)  # an error without a file is about standard output
     except Exception as error:
         if os.environ.get("CORRAL_DEBUG"):
             raise
@@ -64,7 +64,7 @@ def _answered(words: list[str]) -> int:
 
 
 def _reported(error: CorralError, *, as_json: bool) -> int:
-    with suppress(OSError):  # nobody can be told; the exit code still says it
+    with suppress(OSError):  # nobody can read it; the exit code still tells
         output.report(error, as_json=as_json)
         sys.stdout.flush()
         sys.stderr.flush()
@@ -72,11 +72,14 @@ def _reported(error: CorralError, *, as_json: bool) -> int:
 
 
 def _unanswered(error: OSError) -> int:
-    """The answer cannot be written: a failure, unless its reader has gone (`corral log | head`)."""
+    """Return the exit code of an answer that cannot be written.
+
+    That is a failure, unless its reader has gone (`corral log | head`).
+    """
     _quiet_stdout()
     if isinstance(error, BrokenPipeError):
         return 0
-    done = "it was done, but " if _kept and _kept[0].wrote else ""
+    done = "the command was carried out, but " if _kept and _kept[0].wrote else ""
     with suppress(OSError):
         output.warn(f"{done}the answer could not be written: {error.strerror or error}")
         sys.stderr.flush()
@@ -84,7 +87,7 @@ def _unanswered(error: OSError) -> int:
 
 
 def _open_streams() -> None:
-    """Make sure that there is something to write to, and that no character is fatal there."""
+    """Make sure that both streams can be written to, whatever the character."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - for the whole process
@@ -137,7 +140,7 @@ def _carry_out(entry: CommandEntry, arguments: list[str]) -> int:
 
 
 def _leading(words: list[str]) -> tuple[list[str], list[str]]:
-    """Split off common options that stand before the command."""
+    """Split off the common options that come before the command."""
     at = 0
     while at < len(words) and words[at].startswith("--"):
         if words[at] == "--json" or words[at].startswith(("--repo=", "--as=")):
@@ -158,9 +161,10 @@ def _find(words: list[str]) -> tuple[CommandEntry, list[str]]:
     if group:
         tried = f" {printable(words[1])!r}" if len(words) > 1 else ""
         kinds = ", ".join(name.split()[1] for name in group)
-        raise BadInput(f"corral {words[0]}{tried}: say one of {kinds}", f"corral {group[0]} --help")
+        said = f"corral {words[0]}{tried}: the command must be one of {kinds}"
+        raise BadInput(said, f"corral help {words[0]}")
     raise BadInput(
-        f"there is no command {printable(words[0])!r}{_nearest(words[0])}", "corral help"
+        f"there is no command {printable(words[0])!r}{_nearest(words[0])}", "corral help all"
     )
 
 
@@ -172,7 +176,7 @@ def _nearest(word: str) -> str:
 
 
 def _quiet_stdout() -> None:
-    """Nothing more can be said: let no complaint follow at exit."""
+    """Discard all further output, so that Python does not complain at exit."""
     devnull = os.open(os.devnull, os.O_WRONLY)
     os.dup2(devnull, 1)
     os.close(devnull)

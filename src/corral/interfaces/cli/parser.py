@@ -15,6 +15,7 @@ from corral.interfaces.cli.output import columns, cut, paint
 
 __all__ = ["Options", "help_of", "parse"]
 
+_VALUES = {"as": "NAME", "junit": "FILE", "repo": "FOLDER", "summary": "FILE"}  # shown in help
 # An empty variable in a script must not mean "not given" here.
 _NEVER_EMPTY = ("--repo", "--as", "--token", "--convoy", "--to", "--for")
 
@@ -111,16 +112,18 @@ def help_of(entry: CommandEntry) -> str:
     lines = [f"usage: corral {entry.name} {shape}".rstrip() + " [options]", ""]
     lines += [text[:1].upper() + text[1:] + "."]
     own = [o for o in options if o.flag.startswith("-") and o not in COMMON]
-    for title, group in (("arguments", positional), ("options", own), ("always", list(COMMON))):
+    groups = (("Arguments", positional), ("Options", own), ("For every command", list(COMMON)))
+    left = max(len(_shown(option)) for option in options)
+    for title, group in groups:
         if group:
             lines += ["", paint(title, "bold")]
-            lines += [_described(option) for option in group]
+            lines += [_described(option, left) for option in group]
     return "\n".join(lines)
 
 
-def _described(option: Option) -> str:
+def _described(option: Option, left: int) -> str:
     about = option.help + (" (may be repeated)" if option.kind == "list" else "")
-    return f"  {_shown(option):<22}  {cut(about, max(20, columns() - 26))}"
+    return f"  {_shown(option):<{left}}  {cut(about, max(20, columns() - left - 4))}"
 
 
 def _shown(option: Option) -> str:
@@ -130,4 +133,5 @@ def _shown(option: Option) -> str:
         return option.flag
     if option.choices:
         return f"{option.flag} {'|'.join(option.choices[:3])}{'|…' * (len(option.choices) > 3)}"
-    return f"{option.flag} {'N' if option.kind == 'number' else name_of(option).upper()}"
+    name = name_of(option)
+    return f"{option.flag} {'N' if option.kind == 'number' else _VALUES.get(name, name.upper())}"
