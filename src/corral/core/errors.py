@@ -148,3 +148,8 @@ class StoreFailed(Failed):
     """The disk is full, the folder is read-only, or SQLite failed."""
 
     code = "store_failed"
+
+
+def described(error: Exception) -> str:
+    """Return an error in one line: its message, or its type too if it is not one of ours."""
+    return error.message if isinstance(error, CorralError) else f"{type(error).__name__}: {error}"

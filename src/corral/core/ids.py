@@ -65,6 +65,11 @@ def session_before(session: SessionId) -> SessionId:
     return SessionId(f"{task}.{int(number) - 1}")
 
 
+def mail_of(session: str) -> str:
+    """Return the address that a session's commits are made with."""
+    return f"{session}@corral.invalid".lower()
+
+
 def trunk_branch(convoy: ConvoyId) -> str:
     """Name the branch on which a convoy's work lands."""
     return f"convoy/{convoy}/trunk"

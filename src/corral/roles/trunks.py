@@ -10,13 +10,12 @@ import threading
 from os.path import join
 
 from corral.core.errors import Refused
-from corral.core.ids import ConvoyId, SessionId, branch_ref, task_branch, trunk_branch
+from corral.core.ids import ConvoyId, SessionId, branch_ref, mail_of, task_branch, trunk_branch
 from corral.core.log.state import Session, State, Task, TaskState
 from corral.core.queue import rules as queue_rules
 from corral.core.queue.fold import trunk_of
 from corral.core.text import printable
 from corral.roles.log import Log
-from corral.roles.witness.launch import mail_of
 from corral.world.git.tree import read_branch, read_plain
 from corral.world.git.view import View
 from corral.world.keep import Keep

@@ -327,10 +327,14 @@ def _free_at(state: State, session: Session, accounts: Accounts, now: int) -> in
     return max(now, account.until_at if account else 0)
 
 
+def holds(session: Session, task: Task) -> bool:
+    """Say whether a task is still claimed by this session."""
+    return task.claim is not None and task.claim.token == session.token
+
+
 def _held(state: State, session: Session) -> Task | None:
     task = state.tasks[session.task]
-    held = task.claim is not None and task.claim.token == session.token
-    return task if held else None
+    return task if holds(session, task) else None
 
 
 def engaged(state: State, session: SessionId, thread: str, model: str, version: str) -> Decision:
@@ -474,10 +478,10 @@ def go_on(
     return []
 
 
-def idle(session: Session, answer_s: int, now: int) -> bool:
+def idle(session: Session, task: Task, answer_s: int, now: int) -> bool:
     """Say whether a session whose program has ended only waits for an answer."""
     waits = bool(session.idle_at and session.waits) and not session.stop
-    return waits and now < session.idle_at + answer_s * 1000
+    return waits and holds(session, task) and now < session.idle_at + answer_s * 1000
 
 
 _TURNS = 100  # that messages give a session after its own

@@ -247,7 +247,7 @@ class Talk:
         self._wait_for(self._account(profile))
         tree = self._tree(mayor)
         known = mayor.thread and profile == mayor.profile and tree.path == mayor.place
-        resume = mayor.thread if known and self._runner.engaging.resumes(profile) else ""
+        resume = mayor.thread if known and self._runner.profiles.resumes(profile) else ""
         asked = m.MayorAsked(
             mayor=mayor.id,
             turn=0,
@@ -354,7 +354,7 @@ class Talk:
                 raise KeyboardInterrupt
 
     def _account(self, name: str) -> str:
-        return account_of(name, self._runner.engaging.profile(name)) or f"command:{name}"
+        return account_of(name, self._runner.profiles.profile(name)) or f"command:{name}"
 
     def _chosen(self) -> str:
         engines = self._config.engine

@@ -18,7 +18,7 @@ from corral.core.engine.bill import Bill
 from corral.core.engine.stream import Stream
 from corral.core.engine.watchdog import Seen
 from corral.core.errors import BadInput
-from corral.core.ids import ConvoyId, SessionId, TaskId, Token
+from corral.core.ids import ConvoyId, SessionId, TaskId, Token, mail_of
 from corral.core.log.state import Session, Task, TaskState
 from corral.core.mayor.state import MayorConversation
 from corral.core.plan.schema import MOST_BYTES
@@ -26,8 +26,8 @@ from corral.core.session.verdict import Verdict
 from corral.roles.mayor.answer import Words
 from corral.roles.records.facts import Reading
 from corral.roles.records.rooms import Room, launched
-from corral.roles.witness.engine_profile import Engaging
-from corral.roles.witness.launch import PASSED_ON, last_words, mail_of
+from corral.roles.witness.engine_profile import EngineProfiles
+from corral.roles.witness.launch import PASSED_ON, last_words
 from corral.world import processes
 from corral.world.clock import now
 from corral.world.engines.files import lay
@@ -55,19 +55,19 @@ class EngineRunner:
     def __init__(self, repository: Repository, config: Config) -> None:
         self._repository = repository
         self._config = config
-        self.engaging = Engaging(config, repository.folder)
+        self.profiles = EngineProfiles(config, repository.folder)
         self.stopping = threading.Event()
 
     def check(self, name: str) -> None:
         """Refuse a profile that can give no answer, before anything is asked."""
-        profile = self.engaging.profile(name)
-        recipe = self.engaging.recipe(name)
+        profile = self.profiles.profile(name)
+        recipe = self.profiles.recipe(name)
         if recipe is None or profile.type == "aider" or profile.transport == "tmux":
             raise BadInput(
                 f"the engine {name!r} gives no answer that can be read as a plan",
                 'corral mayor start --engine PROFILE, or engine = "…" in [mayor]',
             )
-        self.engaging.check(name, _task())
+        self.profiles.check(name, _task())
 
     def folder(self, mayor: MayorConversation) -> str:
         return join(self._room(mayor).path, f"run-{mayor.turn}")
@@ -85,12 +85,12 @@ class EngineRunner:
         job = self._job(mayor, tree.path)
         _write(job.prompt_file, prompt)
         session = self._session(mayor)
-        prepared = self.engaging.prepared(session, _task(), job)
+        prepared = self.profiles.prepared(session, _task(), job)
         lay(prepared, job.home)
         os.makedirs(job.unpacked, mode=0o700, exist_ok=True)
         folder = self.folder(mayor)
         os.mkdir(folder, mode=0o700)
-        env = self._environment(mayor) | self.engaging.passed_on(mayor.profile)
+        env = self._environment(mayor) | self.profiles.passed_on(mayor.profile)
         processes.start(
             join(self._repository.folder, "run"),
             Launch(
@@ -115,7 +115,7 @@ class EngineRunner:
         `over` says which budget is used up, given what the run has cost.
         """
         words = Words("" if self._streams(mayor.profile) else "\n")
-        reader = self.engaging.reader(mayor.profile, self._job(mayor, tree))
+        reader = self.profiles.reader(mayor.profile, self._job(mayor, tree))
         prices = self._config.budget.prices
         folder = self.folder(mayor)
         reading = Reading(folder, reader, Stream(prices=prices), now(), words.hear)
@@ -165,7 +165,7 @@ class EngineRunner:
             limited_at=reading.limited_at,
             finished_at=reading.finished_at,
         )
-        found = watchdog.step(stream, seen, self.engaging.bounds(mayor.profile))
+        found = watchdog.step(stream, seen, self.profiles.bounds(mayor.profile))
         if found is None:
             return ""
         if stream.finished is not None:
@@ -189,20 +189,20 @@ class EngineRunner:
             return EngineRunEnd(stream, text, "interrupted")
         if exit_.reason is not EndReason.EXITED:
             return EngineRunEnd(stream, exit_.detail or text, str(exit_.reason))
-        by_code = end is None and self.engaging.ends_by_code(mayor.profile)
+        by_code = end is None and self.profiles.ends_by_code(mayor.profile)
         if (by_code and exit_.code != 0) or (end is None and not by_code):
             said = last_words(self.folder(mayor)) or f"exit code {exit_.code}"
             return EngineRunEnd(stream, said, "crashed")
         return EngineRunEnd(stream, text or (end.text if end else ""))
 
     def _streams(self, name: str) -> bool:
-        profile = self.engaging.profile(name)
+        profile = self.profiles.profile(name)
         return profile.type in _STREAMED or profile.transport == "acp"
 
     def _job(self, mayor: MayorConversation, tree: str) -> EngineJob:
         session = self._session(mayor)
         prompt = self._room(mayor).prompt(mayor.turn)
-        job = self.engaging.job(session, _task(), tree, prompt)
+        job = self.profiles.job(session, _task(), tree, prompt)
         return replace(job, permission=Permission.READ, longest=MOST_BYTES)
 
     def _session(self, mayor: MayorConversation) -> Session:

@@ -11,7 +11,7 @@ from corral.core.log.state import Session, State
 from corral.core.text import shown
 from corral.roles.records.facts import Heard, Reading
 from corral.roles.records.rooms import Room
-from corral.roles.witness.engine_profile import Engaging
+from corral.roles.witness.engine_profile import EngineProfiles
 from corral.world.clock import now
 
 _LINE = 300
@@ -50,17 +50,17 @@ def _read(
 ) -> Reading | None:
     room = Room(folder, session.id)
     launch = room.launch()
-    engaging = Engaging(config, folder)
+    profiles = EngineProfiles(config, folder)
     task = state.tasks[session.task]
     try:
-        if launch is None or engaging.recipe(session.profile, task) is None:
+        if launch is None or profiles.recipe(session.profile, task) is None:
             return None
         prompt = room.prompt(session.launches)
-        job = engaging.job(session, task, "", prompt)
-        reader = engaging.reader(session.profile, job)
+        job = profiles.job(session, task, "", prompt)
+        reader = profiles.reader(session.profile, job)
     except CorralError:
         return None  # its profile is not what it was: the output is shown as it is
-    context = engaging.profile(session.profile).context
+    context = profiles.profile(session.profile).context
     stream = Stream(prices=config.budget.prices, size=context)
     reading = Reading(launch, reader, stream, now(), heard)
     if session.live:

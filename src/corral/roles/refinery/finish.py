@@ -24,7 +24,7 @@ from corral.world.git.view import View
 StartCheck = Callable[[ConvoyId, str, str, str], None]
 
 
-class Finishing:
+class ConvoyFinish:
     def __init__(
         self,
         log: Log,

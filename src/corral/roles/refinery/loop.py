@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from corral.core import text
 from corral.core.config import Config
-from corral.core.errors import CorralError
+from corral.core.errors import CorralError, described
 from corral.core.ids import SPEC_REFS, ConvoyId, TaskId
 from corral.core.log.state import State
 from corral.core.queue import rules as queue_rules
@@ -31,13 +31,12 @@ from corral.roles.locks import only_one
 from corral.roles.log import Log
 from corral.roles.refinery.admission import Admission
 from corral.roles.refinery.checks import Checking
-from corral.roles.refinery.finish import Finishing
+from corral.roles.refinery.finish import ConvoyFinish
 from corral.roles.refinery.generated_files import Regenerating, last_run
 from corral.roles.refinery.landing import Landings
 from corral.roles.refinery.pins import Pins
 from corral.roles.refinery.stacks import Misfit, Stack, Stacks
 from corral.roles.trunks import Trunks
-from corral.roles.witness.lifecycle import described
 from corral.store.sqlite import SqliteStore
 from corral.world import checks
 from corral.world.clock import Clock, now
@@ -81,7 +80,7 @@ class Refinery:
         self._landings = Landings(self._log, view, self._stacks)
         self._admission = Admission(self._log, self._stacks.objects, keep, config.refinery.returns)
         self._pins = Pins(view, SPEC_REFS)
-        self._finishing = Finishing(
+        self._finishing = ConvoyFinish(
             self._log,
             view,
             self._stacks,

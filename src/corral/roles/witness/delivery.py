@@ -20,8 +20,8 @@ from corral.core.log.state import Message, Session, Task
 from corral.core.message import rules as messages
 from corral.roles.log import Log
 from corral.roles.records.rooms import Room
-from corral.roles.witness.engine_profile import Engaging
-from corral.roles.witness.engine_watch import Watcher
+from corral.roles.witness.engine_profile import EngineProfiles
+from corral.roles.witness.engine_watch import EngineWatch
 from corral.world import processes
 from corral.world.clock import Clock
 from corral.world.engines import conversations
@@ -30,12 +30,12 @@ from corral.world.engines.runners import inbox
 RECORD, REACTED, STARTED = "record", "reacted", "started"
 
 
-class Delivering:
+class Delivery:
     def __init__(
-        self, log: Log, engaging: Engaging, watcher: Watcher, clock: Clock, *, folder: str
+        self, log: Log, profiles: EngineProfiles, watcher: EngineWatch, clock: Clock, *, folder: str
     ) -> None:
         self._log = log
-        self._engaging = engaging
+        self._profiles = profiles
         self._watcher = watcher
         self._clock = clock
         self._folder = folder
@@ -71,7 +71,7 @@ class Delivering:
 
     def resolve(self, session: Session) -> None:
         """Before a session ends: believe the engine's record about what is still in doubt."""
-        home = self._engaging.home(session.id)
+        home = self._profiles.home(session.id)
         left = messages.handed(self._log.look(), session.id)
         found = {m.id: RECORD for m in left if conversations.has(home, messages.mark(m))}
         self._record(session, found)
@@ -106,10 +106,10 @@ class Delivering:
 
     def _proof(self, session: Session, task: Task, folder: str, message: Message) -> str | None:
         """Say how it is known that a conversation has a message of its prompt."""
-        recipe = self._engaging.recipe(session.profile, task)
+        recipe = self._profiles.recipe(session.profile, task)
         if recipe is None:
             return STARTED if processes.ran(folder) else None
-        home = self._engaging.home(session.id)
+        home = self._profiles.home(session.id)
         if session.conversation and conversations.has(home, messages.mark(message)):
             return RECORD
         stream = self._watcher.stream(session.id)

@@ -27,7 +27,7 @@ _GLOB = frozenset("*?[")
 _PERMISSION = {"read": Permission.READ, "all": Permission.ALL}
 
 
-class Engaging:
+class EngineProfiles:
     """Looks profiles up; holds nothing but the configuration."""
 
     def __init__(self, config: Config, folder: str) -> None:

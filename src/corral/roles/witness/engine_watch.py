@@ -23,7 +23,7 @@ from corral.core.session.verdict import LastWord, Verdict
 from corral.roles.log import Log
 from corral.roles.records.facts import Reading
 from corral.roles.records.rooms import Room
-from corral.roles.witness.engine_profile import Engaging
+from corral.roles.witness.engine_profile import EngineProfiles
 from corral.world.clock import Clock
 from corral.world.engines.runners import inbox
 from corral.world.trees import Trees
@@ -35,12 +35,12 @@ _COMPACTIONS = 5  # that are recorded
 _SAID = 900
 
 
-class Watcher:
+class EngineWatch:
     def __init__(
         self,
         log: Log,
         config: Config,
-        engaging: Engaging,
+        profiles: EngineProfiles,
         trees: Trees,
         clock: Clock,
         *,
@@ -48,7 +48,7 @@ class Watcher:
     ) -> None:
         self._log = log
         self._config = config
-        self._engaging = engaging
+        self._profiles = profiles
         self._trees = trees
         self._clock = clock
         self._folder = folder
@@ -60,7 +60,7 @@ class Watcher:
         self._checked: dict[SessionId, tuple[Bill | None, int]] = {}
 
     def follows(self, session: Session, task: Task) -> bool:
-        return self._engaging.recipe(session.profile, task) is not None
+        return self._profiles.recipe(session.profile, task) is not None
 
     def look(self, session: Session, task: Task, folder: str) -> WatchdogStep | None:
         """Take in what has come; return the step that ends the session, if one is needed."""
@@ -84,7 +84,7 @@ class Watcher:
             over=over,
             waits=bool(session.waits),
         )
-        bounds = self._engaging.bounds(session.profile)
+        bounds = self._profiles.bounds(session.profile)
         return watchdog.step(stream, seen, bounds) or self._loop(session, stream)
 
     def last_word(self, session: Session, task: Task, folder: str) -> LastWord | None:
@@ -112,7 +112,7 @@ class Watcher:
                     final=True,
                 )
             )
-        if end is None and self._engaging.ends_by_code(session.profile):
+        if end is None and self._profiles.ends_by_code(session.profile):
             return None
         return LastWord(
             said=end is not None,
@@ -161,7 +161,7 @@ class Watcher:
             finished_at=reading.finished_at,
             waits=bool(session.waits),
         )
-        return watchdog.due_at(reading.stream, seen, self._engaging.bounds(session.profile))
+        return watchdog.due_at(reading.stream, seen, self._profiles.bounds(session.profile))
 
     def forget(self, session: SessionId) -> None:
         reading = self._readings.pop(session, None)
@@ -179,9 +179,9 @@ class Watcher:
             self._loops.pop(session.id, None)
             tree = self._trees.find(session.id)
             prompt = Room(self._folder, session.id).prompt(session.launches)
-            job = self._engaging.job(session, task, tree.path if tree else "", prompt)
-            reader = self._engaging.reader(session.profile, job)
-            profile = self._engaging.profile(session.profile)
+            job = self._profiles.job(session, task, tree.path if tree else "", prompt)
+            reader = self._profiles.reader(session.profile, job)
+            profile = self._profiles.profile(session.profile)
             stream = Stream(prices=self._config.budget.prices, size=profile.context)
             known = Reading(folder, reader, stream, self._clock())
             self._readings[session.id] = known
@@ -228,7 +228,7 @@ class Watcher:
         if since >= (_RECOVERED_MS if recovered else _RECORD_MS):
             self._recorded[session.id] = now
             self._spend(session, stream)
-        recipe = self._engaging.recipe(session.profile)
+        recipe = self._profiles.recipe(session.profile)
         tells = recipe is not None and recipe.cost  # perhaps only at its end
         if stream.bill.unpriced and not tells and self._budgets.any(session.profile):
             self._log.alert(
@@ -291,7 +291,7 @@ class Watcher:
         call = stream.asked.call
         if (session.asked, session.asked_call) == (asked, call):
             return
-        answer = self._engaging.profile(session.profile).answers
+        answer = self._profiles.profile(session.profile).answers
         # Without a runner it is told at its end: it goes on with the answer in its prompt.
         listens = inbox.reader_of(Room(self._folder, session.id).path)
         told = answer if listens else ""
@@ -304,7 +304,7 @@ class Watcher:
             self._log.alert("asked", session.id, f"it asks: {asked}")
 
     def _loop(self, session: Session, stream: Stream) -> WatchdogStep | None:
-        bounds = self._engaging.bounds(session.profile)
+        bounds = self._profiles.bounds(session.profile)
         if not watchdog.suspicious(stream, bounds):
             self._loops.pop(session.id, None)
             return None

@@ -32,7 +32,6 @@ from corral.roles.trunks import MOVED, Trunks
 from corral.roles.witness import leaks, reports
 from corral.roles.witness.launch import Launcher, last_words
 from corral.world.git.tree import read_plain
-from corral.world.git.view import View
 from corral.world.processes import EndReason, Exit
 from corral.world.trees import Tree, TreeFacts, Trees
 
@@ -50,7 +49,6 @@ class Judge:
         trunks: Trunks,
         launcher: Launcher,
         *,
-        view: View,
         git: Semaphore,
     ) -> None:
         self._log = log
@@ -58,7 +56,7 @@ class Judge:
         self._trees = trees
         self._trunks = trunks
         self._launcher = launcher
-        self._view = view
+        self._view = trunks.view
         self._git = git
         self._keys = Secrets(config, os.environ).keys()
 
@@ -147,7 +145,7 @@ class Judge:
         returned = self._log.look().returned.get(task.id)
         if returned is None or facts.branch_commit is None:
             return None
-        left = self._launcher.mender.markers(facts.branch_commit, returned)
+        left = self._launcher.returned_work.markers(facts.branch_commit, returned)
         return Judgement(Verdict.DIRTY, f"conflict markers in {', '.join(left)}") if left else None
 
     def _work(self, session: Session, facts: TreeFacts, elsewhere: str) -> BranchWork:
@@ -200,7 +198,7 @@ class Judge:
 
     def commit_rest(self, session: Session, task: Task, tree: Tree, prefix: str = "") -> None:
         """Commit what is left in the tree, where that is for Corral to do, and say so."""
-        if not self._launcher.engaging.commits(session.profile, task):
+        if not self._launcher.profiles.commits(session.profile, task):
             return
         with self._git:
             facts = self._trees.facts(tree)

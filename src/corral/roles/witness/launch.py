@@ -12,7 +12,7 @@ from corral.core.engine import money
 from corral.core.engine.fold import AFRESH, MESSAGE
 from corral.core.engine.money import Sums
 from corral.core.errors import NotFound
-from corral.core.ids import SessionId, session_before
+from corral.core.ids import SessionId, mail_of, session_before
 from corral.core.log.codec import decode, event_of
 from corral.core.log.state import Session, Task
 from corral.core.redaction import redacted
@@ -25,8 +25,8 @@ from corral.core.text import unstyled
 from corral.roles.log import Log
 from corral.roles.records.rooms import Room, launched
 from corral.roles.witness.confinement import Confinement
-from corral.roles.witness.engine_profile import Engaging
-from corral.roles.witness.returned_work import Mender
+from corral.roles.witness.engine_profile import EngineProfiles
+from corral.roles.witness.returned_work import ReturnedWork
 from corral.world import keys, processes
 from corral.world import server as serving
 from corral.world.clock import now
@@ -46,14 +46,23 @@ class Abandoned(Exception):
 
 
 class Launcher:
-    def __init__(self, log: Log, repository: Repository, config: Config, mender: Mender) -> None:
+    def __init__(
+        self,
+        log: Log,
+        repository: Repository,
+        config: Config,
+        profiles: EngineProfiles,
+        returned_work: ReturnedWork,
+        *,
+        stopping: threading.Event,
+    ) -> None:
         self._log = log
         self._repository = repository
         self._config = config
-        self.engaging = Engaging(config, repository.folder)
+        self.profiles = profiles
         self._confinement = Confinement(config.confine, repository)
-        self.mender = mender
-        self.stopping = threading.Event()
+        self.returned_work = returned_work
+        self._stopping = stopping
 
     def room(self, session: SessionId) -> Room:
         return Room(self._repository.folder, session)
@@ -74,8 +83,8 @@ class Launcher:
 
     def check(self, session: Session, task: Task) -> None:
         """Refuse what could only fail, before anything is made for it."""
-        self.engaging.check(session.profile, task)
-        if self.engaging.recipe(session.profile, task) is None:
+        self.profiles.check(session.profile, task)
+        if self.profiles.recipe(session.profile, task) is None:
             self.argv(task, session.profile)
         self._confinement.check()
 
@@ -90,18 +99,18 @@ class Launcher:
         room = self.room(session.id)
         os.makedirs(room.path, mode=0o700, exist_ok=True)
         prompt = room.prompt(session.launches)
-        recipe = self.engaging.recipe(session.profile, task)
+        recipe = self.profiles.recipe(session.profile, task)
         session = self._with_home(session)
         self._write(prompt, self._told(session, task, done, letters))
         argv: list[str]
         env, stdin, more = self._environment(session, room), prompt, ""
-        env |= self.engaging.passed_on(session.profile)
+        env |= self.profiles.passed_on(session.profile)
         if recipe is None:
             argv = self.argv(task, session.profile)
         else:
-            job = self.engaging.job(session, task, tree.path, prompt)
+            job = self.profiles.job(session, task, tree.path, prompt)
             job = replace(job, budget_usd=self._left(session, task))
-            prepared = self.engaging.prepared(session, task, job)
+            prepared = self.profiles.prepared(session, task, job)
             lay(prepared, job.home)
             os.makedirs(job.unpacked, mode=0o700, exist_ok=True)
             argv, stdin, more = prepared.argv, prepared.stdin or os.devnull, job.unpacked
@@ -142,7 +151,7 @@ class Launcher:
         text = "the home with the conversation is gone"
         if self.room(session.id).tree != self.earlier_room(session).tree:
             text = "the conversation belongs to another folder, which is taken"
-        elif self.engaging.carry_home(session):
+        elif self.profiles.carry_home(session):
             return session
         self._log.record(
             lambda state, _: session_rules.react(state, session.id, "lost_thread", AFRESH, text)
@@ -150,7 +159,7 @@ class Launcher:
         return self._log.look().sessions.get(session.id, session)
 
     def _told(self, session: Session, task: Task, done: str, letters: str) -> str:
-        if not session.conversation or not self.engaging.resumes(session.profile):
+        if not session.conversation or not self.profiles.resumes(session.profile):
             sources = replace(self._sources(task, done), letters=letters)
             return compose(task, session.id, session.branch, sources)
         if letters and session.relaunched and session.relaunched[-1] == MESSAGE:
@@ -158,7 +167,7 @@ class Launcher:
         why = session.reactions[-1] if session.launches > 1 else self._before(task)
         answer = ""
         if session.relaunched and session.relaunched[-1] == Verdict.NEEDS_ANSWER:
-            answer = self.engaging.profile(session.profile).answers
+            answer = self.profiles.profile(session.profile).answers
         return go_on(task, session.id, why, answer, letters)
 
     def _wall_s(self, session: Session) -> float | None:
@@ -227,7 +236,7 @@ class Launcher:
 
     def _wait(self, folder: str, watch: Watch) -> Exit:
         while (ended := processes.outcome(folder)) is None:
-            if self.stopping.is_set():
+            if self._stopping.is_set():
                 raise Abandoned
             watch.wait(_LOOK_AGAIN_S)
         return ended
@@ -273,7 +282,7 @@ class Launcher:
         returned = state.returned.get(task.id)
         if returned is None:
             return task.before
-        text = self.mender.told(state, returned, self._asked)
+        text = self.returned_work.told(state, returned, self._asked)
         since = task.before if task.failures else ""  # an attempt after the return has failed
         return f"{text}\n\n{since}".strip()
 
@@ -288,11 +297,6 @@ class Launcher:
             protocol=_text(join(templates, "beat-protocol.md")),
             beat_s=self._config.watch.beat_s,
         )
-
-
-def mail_of(session: SessionId) -> str:
-    """Return the address by which a session's git knows it."""
-    return f"{session}@corral.invalid".lower()
 
 
 def last_words(folder: str | None, lines: int = 3) -> str:

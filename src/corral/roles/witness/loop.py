@@ -12,35 +12,42 @@ so are files that are not committed, by the radar (`roles/witness/radar`).
 
 import os
 import sys
+import threading
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from itertools import islice
 
 from corral.core.board.claims import offers
-from corral.core.board.recurrence import starts_over
 from corral.core.config import Config
-from corral.core.engine.governor import opening, profile_for
-from corral.core.errors import CorralError, Refused
+from corral.core.engine.governor import opening
+from corral.core.errors import CorralError, described
 from corral.core.ids import SessionId
-from corral.core.log.state import Session, State, Task
+from corral.core.log.state import Message, Session, State, Task
 from corral.core.message import rules as messages
 from corral.core.session import rules as session_rules
 from corral.core.session.agenda import next_look, resting, unattended
 from corral.core.session.profiles import limits_of
 from corral.core.session.rules import WITNESS
-from corral.core.session.slots import CANNOT_OPEN, startable
+from corral.core.session.slots import startable
+from corral.core.session.verdict import Verdict
 from corral.roles import signals
 from corral.roles.locks import only_one
 from corral.roles.log import Log
 from corral.roles.secrets import Secrets
-from corral.roles.witness.dispatch import Attention
-from corral.roles.witness.launch import Abandoned
-from corral.roles.witness.lifecycle import Steps, described
+from corral.roles.trunks import Trunks
+from corral.roles.witness.delivery import Delivery
+from corral.roles.witness.dispatch import Dispatch, Dispatcher, Need
+from corral.roles.witness.end import SessionCloser
+from corral.roles.witness.engine_profile import EngineProfiles
+from corral.roles.witness.engine_watch import EngineWatch
+from corral.roles.witness.judge import Judge
+from corral.roles.witness.launch import Abandoned, Launcher
 from corral.roles.witness.pulse import PulseTaker
 from corral.roles.witness.radar import Radar
+from corral.roles.witness.returned_work import ReturnedWork
+from corral.roles.witness.session_trees import SessionTrees
+from corral.roles.witness.start import SessionStarter
 from corral.store.sqlite import SqliteStore
-from corral.world import ports
 from corral.world.clock import Clock, now
 from corral.world.repository import Repository
 from corral.world.trees import Trees
@@ -58,25 +65,41 @@ class Witness:
         self._config = config
         self._clock = clock
         self._log = Log(store, WITNESS, Secrets(config, os.environ))
-        self._log_folder = store.derived
         self._watch = Watch(store.derived)
-        trees = Trees(
-            repository, place=config.trees.folder or None, pool=config.trees.pool, now=clock
-        )
-        self._steps = Steps(self._log, repository, config, trees, clock)
-        pulse = PulseTaker(self._log, config.watch, repository.git_dir, clock, self._steps.watcher)
-        self._attention = Attention(self._steps, pulse, trees, self._watch, config.watch.grace_s)
-        self._radar = Radar(
-            self._log, self._steps.trunks.view, trees, config, watch=self._watch, clock=clock
-        )
+        self._stopping = threading.Event()
         self._limits = limits_of(config)
         self._pools = {name: engine.pool for name, engine in config.engine.items()}
         self._ttl_s = max(60, 3 * config.watch.beat_s)
+        self._set_up()
         # A step may wait for a command for hours, so there is one thread for each that can.
         self._workers = ThreadPoolExecutor(min(_THREADS, max(4, config.slots.total)), "corral-step")
         self._busy: set[SessionId] = set()
         self._done: set[SessionId] = set()  # their step has ended: look at them
         self._seq = -1
+
+    def _set_up(self) -> None:
+        """Make what carries out the steps; each knows only those that were made before it."""
+        log, config, clock = self._log, self._config, self._clock
+        place, folder = self._repository, self._repository.folder
+        trees = Trees(place, place=config.trees.folder or None, pool=config.trees.pool, now=clock)
+        trunks = Trunks(log, place, trees.keep)
+        profiles = EngineProfiles(config, folder)
+        returned = ReturnedWork(trunks.view, trees.keep)
+        launcher = Launcher(log, place, config, profiles, returned, stopping=self._stopping)
+        session_trees = SessionTrees(
+            log, config, trees, trunks, returned_work=returned, launcher=launcher
+        )
+        self._engines = engines = EngineWatch(log, config, profiles, trees, clock, folder=folder)
+        self._delivery = delivery = Delivery(log, profiles, engines, clock, folder=folder)
+        judge = Judge(log, config, trees, trunks, launcher, git=session_trees.git)
+        parts = (log, config, launcher, session_trees, engines, delivery)
+        self._closer = SessionCloser(*parts, judge, clock)
+        self._starter = SessionStarter(*parts, self._closer, clock, self._ttl_s)
+        self._pulse = PulseTaker(log, config.watch, place.git_dir, clock, engines)
+        self._dispatcher = Dispatcher(
+            folder, engines, trees, self._watch, answer_s=config.watch.answer_s, clock=clock
+        )
+        self._radar = Radar(log, trunks.view, trees, config, watch=self._watch, clock=clock)
 
     def run(self, *, once: bool = False) -> None:
         """Look after sessions until asked to stop; with `once`, until nothing can be done.
@@ -96,30 +119,24 @@ class Witness:
 
     def stop(self) -> None:
         """Have the loop end soon."""
-        self._steps.launcher.stopping.set()
+        self._stopping.set()
         self._watch.ring()
-
-    @property
-    def _stopping(self) -> bool:
-        return self._steps.launcher.stopping.is_set()
 
     def _loop(self, *, once: bool) -> None:
         heard: set[str] = set()
         timed_out = True
-        while not self._stopping:
+        while not self._stopping.is_set():
             recurs = self._log.recur(self._config.watch.beat_s, self._clock)
-            state = self._log.look()
-            self._tend(state, heard, everyone=timed_out)
+            self._tend(self._log.look(), heard, everyone=timed_out)
             state = self._log.look()
             if once and not self._busy and not self._done and not self._anything_left(state):
                 return
             until = next_look(state, self._clock(), self._config.watch.beat_s, WITNESS)
             self._radar.consider(state, heard)
-            dues = (recurs, self._attention.due_at(state, self._busy), self._radar.due_at())
-            for also in dues:
-                until = until if also is None else min(until, also)
+            dues = (recurs, self._dispatcher.due_at(state, self._busy), self._radar.due_at())
+            until = min([until, *(due for due in dues if due is not None)])
             heard = self._watch.wait(max(0, until - self._clock()) / 1000)
-            if not self._stopping:
+            if not self._stopping.is_set():
                 heard |= self._watch.wait(_REST_S)
             timed_out = self._clock() >= until
 
@@ -138,73 +155,84 @@ class Witness:
     def _tend(self, state: State, heard: set[str], *, everyone: bool) -> None:
         """Do what is to be done for every session that was heard of, then start new ones."""
         live = [session for session in state.sessions.values() if session.live]
-        self._attention.sort(messages.concerned(state, self._clock()))
+        mail = messages.concerned(state, self._clock())
         finished = {session for session in set(self._done) if session not in self._busy}
         self._done -= finished
-        if state.seq != self._seq or everyone:
+        news = state.seq != self._seq or everyone
+        if news:
             self._renew(state, live)
-            self._attention.prune({session.id for session in live})
+            self._forget({session.id for session in live})
         for session in live:
             if session.id in self._busy:
                 continue
-            if everyone or session.id in finished or self._attention.wanted(state, session, heard):
-                self._look(session, state.tasks[session.task])
-        if state.seq != self._seq or everyone:
+            task, letters = state.tasks[session.task], mail.get(session.id, ())
+            concerned = everyone or session.id in finished
+            if concerned or self._dispatcher.changed(session, task, letters, heard):
+                self._look(session, task, letters)
+        if news:
             self._remind(state)
             for task in list(self._startable(state)):
-                self._open(task)
+                self._starter.open(task)
         self._seq = state.seq
 
-    def _look(self, session: Session, task: Task) -> None:
+    def _look(self, session: Session, task: Task, mail: tuple[Message, ...]) -> None:
         # A border: one session's trouble is told, and harms no other session.
         try:
-            self._attention.look(session, task, self._later)
+            self._meet(self._dispatcher.look(session, task, mail))
         except Exception as error:
             self._tell("not_seen", session, error)
 
-    def _open(self, task: Task) -> None:
-        """Give a task a slot, and begin its session at the next look."""
-        state = self._log.look()
-        fresh = self._config.trees.fresh or starts_over(state, task)
-        profile = profile_for(state, task, self._limits.accounts, self._clock())
-        try:
-            trunk = self._steps.trunks.at(task.convoy)
-            base = self._steps.base(state, task, trunk, fresh=fresh)
-            free = self._free_ports()
-            self._log.record(
-                lambda state, at: session_rules.start(
-                    state,
-                    task.id,
-                    profile=profile,
-                    pool=self._pools.get(profile, ""),
-                    base=base,
-                    trunk=trunk,
-                    limits=self._limits,
-                    ttl_s=self._ttl_s,
-                    wall_s=self._config.watch.wall_s,
-                    now=at,
-                    ports=free,
-                    ports_wanted=self._config.trees.ports,
-                    takes=self._steps.launcher.engaging.takes(profile, task),
-                )
-            )
-            self._log.over(CANNOT_OPEN, task.id)
-        except Refused as refusal:
-            # Mostly, the state has moved on since the plan was made; the next plan knows.
-            if refusal.code in ("refused", "no_port"):
-                self._log.alert(CANNOT_OPEN, task.id, refusal.message, again=True)
-        except CorralError as error:
-            self._log.alert(CANNOT_OPEN, task.id, error.message, again=True)
+    def _meet(self, found: Dispatch) -> None:
+        """Do for a session what it needs; what takes a while is done beside the loop."""
+        session, task, folder = found.session, found.task, found.folder
+        match found.need:
+            case Need.BEGIN | Need.CLOSE:
+                self._busy.add(session.id)
+                self._workers.submit(self._do, found)
+            case Need.STOP:
+                gone = f"its claim is gone: {task.id} is {task.state} now"
+                self._pulse.stop(session, folder, Verdict.STOPPED, gone)
+            case Need.INSIST if folder is not None:
+                self._pulse.insist(session.id, folder)
+            case Need.WATCH if folder is not None:
+                self._pulse.take(session, task, folder, found.tree)
+                if found.mail or self._engines.ready(session.id):
+                    self._delivery.tend(session, task, folder)
+            case _:
+                pass  # it waits for an answer
 
-    def _free_ports(self) -> list[int]:
-        """Return more ports than needed that nobody listens on or has leased."""
-        wanted = self._config.trees.ports
-        if not wanted:
-            return []
-        first, last = self._config.trees.port_range
-        leased = {name for name, lease in self._log.look().leases.items()}
-        candidates = (n for n in range(first, last + 1) if f"port:{n}" not in leased)
-        return list(islice((n for n in candidates if ports.is_free(n)), 2 * wanted))
+    def _do(self, found: Dispatch) -> None:
+        """Begin or close a session, one step at a time for each."""
+        # A border: what goes wrong in a step is told and ends the session, not the witness.
+        session, task = found.session, found.task
+        try:
+            if found.exit is None:
+                self._starter.begin(session, task)
+            else:
+                self._closer.close(session, task, found.exit)
+            self._done.add(session.id)
+        except Abandoned:
+            pass
+        except Exception as error:
+            self._went_wrong(found, error)
+        finally:
+            self._busy.discard(session.id)
+            self._watch.ring()
+
+    def _went_wrong(self, found: Dispatch, error: Exception) -> None:
+        try:
+            if found.need is Need.BEGIN:
+                self._tell("step_failed", found.session, error)
+                self._closer.refuse(found.session, described(error))
+            else:
+                self._closer.could_not_close(found.session, error)
+        except Exception:
+            traceback.print_exc(file=sys.stderr)  # the log itself cannot be written; look again
+
+    def _forget(self, live: set[SessionId]) -> None:
+        for session in self._dispatcher.forget_all_but(live):
+            self._pulse.forget(session)
+            self._engines.forget(session)
 
     def _renew(self, state: State, live: list[Session]) -> None:
         """Keep the claims that are past half of their time, in one step."""
@@ -227,34 +255,6 @@ class Witness:
         for alert in list(state.alerts.values()):
             if alert.kind == "unattended" and alert.subject not in late:
                 self._log.over("unattended", alert.subject)
-
-    def _later(self, session: Session, kind: str, step: Callable[[], None]) -> None:
-        """Do a step that takes a while beside the loop, one at a time for each session."""
-        self._busy.add(session.id)
-        self._workers.submit(self._do, session, kind, step)
-
-    def _do(self, session: Session, kind: str, step: Callable[[], None]) -> None:
-        # A border: what goes wrong in a step is told and ends the session, not the witness.
-        try:
-            step()
-            self._done.add(session.id)
-        except Abandoned:
-            pass
-        except Exception as error:
-            self._went_wrong(session, kind, error)
-        finally:
-            self._busy.discard(session.id)
-            self._watch.ring()
-
-    def _went_wrong(self, session: Session, kind: str, error: Exception) -> None:
-        try:
-            if kind == "begin":
-                self._tell("step_failed", session, error)
-                self._steps.refuse(session, described(error))
-            else:
-                self._steps.could_not_judge(session, error)
-        except Exception:
-            traceback.print_exc(file=sys.stderr)  # the log itself cannot be written; look again
 
     def _tell(self, kind: str, session: Session, error: Exception) -> None:
         if not isinstance(error, CorralError):

@@ -1,6 +1,7 @@
 """Take the pulse of sessions that run: what they report, whether they are heard, what to tell."""
 
 import os
+import time
 from os.path import join
 
 from corral.core.config import WatchSettings
@@ -12,26 +13,28 @@ from corral.core.session.beats import Pulse, Signs, pulse
 from corral.core.session.verdict import RESULT, Verdict
 from corral.roles.log import Log
 from corral.roles.witness import reports
-from corral.roles.witness.engine_watch import Watcher
+from corral.roles.witness.engine_watch import EngineWatch
 from corral.roles.witness.launch import last_words
 from corral.roles.witness.reports import ReportedResult, changed_at
 from corral.world import processes
 from corral.world.clock import Clock
 
 _SAID = 500  # characters of a line of progress
+_FORCE_AFTER_S = 10.0  # beyond its grace, for a shim that does not answer
 _MARGIN_MS = 30_000  # for a shim to keep to the wall clock by itself
 
 
 class PulseTaker:
     def __init__(
-        self, log: Log, watch: WatchSettings, git_dir: str, clock: Clock, watcher: Watcher
+        self, log: Log, watch: WatchSettings, git_dir: str, clock: Clock, engines: EngineWatch
     ) -> None:
         self._log = log
-        self._watcher = watcher
+        self._engines = engines
         self._beats = watch
         self._git_dir = git_dir
         self._clock = clock
         self._read: dict[SessionId, int] = {}  # how the progress file was when it was last read
+        self._asked: dict[SessionId, float] = {}  # since when it has been asked to stop
 
     def take(self, session: Session, task: Task, folder: str, tree: str | None) -> None:
         """Look at a session that runs: record its progress, tell of silence, or have it stopped."""
@@ -45,12 +48,12 @@ class PulseTaker:
         signs = Signs(
             max(heard, made, session.waited_at), max(session.outputs_at, made, session.waited_at)
         )
-        if self._watcher.follows(session, task):
-            step = self._watcher.look(session, task, folder)
+        if self._engines.follows(session, task):
+            step = self._engines.look(session, task, folder)
             if step is not None:
                 self.stop(session, folder, step.verdict, step.text)
                 return
-        if session.waits or self._watcher.asks(session.id):
+        if session.waits or self._engines.asks(session.id):
             signs = Signs(now, now)  # it is not for it to say or make anything
         if session.wall_s and now > session.started_at + session.wall_s * 1000 + _MARGIN_MS:
             self.stop(session, folder, Verdict.TIMED_OUT, "its own limit did not end it")
@@ -68,8 +71,17 @@ class PulseTaker:
         if folder is not None:
             processes.ask_stop(folder)
 
+    def insist(self, session: SessionId, folder: str) -> None:
+        """See a stop through, even if the shim was frozen or hangs."""
+        since = self._asked.setdefault(session, time.monotonic())
+        if time.monotonic() - since > self._beats.grace_s + _FORCE_AFTER_S:
+            processes.force_stop(folder)
+        else:
+            processes.ask_stop(folder)
+
     def forget(self, session: SessionId) -> None:
         self._read.pop(session, None)
+        self._asked.pop(session, None)
 
     def _act(self, session: Session, folder: str, found: Pulse) -> None:
         beats = self._beats

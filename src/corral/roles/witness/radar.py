@@ -18,13 +18,12 @@ from concurrent.futures import ThreadPoolExecutor
 from os.path import dirname, isdir, join
 
 from corral.core.config import Config
-from corral.core.errors import CorralError
+from corral.core.errors import CorralError, described
 from corral.core.ids import ConvoyId, branch_ref, trunk_branch
 from corral.core.log.state import Session, State, Task, TaskState
 from corral.core.queue import overlaps
 from corral.core.queue.overlaps import FoundOverlap
 from corral.roles.log import Log
-from corral.roles.witness.lifecycle import described
 from corral.roles.witness.radar_sweep import Sweeper, TaskWork
 from corral.world.clock import Clock
 from corral.world.git.merge import Merger

@@ -28,7 +28,7 @@ _DIFF = 24 * 1024
 _MARKER = "^(<<<<<<<|>>>>>>>) "
 
 
-class Mender:
+class ReturnedWork:
     def __init__(self, view: View, keep: Keep) -> None:
         self._view = view
         self._keep = keep
