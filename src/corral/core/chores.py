@@ -1,8 +1,8 @@
-"""What the deacon should do: pure decisions, one for each of its chores.
+"""The deacon's decisions, one pure function for each of its chores.
 
-Everything here is made from the log and from what was seen on the machine *before* the log was
-read: a session is in the log before its tree or its first process exists, so whatever was seen of a
-session that is not live now belongs to one that is over.
+They are made from the log and from what was seen on the machine *before* the log was read. A
+session is in the log before its tree or its first process exists, so a tree or process that was
+seen and whose session is not live now belongs to a session that has ended.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -19,10 +19,10 @@ Decision = Sequence[e.Event]
 
 HOUR = 3_600_000
 DAY = 24 * HOUR
-# A witness that has recorded the end of a session then keeps and cleans its tree: let it.
+# After a session's end, the witness gets this long to keep its work and clean its tree.
 SETTLE = 15 * 60_000
 
-# The alerts that each chore raises; the other kinds belong to who raised them.
+# The alerts that each chore raises, and clears; other kinds belong to other roles.
 KINDS = {
     "sessions": "lost-session",
     "processes": "stray-process",
@@ -33,7 +33,7 @@ KINDS = {
     "trash": "trash",
 }
 FAILED = "failed-chore"
-# Alerts about how a session runs: over when it has ended.
+# Alerts about a running session, which are cleared when it has ended.
 _WHILE_IT_RUNS = frozenset(
     {"silent", "barren", "asked", "question", "looping", "unpriced", "unread"}
 )
@@ -41,7 +41,7 @@ _FINISHED = frozenset({TaskState.DONE, TaskState.CANCELLED})
 
 
 class ChoreOutcome(Struct, frozen=True):
-    """What one chore came to; `worries` are the subjects and texts of what it could not do."""
+    """The outcome of one chore; `worries` are subjects and texts of what it could not do."""
 
     found: int = 0
     done: int = 0
@@ -50,7 +50,7 @@ class ChoreOutcome(Struct, frozen=True):
 
 
 class Saved(Struct, frozen=True):
-    """Work that is kept under a ref, as far as its age is concerned."""
+    """Work that is kept under a ref, with what decides about its age."""
 
     ref: str
     task: str
@@ -62,13 +62,13 @@ def live(state: State) -> set[str]:
 
 
 def of_session(name: str) -> bool:
-    """Say whether a name is one of a session, like AF-1.2: whatever else is there is not ours."""
+    """Say whether a name is that of a session, like AF-1.2; anything else is not Corral's."""
     task, dot, attempt = name.rpartition(".")
     return bool(dot and task and attempt.isascii() and attempt.isdigit())
 
 
 def lapsed_claims(state: State, guarded: Collection[str], grace_s: int, now: int) -> Decision:
-    """Take away claims that ran out; those of guarded sessions only after a grace."""
+    """Take away expired claims; those of guarded sessions only after a grace period."""
     return [
         e.TaskLapsed(task=task.id, holder=claim.holder, token=claim.token)
         for task, claim in _claims(state)
@@ -85,7 +85,7 @@ def lapsed_leases(state: State, now: int) -> Decision:
 
 
 def holders(state: State, now: int) -> list[SessionId]:
-    """Return the live sessions whose claims have run out."""
+    """Return the live sessions whose claims have expired."""
     return [
         task.session
         for task, claim in _claims(state)
@@ -94,7 +94,7 @@ def holders(state: State, now: int) -> list[SessionId]:
 
 
 def orphans(state: State, names: Iterable[str], now: int, *, watched: bool) -> list[str]:
-    """Return those of these trees whose session is over and which nobody else is about to touch.
+    """Return the trees whose session has ended and which the witness will not clean up itself.
 
     A witness cleans up after a session that it judged, and before another attempt at its task.
     """
@@ -118,7 +118,7 @@ def stale_rooms(state: State, rooms: Mapping[str, int], keep_days: int, now: int
 
 
 def expired(state: State, saved: Iterable[Saved], keep_days: int, now: int) -> list[str]:
-    """Return the refs of kept work past its retention, which begins when the convoy is over."""
+    """Return the refs of kept work past its retention, which begins when the convoy ends."""
     return [
         one.ref
         for one in saved
@@ -128,7 +128,7 @@ def expired(state: State, saved: Iterable[Saved], keep_days: int, now: int) -> l
 
 
 def settle(state: State, results: Mapping[str, ChoreOutcome], now: int) -> Decision:
-    """Record a round: the alerts that it raises and clears, and that its chores were done."""
+    """Record a round of chores, and the alerts that it raises and clears."""
     cleared = [alert for alert in state.alerts.values() if not _holds(state, alert, results)]
     known = {(alert.kind, alert.subject) for alert in state.alerts.values()}
     raised = [worry for worry in _worries(results) if worry[:2] not in known]
@@ -145,7 +145,7 @@ def settle(state: State, results: Mapping[str, ChoreOutcome], now: int) -> Decis
 
 
 def outdated(state: State) -> list[Alert]:
-    """Return the alerts about how sessions run that do not run any more."""
+    """Return the alerts about running sessions whose session has ended."""
     running = live(state)
     return [
         alert
@@ -156,7 +156,7 @@ def outdated(state: State) -> list[Alert]:
 
 
 def sweep_at(state: State, swept_at: int) -> int:
-    """Return when to look at the machine again: when a session is over, and once in an hour."""
+    """Return when to look at the machine again: after a session's end, and every hour."""
     times = [swept_at + HOUR]
     for ended_at in (session.ended_at for session in state.sessions.values() if session.ended_at):
         times += [at for at in (ended_at, ended_at + SETTLE) if at > swept_at]
@@ -164,9 +164,9 @@ def sweep_at(state: State, swept_at: int) -> int:
 
 
 def wake_at(state: State, guarded: Collection[str], grace_s: int, swept_at: int, now: int) -> int:
-    """Return when there is something to do, even if nothing happens before."""
+    """Return when there is something to do, even if nothing happens until then."""
     claims = [_lapses_at(state, t, claim, guarded, grace_s) for t, claim in _claims(state)]
-    # A claim may come under guard, or out of it, at the time at which it would have lapsed.
+    # Whether a claim is guarded may change at the time at which it would have expired.
     claims += [claim.expires_at for _, claim in _claims(state) if claim.expires_at > now]
     leases = [lease.expires_at for lease in state.leases.values()]
     letters = [m.expires_at for m in state.messages.values() if not m.reader or m.read_at]
@@ -190,12 +190,12 @@ def _session_holds(state: State, task: Task, claim: Claim) -> bool:
 
 
 def _over_since(state: State, name: str) -> int | None:
-    """Return when a session had certainly ended; None while it is live."""
+    """Return a time at which a session had certainly ended; None while it is live."""
     session = state.sessions.get(SessionId(name))
     if session is not None:
         return session.ended_at or None
     task = state.tasks.get(TaskId(name.rpartition(".")[0]))
-    later = state.sessions.get(task.session) if task else None  # the log tells of the last one only
+    later = state.sessions.get(task.session) if task else None  # the state has only the last one
     return later.started_at if later else 0
 
 
@@ -205,7 +205,7 @@ def _tried_again(state: State, name: str) -> bool:
 
 
 def _finished_at(state: State, task_id: str) -> int | None:
-    """Return when the convoy of a task was done with; None if it is still open."""
+    """Return when the convoy of a task ended; None if it is still open."""
     task = state.tasks.get(TaskId(task_id))
     if task is None:
         return 0
@@ -216,7 +216,7 @@ def _finished_at(state: State, task_id: str) -> int | None:
 
 
 def _holds(state: State, alert: Alert, results: Mapping[str, ChoreOutcome]) -> bool:
-    """Say whether an alert still holds, as far as this round has looked."""
+    """Say whether an alert still holds, as far as this round can tell."""
     if alert.kind == FAILED and alert.subject in results:
         return bool(results[alert.subject].error)
     for chore, kind in KINDS.items():
@@ -236,7 +236,7 @@ def _worries(results: Mapping[str, ChoreOutcome]) -> list[tuple[str, str, str]]:
 
 
 def _plain(text: str) -> str:
-    """Make what an error says, which may quote any path, fit for the log."""
+    """Make an error message, which may quote any path, safe to log."""
     return "".join(char if char.isprintable() else "?" for char in redacted(text))[:LINE]
 
 

@@ -1,8 +1,8 @@
-"""The convoys' trunks: where sessions start from, and where no session may put anything.
+"""The convoys' trunks: sessions start from them and may never move them.
 
-The log knows where a trunk is. One that is elsewhere was moved on by a person, which is taken in,
-or by a session, or to where it loses what has landed: then what it was moved to is kept, and it is
-put back. Who it was is what git noted beside the branch.
+The log knows where a trunk is. If the branch is elsewhere, the reflog says who moved it. A person
+may move it forward, and the log follows. If a session moved it, or landed work would be lost, its
+commit is kept and the trunk is put back.
 """
 
 import os
@@ -35,18 +35,18 @@ class Trunks:
     def base(self, task: Task, trunk: str, *, fresh: bool) -> str:
         """Return the commit that a new session starts from.
 
-        One that goes on with the commits of the last attempt starts where these left the trunk.
+        A session that continues the last attempt's commits starts where they left the trunk.
         """
         tip = None if fresh else self.view.tip(task_branch(task.convoy, task.id))
         return (self.view.fork(trunk, tip) if tip else None) or trunk
 
     def continues(self, session: Session) -> bool:
-        """Say whether the session's branch, if there is one, has the base in its history."""
+        """Say whether the session's branch exists and has the base in its history."""
         tip = self.view.tip(session.branch)
         return tip is not None and self.view.contains(tip, session.base)
 
     def at(self, convoy: ConvoyId, judged: Session | None = None) -> str:
-        """Return where a trunk is, made if it is needed for the first time, mended if need be."""
+        """Return where a trunk is; create it on first use, and put it back if it was moved."""
         with self._turn:
             here, state = self._both(convoy)
             trunk = trunk_of(state, convoy)
@@ -63,10 +63,10 @@ class Trunks:
             return here
 
     def _both(self, convoy: ConvoyId) -> tuple[str | None, State]:
-        """Return the trunk and what the log says of it, as they were at one moment.
+        """Return the trunk and the state of the log, as they were at one moment.
 
-        The refinery announces a move before it and records it after: between two looks that see
-        the same commit, the log cannot be behind it.
+        The refinery announces a move before it makes it and records it afterwards. If the branch
+        is at the same commit before and after the log is read, the log is not behind it.
         """
         while True:
             here = read_branch(self._repository.git_dir, trunk_branch(convoy))
@@ -75,7 +75,7 @@ class Trunks:
                 return here, state
 
     def _may_be_at(self, state: State, convoy: ConvoyId, here: str, known: str) -> bool:
-        """Say whether somebody who may has moved a trunk on: a person, never a session."""
+        """Say whether a person, who may do so, moved the trunk; a session never may."""
         if here in _landed(state, convoy):
             return True
         if not self.view.surely_contains(here, known):
@@ -118,7 +118,7 @@ class Trunks:
     def _culprit(
         self, state: State, convoy: ConvoyId, here: str | None, judged: Session | None
     ) -> SessionId | None:
-        """Say who moved it: as git's own record of the branch has it, or the only one there."""
+        """Return the session that moved the trunk, by the reflog or as the only live one."""
         mail = self._mover(convoy, here or "")
         for session in state.sessions.values() if mail else ():
             if mail_of(session.id) == mail:
@@ -127,7 +127,7 @@ class Trunks:
         return judged.id if judged and [session.id for session in live] == [judged.id] else None
 
     def _mover(self, convoy: ConvoyId, here: str) -> str:
-        """Return the address that git noted when the trunk came to be where it is, if it did."""
+        """Return the address in the reflog of whoever moved the trunk to where it is."""
         record = join(self._repository.git_dir, "logs", branch_ref(trunk_branch(convoy)))
         lines = (read_plain(record) or b"").splitlines()
         if not lines or (here and here.encode() not in lines[-1].partition(b"<")[0].split()[1:2]):
@@ -136,8 +136,8 @@ class Trunks:
 
 
 def start_of(view: View, base: str) -> str:
-    """Return the commit that a convoy starts from: of its base (a branch, or any name that git
-    knows), or what is checked out if it has none. Nothing else stands in for a base."""
+    """Return the commit that a convoy starts from: its base (a branch, or any name that git knows),
+    or HEAD if it has no base. A base that does not exist is an error."""
     names = [branch_ref(base), base] if base else [_head(view.git_dir)]
     found = next((commit for name in names for commit in view.commits(name) if commit), None)
     if found is None and not view.commit(_head(view.git_dir)):
@@ -148,7 +148,7 @@ def start_of(view: View, base: str) -> str:
 
 
 def _started_from(state: State, convoy: ConvoyId) -> str:
-    """Return where the newest session of a convoy found the trunk, for logs that say no more."""
+    """Return where the convoy's newest session found the trunk, for logs of older versions."""
     started = [s for s in state.sessions.values() if state.tasks[s.task].convoy == convoy]
     newest = max(started, key=lambda s: (s.started_at, int(s.token)), default=None)
     return newest.trunk if newest else ""

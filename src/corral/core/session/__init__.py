@@ -1,1 +1,1 @@
-"""Sessions: when one may start, what it is told, and what its end means."""
+"""Sessions: when one may start, what its prompt says, and what its end means."""

@@ -1,4 +1,4 @@
-"""When the witness has to look again although nothing happens, and what has waited too long."""
+"""When the witness must look again even if nothing happens, and which results wait too long."""
 
 from collections.abc import Iterator
 
@@ -9,12 +9,12 @@ from corral.core.log.state import State, Task, TaskState
 
 UNATTENDED_BEATS = 3
 _LONGEST_S = 60  # with nothing to do
-_LOOK_S = 15  # sessions run: a shim that was killed together with its keeper makes no event
-_STOPPING_S = 2  # a stop, or a judgement, has to be seen through
+_LOOK_S = 15  # while sessions run: a shim killed together with its keeper causes no event
+_STOPPING_S = 2  # while a stop or a judgement is being carried out
 
 
 def resting(state: State, now: int, claimer: str, *, failed_only: bool = False) -> int | None:
-    """Return when the next task that only has to wait may be tried; `failed_only`: tried again."""
+    """Return when the next delayed task may be tried; with `failed_only`, tried again."""
     times = [
         task.not_before_at
         for task in state.tasks.values()
@@ -27,14 +27,14 @@ def resting(state: State, now: int, claimer: str, *, failed_only: bool = False) 
 
 
 def unattended(state: State, now: int, beat_s: int) -> list[Task]:
-    """Return the tasks that were handed in and that nobody has acted on for some beats."""
+    """Return the submitted tasks that nobody has acted on for some beats."""
     return [task for task, at in _unattended_at(state, beat_s) if at <= now]
 
 
 def _unattended_at(state: State, beat_s: int) -> Iterator[tuple[Task, int]]:
-    """Give each task that was handed in, and when it has waited too long.
+    """Yield each submitted task, and the time at which it has waited too long.
 
-    A task in the queue is acted on while its convoy is checked; a run may take until its deadline.
+    A queued task counts as acted on while its convoy is checked, at most until the run's deadline.
     """
     acted: dict[ConvoyId, int] = {}
     for check in state.checks.values():

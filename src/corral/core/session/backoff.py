@@ -1,7 +1,7 @@
-"""How long a task rests after an attempt that came to nothing.
+"""The retry delay after a failed attempt.
 
-Pure, and the same whenever it is asked: the jitter comes from the session's name, so that a fleet
-that failed together does not come back together, and a replay gives the same time.
+It is deterministic: the jitter comes from the session's name, so that sessions which failed
+together are not retried together, and a replay gives the same time.
 """
 
 from zlib import crc32
@@ -15,6 +15,6 @@ class Patience(Struct, frozen=True):
     most_s: int = 3600
 
     def rest_s(self, failures: int, name: str) -> float:
-        """Return the rest after so many failures in a row: doubled each time, half of it chance."""
+        """Return the retry delay: doubled after each failure in a row, with up to 50 % jitter."""
         full = min(self.most_s, self.first_s << min(failures - 1, 20))
         return full * (0.5 + crc32(name.encode()) / (1 << 33))

@@ -1,7 +1,7 @@
-"""Liveness: is a session that runs also getting somewhere?
+"""Liveness: is a running session making progress?
 
-Two silent beats are worth a look, three end it. Words are not outputs: a session that talks and
-makes nothing for many beats is an alarm of its own.
+Two silent beats raise an alert, three end the session. Words are not outputs: a session that talks
+for many beats without producing anything raises an alert of its own.
 """
 
 from enum import StrEnum
@@ -20,7 +20,7 @@ class Pulse(StrEnum):
 
 
 class Signs(Struct, frozen=True):
-    """When a session was last heard, and when it last made something."""
+    """When a session last gave a sign of life, and when it last produced something."""
 
     heard_at: int
     made_at: int
@@ -46,7 +46,7 @@ class Note(Struct, frozen=True):
 
 
 def read_note(line: str) -> Note | None:
-    """Read a line of progress; None if there is nothing in it."""
+    """Parse a line of progress; None if it is empty."""
     text, bracket, rest = line.strip().rpartition("[outputs:")
     digits = rest.strip().rstrip("]").strip()
     if bracket and digits.isascii() and digits.isdigit() and len(digits) < 10:

@@ -1,9 +1,9 @@
-"""The brief: everything that a session is told, composed explicitly, in one text.
+"""The brief: everything that a session needs to know, composed as one text.
 
-Nothing is left to be found: the task, the role, the shared rules, what it may touch, what proves
-it, and how to report. What others wrote is fenced off, with a fence longer than any in it. Agents
-pay for every word: what does not change what they do is left out. The same input always gives the
-same text.
+It has the task, the role, the shared rules, the paths that the session may change, the checks that
+prove it, and how to report. Text from other authors is fenced off, with a fence that does not occur
+in it. Every word costs tokens, so a brief has nothing that does not change what an agent does. The
+same input always gives the same text.
 """
 
 import re
@@ -12,20 +12,20 @@ from msgspec import Struct
 
 from corral.core.log.state import Task
 
-# Roles that leave no trace in the tree: for them an empty diff is the right one.
+# Read-only roles: their diff must be empty.
 CHANGE_NOTHING = frozenset({"observer", "meta-orchestrator"})
 _SHORTEST_FENCE = 8
 
 
 class Sources(Struct, frozen=True):
-    """What a brief is made of, besides the task."""
+    """The parts of a brief besides the task."""
 
     asked: str = ""
     role: str = ""
     rules: str = ""
-    before: str = ""  # what the last attempt came to
-    letters: str = ""  # the messages that wait for whoever works on it
-    protocol: str = ""  # how to report, in place of the built-in line
+    before: str = ""  # the outcome of the last attempt
+    letters: str = ""  # messages that wait for the session
+    protocol: str = ""  # how to report progress, in place of the built-in text
     beat_s: int = 0
 
 
@@ -35,7 +35,7 @@ def changes_nothing(task: Task) -> bool:
 
 
 def compose(task: Task, session: str, branch: str, sources: Sources) -> str:
-    """Return the whole brief of one session."""
+    """Return the complete brief of a session."""
     fence = _fence(sources.asked, sources.before, sources.letters)
     fenced = f"{sources.asked}{sources.before}{sources.letters}".strip()
     parts = [
@@ -57,7 +57,7 @@ def compose(task: Task, session: str, branch: str, sources: Sources) -> str:
 
 
 def go_on(task: Task, session: str, why: str, answer: str = "", letters: str = "") -> str:
-    """Return what a conversation that was interrupted is told: it knows the brief already."""
+    """Return the prompt for an interrupted conversation, which knows the brief already."""
     fence = _fence(why, answer, letters)
     parts = [
         f"# {task.id}: go on",
@@ -72,7 +72,7 @@ def go_on(task: Task, session: str, why: str, answer: str = "", letters: str = "
 
 
 def hear(task: Task, letters: str) -> str:
-    """Return what a conversation that has come to an end is told when there are messages for it."""
+    """Return the prompt that passes messages to a conversation that had ended."""
     fence = _fence(letters)
     parts = [
         f"# {task.id}: messages for you",
@@ -86,7 +86,7 @@ def hear(task: Task, letters: str) -> str:
 def done_so_far(
     said: str, files: tuple[str, ...], calls: tuple[str, ...], letters: str = ""
 ) -> str:
-    """Return what is known of a conversation that is given up, for the one that takes over."""
+    """Summarize a dropped conversation for the one that replaces it."""
     parts = ["A session before you worked on this; the files are as it left them."]
     parts += ["It changed: " + ", ".join(files)] if files else []
     parts += ["Its last steps: " + "; ".join(calls)] if calls else []
@@ -106,7 +106,7 @@ def _opening(session: str, branch: str, fence: str) -> str:
 
 
 def _fence(*texts: str) -> str:
-    """Return a line that none of these texts holds, not even as a part of another."""
+    """Return a line that occurs in none of these texts, not even within another line."""
     runs = (len(run) for text in texts for run in re.findall("~+", text))
     return "~" * max(_SHORTEST_FENCE, 1 + max(runs, default=0))
 
@@ -120,7 +120,7 @@ def _section(title: str, text: str) -> str:
 
 
 def _list(title: str, items: tuple[str, ...]) -> str:
-    """Indent rather than quote: no character in a path or command has a meaning then."""
+    """Indent rather than quote, so that no character of a path or command has a meaning."""
     return "\n".join([f"## {title}\n", *(f"    {item}" for item in items)]) if items else ""
 
 

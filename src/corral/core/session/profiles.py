@@ -1,4 +1,4 @@
-"""What the profiles of engines in the configuration mean for who may start."""
+"""The limits on starting sessions that follow from the configured engine profiles."""
 
 from corral.core.config import Config, EngineSettings
 from corral.core.engine.governor import Accounts
@@ -7,7 +7,7 @@ from corral.core.session.slots import Limits
 
 
 def account_of(name: str, profile: EngineSettings) -> str:
-    """Return whose limits a profile counts against; empty if nobody would tell."""
+    """Return the account that a profile counts against; empty if its limits are not reported."""
     if profile.account or profile.type == "shell":
         return profile.account
     if profile.type == "command":
@@ -23,7 +23,7 @@ def budgets_of(config: Config) -> Budgets:
 
 
 def limits_of(config: Config) -> Limits:
-    """Return all that limits how many sessions may run."""
+    """Return everything that limits how many sessions may run."""
     engines = config.engine
     return Limits(
         total=config.slots.total,

@@ -1,4 +1,4 @@
-"""What the next attempt is told about work that came back from the queue."""
+"""What the next attempt needs to know about work that the queue returned."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ _SHOWN = 30  # paths
 
 
 class Other(Struct, frozen=True):
-    """A task whose work does not go together with this one."""
+    """A task whose work conflicts with this one."""
 
     id: str
     title: str
@@ -20,7 +20,7 @@ class Other(Struct, frozen=True):
 
 
 def told(returned: Returned, others: Sequence[Other], diff: str, log: Sequence[str]) -> str:
-    """Return everything that helps to mend it: what happened, the other side, what failed."""
+    """Return what helps to fix it: what happened, what the other side changed, what failed."""
     parts = [
         f"Your work (commit {returned.commit[:12]}) came back from the merge queue:"
         f" {returned.why}. {returned.detail}",

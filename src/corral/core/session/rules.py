@@ -1,4 +1,4 @@
-"""Decisions about sessions: who may start, what an end leads to. For the roles, not by hand."""
+"""Decisions about sessions: which may start, and what an end leads to. Only roles call these."""
 
 from collections.abc import Collection, Sequence
 
@@ -22,8 +22,8 @@ from corral.core.text import cut
 Decision = Sequence[e.Event]
 
 _NONE = Accounts()
-WITNESS = "witness"  # by this name, tasks can be handed off to whoever starts sessions
-# Alerts about a session that runs; once it has ended, its verdict says the rest.
+WITNESS = "witness"  # tasks are handed off to this name for a new session to take
+# Alerts about a running session; once it has ended, its verdict replaces them.
 _WHILE_IT_RUNS = {
     "silent",
     "barren",
@@ -56,9 +56,9 @@ def start(
     ports_wanted: int = 0,
     takes: str = "",
 ) -> Decision:
-    """Claim a task for a new session and give it a slot and its ports, or refuse all of it.
+    """Claim a task for a new session and give it a slot and its ports, or refuse.
 
-    `ports` are numbers that nobody listens on; those that are leased are passed over here.
+    `ports` are numbers that nothing listens on; leased ones are skipped here.
     """
     task = state.tasks[task_id]
     session = ids.session_id(task.id, task.attempts + 1)
@@ -103,15 +103,15 @@ def start(
 
 
 def _conversation(state: State, task: Task, profile: str) -> str:
-    """Return the engine's conversation that a new session goes on with, if there is one."""
+    """Return the engine's conversation that a new session continues, if there is one."""
     last = state.sessions.get(task.session)
     if last is None or not last.verdict or last.profile != profile or last.verdict not in _KNOWN:
         return ""
     if task.brief_seq > int(last.token):
-        return ""  # it was told something else since: the conversation does not know that
+        return ""  # its brief has changed since, and the conversation does not know that
     returned = state.returned.get(task.id)
     if returned is not None and last.verdict == Verdict.PROVED:
-        # What came back from the queue goes to who made it, then to somebody fresh.
+        # Returned work goes to the conversation that made it, and after that to a new one.
         return last.thread if returned.times == 1 else ""
     return last.thread if after(Verdict(last.verdict)).goes_on else ""
 
@@ -120,7 +120,7 @@ _KNOWN = frozenset(Verdict)
 
 
 def interrupted(state: State) -> list[SessionId]:
-    """Return the ended sessions whose conversations are to go on, or have just been taken up."""
+    """Return the ended sessions whose conversations will continue, or have just done so."""
     found = []
     for task in state.tasks.values():
         last = state.sessions.get(task.session)
@@ -134,7 +134,7 @@ def interrupted(state: State) -> list[SessionId]:
 
 
 def port_leases(state: State, session: Session) -> list[str]:
-    """Return the ports that a session was given when it started, in order."""
+    """Return the leases of a session's ports, in order."""
     given = [
         (int(lease.token), name)
         for name, lease in state.leases.items()
@@ -144,7 +144,7 @@ def port_leases(state: State, session: Session) -> list[str]:
 
 
 def renew(state: State, sessions: Sequence[SessionId], ttl_s: int, now: int) -> Decision:
-    """Keep the claims of sessions that run, with their ports; who lost its claim is left out."""
+    """Renew the claims and ports of running sessions; those that lost their claim are skipped."""
     expires_at = now + ttl_s * 1000
     events: list[e.Event] = []
     for session in (state.sessions[name] for name in sessions if name in state.sessions):
@@ -167,7 +167,7 @@ def progress(state: State, session: SessionId, said: str, outputs: int) -> Decis
 
 
 def ask_stop(state: State, session: str, why: str, reason: str) -> Decision:
-    """Ask a session to end; `why` is the verdict that this means, unless it handed in a result."""
+    """Ask a session to end; `why` is the resulting verdict, unless it has handed in a result."""
     found = find_session(state, session)
     if not found.live:
         raise ended(found)
@@ -198,9 +198,9 @@ def end(
     parked: str = "",
     accounts: Accounts = _NONE,
 ) -> Decision:
-    """End a session, and carry its task on: to the queue, to a rest, or to a person.
+    """End a session, and move its task on: to the queue, to a retry, or to a person.
 
-    `parked`: why the task is put back without using up an attempt, whatever the verdict.
+    `parked` says why the task is put back without using up an attempt, whatever the verdict.
     """
     found = find_session(state, session)
     if not found.live:
@@ -216,11 +216,11 @@ def end(
     )
     events: list[e.Event] = [ended, *_given_back(state, found)]
     task = _held(state, found)
-    if task is None:  # the task went to somebody else meanwhile: this result comes too late
+    if task is None:  # somebody else has the task by now, so this result comes too late
         return events
     if judgement.verdict is Verdict.PROVED:
         events.append(e.TaskSubmitted(task=task.id, token=found.token, commit=commit))
-        if commit == found.base:  # an observer's work is its report: there is nothing to merge
+        if commit == found.base:  # an observer's work is its report, so there is nothing to merge
             events.append(e.TaskLanded(task=task.id, commit=commit))
         return events
     if parked:
@@ -232,7 +232,7 @@ def end(
 
 
 def _given_back(state: State, session: Session) -> list[e.Event]:
-    """Release what an ended session held, and clear what was said about its running."""
+    """Release the leases of an ended session, and clear the alerts about its run."""
     leases = [
         e.LeaseReleased(resource=name, token=lease.token)
         for name, lease in state.leases.items()
@@ -247,7 +247,7 @@ def _given_back(state: State, session: Session) -> list[e.Event]:
 
 
 def _refuse_second(state: State, task: Task) -> None:
-    """Refuse a session for a task whose last one has not ended: kill before spawn."""
+    """Refuse a session for a task whose last one has not ended yet: kill before spawn."""
     last = state.sessions.get(task.session)
     if last is not None and last.live:
         raise Refused(
@@ -300,7 +300,7 @@ def _carried_on(
     accounts: Accounts,
     now: int,
 ) -> e.Event:
-    """Park a task, let it rest for another attempt, or give it to a person."""
+    """Park a task, delay its next attempt, or give it to a person."""
     task, then = state.tasks[session.task], after(judgement.verdict)
     reason = f"{judgement.verdict}: {judgement.detail}" if judgement.detail else judgement.verdict
     if not then.counts and task.parks < then.most:
@@ -320,7 +320,7 @@ def _carried_on(
 
 
 def _free_at(state: State, session: Session, accounts: Accounts, now: int) -> int:
-    """Return when a task whose session was limited can go on: at once, if another stands in."""
+    """Return when a rate-limited task can continue: at once, if another profile can take it."""
     profile = governor.profile_for(state, state.tasks[session.task], accounts, now)
     own = profile == session.profile
     account = state.accounts.get(session.account if own else accounts.of.get(profile, ""))
@@ -338,7 +338,7 @@ def _held(state: State, session: Session) -> Task | None:
 
 
 def engaged(state: State, session: SessionId, thread: str, model: str, version: str) -> Decision:
-    """Record what the engine calls its conversation, and its model, when they are new."""
+    """Record the engine's id of its conversation, and its model, when they are new."""
     found = find_session(state, session)
     if not found.live or (thread or found.thread, model or found.model) == (
         found.thread,
@@ -349,12 +349,12 @@ def engaged(state: State, session: SessionId, thread: str, model: str, version: 
 
 
 def spent(state: State, session: SessionId, bill: Bill, turns: int, model: str) -> Decision:
-    """Record what a session has used so far, if that is more than is known."""
+    """Record what a session has spent so far, if that is more than is known."""
     found = find_session(state, session)
     if not found.live or (bill == found.bill and turns == found.turns):
         return []
     if bill.tokens < found.bill.tokens:
-        return []  # a part of its output is gone: what was recorded stands
+        return []  # a part of its output is gone, so the recorded sum stands
     return [
         e.SessionSpent(
             session=session,
@@ -380,7 +380,7 @@ def limited(
     now: int,
     final: bool = False,
 ) -> Decision:
-    """Record a limit that a session met, or (`final`) ended by; again only if that is news."""
+    """Record a limit that a session hit, or (`final`) that ended it, if that is news."""
     found = find_session(state, session)
     if not found.live or not found.account:
         return []
@@ -390,7 +390,7 @@ def limited(
         lasts = account.until_at > now and until_at <= account.until_at + _LATER_MS
         brief = until_at - now < _LATER_MS and now - account.limited_at < _LATER_MS
         if lasts or (brief and not final):
-            return []  # an engine that tries again every second fills no log
+            return []  # an engine that retries every second must not fill the log
     return [
         e.SessionLimited(
             session=session, account=found.account, trouble=trouble, until_at=until_at, text=said
@@ -411,7 +411,7 @@ def asked(
     answer: str = "",
     now: int,
 ) -> Decision:
-    """Record that an engine waits for an answer; with one by policy, that is on its way at once."""
+    """Record that an engine waits for an answer; a configured answer is sent at once."""
     found = find_session(state, session)
     if not found.live or (found.asked, found.asked_call) == (said, call):
         return []
@@ -427,7 +427,7 @@ def asked(
 
 
 def answered(state: State, session: SessionId) -> Decision:
-    """Record that an engine does not wait for an answer any more."""
+    """Record that an engine no longer waits for an answer."""
     found = find_session(state, session)
     return [e.SessionAnswered(session=session)] if found.live and found.asked else []
 
@@ -442,9 +442,9 @@ def relaunch(
     again: Collection[str],
     now: int,
 ) -> Decision:
-    """Start a session's program once more, with what waits for it in its prompt.
+    """Start a session's program again, with the waiting messages in its prompt.
 
-    `again`: the messages that the launch before was handed and did not get.
+    `again` are the messages that were handed to the last launch and did not arrive.
     """
     found = find_session(state, session)
     if not found.live:
@@ -462,9 +462,9 @@ def relaunch(
 def go_on(
     state: State, session: SessionId, *, again: Collection[str], answer_s: int, now: int
 ) -> Decision:
-    """Let a session whose program has ended well go on with what came in meanwhile.
+    """Let a session whose program has ended well continue with messages that came in meanwhile.
 
-    If it waits for an answer, it is left as it is for that long; nothing: it can be judged.
+    If it waits for an answer, it is left alone for `answer_s`. No events: it can be judged.
     """
     found = find_session(state, session)
     if not found.live or _held(state, found) is None or found.relaunched.count(MESSAGE) >= _TURNS:
@@ -484,7 +484,7 @@ def idle(session: Session, task: Task, answer_s: int, now: int) -> bool:
     return waits and holds(session, task) and now < session.idle_at + answer_s * 1000
 
 
-_TURNS = 100  # that messages give a session after its own
+_TURNS = 100  # at most this many extra turns because of messages
 
 
 def react(state: State, session: SessionId, cause: str, action: str, said: str) -> Decision:

@@ -1,7 +1,7 @@
-"""Slots: the right to run one session. Budgeted before anything is started.
+"""Slots: the right to run one session, checked before anything is started.
 
-A slot is free again when its session has ended, not when it was asked to: kill before spawn. The
-rule that starts a session and the plan that proposes one ask the same question.
+A slot is free again when its session has ended, not when it was asked to end: kill before spawn.
+The rule that starts a session and the plan that proposes one use the same test.
 """
 
 from collections.abc import Iterator
@@ -15,13 +15,13 @@ from corral.core.engine.money import Budgets, Sums
 from corral.core.log.state import State, Task
 from corral.core.queue import overlaps
 
-CANNOT_OPEN = "cannot_open"  # of an alert: no session can be started for the task that it is about
+CANNOT_OPEN = "cannot_open"  # the kind of an alert: no session can be started for its task
 
 
 class Limits(Struct, frozen=True):
-    """How many sessions may run at once: in all, in each pool, and how many only for the urgent.
+    """How many sessions may run at once: in all, in each pool, and reserved for urgent tasks.
 
-    Accounts limit them too, as far as they are known, and so do budgets and coming conflicts.
+    Known limits of accounts, budgets and expected conflicts apply as well.
     """
 
     total: int
@@ -29,11 +29,11 @@ class Limits(Struct, frozen=True):
     pools: dict[str, int] = field(default_factory=dict)
     accounts: Accounts = Accounts()
     budgets: Budgets = Budgets()
-    hold: bool = False  # what would run into a conflict is not started
+    hold: bool = False  # do not start a task that would run into a conflict
 
 
 class TakenSlots:
-    """Counts the slots that are taken, and those that a plan is about to take."""
+    """Counts the slots that are taken or that a plan is about to take."""
 
     def __init__(self, state: State) -> None:
         live = [session for session in state.sessions.values() if session.live]

@@ -1,13 +1,13 @@
-"""What a session came to, judged by facts alone. "Done" is never the agent's word.
+"""The verdict on a session, by facts alone. An agent's own "done" counts for nothing.
 
-`judge` takes what git, the operating system and the checks say, in the order in which it is asked:
-a process that was killed proves nothing, and checks on a dirty tree prove nothing about a commit.
+The evidence is taken in order: how the program ended, what git finds, what the checks say. A killed
+process proves nothing, and checks on a dirty tree prove nothing about a commit.
 
-Of an engine whose output is understood, the exit code proves nothing either way: engines exit 0
-after a refused login and 1 after good work. Its last word decides whether the work is looked at:
-with trouble in it the session is judged by that trouble, even if there are commits (they stay on
-the branch, for the next session); with none, by git and the checks, whatever the exit code. No last
-word at all means that it broke off.
+For an engine whose output Corral parses, the exit code proves nothing either way: engines exit 0
+after a refused login and 1 after good work. The last word in its output decides whether the work is
+looked at. If it reports trouble, that is the verdict, even if there are commits (they stay on the
+branch for the next session). If not, git and the checks decide, whatever the exit code. An engine
+without a last word broke off.
 """
 
 from enum import StrEnum
@@ -76,16 +76,16 @@ class Verdict(StrEnum):
     """`corral run` was interrupted; the next run continues it"""
 
 
-RESULT = "result"  # in place of a verdict: it was ended because it is done, so its work decides
+RESULT = "result"  # in place of a verdict: it was stopped because it is done, so its work decides
 
 
 class Again(StrEnum):
-    """When the task is tried again."""
+    """When the task is retried."""
 
-    REST = "rest"  # after a rest that grows with each failure
+    REST = "rest"  # after a delay that grows with each failure
     FREE = "free"  # once the account is free
     NOW = "now"
-    NEVER = "never"  # not by itself: the task has failed
+    NEVER = "never"  # not automatically: the task has failed
     BLOCKED = "blocked"  # once somebody has answered
 
 
@@ -95,11 +95,10 @@ class After(Struct, frozen=True):
     counts: bool = True  # uses up one of the task's attempts
     again: Again = Again.REST
     person: bool = False  # somebody has to act
-    # Within the session, its program is started once more so often for this cause, ...
-    relaunches: int = 0
-    fresh: bool = False  # ... with a new conversation instead of the old one
-    goes_on: bool = False  # the next session goes on with the conversation, if the engine can
-    most: int = 0  # without using up an attempt, so often in a row; then it does
+    relaunches: int = 0  # how many times the program is started again within the session
+    fresh: bool = False  # a relaunch begins a new conversation instead of resuming the old one
+    goes_on: bool = False  # the next session resumes the conversation, if the engine can
+    most: int = 0  # how many times in a row this uses up no attempt
 
 
 AFTER: dict[Verdict, After] = {
@@ -138,47 +137,47 @@ BY_TROUBLE = {
 
 
 def after(verdict: Verdict) -> After:
-    """Say what a verdict leads to; most use up an attempt and are tried again after a rest."""
+    """Say what a verdict leads to; most use up an attempt and are retried after a delay."""
     return AFTER.get(verdict, _ORDINARY)
 
 
 class LastWord(Struct, frozen=True):
-    """How an engine says that it ended; nothing of it is believed about the work."""
+    """How an engine says that it ended; it is not believed about the work."""
 
-    said: bool = True  # False: its output breaks off without one
+    said: bool = True  # False: its output ends without one
     trouble: Trouble | None = None
     text: str = ""
-    asked: str = ""  # a question that was never answered
-    denied: int = 0  # tool calls that it was not permitted
-    wrong_model: str = ""  # why it may not have used the model that it did
+    asked: str = ""  # a question that was not answered
+    denied: int = 0  # tool calls that were not permitted
+    wrong_model: str = ""  # why the model that it used is not allowed
 
 
 class ProgramEnd(Struct, frozen=True):
-    """How the program ended: as asked, by itself, by a signal."""
+    """How the program ended: as asked, on its own, or by a signal."""
 
     code: int | None = None
     signal: int | None = None
-    stop: Verdict | None = None  # what it was asked to stop for
-    never_ran: str = ""  # why, if it did not
+    stop: Verdict | None = None  # why it was asked to stop
+    never_ran: str = ""  # why, if it never ran
     last_words: str = ""
-    word: LastWord | None = None  # None: an engine whose output says nothing to us
+    word: LastWord | None = None  # None: an engine whose output Corral does not parse
 
 
 class BranchWork(Struct, frozen=True):
-    """What the tree and the branch look like afterwards."""
+    """The tree and the branch as the session left them."""
 
     exists: bool = True
-    on_branch: bool = True  # HEAD is where it was put, and the trunk is where the log says
-    elsewhere: str = ""  # what was touched instead
+    on_branch: bool = True  # HEAD is on the session's branch, and the trunk was not moved
+    elsewhere: str = ""  # what the session did instead
     commits: int = 0
     dirty: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     commit: str = ""
-    leaked: str = ""  # the key that is in it, and where
+    leaked: str = ""  # which key is in the work, and where
 
 
 class AcceptanceRun(Struct, frozen=True):
-    """One acceptance command, run by the harness on the very commit."""
+    """One acceptance command, which Corral ran on the commit itself."""
 
     command: str
     code: int | None
@@ -196,7 +195,7 @@ class Judgement(Struct, frozen=True):
 
 
 def judge_end(ended: ProgramEnd) -> Judgement | None:
-    """Judge the way the program ended; None if that alone decides nothing."""
+    """Judge how the program ended; None if that alone decides nothing."""
     if ended.never_ran:
         return Judgement(Verdict.COULD_NOT_START, ended.never_ran)
     if ended.stop is not None:
@@ -220,7 +219,7 @@ def _by_word(ended: ProgramEnd, word: LastWord) -> Judgement | None:
 
 
 def judge_idle(judgement: Judgement | None, word: LastWord | None) -> Judgement | None:
-    """Say why a session changed nothing, if its last word tells."""
+    """Say why a session changed nothing, if its last word tells why."""
     if judgement is None or judgement.verdict is not Verdict.NO_CHANGE or word is None:
         return judgement
     if word.asked:
@@ -231,7 +230,7 @@ def judge_idle(judgement: Judgement | None, word: LastWord | None) -> Judgement 
 
 
 def judge_work(work: BranchWork, owned: tuple[str, ...], *, observer: bool) -> Judgement | None:
-    """Judge what is there; None if it is worth being checked."""
+    """Judge the work as git finds it; None if the checks have to decide."""
     if work.leaked:
         return Judgement(Verdict.LEAKED, work.leaked)
     if not work.on_branch:

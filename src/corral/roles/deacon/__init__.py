@@ -1,1 +1,1 @@
-"""The deacon: keeps the board and the machine tidy while others work."""
+"""The deacon keeps the board and the machine tidy while others work."""

@@ -1,8 +1,8 @@
-"""The deacon's chores: look at the machine, ask the core what to do about it, do that.
+"""The deacon's chores: look at the machine, ask the core what to do about it, and do it.
 
-Each may be repeated at any time, and each leaves alone whatever is not provably a session's: a tree
-has to be one of ours by name, a process has to carry the marks of this repository and of a session
-that is over. The machine is looked at before the log is read (`core/chores` says why).
+Each may be repeated at any time, and touches only what provably belongs to a session: a tree must
+be Corral's by name, a process must carry the marks of this repository and of a session that has
+ended. The machine is looked at before the log is read (`core/chores` says why).
 """
 
 import os
@@ -48,11 +48,11 @@ class Chores:
         self._config = config
         self._clock = clock
         self._tracing = Tracing(store, repository, config.telemetry.endpoint, DEACON)
-        # As long as the witness claims for: it renews at half of that.
+        # The witness claims for as long, and renews at half of that.
         self.grace_s = max(60, 3 * config.watch.beat_s)
 
     def quick(self) -> dict[str, Chore]:
-        """Return what is done whenever the log has changed: it costs next to nothing."""
+        """Return the chores to do whenever the log has changed; they cost next to nothing."""
         return {
             "claims": self._claims,
             "leases": self._leases,
@@ -63,7 +63,7 @@ class Chores:
         }
 
     def thorough(self) -> dict[str, Chore]:
-        """Return what looks at processes, folders and refs; processes end before trees go."""
+        """Return the chores about processes, folders and refs; processes end before trees go."""
         return {
             "processes": self._processes,
             "trees": self._trees,
@@ -79,7 +79,7 @@ class Chores:
         return locks.taken(self._repository.folder, "witness")
 
     def guarded(self, state: State) -> set[SessionId]:
-        """Return the sessions that ran out of time and yet seem to be looked after, or to run."""
+        """Return the sessions past their claim that still seem to run or to be watched."""
         late = chores.holders(state, self._clock())
         if late and self.watched:
             return set(late)
@@ -103,7 +103,7 @@ class Chores:
         return self._all_of(messages.expire)
 
     def _sessions(self) -> ChoreOutcome:
-        """Find live sessions that nothing runs and nobody watches; the next witness adopts them."""
+        """Find live sessions without a process or a witness; the next witness adopts them."""
         live = chores.live(self._store.state())
         if not live or self.watched:
             return ChoreOutcome()
@@ -152,7 +152,7 @@ class Chores:
 
     @contextmanager
     def _in_place_of_a_witness(self) -> Iterator[bool]:
-        """Keep a witness from starting, for a moment; False if one runs."""
+        """Keep a witness from starting for a moment; False if one is running."""
         try:
             lock = locks.only_one(self._repository.folder, "witness")
         except Refused:
@@ -190,7 +190,7 @@ class Chores:
         return ChoreOutcome(len(old), len(old))
 
     def _checks(self) -> ChoreOutcome:
-        """Remove check trees that are no longer used, and old runs; end what runs left behind."""
+        """Remove unused check trees and old runs; end processes that runs left behind."""
         if not isdir(join(self._repository.folder, "check-trees")):
             return ChoreOutcome()
         pool = Pool(self._repository, place=self._config.trees.folder or None)
@@ -209,7 +209,7 @@ class Chores:
         return ChoreOutcome(gone + left, gone, {"trash": text} if left else {})
 
     def _all_of(self, decide: Decide) -> ChoreOutcome:
-        """Append what is decided, all of it; without a write if there is nothing."""
+        """Append all events that are decided; write nothing if there are none."""
         if not decide(self._store.state(), self._clock()):
             return ChoreOutcome()
         number = record(self._store, DEACON, decide)
@@ -236,7 +236,7 @@ def _said(error: CorralError | OSError) -> str:
 
 
 def _changed_at(room: str) -> int:
-    """Return when something was last added to a room or to one of its folders."""
+    """Return when a file was last added to a room or to one of its folders."""
     paths = [room]
     if isdir(room) and not islink(room):
         paths += [entry.path for entry in os.scandir(room)]

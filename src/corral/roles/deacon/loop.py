@@ -1,8 +1,8 @@
-"""The deacon: keeps the board and the machine tidy while others work.
+"""The deacon keeps the board and the machine tidy while others work.
 
-It goes over its chores (`roles/deacon/chores`, decided by `core/chores`) in turn; what goes
-wrong in one is an alert and leaves the others alone. In between it sleeps until the log changes or
-the next thing runs out. Like the witness it remembers nothing, and only one runs for a repository.
+It does its chores (`roles/deacon/chores`, decided by `core/chores`) in turn; an error in one of
+them becomes an alert and does not affect the others. In between it sleeps until the log changes or
+the next deadline passes. Like the witness it remembers nothing, and only one runs for a repository.
 """
 
 import os
@@ -21,8 +21,8 @@ from corral.store.service import record
 from corral.world.clock import Clock, now
 from corral.world.repository import Repository
 
-_REST_S = 1.0  # events that come together are looked at together
-_LONGEST_S = 300.0  # the clock may be set, and a machine may sleep
+_REST_S = 1.0  # events that come this close together are handled together
+_LONGEST_S = 300.0  # the clock may be set, and the machine may sleep
 
 
 class Deacon:
@@ -36,7 +36,7 @@ class Deacon:
         self._swept_at = 0
 
     def once(self) -> dict[str, ChoreOutcome]:
-        """Go over all chores once; return what each came to."""
+        """Do all chores once; return the outcome of each."""
         lock = locks.only_one(self._repository.folder, DEACON)
         try:
             return self._round(self._clock())
@@ -44,7 +44,7 @@ class Deacon:
             os.close(lock)
 
     def run(self) -> None:
-        """Go over the chores for ever, whenever there may be something to do."""
+        """Do the chores whenever there may be something to do, until asked to stop."""
         lock = locks.only_one(self._repository.folder, DEACON)
         try:
             while True:
@@ -80,5 +80,7 @@ def _tried(chore: Chore) -> ChoreOutcome:
         return chore()
     except CorralError as error:
         return ChoreOutcome(error=error.message)
-    except Exception as error:  # a border: one chore must not keep the others from being done
+    except (
+        Exception
+    ) as error:  # a border: an error in one chore must not keep the others from being done
         return ChoreOutcome(error=printable(f"{type(error).__name__}: {error}"))

@@ -1,5 +1,5 @@
-"""Puts recurring tasks back on the board. Whoever calls it, and however often, each date is used
-once: the decision is made in the log's transaction."""
+"""Put recurring tasks back on the board. However often this is called, each date is used once,
+because the decision is made in the log's transaction."""
 
 from corral.core.board import recurrence
 from corral.store.port import Store
@@ -10,10 +10,10 @@ ACTOR = "witness"
 
 
 def recur(store: Store, beat_s: int, clock: Clock = now) -> int | None:
-    """Put what is due on the board; return when to call again, None if nothing will be due.
+    """Put due tasks on the board; return when to call again, or None if nothing will be due.
 
     Nothing is written, and no lock is taken, unless something is due. A task that ends or is added
-    may be due earlier: call it after each change of the log as well.
+    may be due earlier, so call this after each change of the log as well.
     """
     if recurrence.due(store.state(), clock(), beat_s):
         record(store, ACTOR, lambda state, at: recurrence.decide(state, at, beat_s))

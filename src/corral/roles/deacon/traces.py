@@ -1,7 +1,7 @@
-"""A chore of the deacon: traces of tasks that are over go to the collector that is configured.
+"""A chore of the deacon: send the traces of finished tasks to the configured collector.
 
-How far that has come is an event, so it goes on there after a restart. Between the two, a crash has
-a trace sent twice: with the same ids, which collectors take for the same trace.
+Progress is recorded as an event, so sending continues from there after a restart. After a crash in
+between, a trace is sent twice with the same ids, and collectors take it for the same trace.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ from corral.store.service import record
 from corral.world.repository import Repository
 
 _AT_ONCE = 200  # tasks whose traces are sent together
-_REST_S = 60.0  # a collector that does not answer is left alone for so long
+_REST_S = 60.0  # delay before a collector that did not answer is tried again
 
 
 class _TraceSubject(Struct):
@@ -36,11 +36,11 @@ class Tracing:
         self._name = basename(repository.worktree)
         self._endpoint = endpoint
         self._actor = actor
-        self._looked = 0  # nothing has ended up to here that was not sent
+        self._looked = 0  # every task that ended up to here has been sent
         self._resting_until = 0.0
 
     def send(self) -> ChoreOutcome:
-        """Send the traces of all tasks that have ended since the last time."""
+        """Send the traces of all tasks that have ended since the last call."""
         if monotonic() < self._resting_until:
             raise Failed(f"{self._endpoint} did not take the traces; it is asked again soon")
         sent = 0

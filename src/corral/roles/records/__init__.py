@@ -1,1 +1,1 @@
-"""What sessions left behind: their rooms, output, facts and diffs, read by every interface."""
+"""The records of sessions: their rooms, output, facts and diffs, read by every interface."""

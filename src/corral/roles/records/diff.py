@@ -1,7 +1,7 @@
-"""What a session has changed so far: committed or not, against where it began.
+"""The changes of a session so far, committed or not, compared with where it began.
 
-Read with a view (`world/git/view`), which runs nothing that a session could have configured, and
-cut off at a bound: a session may write as much as it likes.
+They are read with a view (`world/git/view`), which runs nothing that a session could have
+configured, and only up to a limit, because a session may write as much as it likes.
 """
 
 import os
@@ -16,28 +16,28 @@ from corral.world.trees import Trees
 from corral.world.trees.unsaved import snapshot, unsaved
 
 _LISTED = 256 << 10  # bytes of the list of files
-# What a session wrote must not choose programs, nor how much is compared at once.
+# A session's files must not choose programs, nor how much is compared at once.
 _PLAIN = ("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--submodule=short")
 _SETTINGS = ("-c", "core.bigFileThreshold=1m", "-c", "diff.algorithm=histogram")
 
 
 class ChangedFile(Struct, frozen=True):
     path: str
-    added: int | None  # lines; None: it is no text
+    added: int | None  # lines; None for a binary file
     deleted: int | None
 
 
 class Changes(Struct, frozen=True):
     base: str
-    commit: str  # the newest one of the session; empty: there is none
-    uncommitted: int  # so many files differ from that
+    commit: str  # the session's newest; empty if there is none
+    uncommitted: int  # number of files that differ from that commit
     files: list[ChangedFile]
     patch: str
     cut: bool  # there is more
 
 
 def changes(repository: Repository, folder: str | None, session: Session, most: int) -> Changes:
-    """Return what a session has changed; `folder` is where the working trees are."""
+    """Return the changes of a session; `folder` is where the working trees are."""
     view = View(os.path.realpath(repository.git_dir))
     known = Trees(repository, place=folder).find(session.id)
     tree = known if known and known.exists else None
@@ -64,7 +64,7 @@ def changes(repository: Repository, folder: str | None, session: Session, most: 
 
 
 def _newest(view: View, session: Session, tree: Tree | None) -> str:
-    """Return the commit that a session is at, or has ended with; `-` if there is none."""
+    """Return the commit that a session is at or has ended with; `-` if there is none."""
     if tree is None or not session.live:
         return session.commit or read_branch(view.git_dir, session.branch) or "-"
     head = read_head(tree.git_dir)

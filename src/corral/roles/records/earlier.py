@@ -1,4 +1,4 @@
-"""Find a session by its name, also one that is not the newest of its task."""
+"""Find a session by its name, even if it is not the newest of its task."""
 
 from collections.abc import Iterator
 
@@ -11,12 +11,12 @@ from corral.store.port import Store
 
 
 def find(store: Store, state: State, session: str) -> Session:
-    """Return a session; an earlier one of its task is read from the log, which takes a while."""
+    """Return a session; an earlier one of its task is read from the log, which is slow."""
     task = task_of(state, session)
     if task is None or session.upper() == state.tasks[task].session:
         return find_session(state, session)
     found = session_then(state, session, _about(store, state.seq, task))
-    return found or find_session(state, session)  # which says that there is none
+    return found or find_session(state, session)  # which raises an error if there is none
 
 
 def sessions_of(store: Store, state: State, task: TaskId) -> list[Session]:
@@ -29,7 +29,7 @@ def sessions_of(store: Store, state: State, task: TaskId) -> list[Session]:
 
 
 def _about(store: Store, until: int, task: str) -> Iterator[Happened]:
-    """Yield what may be about the sessions of a task; most lines are passed over unread."""
+    """Yield events that may concern the sessions of a task; most lines are skipped undecoded."""
     mark = f'"{task}.'.encode()
     for stored in store.read(0):
         if stored.seq > until:

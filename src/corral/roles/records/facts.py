@@ -1,8 +1,8 @@
-"""Read what an engine prints as facts, while it prints it, in bounded memory.
+"""Read an engine's output as facts while it is printed, in bounded memory.
 
-A reading begins at the oldest output that is still there, so a witness that was just started comes
-to the same summary as the one before it. (Of more than twice `watch.output_mb`, the middle is gone;
-what was recorded by then stands in the log.)
+A reading begins at the oldest output that still exists, so a newly started witness arrives at the
+same summary as the one before it. (If the output exceeds twice `watch.output_mb`, its middle is
+gone, but what was recorded by then is in the log.)
 """
 
 import os
@@ -17,8 +17,8 @@ from corral.world.engines.recipe import OutputReader
 from corral.world.engines.recipe import Stream as Source
 from corral.world.processes.output import ERRORS, NEWEST
 
-_LONGEST = 4 << 20  # bytes of a line; a longer one says nothing
-_AT_ONCE = 4 << 20  # bytes that are read before others have their turn
+_LONGEST = 4 << 20  # bytes of a line; a longer one is skipped
+_AT_ONCE = 4 << 20  # bytes that are read before other sessions get their turn
 
 Heard = Callable[[Fact], None]
 
@@ -41,18 +41,18 @@ class Reading:
             "out": _GrowingLines(folder, NEWEST),
             "err": _GrowingLines(folder, ERRORS),
         }
-        self.stream = stream  # as it is before anything was read
+        self.stream = stream  # as it was before anything was read
         self.more = True  # there may be more to read at once
         self.fact_at = min(now, _changed_at(folder) or now)
         self.limited_at = 0
         self.asked_at = 0
         self.finished_at = 0
-        self.begun = False  # a fact has come
-        self.unread = 0  # lines that the reader could not take
+        self.begun = False  # at least one fact was read
+        self.unread = 0  # lines that the reader failed on
         self._ended = False
 
     def advance(self, now: int) -> None:
-        """Take in what has come since, up to a bound."""
+        """Read new output, up to a limit."""
         before = self.stream
         left = _AT_ONCE
         for source, lines in self._lines.items():
@@ -66,13 +66,13 @@ class Reading:
         self._note_times(before, now)
 
     def catch_up(self, now: int) -> None:
-        """Take in all that is there."""
+        """Read all output that exists."""
         self.more = True
         while self.more:
             self.advance(now)
 
     def finish(self, now: int) -> Stream:
-        """Take in all that is left, once nothing more can come."""
+        """Read the rest of the output of a program that has ended."""
         if self._ended:
             return self.stream
         self.catch_up(now)
@@ -90,8 +90,8 @@ class Reading:
             lines.close()
 
     def _feed(self, line: bytes, source: Source) -> None:
-        # A border: a program may print anything, and one line that its reader stumbles over must
-        # not cost all that come after it. It is counted, and told.
+        # A border: a program may print anything, and a line that its reader fails on must not cost
+        # the lines after it. It is counted, and an alert is raised.
         try:
             facts = self._reader.feed(line, source)
         except Exception:
@@ -130,7 +130,7 @@ class _GrowingLines:
     def read(self) -> bytes:
         part = self._following.read()
         if part.gap:
-            self.rest, self._too_long = b"", True  # what comes first is the end of some line
+            self.rest, self._too_long = b"", True  # it begins within some line
         return part.data
 
     def split(self, data: bytes) -> list[bytes]:
@@ -151,7 +151,7 @@ class _GrowingLines:
 
 
 def _changed_at(folder: str) -> int:
-    """Return when something was last printed, on either way; 0 if nothing was."""
+    """Return when output or errors were last printed; 0 if nothing was."""
     times = [0]
     for name in (NEWEST, ERRORS):
         with suppress(OSError):

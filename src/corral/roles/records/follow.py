@@ -1,9 +1,9 @@
 """Follow the output of a session while it is written, across rotation.
 
-The writer renames `output` to `output.1` and begins a new one; a file that is open here stays
-readable under whatever name. So a file is read to its end, and only then it is asked what came
-after it. Who reads more slowly than the session writes may find that a whole file is gone: that is
-said, not hidden. How to wait for more is the caller's business.
+The writer renames `output` to `output.1` and begins a new file; a file that is open here stays
+readable under any name. So each file is read to its end before the next one is opened. A reader
+that is slower than the session may find that a whole file is gone, and reports the gap. Waiting for
+more is up to the caller.
 """
 
 import os
@@ -16,22 +16,19 @@ _AT_ONCE = 1 << 18
 
 class Part(NamedTuple):
     data: bytes
-    gap: bool = False  # something before it was written and is gone
+    gap: bool = False  # output before it is lost
 
 
 class Following:
     def __init__(self, folder: str, lines: int, name: str = NEWEST) -> None:
-        """Begin with the last lines of what is there, or with what comes if nothing is.
-
-        With a negative number of lines, begin with the oldest that is still there.
-        """
+        """Begin with the last lines that exist; with a negative number, with the oldest output."""
         self._newest = f"{folder}/{name}"
         self._older = f"{folder}/{name}.1"
         self._at = 0
         self._begin = b""
         self._file = -1
         if lines < 0:
-            # If it is renamed between the two, the one that is opened is found to have a next.
+            # If it is renamed between the two calls, the opened file turns out to have a successor.
             self._file = _open(self._older)
         if self._file < 0:
             self._file = _open(self._newest)
@@ -47,7 +44,7 @@ class Following:
             self._file = _open(self._newest)
         gap = False
         while self._file >= 0:
-            # Before the look at what is new: nothing is added to a file once there is a next one.
+            # Checked before reading: nothing is added to a file once it has a successor.
             last = self._is_last()
             data = self._more()
             if data or last:
@@ -72,7 +69,7 @@ class Following:
         return newest in (None, os.fstat(self._file).st_ino)
 
     def _go_on(self) -> bool:
-        """Turn to the file that came after this one; say whether one between them is gone."""
+        """Open the file that came after this one; say whether a file between them is lost."""
         gap = _inode(self._older) != os.fstat(self._file).st_ino
         file = _open(self._older if gap else self._newest)
         os.close(self._file)
@@ -87,7 +84,7 @@ class Following:
             older = _open(self._older)
             if older >= 0:
                 before = os.fstat(older)
-                # After a rotation in between, it is the very file that we have.
+                # After a rotation in between, it is the same file.
                 if before.st_ino != status.st_ino:
                     found = _end_of(older, before.st_size) + found
                 os.close(older)
@@ -95,7 +92,7 @@ class Following:
 
 
 def _lines(data: bytes, number: int) -> bytes:
-    """Return the last lines, counting one that is not finished."""
+    """Return the last lines, including an unfinished one."""
     if number <= 0:
         return b""
     kept = data.split(b"\n")

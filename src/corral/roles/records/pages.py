@@ -1,8 +1,8 @@
 """A session's output in pages, forwards and backwards, across rotation and launches.
 
-A place in it is `RUN-INODE-BYTES`: the launch, the file (it keeps its number when it is rotated),
-and how far into it. Whoever asks keeps it as it is. If the file is gone by now, it goes on with
-what is there, and says so.
+A place in the output is `RUN-INODE-BYTES`: the launch, the file (which keeps its inode when it is
+rotated), and the offset. Callers treat it as opaque. If the file is gone, the next page continues
+with the output that still exists, and says so.
 """
 
 import os
@@ -34,7 +34,7 @@ class Page(Struct, frozen=True):
     text: str = ""
     begin: str = ""
     end: str = ""
-    restarted: bool = False  # something between what was asked for and this is gone
+    restarted: bool = False  # output between the requested place and this page is lost
 
 
 class _File(NamedTuple):
@@ -45,7 +45,7 @@ class _File(NamedTuple):
 
 
 def place(said: str) -> Place | None:
-    """Return the place that somebody names; nothing if they name none."""
+    """Parse a place that a client sent; None if it sent none."""
     if not said:
         return None
     parts = said.split("-")
@@ -55,7 +55,7 @@ def place(said: str) -> Place | None:
 
 
 def after(room: Room, start: Place | None, most: int) -> Page:
-    """Return what comes after a place; without one, the last of what is there."""
+    """Return the output after a place; without one, the last output."""
     with _files(room) as files:
         if not files:
             return Page()
@@ -72,7 +72,7 @@ def after(room: Room, start: Place | None, most: int) -> Page:
 
 
 def before(room: Room, end: Place, most: int) -> Page:
-    """Return what comes before a place, beginning with a whole line if there is one."""
+    """Return the output before a place, beginning with a whole line if there is one."""
     with _files(room) as files:
         index = _find(files, end)
         if index is None:
@@ -108,11 +108,11 @@ def _find(files: list[_File], wanted: Place | None) -> int | None:
 
 @contextmanager
 def _files(room: Room) -> Iterator[list[_File]]:
-    """Open what there is of the output, oldest first."""
+    """Open the files of the output, oldest first."""
     files: list[_File] = []
     try:
         for run, folder in room.launches()[-_RUNS:]:
-            # The newest first: after a rotation in between, the older one is then the same file.
+            # The newest first: if it is rotated in between, the older one is the same file.
             newest, older = _open(run, f"{folder}/{NEWEST}"), _open(run, f"{folder}/{OLDER}")
             if older is not None and newest is not None and older.inode == newest.inode:
                 os.close(older.descriptor)
@@ -134,7 +134,7 @@ def _open(run: int, path: str) -> _File | None:
 
 
 def _whole(data: bytes) -> bytes:
-    """Leave out a last character of which only a part is there."""
+    """Drop a last character that is incomplete."""
     for back in range(1, min(4, len(data)) + 1):
         byte = data[-back]
         if byte & 0xC0 != 0x80:

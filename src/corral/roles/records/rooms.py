@@ -1,10 +1,9 @@
-"""The folders of sessions: `<git directory>/corral/sessions/<session>/`, one room for each.
+"""The rooms of sessions: a folder for each, `<git directory>/corral/sessions/<session>/`.
 
-tree          where its working tree is, or was
-brief.md      what the session was told, to the letter; brief-2.md at its second launch, …
+brief.md      the session's prompt, verbatim; brief-2.md at its second launch, …
 run-1/        its program: process.json, output, errors, exit.json (`world/processes`); run-2/ …
-home/         the private home of its engine, which only we may read
-tree          the path of its tree: engines find a conversation only where it was
+home/         the private home of its engine, which only its owner may read
+tree          the path of its tree: engines find a conversation only where it took place
 setup-1/ …    the set-up commands      check-1/ …   the acceptance commands
 """
 
@@ -28,12 +27,12 @@ class Room:
         return join(self.path, "brief.md")
 
     def prompt(self, launch: int) -> str:
-        """Return the file with what the session is told at its so-manieth launch."""
+        """Return the file with the prompt of a launch, counted from 1."""
         return self.brief if launch <= 1 else join(self.path, f"brief-{launch}.md")
 
     @property
     def tree(self) -> str:
-        """Return where the session's tree is or was; empty if nobody knows."""
+        """Return where the session's tree is or was; empty if that is unknown."""
         try:
             with open(join(self.path, "tree"), encoding="utf-8", errors="surrogateescape") as file:
                 return file.read()
@@ -45,7 +44,7 @@ class Room:
         put(join(self.path, "tree"), path)
 
     def ran(self) -> int:
-        """Say how often the program was really started."""
+        """Return how many times the program was actually started."""
         return sum(processes.ran(folder) for _, folder in self.launches())
 
     def launch(self) -> str | None:
@@ -58,13 +57,13 @@ class Room:
         return [(n, join(self.path, f"run-{n}")) for n in range(1, self._last("run") + 1)]
 
     def helpers(self) -> Iterator[str]:
-        """Yield the folders of the commands that the harness ran for this session."""
+        """Yield the folders of Corral's own commands for this session."""
         for kind in _OURS:
             for number in range(1, self._last(kind) + 1):
                 yield join(self.path, f"{kind}-{number}")
 
     def next(self, kind: str) -> str:
-        """Make a fresh folder: a folder is good for one launch only."""
+        """Make a new folder; each launch needs its own."""
         folder = join(self.path, f"{kind}-{self._last(kind) + 1}")
         os.makedirs(self.path, mode=0o700, exist_ok=True)
         os.mkdir(folder, mode=0o700)
@@ -78,5 +77,5 @@ class Room:
 
 
 def launched(folder: str) -> bool:
-    """Say whether a program was started in this folder, or never will be."""
+    """Say whether a program was started in this folder, or never will be started."""
     return isfile(join(folder, "process.json"))

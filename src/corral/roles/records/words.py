@@ -1,4 +1,4 @@
-"""A session's output in words, for people: what an engine said, called, used and met."""
+"""A session's output in words: what an engine said, which tools it called, what it used."""
 
 from collections import deque
 from typing import Any
@@ -18,7 +18,7 @@ _LINE = 300
 
 
 def summary(state: State, session: Session, config: Config, folder: str) -> Stream | None:
-    """Return what the newest launch of a session adds up to; None for a plain program."""
+    """Return a summary of a session's newest launch; None for a plain program."""
     reading = _read(state, session, config, folder, None)
     return reading.stream if reading else None
 
@@ -26,7 +26,7 @@ def summary(state: State, session: Session, config: Config, folder: str) -> Stre
 def in_words(
     state: State, session: Session, config: Config, folder: str, lines: int
 ) -> list[str] | None:
-    """Return the last things that happened, one on a line; None for a plain program."""
+    """Return the last facts as lines of text; None for a plain program."""
     last: deque[str] = deque(maxlen=max(0, lines))
 
     def heard(fact: f.Fact) -> None:
@@ -39,7 +39,7 @@ def in_words(
 def facts(
     state: State, session: Session, config: Config, folder: str, most: int
 ) -> list[Any] | None:
-    """Return the last facts that an engine told of, as they are; None for a plain program."""
+    """Return the last facts that an engine reported; None for a plain program."""
     last: deque[f.Fact] = deque(maxlen=most)
     reading = _read(state, session, config, folder, last.append)
     return list(last) if reading else None
@@ -59,7 +59,7 @@ def _read(
         job = profiles.job(session, task, "", prompt)
         reader = profiles.reader(session.profile, job)
     except CorralError:
-        return None  # its profile is not what it was: the output is shown as it is
+        return None  # its profile has changed since, so the raw output is shown
     context = profiles.profile(session.profile).context
     stream = Stream(prices=config.budget.prices, size=context)
     reading = Reading(launch, reader, stream, now(), heard)

@@ -1,1 +1,1 @@
-"""The parts of the refinery: what is stacked, what is checked, what is landed."""
+"""The refinery stacks changes, checks them, and lands them on the convoys' trunks."""

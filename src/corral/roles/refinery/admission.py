@@ -1,4 +1,4 @@
-"""Take work that was handed in into the queue: pin its commit, and find where it left the trunk."""
+"""Admit submitted work to the queue: pin its commit, and find where it left the trunk."""
 
 from collections.abc import Mapping, Sequence
 
@@ -26,7 +26,7 @@ class Admission:
         self._pins = Pins(self._view, QUEUE_REFS)
 
     def admit(self, state: State, tasks: Sequence[Task], trunk: str) -> None:
-        """Put the work of tasks in the queue; send back what cannot land at all."""
+        """Put the work of tasks into the queue; return work that cannot land at all."""
         found = self._commits(tasks)
         new = self._not_on(trunk, [commit for _, commit in found])
         queued = {change.task: change.commit for change in state.changes.values()}
@@ -48,7 +48,7 @@ class Admission:
             self._queue(task, commit, fork, one)
 
     def release(self, state: State) -> None:
-        """Let go of the pins of work that does not wait any more; nothing becomes unreachable."""
+        """Release the pins of work that no longer waits; no commit becomes unreachable."""
         waiting = {task.id for task in queue_rules.waiting(state)}
         held = waiting | state.changes.keys() | state.returned.keys()
         tasks = {str(task.id): task for task in state.tasks.values()}
@@ -61,7 +61,7 @@ class Admission:
         self._pins.let_go(gone)
 
     def _keep_former(self, task: Task, commit: str) -> None:
-        """Keep what an earlier attempt had handed in, if the new one was not built on it."""
+        """Keep the commit of an earlier attempt if the new one was not built on it."""
         former = self._pins.all().get(task.id)
         if former and former != commit and not self._view.surely_contains(commit, former):
             branch = task_branch(task.convoy, task.id)
@@ -76,10 +76,10 @@ class Admission:
         )
 
     def _commits(self, tasks: Sequence[Task]) -> list[tuple[Task, str]]:
-        """Return what was handed in: the commit that a task names, else its branch as it is."""
+        """Return the submitted commits: the one that a task names, or else its branch."""
         branches = (read_branch(self._view.git_dir, task_branch(t.convoy, t.id)) for t in tasks)
         named = [task.commit or tip or "" for task, tip in zip(tasks, branches, strict=True)]
-        # A name with a line end in it would be two questions; no commit has one.
+        # A name with a newline would be two questions to git; no commit's name has one.
         asked = [name if name and name.isprintable() else "-" for name in named]
         found = []
         for task, commit in zip(tasks, self._view.commits(*asked), strict=True):
@@ -91,7 +91,7 @@ class Admission:
         return found
 
     def _not_on(self, trunk: str, commits: Sequence[str]) -> set[str]:
-        """Return all commits in these histories that the trunk does not have."""
+        """Return the commits in these histories that the trunk does not have."""
         if not commits:
             return set()
         asked = "".join(f"{commit}\n" for commit in commits) + f"^{trunk}\n"
@@ -100,7 +100,7 @@ class Admission:
     def _built_on(
         self, state: State, task: Task, commit: str, queued: Mapping[TaskId, str]
     ) -> str | None:
-        """Return the work of another task that this one goes on from, be it landed or not."""
+        """Return the commit of another task that this work builds on, landed or not."""
         for need in task.needs:
             session = state.sessions.get(state.tasks[need].session)
             # It may have landed as another commit.
@@ -110,7 +110,7 @@ class Admission:
         return None
 
     def _left(self, trunk: str, commit: str, new: set[str]) -> str | None:
-        """Return where a history left the trunk; on a plain line, that is found without asking."""
+        """Return where a history left the trunk; for a linear one, without asking git."""
         at = commit
         for _ in range(_WALKED):
             if at not in new:

@@ -1,8 +1,7 @@
-"""The check runs of the refinery: begun where the log says so, collected, cancelled.
+"""The check runs of the refinery: started as announced in the log, collected, cancelled.
 
-A run is announced in the log before anything is started, and started from there; so a refinery that
-was killed in between leaves a run that the next one starts, and a process whose run is not in the
-log any more is ended.
+A run is announced in the log before any process starts. If a refinery is killed in between, the
+next one starts that run, and it ends processes whose run the log has given up.
 """
 
 import os
@@ -34,7 +33,7 @@ _RESULTS = {
     RunResult.COULD_NOT_START: LOST,
 }
 _SAID_LINES = 12
-_GIVE_UP_S = 10.0  # beyond the grace of a run, within that of whoever stops us
+_GIVE_UP_S = 10.0  # longer than a run's grace period, shorter than that of the supervisor
 _PAUSE_S = 0.02
 
 
@@ -58,12 +57,12 @@ class Checking:
             repository, place=config.trees.folder or None, keep=config.refinery.caches
         )
         self._runs = Runs(self._pool, now=clock)
-        self._used: set[int] = set()  # slots in which a run may have left something
+        self._used: set[int] = set()  # slots in which a run may have left files
 
     def commands(
         self, state: State, convoy: ConvoyId, members: Sequence[TaskId]
     ) -> tuple[str, ...]:
-        """Return what has to pass: the convoy's checks, or else the tasks' own acceptance."""
+        """Return the checks that must pass: the convoy's, or else the tasks' own commands."""
         if not self._config.refinery.require_ci:
             return ()
         declared = state.convoys[convoy].checks or self._config.refinery.checks
@@ -71,7 +70,7 @@ class Checking:
         return declared or tuple(dict.fromkeys(accepted))
 
     def tend(self, state: State) -> bool:
-        """Start what was announced, collect what has ended; say whether to look again soon."""
+        """Start announced runs and collect ended ones; say whether to look again soon."""
         busy = False
         for check in [check for check in state.checks.values() if check.live]:
             if check.external:
@@ -83,13 +82,13 @@ class Checking:
         return busy
 
     def cancel(self, check: CheckRun, why: str) -> None:
-        """Give a run up: first in the log, then in the machine, at once."""
+        """Cancel a run: first in the log, then its processes."""
         self._end(check, CANCELLED, detail=why)
         if not check.external:
             checks.stop(self._runs.folder(check.run))
 
     def give_up(self, state: State) -> None:
-        """End all that runs here, and wait for it; the next refinery begins it anew."""
+        """End all runs and wait for them; the next refinery starts them again."""
         running = [check for check in state.checks.values() if check.live and not check.external]
         for check in running:
             self.cancel(check, "the refinery was stopped")
@@ -97,11 +96,11 @@ class Checking:
         for folder in [self._runs.folder(check.run) for check in running]:
             while os.path.isdir(folder) and checks.outcome(folder) is None:
                 if time.monotonic() > deadline:
-                    return  # it was asked to end; the next refinery asks again
+                    return  # it was asked to end, and the next refinery asks again
                 time.sleep(_PAUSE_S)
 
     def release(self, state: State) -> bool:
-        """Take back what ended runs have left in their slots; say whether one is still ending."""
+        """Clean up the slots of ended runs; say whether one is still ending."""
         taken = {check.slot for check in state.checks.values() if check.live}
         for slot in sorted(self._used - taken):
             try:
@@ -181,7 +180,7 @@ class Checking:
         )
 
     def _take(self, check: CheckRun) -> str:
-        """Take over the files that a run has made, while its tree is as it left it."""
+        """Collect the files that a run has generated before its tree changes."""
         run = checks.read_run(self._runs.folder(check.run))
         if run is None:
             return "what it was asked to do is gone"

@@ -1,8 +1,8 @@
-"""Bring a convoy whose tasks have all landed to its base branch, as its policy says.
+"""Merge a finished convoy into its base branch, as its policy says.
 
-The same guarantees as for the trunk: what the base moves to was checked, and it moves by
-compare-and-swap, or by a fast-forward of a clean checkout that has it. What stands in the way
-leaves the trunk as it is, with the command that finishes it by hand.
+The base has the same guarantees as the trunk: it moves only to a commit that was checked, by
+compare-and-swap or by a fast-forward of a clean checkout. If that is not possible, the trunk stays
+as it is, and the convoy's note has the command to finish by hand.
 """
 
 import shutil
@@ -43,7 +43,7 @@ class ConvoyFinish:
         self._clock = clock
 
     def finish(self, convoy: ConvoyId) -> None:
-        """Take the next step, if all of a convoy has landed."""
+        """Take the next step for a convoy whose tasks have all landed."""
         state = self._log.look()
         trunk = trunk_of(state, convoy)
         if not queue_rules.complete(state, convoy) or trunk.finished or trunk.landing:
@@ -99,11 +99,11 @@ class ConvoyFinish:
             try:
                 land(self._view, branch_ref(base), old, new, f"corral: finish {convoy}")
             except Overtaken:
-                return  # look again at the next round
+                return  # the next round looks again
         self._done(convoy, how, new, "")
 
     def _ask(self, convoy: ConvoyId, base: str, tip: str) -> tuple[str, str, str]:
-        """Open a pull request with `gh`; without it, say what to do."""
+        """Open a pull request with `gh`; if it is not installed, say how to do it by hand."""
         branch = trunk_branch(convoy)
         push = f"git push -u origin {branch}"
         git_dir = self._view.git_dir

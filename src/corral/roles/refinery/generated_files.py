@@ -1,8 +1,8 @@
-"""Files that a program makes: in conflict, they are made anew instead of being merged.
+"""Generated files: when they conflict, they are generated again instead of being merged.
 
-A run of its own kind checks out what a merge gives, with the trunk's side of these files, and runs
-the command. What it makes of the files is remembered as the resolution of that conflict, so that
-the merge is clean from then on. The result is checked and landed like anything else.
+A run of its own kind checks out the merge, with the trunk's side of these files, and runs the
+command. The files that it generates are remembered as the resolution of that conflict, so that the
+merge is clean from then on. The result is checked and landed like any other change.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ class Regenerating:
         self._rules = rules
 
     def prepared(self, misfit: Misfit) -> Stack | None:
-        """Return what the commands are to be run on; None if they cannot solve this conflict."""
+        """Return the commit to run the commands on; None if they cannot resolve this conflict."""
         if not self.commands_for(misfit.merged):
             return None
         tip, merged = misfit.tip, misfit.merged
@@ -42,7 +42,7 @@ class Regenerating:
         return Stack(tip, (commit,), tree, commit)
 
     def commands_for(self, merged: Merged) -> tuple[str, ...]:
-        """Return the commands that make all the files in conflict, if there are such."""
+        """Return the commands that generate all files in conflict, if there are any."""
         paths = [riddle.path for riddle in riddles(merged)]
         if not self._rules or not paths or set(paths) != set(merged.paths):
             return ()
@@ -54,15 +54,15 @@ class Regenerating:
         )
 
     def commands(self, state: State, check: CheckRun) -> tuple[str, ...]:
-        """Return the commands of a run that was announced, if what it was for is still so."""
+        """Return the commands of an announced run, if its conflict still exists."""
         misfit = self._misfit(state, check)
         return self.commands_for(misfit.merged) if misfit else ()
 
     def take(self, state: State, check: CheckRun, folder: str) -> str:
-        """Remember the files that a run has made in a folder; say what is wrong with them."""
+        """Remember the files that a run has generated in a folder; say what is wrong with them."""
         misfit = self._misfit(state, check)
         if misfit is None:
-            return ""  # nobody waits for it any more
+            return ""  # nothing waits for it any more
         merged = misfit.merged
         made = []
         try:
@@ -85,7 +85,7 @@ class Regenerating:
 
 
 def last_run(state: State, stack: Stack) -> CheckRun | None:
-    """Return the run that has tried this, or tries it now; one that came to nothing is no try."""
+    """Return the run that tried this or is trying it; runs without a result do not count."""
     return next(
         (
             check

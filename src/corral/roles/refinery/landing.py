@@ -21,11 +21,11 @@ class Landings:
         self._stacks = stacks
 
     def land(self, run: str) -> None:
-        """Land what a green run has checked, if nothing speaks against it."""
+        """Land what a green run has checked, unless an invariant is broken."""
         state = self._log.look()
         check = state.checks[run]
         if any(task not in state.changes for task in check.members):
-            return  # the queue has moved on since the plan was made; the next plan knows
+            return  # the queue has changed since the plan was made; the next plan takes it in
         wrong = self._stacks.wrong(state, check)
         if wrong:
             self._refuse(check, wrong)
@@ -37,7 +37,7 @@ class Landings:
         self.settle(check.convoy)
 
     def settle(self, convoy: ConvoyId) -> None:
-        """See a landing through that was announced, by us or by one that was killed."""
+        """Complete an announced landing, even of a refinery that was killed."""
         landing = trunk_of(self._log.look(), convoy).landing
         if landing is None:
             return
@@ -59,7 +59,7 @@ class Landings:
             )
         except Overtaken as overtaken:
             if overtaken.found and self._view.contains(overtaken.found, landing.new):
-                return ""  # it was done, and only the record was missing
+                return ""  # it had landed, and only the record was missing
             return overtaken.message
         if landed.checked_out:
             self._log.alert(
@@ -72,7 +72,7 @@ class Landings:
         return ""
 
     def _refuse(self, check: CheckRun, wrong: list[str]) -> None:
-        """Never land what breaks an invariant: stop this convoy, and tell a person."""
+        """Pause the convoy and raise an alert instead of breaking an invariant."""
         said = f"{check.run} was green, but {'; '.join(wrong)}"
         self._log.alert(NOT_LANDED, check.convoy, said)
         self._log.record(lambda state, _: queue_rules.hold(state, check.convoy, said))

@@ -1,9 +1,9 @@
-"""The refinery: lands work that was handed in on the trunks of the convoys, checked and in order.
+"""The refinery lands submitted work on the convoys' trunks, checked and in order.
 
-It carries out a plan (`core/queue`) that is made anew from the log each time something happens. It
-remembers nothing that decides: kill it anywhere, start another, and that one goes on. Each step is
-announced in the log before it is taken in git or in the machine, so what was begun can be seen
-through. The trunk is moved by compare-and-swap alone, to a commit whose checks were green.
+It carries out a plan (`core/queue`) that is made again from the log whenever something happens. Its
+memory decides nothing: it can be killed at any point, and the next refinery continues. Each step is
+announced in the log before it is taken in git or on the machine, so that it can be completed later.
+The trunk moves only by compare-and-swap, to a commit whose checks were green.
 """
 
 import os
@@ -44,14 +44,14 @@ from corral.world.keep import Keep
 from corral.world.repository import Repository
 from corral.world.watch import Watch
 
-_REST_S = 0.05  # events that come together are looked at together
-_SOON_S = 0.2  # something is just ending
-_LOOK_S = 15.0  # checks run: a shim that was killed makes no event
+_REST_S = 0.05  # events that come this close together are handled together
+_SOON_S = 0.2  # something is about to end
+_LOOK_S = 15.0  # while checks run: a killed shim causes no event
 _LONGEST_S = 60.0
 _MOST_ROUNDS = 1000
-_UNKNOWN: frozenset[frozenset[str]] = frozenset()  # which changes conflict, where it is the same
-_TIDY_AT = 50  # pins of runs; fewer wait until nothing is checked
-_FEW = 4  # lost runs in a row that `--once` waits for the end of
+_UNKNOWN: frozenset[frozenset[str]] = frozenset()  # remembered results about which changes conflict
+_TIDY_AT = 50  # pins of runs; fewer are released only when no check runs
+_FEW = 4  # lost runs in a row that `--once` waits for
 
 
 class Refinery:
@@ -91,7 +91,7 @@ class Refinery:
         self._policy = POLICIES[config.refinery.mode]
 
     def run(self, *, once: bool = False) -> None:
-        """Land work until asked to stop; with `once`, until nothing can be done."""
+        """Land work until asked to stop; with `once`, until there is nothing to do."""
         lock = only_one(self._repository.folder, REFINERY)
         try:
             with signals.heeded(self.stop):
@@ -105,7 +105,7 @@ class Refinery:
             os.close(lock)
 
     def stop(self) -> None:
-        """Have the loop end soon; checks that run are ended, and the next refinery runs them."""
+        """Make the loop end soon; running checks are ended, and the next refinery reruns them."""
         self._stopping.set()
         self._watch.ring()
 
@@ -121,18 +121,18 @@ class Refinery:
                 self._watch.wait(_REST_S)
 
     def _goes_on(self, state: State) -> bool:
-        """Say whether something happens without anybody's doing: a run ends, a short rest is over.
+        """Say whether something will happen on its own: a run ends, or a short delay is over.
 
-        What waits beyond that waits for somebody: it is paused, or needs what is not in the queue.
+        Everything else is paused, or needs work that is not in the queue.
         """
         return _busy(state) or any(
             0 < queue_rules.rest(state, convoy).lost <= _FEW for convoy in _unpaused(state)
         )
 
     def _patience_s(self, state: State, since: int) -> float:
-        """Return how long nothing has to be looked at, unless something happens.
+        """Return how long to wait if nothing happens.
 
-        What was due before the last look has been done, or waits for something else.
+        Whatever was due before the last look has been done, or waits for something else.
         """
         due = [check.due_at for check in state.checks.values() if check.live and check.external]
         for convoy in _unpaused(state):
@@ -142,10 +142,10 @@ class Refinery:
         return max(_SOON_S, min([_LOOK_S if _busy(state) else _LONGEST_S, *left]))
 
     def _round(self) -> bool:
-        """Do all that can be done now; say whether to look again soon."""
+        """Do everything that can be done now; say whether to look again soon."""
         soon = self._checking.tend(self._log.look())
         for convoy in list(self._log.look().convoys):
-            # A border: one convoy's trouble is told, and does not hold up the others.
+            # A border: an error in one convoy becomes an alert and does not hold up the others.
             try:
                 soon |= self._advance(convoy)
                 self._log.over("refinery", convoy)
@@ -178,7 +178,7 @@ class Refinery:
         return self._checking.tend(self._log.look())
 
     def _drop_outdated(self, convoy: ConvoyId) -> None:
-        """Give up the runs of work that was taken back, or make files for another trunk."""
+        """Cancel runs of withdrawn work, and runs that generate files for a former trunk."""
         state = self._log.look()
         tip = trunk_of(state, convoy).tip
         for check in state.checks.values():
@@ -190,9 +190,9 @@ class Refinery:
                 self._checking.cancel(check, "stale")
 
     def _return_conflicts(self, convoy: ConvoyId) -> set[str]:
-        """Send back what does not fit on the trunk as it is: no check is needed to know that.
+        """Send back changes that conflict with the trunk: no check is needed to know that.
 
-        Return the changes whose conflict a command may still solve: they wait for that.
+        Return the changes that wait for a command which may still resolve their conflict.
         """
         state = self._log.look()
         tip = trunk_of(state, convoy).tip
@@ -212,7 +212,7 @@ class Refinery:
         return {str(task) for task in held}
 
     def _regenerates(self, conflict: Misfit) -> bool:
-        """Say whether a command is to make what is in conflict; start it if there is room."""
+        """Say whether a command can generate the files in conflict; start it if there is room."""
         state, change = self._log.look(), conflict.change
         stack = self._regenerating.prepared(conflict)
         if stack is None or last_run(state, stack) is not None:
@@ -233,7 +233,7 @@ class Refinery:
         self._send_back(conflict.change, "conflict", said, beside=beside, paths=paths)
 
     def _carry_out(self, convoy: ConvoyId, held: set[str]) -> bool:
-        """Carry out one plan; say whether another has to be made at once."""
+        """Carry out one plan; say whether to make another one at once."""
         state = self._log.look()
         if queue_rules.paused(state, convoy):
             return False
@@ -281,12 +281,12 @@ class Refinery:
             self._return_conflict(state, stack, trunk_of(state, convoy).tip)
             return True
         if isinstance(stack, Misfit):
-            self._stacks.remember_clash(stack, changes)  # the next plan knows
+            self._stacks.remember_clash(stack, changes)  # the next plan takes it in
             return True
         return self._announce(state, convoy, changes, stack, kind, fresh=fresh)
 
     def _start_finish(self, convoy: ConvoyId, base: str, commit: str, tree: str) -> None:
-        """Announce a check run of a trunk merged into its base."""
+        """Announce a check run of the trunk merged into its base."""
         state = self._log.look()
         stack = Stack(base, (trunk_of(state, convoy).tip,), tree, commit)
         self._announce(state, convoy, [], stack, FINISH, fresh=False)
@@ -309,7 +309,7 @@ class Refinery:
         slot = 0 if known or not commands or external else _free_slot(state)
         self._record(state, convoy, changes, stack, kind, key=key, slot=slot, external=external)
         if run not in self._log.look().checks:
-            return True  # something has changed meanwhile
+            return True  # something has changed in the meantime
         if known:
             self._green(run, f"the same tree was green in {known}", cached=known)
         elif not commands:
@@ -329,7 +329,7 @@ class Refinery:
         slot: int,
         external: bool = False,
     ) -> None:
-        """Pin what a run is about, and announce it."""
+        """Pin the commits of a run, and announce it."""
         run = queue_rules.next_run(state)
         self._pins.hold({run: stack.commit})
         self._log.record(
@@ -394,7 +394,7 @@ class Refinery:
         )
 
     def _tidy(self) -> None:
-        """Let go of what nothing refers to any more."""
+        """Release pins that nothing refers to any more."""
         state = self._log.look()
         held = {check.run for check in state.checks.values() if _held(state, check)}
         self._pins.let_go([run for run in self._pins.all() if run not in held])
@@ -410,13 +410,13 @@ def _makes(check: CheckRun) -> bool:
 
 
 def _unpaused(state: State) -> list[ConvoyId]:
-    """Return the convoys of which something waits, and may land."""
+    """Return the convoys that have work waiting and may land it."""
     waiting = dict.fromkeys(change.convoy for change in state.changes.values())
     return [convoy for convoy in waiting if not queue_rules.paused(state, convoy)]
 
 
 def _stacked(state: State, convoy: ConvoyId, tip: str) -> set[TaskId]:
-    """Return the changes that a run has on the trunk as it is: they fit, be it on each other."""
+    """Return the changes of runs on the current trunk: they are known to stack cleanly."""
     return {
         task
         for check in state.checks.values()
@@ -433,7 +433,7 @@ def _held(state: State, check: CheckRun) -> bool:
 
 
 def _known_green(state: State, tree: str, key: str) -> str:
-    """Return a run in which the same checks were green on the same tree, and never red."""
+    """Return a green run of the same checks on the same tree, if none of them was red."""
     same = [check for check in state.checks.values() if (check.tree, check.key) == (tree, key)]
     if any(check.result == "red" for check in same):
         return ""
@@ -446,7 +446,7 @@ def _free_slot(state: State) -> int:
 
 
 def _who_touched(state: State, change: Change, paths: Sequence[str]) -> list[TaskId]:
-    """Return the tasks that landed after the change forked off, and touched these paths."""
+    """Return the tasks that landed after the change forked and touched these paths."""
     learned = trunk_of(state, change.convoy).learned
     wanted = set(paths)
     return [

@@ -1,6 +1,6 @@
-"""Refs of the refinery's own, by which commits that the queue needs stay in the repository.
+"""The refinery's own refs, which hold the commits that the queue needs.
 
-Which there are is read once: nobody else writes them, and a refinery is alone.
+They are read once: only the refinery writes them, and only one runs.
 """
 
 import os
@@ -16,7 +16,7 @@ class Pins:
         self._known: dict[str, str] | None = None
 
     def all(self) -> dict[str, str]:
-        """Return what is held, by name."""
+        """Return the pinned commits by name."""
         if self._known is None:
             said = self._view.run("for-each-ref", "--format=%(objectname) %(refname)", self._place)
             pairs = (os.fsdecode(line).split(" ", 1) for line in said.splitlines())
@@ -24,14 +24,14 @@ class Pins:
         return self._known
 
     def hold(self, commits: Mapping[str, str]) -> None:
-        """Hold commits by their names, each in place of what its name held before."""
+        """Pin commits by name, each in place of what its name pinned before."""
         known = self.all()
         new = {name: commit for name, commit in commits.items() if known.get(name) != commit}
         self._update(f"update {self._place}{name} {commit}\n" for name, commit in new.items())
         known |= new
 
     def let_go(self, names: Iterable[str]) -> None:
-        """Hold these no longer; whoever asks has made sure that nothing is lost by it."""
+        """Release these pins; the caller has made sure that nothing is lost."""
         gone = [name for name in names if name in self.all()]
         self._update(f"delete {self._place}{name}\n" for name in gone)
         for name in gone:

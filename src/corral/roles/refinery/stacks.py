@@ -1,6 +1,6 @@
-"""What a check run is about: changes stacked on the trunk, in the object store alone.
+"""The commits of a check run: changes stacked on the trunk, in the object store alone.
 
-What is remembered here saves work and decides nothing: whatever is asked again comes out the same.
+What is remembered here only saves work: computed again, it would come out the same.
 """
 
 import os
@@ -33,7 +33,7 @@ _REMEMBERED = 20_000
 
 
 class Stack(Struct, frozen=True):
-    """Commits to check: the stack with each change, the lowest first, and the tree of the last."""
+    """Commits to check: one for each change, lowest first, and the tree of the last."""
 
     tip: str
     commits: tuple[str, ...]
@@ -42,7 +42,7 @@ class Stack(Struct, frozen=True):
 
 
 class Misfit(Struct, frozen=True):
-    """A change that does not go onto a commit and others without a conflict, and which one."""
+    """A change that conflicts with the stack below it, and the conflict."""
 
     change: Change
     tip: str
@@ -76,7 +76,7 @@ class Stacks:
     def stack(
         self, state: State, convoy: ConvoyId, changes: Sequence[Change], run: str
     ) -> Stack | Misfit:
-        """Stack changes on the trunk, on top of a run that has the lower ones already."""
+        """Stack changes on the trunk, reusing a run that already has the lower ones."""
         tip = trunk_of(state, convoy).tip
         onto, below = _lower_part(state, convoy, tip, [change.task for change in changes])
         rest = changes[len(below) :]
@@ -84,7 +84,7 @@ class Stacks:
             onto,
             [_work(state, change) for change in rest],
             self.strategy(state, convoy),
-            # Not the time of day: whoever makes the same stack again makes the same commits.
+            # Not the time of day: making the same stack again gives the same commits.
             Stamp(run, COMMITTER, max((one.queued_at for one in changes), default=0) // 1000),
         )
         if isinstance(made, Clash):
@@ -95,7 +95,7 @@ class Stacks:
         return Stack(tip, commits, made.tree, made.commit)
 
     def wrong(self, state: State, check: CheckRun) -> list[str]:
-        """Say what speaks against landing what a run has checked; nothing, if all is well."""
+        """Return the invariants that landing this run would break; an empty list if none."""
         changes = [state.changes[task] for task in check.members]
         members = tuple(
             Member(_work(state, change), commit, "", ())
@@ -107,7 +107,7 @@ class Stacks:
         return assert_landing(self._merger, check.tip, candidate, entries)
 
     def joined(self, state: State, convoy: ConvoyId, base: str, run: str) -> tuple[str, str] | None:
-        """Merge a trunk into its base; return the commit and its tree, None on a conflict."""
+        """Merge a trunk into its base; return the commit and its tree, or None on a conflict."""
         tip = trunk_of(state, convoy).tip
         title = f"Merge convoy {convoy}: {state.convoys[convoy].title}"
         fork = self._merger.view.fork(base, tip) or base
@@ -118,7 +118,7 @@ class Stacks:
         return (made.commit, made.tree) if isinstance(made, Candidate) else None
 
     def conflicts_with(self, state: State, tip: str, changes: Sequence[Change]) -> list[Misfit]:
-        """Return the changes that do not fit on the trunk, each tried by itself."""
+        """Return the changes that conflict with the trunk, each tried on its own."""
         unknown = [change for change in changes if (tip, change.commit) not in self._fits]
         if unknown:
             for change, merged in zip(unknown, self._tried(state, tip, unknown), strict=True):
@@ -131,7 +131,7 @@ class Stacks:
         ]
 
     def forget(self, misfit: Misfit) -> None:
-        """Try a change again that did not fit: its conflict has been resolved."""
+        """Try a change again whose conflict has been resolved."""
         self._fits.pop((misfit.tip, misfit.change.commit), None)
 
     def write_blob(self, content: bytes) -> str:
@@ -139,7 +139,7 @@ class Stacks:
         return said.decode().strip()
 
     def with_files(self, tree: str, files: Sequence[tuple[str, str, str]]) -> str:
-        """Return a tree with other files: of each the mode, the blob and the path."""
+        """Return a tree with some files replaced, each given as mode, blob and path."""
         lines = "".join(f"{mode} {oid}\t{path}\0" for mode, oid, path in files)
         with self._merger.view.desk() as desk:
             desk.run("read-tree", tree)
@@ -147,10 +147,10 @@ class Stacks:
             return desk.run("write-tree").decode().strip()
 
     def learn(self, state: State, task: TaskId) -> None:
-        """Remember how somebody resolved a conflict for which this change had come back.
+        """Remember how the conflict was resolved for which this change had been returned.
 
-        Only for files that its author found as they were in the conflict: the content that was
-        handed in is then what became of both sides.
+        Only files that its author got in conflict count: the submitted content is then the
+        resolution of both sides.
         """
         change, before = state.changes.get(task), state.returned.get(task)
         if change is None or before is None or before.why != "conflict" or not before.fork:
@@ -170,7 +170,7 @@ class Stacks:
             self.resolutions.remember(part, change.commit)
 
     def _tried(self, state: State, tip: str, changes: Sequence[Change]) -> list[Merged]:
-        """Merge each change into the trunk by itself; without commits, where that says as much."""
+        """Merge each change into the trunk on its own, without making commits where possible."""
         strategy = self.strategy(state, changes[0].convoy)
         if strategy is not Strategy.REBASE:
             live = [LiveBranch(change.task, change.commit, change.fork) for change in changes]
@@ -197,7 +197,7 @@ class Stacks:
         )
 
     def remember_clash(self, misfit: Misfit, changes: Sequence[Change]) -> None:
-        """Remember that a change did not go onto others: at least not onto the one below it."""
+        """Remember that a change conflicts with others: at least with the one below it."""
         by_task = {change.task: change.commit for change in changes}
         for task in misfit.below[-1:]:
             self._pairs[frozenset((by_task[task], misfit.change.commit))] = True
@@ -210,7 +210,7 @@ class Stacks:
 def _lower_part(
     state: State, convoy: ConvoyId, tip: str, members: Sequence[TaskId]
 ) -> tuple[str, dict[TaskId, str]]:
-    """Return the commit and the members of the longest stack that these can be put on."""
+    """Return the commit and members of the longest known stack that begins these changes."""
     best: dict[TaskId, str] = {}
     for check in state.checks.values():
         count = len(check.members)
@@ -229,7 +229,7 @@ def _work(state: State, change: Change) -> Work:
 
 
 def _only(merged: Merged, paths: set[str]) -> Merged:
-    """Return the part of a conflict that is about these paths."""
+    """Return the part of a conflict that concerns these paths."""
     stages = tuple(stage for stage in merged.conflicts if stage.path in paths)
     messages = tuple(one for one in merged.messages if paths.issuperset(one.paths))
     return Merged(merged.tree, not stages, stages, messages)

@@ -1,1 +1,1 @@
-"""The witness: gives tasks to sessions, starts, watches, stops and judges them."""
+"""The witness gives tasks to sessions; it starts, watches, stops and judges them."""

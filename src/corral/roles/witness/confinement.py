@@ -1,7 +1,7 @@
-"""What a session can write to, where sessions are confined: its tree, its room, its branch.
+"""The paths that a confined session can write to: its tree, its room and its branch.
 
-A tree that shares the repository's objects has to add to them, and so could harm them; with
-`trees.kind = "clone"` it has objects of its own, too.
+A tree that shares the repository's object store must be able to write to it, and so could damage
+it. With `trees.kind = "clone"` a session has an object store of its own as well.
 """
 
 import os
@@ -20,14 +20,14 @@ _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/de
 
 
 class Confinement:
-    """Says what can be written to; None where nothing is confined."""
+    """Lists the writable paths, or None if sessions are not confined."""
 
     def __init__(self, config: ConfineSettings, repository: Repository) -> None:
         self._config = config
         self._repository = repository
 
     def check(self) -> None:
-        """Refuse to start what could not be confined."""
+        """Refuse to start a session on a system that cannot confine it."""
         if self._config.enabled and not landlock.version():
             raise Failed(
                 "this system cannot confine sessions: it has no Landlock",
@@ -35,7 +35,7 @@ class Confinement:
             )
 
     def variables(self, room: Room) -> dict[str, str]:
-        """Return where temporary files go, as those of all cannot be written to."""
+        """Point temporary files to the room, because the shared folder is not writable."""
         if not self._config.enabled:
             return {}
         folder = join(room.path, "tmp")
@@ -43,7 +43,7 @@ class Confinement:
         return {"TMPDIR": folder}
 
     def of_session(self, tree: Tree, room: Room, *more: str, read_only: bool) -> list[str] | None:
-        """Return what a session can write to: only its reports, if it is to change nothing."""
+        """Return what a session can write to; a read-only session can write only its reports."""
         if not self._config.enabled or not read_only:
             return self.of_checks(tree, room, *more)
         names = [join(tree.path, name) for name in sorted(reports.NAMES)]
@@ -53,7 +53,7 @@ class Confinement:
         return [*self._always(room), *names, *more]
 
     def of_checks(self, tree: Tree, room: Room, *more: str) -> list[str] | None:
-        """Return what commands can write to that run in a session's tree."""
+        """Return what commands that run in a session's tree can write to."""
         if not self._config.enabled:
             return None
         return [*self._always(room), tree.path, tree.git_dir, *self._shared(tree), *more]
@@ -62,7 +62,7 @@ class Confinement:
         return [room.path, *_DEVICES, *map(expanduser, self._config.also)]
 
     def _shared(self, tree: Tree) -> list[str]:
-        """Return where git, in a tree that shares the repository, puts commits and the branch."""
+        """Return the folders of the repository where a worktree's commits and branch are stored."""
         if tree.kind == "clone":
             return []
         branches = dirname(branch_ref(tree.branch))

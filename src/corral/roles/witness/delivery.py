@@ -1,16 +1,16 @@
-"""Hand messages to sessions, by the best way that their engine has, each exactly once.
+"""Deliver each message to its session exactly once, in the best way that its engine offers.
 
     taken (an event)  →  handed over, with its number in it  →  delivered (an event, with the proof)
 
 A program with a runner (ACP, tmux) gets a message while it runs: the witness knocks, the runner
-says when the program is between two turns, and only then the message is taken and put into its
-inbox; until then the agent can read it by itself. For others it is a part of the next prompt: when
-the program has ended well, the session goes on with its conversation before it is judged; else the
-message is in the prompt of the next launch, or of the next attempt.
+reports when the program is between two turns, and only then is the message taken and put into its
+inbox. Until then the agent can read it on its own. Any other program gets the message in a prompt:
+if it ended well, its conversation continues before the session is judged; otherwise the message is
+in the prompt of the next launch or the next attempt.
 
-Whoever is killed in between leaves a message that is taken and not delivered. What is known then
-decides: the receipt in the inbox, the engine's own record of its conversation, or that it reacted
-to its prompt. If nothing shows that the conversation has it, it is handed over again.
+A witness that is killed in between leaves a message that was taken but not delivered. The next one
+looks for proof: the receipt in the inbox, the engine's own record of its conversation, or a
+reaction to the prompt. Without proof that the conversation has the message, it is sent again.
 """
 
 from collections.abc import Callable
@@ -41,7 +41,7 @@ class Delivery:
         self._folder = folder
 
     def tend(self, session: Session, task: Task, folder: str) -> None:
-        """Hand over what waits for a session that runs, and record what it has by now."""
+        """Hand over messages that wait for a running session, and record those that arrived."""
         self._prove(session, task, folder)
         room = Room(self._folder, session.id).path
         stream = self._watcher.stream(session.id)
@@ -57,12 +57,13 @@ class Delivery:
         for message in handed:
             inbox.put(room, _letter(message))
         if stream.ready and not handed:
-            inbox.dismiss(room)  # what it was to be told it has read by itself
+            inbox.dismiss(room)  # the agent has read its messages on its own
 
     def settle(self, session: Session, task: Task, folder: str | None) -> set[str]:
-        """Find out what a session got whose program has ended; return what it did not get.
+        """Return the messages that a session did not get before its program ended.
 
-        What a runner took without saying more is left to the next one: it can ask the program.
+        A message that a runner took without a receipt is left to the next runner, which can ask
+        the program.
         """
         self._prove(session, task, folder)
         room = Room(self._folder, session.id).path
@@ -70,14 +71,14 @@ class Delivery:
         return {m.id for m in left if m.launch or not inbox.taken(room, m.id)}
 
     def resolve(self, session: Session) -> None:
-        """Before a session ends: believe the engine's record about what is still in doubt."""
+        """Before a session ends, settle doubtful messages by the engine's own record."""
         home = self._profiles.home(session.id)
         left = messages.handed(self._log.look(), session.id)
         found = {m.id: RECORD for m in left if conversations.has(home, messages.mark(m))}
         self._record(session, found)
 
     def prompt(self, session: Session) -> str:
-        """Return the messages for the prompt of a session's newest launch; they are in no inbox."""
+        """Return the messages for the prompt of the newest launch, withdrawn from the inbox."""
         left = messages.handed(self._log.look(), session.id)
         given = [m for m in left if m.launch == session.launches]
         for message in given:
@@ -85,7 +86,7 @@ class Delivery:
         return "\n\n".join(map(messages.told, given))
 
     def had(self, session: Session) -> str:
-        """Return the messages that a session was told before its conversation was given up."""
+        """Return the messages that a session had received before its conversation was dropped."""
         found = messages.had(self._log.look(), session.id)
         return "\n\n".join(map(messages.told, found))
 
@@ -105,7 +106,7 @@ class Delivery:
         self._record(session, proofs)
 
     def _proof(self, session: Session, task: Task, folder: str, message: Message) -> str | None:
-        """Say how it is known that a conversation has a message of its prompt."""
+        """Return the proof that a conversation has a message of its prompt, if there is one."""
         recipe = self._profiles.recipe(session.profile, task)
         if recipe is None:
             return STARTED if processes.ran(folder) else None
@@ -115,7 +116,7 @@ class Delivery:
         stream = self._watcher.stream(session.id)
         if stream is None or not stream.heard:
             return None
-        # An engine that reacted may be ended before it has written down to what; not once its turn
+        # An engine may react and be killed before its record says to what, but not after its turn
         # has ended well.
         well = stream.finished is not None and stream.finished.trouble is None
         return REACTED if well or not (recipe.records and session.conversation) else None
@@ -126,9 +127,9 @@ class Delivery:
 
 
 def _fit(stream: Stream) -> Callable[[Message], bool] | None:
-    """Say which messages a program with a runner can take now; None: no turn has ended."""
+    """Return a test for messages that a program can take now; None if no turn has ended."""
     if stream.asked is not None:
-        return lambda message: message.plain  # a person's answer; the rest has time
+        return lambda message: message.plain  # a person's answer; other messages can wait
     return (lambda message: True) if stream.ready else None
 
 

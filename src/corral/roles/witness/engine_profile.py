@@ -1,4 +1,4 @@
-"""What a profile of the configuration means: which recipe, which account, which bounds."""
+"""Engine profiles of the configuration: the recipe, the job and the watchdog's bounds of each."""
 
 import os
 from os.path import dirname, isdir, join, lexists
@@ -28,7 +28,7 @@ _PERMISSION = {"read": Permission.READ, "all": Permission.ALL}
 
 
 class EngineProfiles:
-    """Looks profiles up; holds nothing but the configuration."""
+    """Looks up profiles in the configuration; has no state of its own."""
 
     def __init__(self, config: Config, folder: str) -> None:
         self._config = config
@@ -41,9 +41,9 @@ class EngineProfiles:
         return found
 
     def recipe(self, name: str, task: Task | None = None) -> Recipe | None:
-        """Return the recipe of a profile; None for a program whose output says nothing to us.
+        """Return the recipe of a profile; None for a program whose output Corral does not parse.
 
-        A task that brings a program of its own is such a one, unless the profile is for commands.
+        That includes a task's own program, unless the profile is for commands.
         """
         profile = self._config.engine.get(name)
         if profile is None or profile.type == "shell":
@@ -60,7 +60,7 @@ class EngineProfiles:
         return relayed.reader(recipe, job)
 
     def commits(self, name: str, task: Task) -> bool:
-        """Say whether Corral commits what the engine leaves."""
+        """Say whether Corral commits the changes that the engine leaves uncommitted."""
         profile = self._config.engine.get(name)
         if self._config.watch.commit_dirty or profile is None:
             return self._config.watch.commit_dirty
@@ -70,18 +70,18 @@ class EngineProfiles:
         return recipe is not None and not recipe.commits
 
     def ends_by_code(self, name: str) -> bool:
-        """Say whether a program that says nothing about its end is judged by its exit code."""
+        """Say whether a program is judged by its exit code because it reports no result."""
         profile = self.profile(name)
         plain = profile.type == "command" and not profile.output and not profile.lines
         return plain and profile.transport == "cli"
 
     def resumes(self, name: str) -> bool:
-        """Say whether a conversation can go on: one that does so only after a good end cannot."""
+        """Say whether a conversation can be resumed even after the engine was killed."""
         recipe = self.recipe(name)
         return recipe is not None and recipe.resumes and recipe.resumes_killed
 
     def takes(self, name: str, task: Task) -> str:
-        """Say how a session gets text while it runs; empty: it does not."""
+        """Say how a session gets text while it runs; an empty text means that it cannot."""
         profile = self._config.engine.get(name)
         if profile is None or self.recipe(name, task) is None:
             return ""
@@ -89,7 +89,7 @@ class EngineProfiles:
         return ways.get(profile.transport) or ("resume" if self.resumes(name) else "")
 
     def check(self, name: str, task: Task) -> None:
-        """Refuse a session that could only fail: a name, a variable, a model that is not there."""
+        """Refuse a session that could only fail: a missing program or variable, a banned model."""
         profile = self._config.engine.get(name)
         if profile is None:
             return  # a task with a program of its own needs no profile
@@ -108,12 +108,12 @@ class EngineProfiles:
             )
 
     def _tools(self, recipe: Recipe | None) -> Mcp | None:
-        """Return Corral's own tools, if its server runs and the engine can use them."""
+        """Return how to reach Corral's own tools, if its server runs and the engine can use MCP."""
         server = serving.published(self._folder) if recipe is not None and recipe.mcp else None
         return Mcp(url=f"{server.url}/mcp", token="CORRAL_KEY") if server else None
 
     def job(self, session: Session, task: Task, tree: str, prompt: str) -> EngineJob:
-        """Return the job of a session's newest launch; the same whenever it is asked."""
+        """Return the job of a session's newest launch; repeated calls return the same job."""
         profile = self.profile(session.profile)
         recipe = self.recipe(session.profile, task)
         program = task.run or profile.command
@@ -172,13 +172,13 @@ class EngineProfiles:
         return join(Room(self._folder, session).path, "home")
 
     def carry_home(self, session: Session) -> bool:
-        """Give a session that goes on with a conversation the home of the one before it."""
+        """Give a session that resumes a conversation the home of the session before it."""
         home, before = self.home(session.id), self.home(session_before(session.id))
         if not isdir(home) and isdir(before):
             os.makedirs(Room(self._folder, session.id).path, mode=0o700, exist_ok=True)
             os.rename(before, home)
         if isdir(home) and not lexists(before) and isdir(dirname(before)):
-            # Some engines remember where the files of a conversation are by their whole path.
+            # Some engines store absolute paths to the files of a conversation.
             os.symlink(home, before)
         return isdir(home)
 
@@ -186,7 +186,7 @@ class EngineProfiles:
         watch, profile = self._config.watch, self.profile(name)
         recipe = self.recipe(name)
         return Bounds(
-            # Any program may be silent while it works, and so may a person at a terminal.
+            # A plain program may be silent while it works, and so may a person at a terminal.
             turn_s=0 if self.ends_by_code(name) or profile.transport == "tmux" else profile.turn_s,
             first_s=recipe.first_output_s if recipe else 0,
             park_s=watch.park_s,
@@ -197,6 +197,6 @@ class EngineProfiles:
         )
 
     def passed_on(self, name: str) -> dict[str, str]:
-        """Return the variables that a profile passes on, with their values: never write them."""
+        """Return the variables that a profile passes through, with their values. Never log them."""
         profile = self._config.engine.get(name)
         return {v: os.environ[v] for v in profile.env if v in os.environ} if profile else {}

@@ -1,8 +1,8 @@
-"""Watch the engines that run: read their facts, record what others need, step in by the watchdog.
+"""Watch running engines: read the facts they print, record some, and let the watchdog step in.
 
-What is remembered here is read again from the output by the next witness. The log gets few events,
-each bounded: the conversation once, spending once in a while and exactly at the end, limits when
-they are news, questions, and every reaction.
+Everything remembered here can be read again from the output by the next witness. The log gets few
+events, each of bounded size: the conversation once, spending at intervals and exactly at the end,
+new limits, questions, and every reaction.
 """
 
 import os
@@ -28,10 +28,10 @@ from corral.world.clock import Clock
 from corral.world.engines.runners import inbox
 from corral.world.trees import Trees
 
-_RECORD_MS = 60_000  # between two records of what was spent, ...
-_RECOVERED_MS = 5_000  # ... also when a session goes on after a limit
-_CHECK_MS = 5_000  # between two looks at budgets, if the session itself has spent nothing
-_COMPACTIONS = 5  # that are recorded
+_RECORD_MS = 60_000  # between two records of spending
+_RECOVERED_MS = 5_000  # the same, for a session that continues after a limit
+_CHECK_MS = 5_000  # between two budget checks, if the session itself has spent nothing
+_COMPACTIONS = 5  # at most this many are recorded
 _SAID = 900
 
 
@@ -55,7 +55,7 @@ class EngineWatch:
         self._budgets = budgets_of(config)
         self._readings: dict[SessionId, Reading] = {}
         self._loops: dict[SessionId, Loop] = {}
-        self._noted: dict[SessionId, tuple[int, int]] = {}  # limits and compactions told so far
+        self._noted: dict[SessionId, tuple[int, int]] = {}  # limits and compactions recorded so far
         self._recorded: dict[SessionId, int] = {}
         self._checked: dict[SessionId, tuple[Bill | None, int]] = {}
 
@@ -63,7 +63,7 @@ class EngineWatch:
         return self._profiles.recipe(session.profile, task) is not None
 
     def look(self, session: Session, task: Task, folder: str) -> WatchdogStep | None:
-        """Take in what has come; return the step that ends the session, if one is needed."""
+        """Read new output; return the step that ends the session, if one is needed."""
         now = self._clock()
         reading = self._reading(session, task, folder)
         reading.advance(now)
@@ -88,9 +88,9 @@ class EngineWatch:
         return watchdog.step(stream, seen, bounds) or self._loop(session, stream)
 
     def last_word(self, session: Session, task: Task, folder: str) -> LastWord | None:
-        """Take in all that an engine said until its end, record it, and return its last word.
+        """Read the rest of an engine's output, record it, and return the engine's last word.
 
-        None: it is a command of the user's that said nothing about its end.
+        None means a user's own command that reported nothing about its end.
         """
         now = self._clock()
         stream = self._reading(session, task, folder).finish(now)
@@ -128,26 +128,26 @@ class EngineWatch:
         )
 
     def summary(self, session: Session, task: Task, folder: str) -> Stream:
-        """Return what one launch of a session, which is over, was about."""
+        """Return a summary of one launch of a session that has ended."""
         return self._reading(session, task, folder).finish(self._clock())
 
     def stream(self, session: SessionId) -> Stream | None:
-        """Return what is known of a session's newest launch by now."""
+        """Return what is known so far about a session's newest launch."""
         reading = self._readings.get(session)
         return reading.stream if reading else None
 
     def asks(self, session: SessionId) -> bool:
-        """Say whether a program waits for an answer to a question of its own."""
+        """Say whether a program has asked a question and waits for the answer."""
         stream = self.stream(session)
         return stream is not None and stream.asked is not None
 
     def ready(self, session: SessionId) -> bool:
-        """Say whether a program is between two turns and waits to be told something."""
+        """Say whether a program is between two turns and waits for input."""
         stream = self.stream(session)
         return stream is not None and stream.ready
 
     def due_at(self, session: Session) -> int:
-        """Return when to look at a session again although nothing is heard of it."""
+        """Return when to look at a session again even if it prints nothing."""
         reading = self._readings.get(session.id)
         now = self._clock()
         if reading is None or reading.more:
@@ -188,7 +188,7 @@ class EngineWatch:
         return known
 
     def _over(self, session: Session, task: Task, stream: Stream, now: int) -> str:
-        """Say which budget is used up; asked when something was spent, and now and then."""
+        """Name the budget that is used up; checked after spending and every few seconds."""
         bill, at = self._checked.get(session.id, (None, 0))
         fresh = bill == stream.bill and now - at < _CHECK_MS
         if fresh or not self._budgets.any(session.profile):
@@ -203,14 +203,14 @@ class EngineWatch:
         return found.text
 
     def _settle(self, state: State) -> None:
-        """Record what all have spent: nothing may start on money that is gone."""
+        """Record the spending of all sessions, so that none starts on money that is gone."""
         for name, reading in list(self._readings.items()):
             session = state.sessions.get(name)
             if session is not None and session.live:
                 self._spend(session, reading.stream)
 
     def bills(self, state: State) -> dict[SessionId, Bill]:
-        """Return what the sessions that run have spent, recorded or not."""
+        """Return what the running sessions have spent, recorded or not."""
         found = {}
         for name, reading in list(self._readings.items()):
             session = state.sessions.get(name)
@@ -219,17 +219,17 @@ class EngineWatch:
         return found
 
     def _record(self, session: Session, stream: Stream, now: int) -> None:
-        # In this order: by the conversation the next witness knows that the limits were told.
+        # In this order: a recorded conversation tells the next witness that limits were recorded.
         self._note(session, stream)
         self._engage(session, stream)
         since = now - self._recorded.get(session.id, session.started_at)
-        # That a limit is over is news for the account: others count on whoever is fine.
+        # Other sessions of the account need to know that a limit is over.
         recovered = session.limited and stream.limited is None and stream.finished is None
         if since >= (_RECOVERED_MS if recovered else _RECORD_MS):
             self._recorded[session.id] = now
             self._spend(session, stream)
         recipe = self._profiles.recipe(session.profile)
-        tells = recipe is not None and recipe.cost  # perhaps only at its end
+        tells = recipe is not None and recipe.cost  # possibly only at its end
         if stream.bill.unpriced and not tells and self._budgets.any(session.profile):
             self._log.alert(
                 "unpriced",
@@ -260,7 +260,7 @@ class EngineWatch:
         """Record limits that were met, and that the conversation was shortened."""
         told = (0, 0)
         if session.id not in self._noted and (session.thread or session.model):
-            # By the witness before this one; a limit only if it lived long enough.
+            # The witness before this one did so; for a limit, only if it lived long enough.
             told = (stream.limits if session.limited else 0, stream.compacted)
         limits, compactions = self._noted.get(session.id, told)
         self._noted[session.id] = (stream.limits, stream.compacted)
@@ -292,7 +292,7 @@ class EngineWatch:
         if (session.asked, session.asked_call) == (asked, call):
             return
         answer = self._profiles.profile(session.profile).answers
-        # Without a runner it is told at its end: it goes on with the answer in its prompt.
+        # A program without a runner gets the answer in the prompt of its next launch.
         listens = inbox.reader_of(Room(self._folder, session.id).path)
         told = answer if listens else ""
         self._log.record(
@@ -326,7 +326,7 @@ class EngineWatch:
         return None
 
     def _fingerprint(self, session: SessionId) -> str:
-        """Return something that changes whenever the tree does."""
+        """Return a text that changes whenever the tree does."""
         tree = self._trees.find(session)
         if tree is None:
             return "-"
@@ -347,6 +347,6 @@ class EngineWatch:
 
 
 def _line(text: str) -> str:
-    """Make what an engine said fit for the log: one line, bounded, nothing a terminal obeys."""
+    """Make an engine's words safe to log: one line, bounded, no terminal control characters."""
     flat = " ".join(text.split())
     return "".join(c if c.isprintable() else "?" for c in flat)[:_SAID]

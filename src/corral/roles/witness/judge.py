@@ -1,7 +1,7 @@
-"""Find out what a session came to, from the operating system, git and its checks.
+"""Judge a session by what the operating system, git and its checks say.
 
-By now nothing that the session started is alive, so nothing changes any more: what git finds in
-the tree is what the checks are run on, and the commit is read again after them.
+No process of the session is alive at this point, so the tree does not change: the checks run on
+exactly what git finds there, and the commit is read again after them.
 """
 
 import os
@@ -63,12 +63,12 @@ class Judge:
     def by_end(
         self, session: Session, exit_: Exit, word: LastWord | None = None
     ) -> Judgement | None:
-        """Judge the way in which the program ended; None if that decides nothing."""
+        """Judge how the program ended; None if that alone decides nothing."""
         stop = Verdict(session.stop) if session.stop not in ("", RESULT) else None
         if exit_.reason is EndReason.TIMED_OUT:
             stop = Verdict.TIMED_OUT
         elif session.stop == RESULT and exit_.reason is EndReason.STOPPED:
-            return None  # it handed in its result, and was ended for that
+            return None  # it was stopped because it had handed in its result
         words = last_words(self._launcher.room(session.id).launch())
         if exit_.reason is EndReason.LOST and stop is None and not (word and word.said):
             said = f"; its last words: {words}" if words else ""
@@ -119,10 +119,10 @@ class Judge:
         return judgement, commit
 
     def _leaked(self, session: Session, tree: Tree, facts: TreeFacts) -> str:
-        """Say which key is in the work, and where; empty: none.
+        """Say which key is in the work, and where; an empty text means none.
 
-        The next attempt must not build on such work, nor must anybody push it: it is kept, and the
-        branch goes back to where it began.
+        No later attempt may build on such work, and nobody may push it: it is kept, and the branch
+        is reset to its base.
         """
         commit = facts.branch_commit
         if commit is None or not facts.follows_base:
@@ -141,7 +141,7 @@ class Judge:
         return f"the value of {found.name} is in {found.where}"
 
     def _unresolved(self, task: Task, facts: TreeFacts) -> Judgement | None:
-        """Refuse work that came back with a conflict and still has its markers."""
+        """Refuse work that was returned with a conflict and still has conflict markers."""
         returned = self._log.look().returned.get(task.id)
         if returned is None or facts.branch_commit is None:
             return None
@@ -170,7 +170,7 @@ class Judge:
         )
 
     def _hidden(self, tree: Tree) -> tuple[str, ...]:
-        """Return the files that the session told git not to look at: nobody knows about them."""
+        """Return files that the session told git to ignore changes in: nothing is known of them."""
         if not tree.exists:
             return ()
         with self._git, self._view.desk(tree=tree) as desk:
@@ -179,7 +179,7 @@ class Judge:
         return tuple(os.fsdecode(entry[2:]) for entry in marked[:10])
 
     def _checks(self, session: Session, task: Task, tree: Tree) -> tuple[AcceptanceRun, ...]:
-        """Run the acceptance commands where the work is; stop at the first that fails."""
+        """Run the acceptance commands in the session's tree; stop at the first that fails."""
         done: list[AcceptanceRun] = []
         for command in task.accept:
             argv = ["/bin/sh", "-c", command]
@@ -192,12 +192,12 @@ class Judge:
         return tuple(done)
 
     def keep_unfinished(self, session: Session, task: Task, tree: Tree) -> None:
-        """Commit what a session was working on, for the one that goes on with it."""
+        """Commit unfinished work, so that the next session can continue it."""
         if _is_connected(tree) and not changes_nothing(task):
             self.commit_rest(session, task, self._trees.adopt(session.id), "Unfinished: ")
 
     def commit_rest(self, session: Session, task: Task, tree: Tree, prefix: str = "") -> None:
-        """Commit what is left in the tree, where that is for Corral to do, and say so."""
+        """Commit what is left in the tree, if that is Corral's job for this engine."""
         if not self._launcher.profiles.commits(session.profile, task):
             return
         with self._git:
@@ -224,7 +224,7 @@ class Judge:
 
 
 def _message(session: Session, task: Task, prefix: str) -> str:
-    """Say what a commit is for, and whose work it is."""
+    """Compose the message of a commit made on behalf of a session."""
     trailers = {
         "Task": task.id,
         "Session": session.id,
@@ -237,9 +237,9 @@ def _message(session: Session, task: Task, prefix: str) -> str:
 
 
 def _is_connected(tree: Tree) -> bool:
-    """Say whether the tree still is one of this repository, as it was made."""
+    """Say whether the tree is still connected to this repository as it was made."""
     if not tree.exists:
-        return True  # there is nothing to be replaced
+        return True  # there is nothing that could have been replaced
     link = join(tree.path, ".git")
     if tree.kind == "clone":
         return os.path.isdir(link) and not os.path.islink(link)

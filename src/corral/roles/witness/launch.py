@@ -1,4 +1,4 @@
-"""Run commands for a session: its own program, and those of the harness in its tree."""
+"""Run a session's program, and Corral's own commands in its tree."""
 
 import os
 import threading
@@ -38,11 +38,11 @@ from corral.world.trees import Tree
 from corral.world.watch import Watch
 
 PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TERM", "USER", "LOGNAME", "SHELL", "TMPDIR")
-_LOOK_AGAIN_S = 1.0  # for a shim and a keeper that were both killed, and for our own end
+_LOOK_AGAIN_S = 1.0  # in case shim and keeper were both killed, or the witness is asked to stop
 
 
 class Abandoned(Exception):
-    """The witness ends: the step is left where it is, and the next witness takes it up."""
+    """The witness is stopping: the step stays where it is, and the next witness takes it up."""
 
 
 class Launcher:
@@ -72,7 +72,7 @@ class Launcher:
         return self.room(session_before(session.id))
 
     def argv(self, task: Task, name: str) -> list[str]:
-        """Return the plain program of a task; an error names what is missing."""
+        """Return the command line of a plain program; an error names what is missing."""
         profile = self._config.engine.get(name)
         if profile is None and (name != "default" or not task.run):
             raise NotFound(f"there is no engine {name!r} in .corral/config.toml")
@@ -82,7 +82,7 @@ class Launcher:
         return [*argv, *(profile.args if profile and not task.run else ())]
 
     def check(self, session: Session, task: Task) -> None:
-        """Refuse what could only fail, before anything is made for it."""
+        """Refuse a session that could only fail before anything is created for it."""
         self.profiles.check(session.profile, task)
         if self.profiles.recipe(session.profile, task) is None:
             self.argv(task, session.profile)
@@ -91,10 +91,10 @@ class Launcher:
     def start(
         self, session: Session, task: Task, tree: Tree, done: str = "", letters: str = ""
     ) -> None:
-        """Write the brief and start the program, for the first time or once more.
+        """Write the brief and start the program, for the first time or again.
 
-        `done`: what a launch before this one did, for a conversation that starts over; `letters`:
-        the messages that are a part of this prompt.
+        `done` tells a new conversation what the launch before this one did; `letters` are the
+        messages to include in the prompt.
         """
         room = self.room(session.id)
         os.makedirs(room.path, mode=0o700, exist_ok=True)
@@ -135,17 +135,17 @@ class Launcher:
         )
 
     def _reads(self, session: Session, task: Task) -> bool:
-        """Say whether a session is to change nothing, by its role or by its profile."""
+        """Say whether a session is read-only, by its role or by its profile."""
         profile = self._config.engine.get(session.profile)
         return changes_nothing(task) or (profile is not None and profile.permission == "read")
 
     def _left(self, session: Session, task: Task) -> float | None:
-        """Return the money that is left, which other sessions may be spending, too."""
+        """Return the remaining budget, which other sessions may be spending as well."""
         sums = Sums(self._log.look(), now())
         return money.left(sums, task, session.profile, budgets_of(self._config))
 
     def _with_home(self, session: Session) -> Session:
-        """Bring the home of the session before, if its conversation goes on; it may be gone."""
+        """Move the earlier session's home here if its conversation continues and still exists."""
         if session.launches > 1 or not session.conversation:
             return session
         text = "the home with the conversation is gone"
@@ -171,7 +171,7 @@ class Launcher:
         return go_on(task, session.id, why, answer, letters)
 
     def _wall_s(self, session: Session) -> float | None:
-        """Return how long a launch may take: what is left of the session's time."""
+        """Return the time limit of a launch: what is left of the session's own limit."""
         if not session.wall_s:
             return None
         if session.launches == 1:
@@ -194,9 +194,9 @@ class Launcher:
         confined: bool = False,
         **env: str,
     ) -> tuple[Exit, str]:
-        """Run one command of the harness in a session's tree; return its end and last words.
+        """Run one of Corral's own commands in a session's tree; return its exit and last words.
 
-        It is `confined`, where sessions are, if it runs what the session wrote.
+        A command that runs code of the session is `confined` wherever sessions are.
         """
         room = self.room(session.id)
         folder = room.next(kind)
@@ -219,7 +219,7 @@ class Launcher:
         return ended, last_words(folder)
 
     def end_helpers(self, session: SessionId) -> None:
-        """End what a witness that was killed had started in the tree of this session."""
+        """End commands that a killed witness had started in the tree of this session."""
         for folder in self.room(session).helpers():
             if launched(folder):
                 with Watch() as watch:
@@ -230,7 +230,7 @@ class Launcher:
                 processes.withdraw(folder)
 
     def end_strays(self, session: SessionId) -> None:
-        """End what is left of a session that lost its shim and its keeper."""
+        """End the remaining processes of a session whose shim and keeper were killed."""
         found = processes.strays(self._repository.git_dir, ())
         processes.end(stray for stray in found if stray.session == session)
 
@@ -262,7 +262,7 @@ class Launcher:
         }
 
     def _access(self, session: Session) -> dict[str, str]:
-        """Return what a session shows: to the rules its token, to the server a key of its own."""
+        """Return a session's credentials: its claim token, and its own key for the server."""
         folder = self._repository.folder
         key = session_key(keys.secret(folder), self._log.look().log, session)
         server = serving.published(folder)
@@ -270,14 +270,14 @@ class Launcher:
         return {"CORRAL_TOKEN": session.token, "CORRAL_KEY": key, **url}
 
     def _asked(self, task: Task) -> str:
-        """Return the brief that a task was given."""
+        """Return the task's brief as it was written."""
         if not task.brief_seq:
             return ""
         stored = next(self._log.store.read(task.brief_seq - 1, 1))
         return str(getattr(event_of(decode(stored.line)), "brief", "") or "")
 
     def _before(self, task: Task) -> str:
-        """Return what a new attempt has to know about the ones before it."""
+        """Return what a new attempt needs to know about earlier attempts."""
         state = self._log.look()
         returned = state.returned.get(task.id)
         if returned is None:

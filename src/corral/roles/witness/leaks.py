@@ -1,8 +1,8 @@
-"""Keys that a session has written into its work, found before that can land.
+"""Find API keys that a session has written into its work before that work can land.
 
-Looked for are the values that profiles pass on (`roles/secrets`), in every line and message that
-the session's commits add: also in one that a later commit takes out again, for a rebase lands each.
-It is cut off at a bound, like all that a session may write as much of as it likes.
+The values that profiles pass through (`roles/secrets`) are searched for in every line and message
+that the session's commits add, even if a later commit removes it again: a rebase lands each commit.
+The search covers a bounded amount, because a session may write as much as it likes.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,10 +11,10 @@ from msgspec import Struct
 
 from corral.world.git.view import View
 
-_LOOKED_AT = 16 << 20  # bytes of what was added
+_LOOKED_AT = 16 << 20  # bytes of added text
 _ADDED = (
     *("-c", "core.quotePath=false", "log", "--patch", "--unified=0", "--text", "--no-color"),
-    # What a session wrote must not choose programs; a merge adds what its first parent has not.
+    # A session must not choose programs; a merge adds what its first parent does not have.
     *("--no-ext-diff", "--no-textconv", "--no-renames", "--no-prefix", "--submodule=short"),
     *("--diff-merges=first-parent", "--format=%w(0,2,2)%B"),
 )
@@ -28,7 +28,7 @@ class Leak(Struct, frozen=True):
 def find(
     view: View, base: str, commit: str, keys: Iterable[tuple[str, str]], borrow: Sequence[str] = ()
 ) -> Leak | None:
-    """Return a key (a value and its name) that commits add and their base does not have already."""
+    """Return a key (a value and its name) that the commits add and their base does not have."""
     known = list(keys)
     if not known:
         return None
@@ -41,7 +41,7 @@ def find(
 
 
 def _place(added: bytes, value: bytes) -> int | None:
-    """Return where a value is in a line that was not taken away."""
+    """Return the position of a value in a line that was not removed."""
     at = added.find(value)
     while at >= 0:
         if added[added.rfind(b"\n", 0, at) + 1 : at + 1][:1] != b"-":
@@ -51,7 +51,7 @@ def _place(added: bytes, value: bytes) -> int | None:
 
 
 def _where(added: bytes, at: int) -> str:
-    """Return the file of a place, or say that it is a message."""
+    """Return the file at a position, or say that it is a commit message."""
     start = added.rfind(b"\n", 0, at) + 1
     if added[start : start + 1] == b" ":
         return "the message of a commit"
@@ -60,7 +60,7 @@ def _where(added: bytes, at: int) -> str:
 
 
 def _is_in(view: View, base: str, value: str, borrow: Sequence[str]) -> bool:
-    # Everybody can read a command line, so the value goes through a pipe.
+    # Any user can read a command line, so the value goes through a pipe.
     said = view.run(
         *("grep", "--name-only", "--text", "--fixed-strings", "-f", "-", base, "--"),
         stdin=f"{value}\n".encode(),

@@ -1,13 +1,17 @@
-"""The witness: gives tasks to sessions, starts, watches, stops and judges them.
+"""The witness gives tasks to sessions; it starts, watches, stops and judges them.
 
-It carries out a plan that is made again from the log each time something happens (`slots`, `beats`
-and `verdict` in `core/session`), and what it remembers only saves it a look: kill it, start
-another, and that one goes on with the same sessions. Only one runs for a repository.
+It carries out a plan that is made again from the log whenever something happens (`slots`, `beats`
+and `verdict` in `core/session`). Its own memory only saves looks: if it is killed, the next witness
+continues with the same sessions. Only one runs for a repository.
+
+    loop → dispatch          which sessions need something, and what
+         → start, end        begin a session; judge its end and give its tree back (in threads)
+         → pulse, delivery   watch a session that runs; hand messages to it
 
 Waiting costs nothing: one inotify instance listens to the log, to the rooms of the sessions and to
-their trees; between two events no process is started. Only what was heard of is looked at; all
-sessions are looked at now and then, for what makes no event (silence, a shim that was killed), and
-so are files that are not committed, by the radar (`roles/witness/radar`).
+their trees, and no process is started between two events. A session is looked at when something
+was heard of it, and from time to time for what causes no event (silence, a killed shim). The radar
+(`roles/witness/radar`) looks at uncommitted files in the same way.
 """
 
 import os
@@ -54,7 +58,7 @@ from corral.world.trees import Trees
 from corral.world.watch import Watch
 
 _THREADS = 64
-_REST_S = 0.1  # events that come together are looked at together
+_REST_S = 0.1  # events that come this close together are handled together
 
 
 class Witness:
@@ -71,14 +75,14 @@ class Witness:
         self._pools = {name: engine.pool for name, engine in config.engine.items()}
         self._ttl_s = max(60, 3 * config.watch.beat_s)
         self._set_up()
-        # A step may wait for a command for hours, so there is one thread for each that can.
+        # A step may wait hours for a command, so each session that can run gets a thread.
         self._workers = ThreadPoolExecutor(min(_THREADS, max(4, config.slots.total)), "corral-step")
         self._busy: set[SessionId] = set()
-        self._done: set[SessionId] = set()  # their step has ended: look at them
+        self._done: set[SessionId] = set()  # their step has ended, so they are looked at next
         self._seq = -1
 
     def _set_up(self) -> None:
-        """Make what carries out the steps; each knows only those that were made before it."""
+        """Make the units that carry out the work; each knows only those made before it."""
         log, config, clock = self._log, self._config, self._clock
         place, folder = self._repository, self._repository.folder
         trees = Trees(place, place=config.trees.folder or None, pool=config.trees.pool, now=clock)
@@ -102,9 +106,9 @@ class Witness:
         self._radar = Radar(log, trunks.view, trees, config, watch=self._watch, clock=clock)
 
     def run(self, *, once: bool = False) -> None:
-        """Look after sessions until asked to stop; with `once`, until nothing can be done.
+        """Look after sessions until asked to stop; with `once`, until there is nothing to do.
 
-        Sessions that run go on without the witness; the next one takes them over.
+        Running sessions continue without the witness, and the next one takes them over.
         """
         lock = only_one(self._repository.folder, WITNESS)
         try:
@@ -118,7 +122,7 @@ class Witness:
             os.close(lock)
 
     def stop(self) -> None:
-        """Have the loop end soon."""
+        """Make the loop end soon."""
         self._stopping.set()
         self._watch.ring()
 
@@ -153,7 +157,7 @@ class Witness:
         return startable(state, self._limits, self._pools, self._clock(), WITNESS)
 
     def _tend(self, state: State, heard: set[str], *, everyone: bool) -> None:
-        """Do what is to be done for every session that was heard of, then start new ones."""
+        """Look at every session that was heard of, then start new ones."""
         live = [session for session in state.sessions.values() if session.live]
         mail = messages.concerned(state, self._clock())
         finished = {session for session in set(self._done) if session not in self._busy}
@@ -176,14 +180,14 @@ class Witness:
         self._seq = state.seq
 
     def _look(self, session: Session, task: Task, mail: tuple[Message, ...]) -> None:
-        # A border: one session's trouble is told, and harms no other session.
+        # A border: an error in one session becomes an alert and harms no other session.
         try:
             self._meet(self._dispatcher.look(session, task, mail))
         except Exception as error:
             self._tell("not_seen", session, error)
 
     def _meet(self, found: Dispatch) -> None:
-        """Do for a session what it needs; what takes a while is done beside the loop."""
+        """Do what a session needs; steps that take long run in a thread."""
         session, task, folder = found.session, found.task, found.folder
         match found.need:
             case Need.BEGIN | Need.CLOSE:
@@ -202,8 +206,8 @@ class Witness:
                 pass  # it waits for an answer
 
     def _do(self, found: Dispatch) -> None:
-        """Begin or close a session, one step at a time for each."""
-        # A border: what goes wrong in a step is told and ends the session, not the witness.
+        """Begin or close a session; only one such step runs for a session at a time."""
+        # A border: an error in a step ends the session or is retried, and never ends the witness.
         session, task = found.session, found.task
         try:
             if found.exit is None:
@@ -227,7 +231,7 @@ class Witness:
             else:
                 self._closer.could_not_close(found.session, error)
         except Exception:
-            traceback.print_exc(file=sys.stderr)  # the log itself cannot be written; look again
+            traceback.print_exc(file=sys.stderr)  # the log itself cannot be written: try again
 
     def _forget(self, live: set[SessionId]) -> None:
         for session in self._dispatcher.forget_all_but(live):
@@ -235,7 +239,7 @@ class Witness:
             self._engines.forget(session)
 
     def _renew(self, state: State, live: list[Session]) -> None:
-        """Keep the claims that are past half of their time, in one step."""
+        """Renew the claims that are past half of their time, in one transaction."""
         limit = self._clock() + self._ttl_s * 500
         due = [
             session.id
@@ -248,7 +252,7 @@ class Witness:
             self._log.record(lambda s, at: session_rules.renew(s, due, self._ttl_s, at))
 
     def _remind(self, state: State) -> None:
-        """Tell of results that nobody acts on, and stop telling once somebody has."""
+        """Raise an alert for results that nobody acts on, and clear it once somebody has."""
         late = {task.id for task in unattended(state, self._clock(), self._config.watch.beat_s)}
         for task in late:
             self._log.alert("unattended", task, f"{task} was handed in, and nobody acts on it")

@@ -1,4 +1,4 @@
-"""Take the pulse of sessions that run: what they report, whether they are heard, what to tell."""
+"""Take the pulse of running sessions: record progress, raise alerts, stop those that must end."""
 
 import os
 import time
@@ -20,8 +20,8 @@ from corral.world import processes
 from corral.world.clock import Clock
 
 _SAID = 500  # characters of a line of progress
-_FORCE_AFTER_S = 10.0  # beyond its grace, for a shim that does not answer
-_MARGIN_MS = 30_000  # for a shim to keep to the wall clock by itself
+_FORCE_AFTER_S = 10.0  # after its grace period, for a shim that does not respond
+_MARGIN_MS = 30_000  # for a shim to enforce the time limit on its own
 
 
 class PulseTaker:
@@ -33,11 +33,11 @@ class PulseTaker:
         self._beats = watch
         self._git_dir = git_dir
         self._clock = clock
-        self._read: dict[SessionId, int] = {}  # how the progress file was when it was last read
+        self._read: dict[SessionId, int] = {}  # the progress file's version when it was last read
         self._asked: dict[SessionId, float] = {}  # since when it has been asked to stop
 
     def take(self, session: Session, task: Task, folder: str, tree: str | None) -> None:
-        """Look at a session that runs: record its progress, tell of silence, or have it stopped."""
+        """Look at a running session: record its progress, alert on silence, or stop it."""
         now = self._clock()
         heard = max(session.progress_at, changed_at(join(folder, "output"), now))
         if tree is not None:
@@ -54,25 +54,25 @@ class PulseTaker:
                 self.stop(session, folder, step.verdict, step.text)
                 return
         if session.waits or self._engines.asks(session.id):
-            signs = Signs(now, now)  # it is not for it to say or make anything
+            signs = Signs(now, now)  # it waits for somebody else
         if session.wall_s and now > session.started_at + session.wall_s * 1000 + _MARGIN_MS:
             self.stop(session, folder, Verdict.TIMED_OUT, "its own limit did not end it")
             return
         self._act(session, folder, pulse(signs, now, self._beats.beat_s, self._beats.barren_beats))
 
     def stop(self, session: Session, folder: str | None, why: str, reason: str) -> None:
-        """Record that a session is to end, and why; then have it ended."""
+        """Record that a session is to end, and why; then ask its program to stop."""
         try:
             self._log.record(
                 lambda state, _: session_rules.ask_stop(state, session.id, why, reason)
             )
         except Refused:
-            return  # it has ended meanwhile
+            return  # it has ended in the meantime
         if folder is not None:
             processes.ask_stop(folder)
 
     def insist(self, session: SessionId, folder: str) -> None:
-        """See a stop through, even if the shim was frozen or hangs."""
+        """Enforce a stop, even if the shim is frozen or hangs."""
         since = self._asked.setdefault(session, time.monotonic())
         if time.monotonic() - since > self._beats.grace_s + _FORCE_AFTER_S:
             processes.force_stop(folder)
@@ -106,7 +106,7 @@ class PulseTaker:
             self._log.over("barren", session.id)
 
     def _progress(self, session: Session, tree: str, now: int) -> int:
-        """Take in `progress.md`; return when it last changed."""
+        """Read `progress.md`; return when it last changed."""
         path = join(tree, reports.PROGRESS)
         try:
             version = os.lstat(path).st_mtime_ns
@@ -126,10 +126,10 @@ class PulseTaker:
         return changed_at(path, now)
 
     def _has_result(self, session: Session, folder: str, tree: str, now: int) -> bool:
-        """End a session that handed in a sound result; one that is not sound only alerts."""
+        """Stop a session that handed in a valid result; raise an alert for an invalid one."""
         path = join(tree, reports.RESULTS)
         if changed_at(path, now) < changed_at(join(folder, "process.json"), now):
-            return False  # it was there before the session was
+            return False  # the file is older than the session
         found, problem = reports.result(tree)
         if found is ReportedResult.GOOD:
             self.stop(session, folder, RESULT, "it handed in results.json")

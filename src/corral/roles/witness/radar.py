@@ -1,13 +1,13 @@
-"""The radar: sees conflicts coming while sessions still work, in the object store alone.
+"""The radar sees conflicts coming while sessions still work, using the object store alone.
 
-Part of the witness, because that knows the sessions' trees, hears of them, and decides what is
-started next. It works beside the witness's loop, one sweep at a time, and remembers nothing that
-decides: with an empty memory the next sweep comes to the same.
+It is part of the witness, which knows the sessions' trees, hears of changes in them, and decides
+what starts next. It runs in a thread, one sweep at a time, and its memory decides nothing: with an
+empty memory the next sweep finds the same.
 
-A sweep reads where the branches are (files, no process). Whose files are not committed is asked of
-git for a tree of which something was heard, and of a quiet one ever more seldom. Only work that
-comes near other work is merged, and only once for the same two commits. Between two sweeps it rests
-ten times as long as the last one took, so it takes a tenth of one core at most.
+A sweep reads where the branches are (from files, without a process). It asks git for uncommitted
+files in trees where something was heard, and in quiet trees less and less often. It merges only
+work that comes near other work, and the same two commits only once. After a sweep it rests ten
+times as long as the sweep took, so it uses at most a tenth of one core.
 """
 
 import sys
@@ -35,8 +35,8 @@ from corral.world.watch import Watch
 RADAR = "radar"
 _OPEN = (TaskState.TODO, TaskState.DOING, TaskState.REVIEW)
 _REST_S = 1.0  # between two sweeps, at least
-_SHARE = 10  # and so many times as long as the last one took
-_AGAIN_S = 15  # a conflict that comes and goes: told again after this, doubled each time
+_SHARE = 10  # or this many times as long as the last one took
+_AGAIN_S = 15  # a conflict that comes and goes is reported again after this, doubled each time
 _AGAIN_MOST_S = 3600
 
 
@@ -69,7 +69,7 @@ class Radar:
         self._told: dict[str, tuple[int, int]] = {}  # how often, and when last
 
     def consider(self, state: State, heard: set[str]) -> None:
-        """Begin a sweep beside the caller if one is due: something moved, or was heard of."""
+        """Begin a sweep in a thread if one is due because something has changed."""
         live = [session for session in state.sessions.values() if session.live]
         if not (live and self._settings.enabled) and not state.overlaps:
             self._heard.clear()
@@ -89,7 +89,7 @@ class Radar:
             self._worker.submit(self._sweep, heard)
 
     def due_at(self) -> int | None:
-        """Return when to consider another sweep though nothing happens."""
+        """Return when to consider another sweep even if nothing happens."""
         return None if self._busy else self._due_at
 
     def close(self) -> None:
@@ -97,7 +97,7 @@ class Radar:
         self._sweeper.merger.close()
 
     def _listen(self, convoys: set[ConvoyId]) -> None:
-        """Hear of branches that move."""
+        """Listen for branches that move."""
         for convoy in convoys:
             trunk = branch_ref(trunk_branch(convoy))
             folder = dirname(join(self._sweeper.merger.view.git_dir, trunk))
@@ -107,7 +107,7 @@ class Radar:
 
     def _sweep(self, heard: set[str]) -> None:
         began = time.monotonic()
-        # A border: the radar's trouble is told, and harms no session.
+        # A border: an error of the radar becomes an alert and harms no session.
         try:
             state = self._log.look()
             works = self._works(state) if self._settings.enabled else []
@@ -119,7 +119,7 @@ class Radar:
         except Exception as error:
             if not isinstance(error, CorralError):
                 traceback.print_exception(error, file=sys.stderr)
-            if self._failed:  # once is chance: a collection of garbage, a tree that is going
+            if self._failed:  # a single failure is chance: garbage collection, a tree being removed
                 said = f"no conflicts are looked for: {described(error)}"
                 self._log.alert(RADAR, RADAR, said)
             self._failed = True
@@ -148,7 +148,7 @@ class Radar:
         return last + min(_AGAIN_MOST_S, _AGAIN_S * 2**times) * 1000 if times else 0
 
     def _works(self, state: State) -> list[TaskWork]:
-        """Return what is being worked on or waits to land, and what rests for another attempt."""
+        """Return the work that is in progress, waits to land, or waits for another attempt."""
         trees = {tree.name: tree for tree in self._trees.list() if tree.kind == "worktree"}
         found = (self._work(state, task, trees) for task in state.tasks.values())
         return [work for work in found if work is not None]

@@ -1,7 +1,7 @@
-"""One sweep of the radar: whose work conflicts with whose, as it is now.
+"""One sweep of the radar: which tasks' work conflicts with which, as it is now.
 
-Only work that comes near other work is merged, each two commits once. Files that are not committed
-are asked for where something was heard, and in a quiet tree ever more seldom.
+Only work that comes near other work is merged, and the same two commits only once. Git is asked for
+uncommitted files where something was heard, and in quiet trees less and less often.
 """
 
 from collections.abc import Sequence
@@ -20,24 +20,24 @@ from corral.world.git.radar import LiveBranch, near, trial
 from corral.world.trees import Tree
 from corral.world.trees.unsaved import Unsaved, snapshot, unsaved
 
-_QUIET_S = 60  # a tree of which nothing is heard is looked at so often at least
+_QUIET_S = 60  # a quiet tree is looked at at least this often
 _REMEMBERED = 20_000
 
 
 class TaskWork(Struct, frozen=True):
-    """What a task has so far: on its branch, and in the tree of its session if that runs."""
+    """A task's work so far: on its branch, and in the tree of its running session."""
 
     task: TaskId
     convoy: ConvoyId
     commit: str
     fork: str
-    at_work: bool  # somebody is at it, or it waits to land
+    at_work: bool  # somebody works on it, or it waits to land
     session: SessionId = SessionId("")
     tree: Tree | None = None
 
 
 class Look(Struct):
-    """When the files of a tree were looked at, and what was not committed."""
+    """When the files of a tree were looked at, and which were uncommitted."""
 
     commit: str
     files: Unsaved
@@ -46,7 +46,7 @@ class Look(Struct):
 
 
 class Sweeper:
-    """Finds what conflicts; for one thread. What it remembers saves work."""
+    """Finds conflicts; not thread-safe. Its memory only saves work."""
 
     def __init__(self, merger: Merger, every_s: int) -> None:
         self.merger = merger
@@ -64,7 +64,7 @@ class Sweeper:
     def sweep(
         self, works: Sequence[TaskWork], state: State, heard: set[str], now: int
     ) -> list[FoundOverlap]:
-        """Return all that conflicts: each with its trunk, and two of a convoy with each other."""
+        """Return all conflicts: of work with its trunk, and of two tasks of the same convoy."""
         self.forget(_REMEMBERED)
         self._look(works, heard, now)
         self._compare([(work.fork, work.commit) for work in works])
@@ -80,20 +80,20 @@ class Sweeper:
         landed = {work.task: self._merges[sides] for work, sides in with_trunk.items()}
         found = [FoundOverlap(task, TaskId(""), paths) for task, paths in landed.items() if paths]
         for (one, other), sides in with_others.items():
-            # What one of them has with the trunk, the other brings along if it is newer.
+            # A conflict of one of them with the trunk also shows in the other if that is newer.
             told = {*landed.get(one.task, ()), *landed.get(other.task, ())}
             paths = tuple(path for path in self._merges[sides] if path not in told)
             found += [FoundOverlap(one.task, other.task, paths)] if paths else []
         return found
 
     def forget(self, most: int = 0) -> None:
-        """Forget what was worked out, where that is more than so many results."""
+        """Drop remembered results beyond a limit."""
         for known in (self._changes, self._snapshots, self._merges):
             if len(known) > most:
                 known.clear()
 
     def _look(self, works: Sequence[TaskWork], heard: set[str], now: int) -> None:
-        """Ask git what is not committed in the trees whose turn it is."""
+        """Ask git for uncommitted files in the trees whose turn it is."""
         live = {work.session for work in works if work.tree is not None}
         for session in [session for session in self._looks if session not in live]:
             del self._looks[session]
@@ -113,7 +113,7 @@ class Sweeper:
             self._looks[work.session] = Look(work.commit, files, now, pause_s)
 
     def _compare(self, pairs: Sequence[tuple[str, str]]) -> None:
-        """Find out what changed between commits; nothing is known of those that are not there."""
+        """Find out what changed between commits; missing commits are left out."""
         unknown = [pair for pair in dict.fromkeys(pairs) if pair not in self._changes]
         if not unknown:
             return
@@ -132,9 +132,9 @@ class Sweeper:
     def _with_trunks(
         self, works: Sequence[TaskWork], tips: dict[ConvoyId, str]
     ) -> dict[TaskWork, Sides]:
-        """Return how to merge what comes near to what landed since, with that.
+        """Return the merges of work with its trunk, where the two come near each other.
 
-        What waits to land is the refinery's: it sends back at once what does not fit.
+        Work that waits to land is left to the refinery, which returns conflicts at once.
         """
         live = [work for work in works if work.tree is not None and tips[work.convoy]]
         live = [work for work in live if tips[work.convoy] not in (work.fork, work.commit)]
@@ -154,18 +154,18 @@ class Sweeper:
         return look.files.on_top_of(committed) if look and look.files.paths else committed
 
     def _commit(self, work: TaskWork) -> str:
-        """Return a commit of all that a task has, made for this if not all is committed."""
+        """Return a commit of all of a task's work; one is made if some of it is uncommitted."""
         look = self._looks.get(work.session) if work.tree else None
         if work.tree is None or look is None or not look.files.paths:
             return work.commit
         key = (work.session, work.commit, (look.files.paths, look.files.mark))
         known = self._snapshots.get(key)
-        # No ref holds it, so git may have collected it.
+        # No ref holds it, so git may have garbage-collected it.
         if known is None or self.merger.objects.kinds([known]) != ["commit"]:
             try:
                 tree = snapshot(self.merger.view, work.tree, work.commit, look.files)
             except GitFailed:
-                return work.commit  # a file was just replaced by something else: the next look
+                return work.commit  # a file was being replaced: left to the next look
             self._snapshots[key] = self.merger.stand_in(tree, (work.commit,))
         return self._snapshots[key]
 

@@ -1,7 +1,7 @@
-"""What a session writes into its tree for us: `progress.md` and `results.json`.
+"""The reports that a session writes into its tree: `progress.md` and `results.json`.
 
-The session owns the tree: either may be a pipe, a link, or as large as the disk. Only plain files
-are read, and only a bounded part of them.
+The session owns the tree, so a report may be a pipe, a link, or as large as the disk. Only regular
+files are read, and only up to a limit.
 """
 
 import json
@@ -64,7 +64,7 @@ def result(tree: str) -> tuple[ReportedResult, str]:
 
 
 def changed_at(path: str, now: int) -> int:
-    """Return when a file last changed; a time that is yet to come says nothing."""
+    """Return when a file last changed; 0 if it is missing or its time lies in the future."""
     try:
         found = os.lstat(path).st_mtime_ns // 1_000_000
     except OSError:

@@ -1,7 +1,7 @@
-"""Another attempt for work that came back from the queue: it starts on the trunk as it is.
+"""Another attempt at work that the queue returned: it starts from the current trunk.
 
-Work that fits there is put on top of it; work that does not is shown as a conflict, in the files
-and in the index, on a branch that stands on the trunk. What the branch was before is kept.
+Work that merges cleanly is put on top of the trunk. Other work is shown as a conflict, in the files
+and in the index, on a branch that starts at the trunk. The branch's former commit is kept.
 """
 
 import os
@@ -23,7 +23,7 @@ from corral.world.git.view import View
 from corral.world.keep import Keep
 
 _OTHERS = 5
-_LINES = 60  # of what a check printed
+_LINES = 60  # of a check's output
 _DIFF = 24 * 1024
 _MARKER = "^(<<<<<<<|>>>>>>>) "
 
@@ -36,7 +36,7 @@ class ReturnedWork:
     def starts_over(self, returned: Returned, branch: str, trunk: str) -> bool:
         """Say whether the next attempt begins on the trunk, with the returned work put there.
 
-        Not if it stands there already, or if an attempt after the return has made commits.
+        It does not if it stands there already, or if an attempt after the return made commits.
         """
         tip = self._view.tip(branch)
         if tip is None or self._view.contains(trunk, tip):
@@ -46,13 +46,13 @@ class ReturnedWork:
     def bring(self, session: Session, returned: Returned) -> Conflict | None:
         """Point a session's branch at its base with the returned work; return the conflict, if any.
 
-        May be repeated, until the session has begun.
+        This may be repeated until the session has begun.
         """
         base, tip = session.base, self._view.tip(session.branch)
         if not self.starts_over(returned, session.branch, base):
             return None
         if self._view.commit(returned.commit) is None:
-            return None  # it is gone for good; the attempt starts from the trunk
+            return None  # the commit is lost; the attempt starts from the trunk
         with Merger(self._view) as merger:
             made = Candidates(merger, resolve=Resolutions(merger).apply).make(
                 base,
@@ -73,7 +73,7 @@ class ReturnedWork:
             )
 
     def told(self, state: State, returned: Returned, brief_of: Callable[[Task], str]) -> str:
-        """Say what the next attempt has to know: what happened, the other side, what failed."""
+        """Tell the next attempt what happened, what the other side changed, and what failed."""
         others = [
             Other(task.id, task.title, brief_of(task), task.commit)
             for name in returned.beside[:_OTHERS]
@@ -84,7 +84,7 @@ class ReturnedWork:
         return told(returned, others, self._other_side(returned), log)
 
     def markers(self, commit: str, returned: Returned) -> list[str]:
-        """Return the files that were in conflict and still have its markers in a commit."""
+        """Return the files of a commit that were in conflict and still have conflict markers."""
         if returned.why != "conflict" or not returned.paths:
             return []
         said = self._view.run(
@@ -96,7 +96,7 @@ class ReturnedWork:
         return [name.removeprefix(f"{commit}:") for name in names]
 
     def _other_side(self, returned: Returned) -> str:
-        """Return what landed where the work conflicts, since it was begun."""
+        """Return what has landed since the work began in the paths where it conflicts."""
         if not returned.fork or None in self._view.commits(returned.fork, returned.tip):
             return ""
         found = other_side(self._view, returned.fork, returned.tip, returned.paths, limit=_DIFF)
