@@ -1,4 +1,4 @@
-"""One of each role for a repository: a lock file that ends with its holder, however that ends."""
+"""One of each role for a repository, by a lock that ends with its holder."""
 
 import fcntl
 import os
@@ -6,13 +6,14 @@ import time
 from os.path import join
 
 from corral.core.errors import Refused
+from corral.world.locks import is_held
 
-_LOOKING_S = 0.1  # for who only looks whether it is taken
+_LOOKING_S = 0.1  # another process may only be checking whether the lock is held
 _BETWEEN_S = 0.02
 
 
 def only_one(folder: str, role: str, *, wait_s: float = _LOOKING_S) -> int:
-    """Take the lock of a role until the file that is returned is closed; refuse a second one."""
+    """Take the lock of a role until the returned file is closed; refuse a second holder."""
     os.makedirs(folder, exist_ok=True)
     lock = os.open(_path(folder, role), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     deadline = time.monotonic() + wait_s
@@ -33,17 +34,7 @@ def only_one(folder: str, role: str, *, wait_s: float = _LOOKING_S) -> int:
 
 def taken(folder: str, role: str) -> bool:
     """Say whether somebody has the lock of a role."""
-    try:
-        lock = os.open(_path(folder, role), os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return False
-    try:
-        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(lock)
-    return False
+    return is_held(_path(folder, role))
 
 
 def _path(folder: str, role: str) -> str:

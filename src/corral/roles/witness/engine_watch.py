@@ -71,19 +71,9 @@ class EngineWatch:
         self._record(session, stream, now)
         self._question(session, stream, caught_up=not reading.more)
         if reading.unread:
-            text = f"{session.profile} prints lines that are not understood: see its output"
+            text = f"{session.profile} prints lines that Corral cannot parse: see its output"
             self._log.alert("unread", session.id, text)
-        over = self._over(session, task, stream, now)
-        seen = Seen(
-            now=now,
-            fact_at=max(reading.fact_at, session.started_at, session.waited_at),
-            begun=reading.begun,
-            limited_at=reading.limited_at,
-            asked_at=reading.asked_at,
-            finished_at=reading.finished_at,
-            over=over,
-            waits=bool(session.waits),
-        )
+        seen = _seen(session, reading, now, self._over(session, task, stream, now))
         bounds = self._profiles.bounds(session.profile)
         return watchdog.step(stream, seen, bounds) or self._loop(session, stream)
 
@@ -152,15 +142,7 @@ class EngineWatch:
         now = self._clock()
         if reading is None or reading.more:
             return now
-        seen = Seen(
-            now=now,
-            fact_at=max(reading.fact_at, session.started_at, session.waited_at),
-            begun=reading.begun,
-            limited_at=reading.limited_at,
-            asked_at=reading.asked_at,
-            finished_at=reading.finished_at,
-            waits=bool(session.waits),
-        )
+        seen = _seen(session, reading, now)
         return watchdog.due_at(reading.stream, seen, self._profiles.bounds(session.profile))
 
     def forget(self, session: SessionId) -> None:
@@ -234,8 +216,8 @@ class EngineWatch:
             self._log.alert(
                 "unpriced",
                 session.id,
-                f"nobody knows what {stream.model or 'its model'} costs, so no budget can stop it:"
-                " set budget.prices",
+                f"the price of {stream.model or 'its model'} is not known, so no budget can stop"
+                " it: set budget.prices",
             )
 
     def _engage(self, session: Session, stream: Stream) -> None:
@@ -344,6 +326,19 @@ class EngineWatch:
         self._log.record(
             lambda state, _: session_rules.react(state, session.id, cause, action, _line(text))
         )
+
+
+def _seen(session: Session, reading: Reading, now: int, over: str = "") -> Seen:
+    return Seen(
+        now=now,
+        fact_at=max(reading.fact_at, session.started_at, session.waited_at),
+        begun=reading.begun,
+        limited_at=reading.limited_at,
+        asked_at=reading.asked_at,
+        finished_at=reading.finished_at,
+        over=over,
+        waits=bool(session.waits),
+    )
 
 
 def _line(text: str) -> str:

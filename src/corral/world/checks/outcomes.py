@@ -1,7 +1,5 @@
 """What a run came to, from its folder alone: any refinery can tell, not only who started it."""
 
-import fcntl
-import os
 from os.path import exists, join
 
 import msgspec
@@ -9,6 +7,7 @@ import msgspec
 from corral.world import clock, processes
 from corral.world.checks.model import ChecksRun, CommandResult, RunOutcome, RunResult
 from corral.world.git.tree import read_plain
+from corral.world.locks import is_held
 from corral.world.processes import EndReason, Exit, records
 
 ASKED, RESULTS = "run.json", "results"
@@ -38,14 +37,16 @@ def outcome(folder: str) -> RunOutcome | None:
     """Return how a run ended; None while it goes on or is being started."""
     run = read_run(folder)
     launched = exists(join(folder, records.PROCESS))
-    if run is not None and not launched and _is_held(run.lock):
+    if run is not None and not launched and is_held(run.lock):
         return None
     # Only now: if it was being started before, that has been decided.
     ended = processes.outcome(folder)
     if ended is None:
         return None
     if run is None:
-        return RunOutcome(RunResult.LOST, ended.at, detail="what it was asked to do is gone")
+        return RunOutcome(
+            RunResult.LOST, ended.at, detail="the file that describes the run is gone"
+        )
     return _told(run, ended, _lines(folder))
 
 
@@ -122,17 +123,3 @@ def _lines(folder: str) -> list[CommandResult]:
 def _wall_s(folder: str, ended: Exit) -> float:
     started_at = (records.read(folder, records.PROCESS) or {}).get("started_at", 0)
     return (ended.at - started_at) / 1000 if started_at and ended.at else 0.0
-
-
-def _is_held(lock: str) -> bool:
-    try:
-        file = os.open(lock, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return False
-    try:
-        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(file)
-    return False

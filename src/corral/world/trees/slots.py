@@ -18,6 +18,7 @@ from msgspec import Struct
 from corral.world.git.tree import Tree, read_plain
 from corral.world.git.view import put
 from corral.world.git.worktrees import remove
+from corral.world.locks import is_held
 
 
 class Slot(Struct, frozen=True):
@@ -54,7 +55,7 @@ class TreeSlots:
     def abandoned(self) -> list[Slot]:
         """Return the slots whose maker died."""
         making = [slot for slot in self.all() if slot.state == "making"]
-        let_go = [slot for slot in making if not self._is_held(slot)]
+        let_go = [slot for slot in making if not is_held(self._lock(slot))]
         # A maker lets go after it has saved the tree as live: what we read before may be old.
         still = self.all() if let_go else []
         return [slot for slot in let_go if slot in still]
@@ -101,16 +102,6 @@ class TreeSlots:
         file = os.open(self._lock(slot), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         fcntl.flock(file, fcntl.LOCK_EX)
         return file
-
-    def _is_held(self, slot: Slot) -> bool:
-        file = os.open(self._lock(slot), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        finally:
-            os.close(file)
-        return False
 
     def _lock(self, slot: Slot) -> str:
         return join(self.desk(slot.tree), "making.lock")
