@@ -106,7 +106,7 @@ def test_strange_things_are_handed_in(tmp_path: Path) -> None:
     states = project.states()
     assert {states[task] for task in (good, empty, many)} == {"done"}
     assert {states[task] for task in (missing, foreign)} == {"failed"}
-    assert "is not there" in project.task(missing)["reason"]
+    assert "does not exist" in project.task(missing)["reason"]
     assert "nothing in common with the trunk" in project.task(foreign)["reason"]
     assert sorted((states[names], states[clash])) == ["done", "failed"]
     found = subprocess.run(

@@ -116,7 +116,7 @@ def test_after_everything_was_killed_at_once_nothing_is_lost_and_no_task_is_stuc
             e for e in project.of_type("session.ended") if e["data"]["session"] == f"{task}.1"
         )
         assert first["data"]["verdict"] == "crashed"
-        assert "nobody saw how it ended" in first["data"]["detail"]
+        assert "nothing recorded how" in first["data"]["detail"]
         assert project.verdict(task) == "proved", project.detail(task)
         assert project.task(task)["state"] == "review"
         commit = project.task(task)["commit"]

@@ -52,7 +52,7 @@ def counts(check: CheckRun) -> bool:
 
 
 def outdated(state: State, check: CheckRun) -> bool:
-    """Say whether a run is about work of which something has left, or was handed in anew."""
+    """Say whether a part of a run's work has left the queue or was submitted again."""
     changes = (state.changes.get(task) for task in check.members)
     return any(change is None or change.order > check.order for change in changes)
 

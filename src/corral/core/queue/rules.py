@@ -217,7 +217,7 @@ def begin_landing(state: State, run: str) -> Decision:
         or (trunk.landing is not None and f"the landing of {trunk.landing.run} has begun already")
         or (paused(state, check.convoy) and "the queue is paused")
         or (any(task not in state.changes for task in check.members) and "a change has left")
-        or (outdated(state, check) and "a change was handed in anew")
+        or (outdated(state, check) and "a change was submitted again")
         or ""
     )
     if problem:

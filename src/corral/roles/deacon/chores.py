@@ -109,7 +109,7 @@ class Chores:
             return ChoreOutcome()
         lost = [session for session in sorted(live) if self._is_lost(SessionId(session))]
         lost = [session for session in lost if session in chores.live(self._store.state())]
-        text = "no process, no exit and no witness: `corral witness run` takes it up"
+        text = "it has no process, no exit code and no witness; take it up with: corral witness run"
         return ChoreOutcome(len(lost), worries=dict.fromkeys(lost, text))
 
     def _alerts(self) -> ChoreOutcome:
@@ -129,7 +129,9 @@ class Chores:
         worries = {}
         if left:
             names = ", ".join(sorted({stray.session for stray in strays}))
-            worries["processes"] = f"{left} of {len(strays)} could not be ended ({names[:200]})"
+            worries["processes"] = (
+                f"{left} of {len(strays)} processes could not be stopped ({names[:200]})"
+            )
         return ChoreOutcome(len(strays), len(strays) - left, worries)
 
     def _trees(self) -> ChoreOutcome:
@@ -147,7 +149,7 @@ class Chores:
                 try:
                     self._door.release(trees[name], f"{name} is over")
                 except (CorralError, OSError) as error:
-                    worries[name] = f"its tree stays, nothing was touched: {_said(error)}"
+                    worries[name] = f"its tree was left untouched: {_said(error)}"
         return ChoreOutcome(len(orphans), len(orphans) - len(worries), worries)
 
     @contextmanager
@@ -198,7 +200,7 @@ class Chores:
         stay = runs.end_strays()
         unused = self._clock() - self._config.trees.keep_days * chores.DAY
         gone = len(pool.remove_unused(unused)) + runs.prune()
-        text = f"{stay} processes of runs that are over could not be ended"
+        text = f"{stay} processes of ended runs could not be stopped"
         return ChoreOutcome(gone + stay, gone, {"checks": text} if stay else {})
 
     def _trash(self) -> ChoreOutcome:

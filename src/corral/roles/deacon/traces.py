@@ -42,7 +42,7 @@ class Tracing:
     def send(self) -> ChoreOutcome:
         """Send the traces of all tasks that have ended since the last call."""
         if monotonic() < self._resting_until:
-            raise Failed(f"{self._endpoint} did not take the traces; it is asked again soon")
+            raise Failed(f"{self._endpoint} did not accept the traces; Corral tries again soon")
         sent = 0
         while ended := self._ended():
             try:

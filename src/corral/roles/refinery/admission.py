@@ -65,7 +65,7 @@ class Admission:
         former = self._pins.all().get(task.id)
         if former and former != commit and not self._view.surely_contains(commit, former):
             branch = task_branch(task.convoy, task.id)
-            self._keep.hold(task.session or task.id, branch, former, "it was handed in anew")
+            self._keep.hold(task.session or task.id, branch, former, "it was submitted again")
 
     def _queue(self, task: Task, commit: str, fork: str, changed: Changed) -> None:
         paths = sorted(changed.all)
@@ -126,11 +126,11 @@ class Admission:
             self._log.alert(
                 NOTHING,
                 task.id,
-                f"{task.id} was handed in without a commit and has no branch: nothing can land;"
+                f"{task.id} was submitted without a commit and has no branch, so nothing can land:"
                 f" corral task land {task.id} if it is merged, corral task retry {task.id} if not",
             )
             return
-        self._send_back(task, f"the commit {task.commit[:12]} that was handed in is not there")
+        self._send_back(task, f"the submitted commit {task.commit[:12]} does not exist")
 
     def _send_back(self, task: Task, detail: str) -> None:
         self._log.record(

@@ -183,7 +183,7 @@ class Checking:
         """Collect the files that a run has generated before its tree changes."""
         run = checks.read_run(self._runs.folder(check.run))
         if run is None:
-            return "what it was asked to do is gone"
+            return "the file that describes the run is gone"
         return self._regenerating.take(self._log.look(), check, run.tree)
 
     def _wait_for_report(self, check: CheckRun) -> None:

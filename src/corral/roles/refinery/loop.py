@@ -361,7 +361,7 @@ class Refinery:
     def _blame(self, state: State, task: TaskId, why: str, run: str, beside: Sequence[str]) -> None:
         change = state.changes[task]
         check = state.checks.get(run)
-        detail = "what landed since it was begun has probably broken it"
+        detail = "work that landed after it was begun has probably broken it"
         if check is not None:
             tip = trunk_of(state, change.convoy).tip
             detail = f"alone on the trunk at {tip[:12]}, {check.command or 'the check'} fails"

@@ -150,7 +150,7 @@ class SessionCloser(Struct, frozen=True):
         if end.judgement is not None:
             return end
         if end.tree is None:
-            lost = Judgement(Verdict.CRASHED, "its working tree is not known any more")
+            lost = Judgement(Verdict.CRASHED, "its working tree is gone")
             return replace(end, judgement=lost)
         judgement, commit = self.judge.by_work(end.session, end.task, end.tree, end.word)
         return replace(end, judgement=judgement, commit=commit)

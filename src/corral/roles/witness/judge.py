@@ -72,7 +72,7 @@ class Judge:
         words = last_words(self._launcher.room(session.id).launch())
         if exit_.reason is EndReason.LOST and stop is None and not (word and word.said):
             said = f"; its last words: {words}" if words else ""
-            return Judgement(Verdict.CRASHED, f"nobody saw how it ended, it was killed{said}")
+            return Judgement(Verdict.CRASHED, f"it was killed, and nothing recorded how{said}")
         found = judge_end(
             ProgramEnd(
                 code=exit_.code,

@@ -150,7 +150,7 @@ class Launcher:
             return session
         text = "the home with the conversation is gone"
         if self.room(session.id).tree != self.earlier_room(session).tree:
-            text = "the conversation belongs to another folder, which is taken"
+            text = "the conversation belongs to a folder that another session uses"
         elif self.profiles.carry_home(session):
             return session
         self._log.record(

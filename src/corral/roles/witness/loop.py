@@ -255,7 +255,7 @@ class Witness:
         """Raise an alert for results that nobody acts on, and clear it once somebody has."""
         late = {task.id for task in unattended(state, self._clock(), self._config.watch.beat_s)}
         for task in late:
-            self._log.alert("unattended", task, f"{task} was handed in, and nobody acts on it")
+            self._log.alert("unattended", task, f"{task} was submitted, and nobody has acted on it")
         for alert in list(state.alerts.values()):
             if alert.kind == "unattended" and alert.subject not in late:
                 self._log.over("unattended", alert.subject)

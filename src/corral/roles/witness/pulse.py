@@ -56,7 +56,7 @@ class PulseTaker:
         if session.waits or self._engines.asks(session.id):
             signs = Signs(now, now)  # it waits for somebody else
         if session.wall_s and now > session.started_at + session.wall_s * 1000 + _MARGIN_MS:
-            self.stop(session, folder, Verdict.TIMED_OUT, "its own limit did not end it")
+            self.stop(session, folder, Verdict.TIMED_OUT, "it ran past its time limit")
             return
         self._act(session, folder, pulse(signs, now, self._beats.beat_s, self._beats.barren_beats))
 
@@ -87,19 +87,21 @@ class PulseTaker:
         beats = self._beats
         if found is Pulse.STOP:
             words = last_words(folder)
-            silence = f"not heard for {3 * beats.beat_s} s; its last words: {words or '-'}"
+            silence = f"silent for {3 * beats.beat_s} s; its last words: {words or '-'}"
             self.stop(session, folder, Verdict.SILENT, silence)
             return
         if found is Pulse.LOOK:
             words = last_words(folder)
-            self._log.alert("silent", session.id, f"not heard for two beats; last: {words or '-'}")
+            self._log.alert(
+                "silent", session.id, f"silent for two beats; its last words: {words or '-'}"
+            )
         else:
             self._log.over("silent", session.id)
         if found is Pulse.BARREN:
             self._log.alert(
                 "barren",
                 session.id,
-                f"alive, but without an output for {beats.barren_beats} beats;"
+                f"alive, but no output for {beats.barren_beats} beats;"
                 f" it says: {session.progress or last_words(folder) or '-'}",
             )
         elif found is Pulse.FINE:
@@ -134,9 +136,7 @@ class PulseTaker:
         if found is ReportedResult.GOOD:
             self.stop(session, folder, RESULT, "it handed in results.json")
         elif found is ReportedResult.BAD:
-            self._log.alert(
-                "bad_result", session.id, f"results.json was not taken in, because {problem}"
-            )
+            self._log.alert("bad_result", session.id, f"results.json was not accepted: {problem}")
         else:
             self._log.over("bad_result", session.id)
         return found is ReportedResult.GOOD

@@ -120,7 +120,7 @@ class Radar:
             if not isinstance(error, CorralError):
                 traceback.print_exception(error, file=sys.stderr)
             if self._failed:  # a single failure is chance: garbage collection, a tree being removed
-                said = f"no conflicts are looked for: {described(error)}"
+                said = f"the radar cannot look for conflicts: {described(error)}"
                 self._log.alert(RADAR, RADAR, said)
             self._failed = True
             self._sweeper.forget()
