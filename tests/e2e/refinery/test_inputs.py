@@ -84,7 +84,7 @@ def test_work_whose_need_is_not_handed_in_waits_and_says_so(tmp_path: Path) -> N
     needs(project, task, need)
     project.once(30)  # and it ends
     assert project.states()[task] == "review"
-    assert f"waits for {need}, which it needs" in project.why(task)
+    assert f"needs {need}, not yet in the queue" in project.why(task)
     project.submit(need, project.branch(f"convoy/project/{need}", {"other": "x\n"}))
     project.once()
     assert [e["data"]["task"] for e in project.events("task.landed")] == [need, task]

@@ -200,4 +200,4 @@ def test_a_missing_dependency_is_reported(tmp_path: Path) -> None:
 
 def test_an_endpoint_must_be_an_address(tmp_path: Path) -> None:
     ci = make_ci(tmp_path, '[telemetry]\nendpoint = "localhost:4318"\n')
-    assert "begins with http" in ci.refused("convoy", "create", "A", code=2)["message"]
+    assert "must start with http" in ci.refused("convoy", "create", "A", code=2)["message"]
