@@ -62,8 +62,8 @@ def test_what_is_wrong_is_listed_and_the_exit_code_says_so(with_profiles: Board)
     text = PLAN.replace("accept: true", "needs: nothing").encode()
     answer = with_profiles.corral("plan", "check", "-", stdin=text, code=2)
     assert answer.out.splitlines() == [
-        "error: line 3: task.move-tokens.accept: nothing tells when it is done: give commands, or"
-        ' say "unproved" if there can be none',
+        "error: line 3: task.move-tokens.accept: nothing proves that it is done: give commands, or"
+        ' set "unproved" if there are none',
         'error: line 5: task.move-tokens.needs: there is no task "nothing"',
         "-: 2 problems",
     ]
@@ -99,7 +99,7 @@ def test_a_plan_is_applied_in_one_go_and_again_without_an_event(empty_board: Boa
     assert empty_board.data("task", "show", "AF-2")["reasons"] == {}
     file.write_text(PLAN.replace("Move tokens", "[x] Move").replace("[ ] [x]", "[x]"))
     last = empty_board.corral("plan", "apply", "plan.md").out
-    assert last.splitlines()[-1].startswith("left: AF-1: move-tokens is not in the plan any more")
+    assert last.splitlines()[-1].startswith("left: AF-1: move-tokens is no longer in the plan")
     empty_board.corral("log", "verify")
 
 
@@ -121,7 +121,7 @@ def test_a_plan_that_cannot_be_written_leaves_nothing(empty_board: Board) -> Non
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"x" * 10_000_000, "bytes or more: at most 1 MiB are read"),
+        (b"x" * 10_000_000, "the limit is 1 MiB"),
         (b"# T\n- [ ] \xff\n", "line 2: not UTF-8 text"),
         (b"", "the plan is empty"),
     ],

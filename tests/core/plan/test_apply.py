@@ -88,10 +88,10 @@ def test_a_changed_plan_changes_what_has_not_started_and_says_what_it_left() -> 
     assert [named.key for named in done.added] == ["extra"]
     assert [named.key for named in done.changed] == ["tokens"]
     assert [(left.what, left.text) for left in done.left] == [
-        ("AF-1", "login is doing, so what the plan changed about it was left out"),
+        ("AF-1", "login is doing, so the plan's changes to it were not applied"),
         (
             "AF-3",
-            "docs is not in the plan any more (corral task cancel AF-3 gives it up)",
+            "docs is no longer in the plan (to drop it: corral task cancel AF-3)",
         ),
     ]
     assert board.get("AF-1").priority == 2
@@ -168,10 +168,10 @@ def test_the_convoy_is_known_by_its_slug_or_by_its_title() -> None:
     _, renamed = put(board, Plan(convoy=convoy, tasks=(task("a"), task("b"))))
     assert not renamed.created
     assert [left.text for left in renamed.left] == [
-        "its title stays Auth fix, and the plan says Another",
-        "its prefix stays AF, and the plan says XY",
-        "its base stays unset, and the plan says dev",
-        "its checks stay as they are, and the plan has others",
+        "its title stays Auth fix; the plan says Another",
+        "its prefix stays AF; the plan says XY",
+        "its base stays unset; the plan says dev",
+        "its checks are unchanged; the plan has others",
     ]
 
 

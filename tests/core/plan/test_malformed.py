@@ -24,7 +24,7 @@ MALFORMED: dict[str, tuple[str, str | bytes, list[str]]] = {
     "10 MB": (
         "p.toml",
         b"x" * 10_000_000,
-        ["the plan has 10,000,000 bytes or more: at most 1 MiB are read"],
+        ["the plan has at least 10,000,000 bytes: the limit is 1 MiB"],
     ),
     "TOML: no value": ("p.toml", HEAD + "base =\n", ["line 3: not valid TOML: invalid value"]),
     "TOML: half a text": (
@@ -46,14 +46,14 @@ MALFORMED: dict[str, tuple[str, str | bytes, list[str]]] = {
     "no convoy": (
         "p.toml",
         U,
-        ["convoy: it is missing: a plan has a convoy with a title"],
+        ["convoy: missing: a plan needs a convoy with a title"],
     ),
-    "no title": ("p.toml", "[convoy]\n" + U, ["line 1: convoy.title: it is missing"]),
-    "no task": ("p.toml", HEAD, ["task: there is no task in the plan"]),
+    "no title": ("p.toml", "[convoy]\n" + U, ["line 1: convoy.title: missing"]),
+    "no task": ("p.toml", HEAD, ["task: the plan has no tasks"]),
     "convoy is a text": (
         "p.toml",
         'convoy = "x"\n' + U,
-        ["line 1: convoy: expected a table, got a text"],
+        ["line 1: convoy: expected a table, got a string"],
     ),
     "task is a table": (
         "p.toml",
@@ -63,30 +63,30 @@ MALFORMED: dict[str, tuple[str, str | bytes, list[str]]] = {
     "unknown part": (
         "p.toml",
         T + '[polcy]\noverlap = "allow"\n',
-        ['line 7: polcy: there is no such field; did you mean "policy"?'],
+        ['line 7: polcy: unknown field; did you mean "policy"?'],
     ),
     "unknown field of the convoy": (
         "p.toml",
         HEAD + 'brnch = "main"\n' + U,
         [
-            "line 3: convoy.brnch: there is no such field; there are base, checks, prefix, slug,"
+            "line 3: convoy.brnch: unknown field; known fields are base, checks, prefix, slug,"
             " strategy, title"
         ],
     ),
     "unknown field of a task": (
         "p.toml",
         T + 'enigne = "tests"\n',
-        ['line 7: task.login.enigne: there is no such field; did you mean "engine"?'],
+        ['line 7: task.login.enigne: unknown field; did you mean "engine"?'],
     ),
     "no key": (
         "p.toml",
         HEAD + '[[task]]\ntitle = "x"\naccept = ["true"]\n',
-        ["line 3: task.1.key: it is missing"],
+        ["line 3: task.1.key: missing"],
     ),
     "no title of a task": (
         "p.toml",
         HEAD + '[[task]]\nkey = "a"\naccept = ["true"]\n',
-        ["line 3: task.a.title: it is missing"],
+        ["line 3: task.a.title: missing"],
     ),
     "empty title": (
         "p.toml",
@@ -96,37 +96,37 @@ MALFORMED: dict[str, tuple[str, str | bytes, list[str]]] = {
     "a number for a text": (
         "p.toml",
         T.replace('"Log in"', "7"),
-        ["line 5: task.login.title: expected a text, got a number"],
+        ["line 5: task.login.title: expected a string, got a number"],
     ),
     "a text for a number": (
         "p.toml",
         T + 'priority = "high"\n',
-        ["line 7: task.login.priority: expected a whole number, got a text"],
+        ["line 7: task.login.priority: expected an integer, got a string"],
     ),
     "a date for a number": (
         "p.toml",
         T + "minutes = 2026-01-01\n",
-        ["line 7: task.login.minutes: expected a whole number, got a date or time"],
+        ["line 7: task.login.minutes: expected an integer, got a date or time"],
     ),
     "true for a number": (
         "p.toml",
         T + "priority = true\n",
-        ["line 7: task.login.priority: expected a whole number, got true or false"],
+        ["line 7: task.login.priority: expected an integer, got true or false"],
     ),
     "a text for a list": (
         "p.toml",
         T + 'needs = "out"\n' + U,
-        ['line 7: task.login.needs: expected a list of texts, got a text; write ["out"]'],
+        ['line 7: task.login.needs: expected a list of strings, got a string; write ["out"]'],
     ),
     "a number in a list": (
         "p.toml",
         T + 'paths = ["a", 7]\n',
-        ["line 7: task.login.paths: expected a list of texts, and element 2 is a number"],
+        ["line 7: task.login.paths: expected a list of strings, but element 2 is a number"],
     ),
     "a cycle of one": (
         "p.toml",
         T + 'needs = ["login"]\n',
-        ["line 7: task.login.needs: these needs are a cycle: login → login"],
+        ["line 7: task.login.needs: dependency cycle: login → login"],
     ),
     "a cycle of three": (
         "p.toml",
@@ -136,7 +136,7 @@ MALFORMED: dict[str, tuple[str, str | bytes, list[str]]] = {
         + 'needs = ["c"]\n'
         + U.replace('"out"', '"c"')
         + 'needs = ["login"]\n',
-        ["line 7: task.login.needs: these needs are a cycle: login → b → c → login"],
+        ["line 7: task.login.needs: dependency cycle: login → b → c → login"],
     ),
     "an unknown need": (
         "p.toml",
@@ -156,7 +156,7 @@ MALFORMED: dict[str, tuple[str, str | bytes, list[str]]] = {
     "a key with blanks": (
         "p.toml",
         T.replace('"login"', '"log in"'),
-        ['line 4: task.log in.key: "log in" is no key: up to 60 letters, digits, - and _'],
+        ['line 4: task.log in.key: "log in" is not a key: use up to 60 letters, digits, - and _'],
     ),
     "an absolute path": (
         "p.toml",
@@ -188,16 +188,16 @@ MALFORMED: dict[str, tuple[str, str | bytes, list[str]]] = {
         "p.toml",
         T.replace('accept = ["true"]\n', ""),
         [
-            "line 3: task.login.accept: nothing tells when it is done: give commands, or say"
-            ' "unproved" if there can be none'
+            "line 3: task.login.accept: nothing proves that it is done: give commands, or set"
+            ' "unproved" if there are none'
         ],
     ),
     "empty acceptance": (
         "p.toml",
         T.replace('["true"]', "[]"),
         [
-            "line 6: task.login.accept: nothing tells when it is done: give commands, or say"
-            ' "unproved" if there can be none'
+            "line 6: task.login.accept: nothing proves that it is done: give commands, or set"
+            ' "unproved" if there are none'
         ],
     ),
     "an empty command": (
@@ -211,7 +211,7 @@ MALFORMED: dict[str, tuple[str, str | bytes, list[str]]] = {
     "proved and unproved": (
         "p.toml",
         T + "unproved = true\n",
-        ["line 7: task.login.unproved: it has acceptance commands, so it is not unproved"],
+        ["line 7: task.login.unproved: it has acceptance commands, so it cannot be unproved"],
     ),
     "an unknown engine": (
         "p.toml",
@@ -229,7 +229,7 @@ MALFORMED: dict[str, tuple[str, str | bytes, list[str]]] = {
     "an unknown strategy": (
         "p.toml",
         HEAD + 'strategy = "octopus"\n' + U,
-        ['line 3: convoy.strategy: there is no strategy "octopus": rebase, squash, merge'],
+        ['line 3: convoy.strategy: unknown strategy "octopus"; use one of rebase, squash, merge'],
     ),
     "an unknown policy": (
         "p.toml",
@@ -239,17 +239,20 @@ MALFORMED: dict[str, tuple[str, str | bytes, list[str]]] = {
     "a bad slug": (
         "p.toml",
         HEAD + 'slug = "Auth Fix"\n' + U,
-        ['line 3: convoy.slug: "Auth Fix" is no id: small letters, digits and single -'],
+        [
+            'line 3: convoy.slug: "Auth Fix" is not an id: use lower-case letters, digits and'
+            " single -"
+        ],
     ),
     "a bad prefix": (
         "p.toml",
         HEAD + 'prefix = "a-1"\n' + U,
-        ['line 3: convoy.prefix: "a-1" is no prefix: up to 8 capital letters'],
+        ['line 3: convoy.prefix: "a-1" is not a prefix: use up to 8 capital letters'],
     ),
     "a priority below 0": (
         "p.toml",
         T + "priority = -1\n",
-        ["line 7: task.login.priority: it is -1: it must be from 0 to 1,000,000"],
+        ["line 7: task.login.priority: -1 is out of range: 0 to 1,000,000"],
     ),
     "an over-long title": (
         "p.toml",
@@ -279,70 +282,55 @@ MALFORMED: dict[str, tuple[str, str | bytes, list[str]]] = {
         T + f"needs = {['login'] * 201}\n" + U,
         [
             "line 7: task.login.needs: 201 tasks are too many: at most 200",
-            "line 7: task.login.needs: these needs are a cycle: login → login",
+            "line 7: task.login.needs: dependency cycle: login → login",
         ],
     ),
-    "only prose": ("a.json", "I could not do it.", ["there is no JSON object in it"]),
+    "only prose": ("a.json", "I could not do it.", ["it contains no JSON object"]),
     "another object": (
         "a.json",
         'Here:\n{"status": "ok", "files": 3}',
-        [
-            'line 2: there is no plan: the last object has neither "convoy" nor "task", but status,'
-            " files"
-        ],
+        ['line 2: not a plan: the last object has neither "convoy" nor "task", but status, files'],
     ),
     "half a JSON": (
         "a.json",
         json(OK)[:-2],
         [
-            'line 4: not valid JSON: it ends in the middle, where "," or "]" should follow (the'
+            'line 4: not valid JSON: it ends where "," or "]" should follow (the'
             " object begins on line 1)"
         ],
     ),
     "half a text": (
         "a.json",
         'The plan:\n{"convoy": {"title": "Auth',
-        ["line 2: not valid JSON: it ends in the middle of a text"],
+        ["line 2: not valid JSON: it ends in the middle of a string"],
     ),
     "a trailing comma": (
         "a.json",
         json(OK + ","),
-        [
-            'line 3: not valid JSON: there is a comma before the closing "]" (the object begins on'
-            " line 1)"
-        ],
+        ['line 3: not valid JSON: trailing comma before "]" (the object begins on line 1)'],
     ),
     "a missing comma": (
         "a.json",
         json(OK + "\n" + OK),
-        [
-            'line 4: not valid JSON: there is \'{\' where "," or "]" should be (the object begins'
-            " on line 1)"
-        ],
+        ['line 4: not valid JSON: expected "," or "]", found \'{\' (the object begins on line 1)'],
     ),
     "single quotes": (
         "a.json",
         json("{\"key\": 'a'}"),
-        [
-            'line 3: not valid JSON: there is "\'" where a value should be (the object begins on'
-            " line 1)"
-        ],
+        ['line 3: not valid JSON: expected a value, found "\'" (the object begins on line 1)'],
     ),
     "a text over two lines": (
         "a.json",
         json('{"key": "a", "brief": "one\ntwo"}'),
         [
-            "line 3: not valid JSON: a text goes over the end of its line: write \\n (the object"
+            "line 3: not valid JSON: a string contains a line break: write \\n (the object"
             " begins on line 1)"
         ],
     ),
     "a name twice": (
         "a.json",
         json('{"key": "a", "key": "b"}'),
-        [
-            'line 3: not valid JSON: "key" is there twice in one object (the object begins on'
-            " line 1)"
-        ],
+        ['line 3: not valid JSON: duplicate key "key" (the object begins on line 1)'],
     ),
     "wrong in a fence": (
         "a.json",
@@ -355,40 +343,40 @@ MALFORMED: dict[str, tuple[str, str | bytes, list[str]]] = {
     "nothing for a text": (
         "a.json",
         json('{"key": "a", "title": null, "accept": ["true"]}'),
-        ["line 3: task.a.title: expected a text, got nothing"],
+        ["line 3: task.a.title: expected a string, got nothing"],
     ),
     "a task that is a text": (
         "a.json",
         json('"do it"'),
-        ["line 3: task.1: expected a table, got a text"],
+        ["line 3: task.1: expected a table, got a string"],
     ),
     "the same twice": (
         "a.json",
         json('{"key": "a", "id": "b", "title": "A", "accept": ["true"]}'),
-        ["line 3: task.a.id: it says again what key says"],
+        ["line 3: task.a.id: duplicate of key"],
     ),
     "a check list without tasks": (
         "p.md",
         "# Auth fix\n\n- do this\n",
-        ["there is no task in it: a task is a line like `- [ ] title`"],
+        ["it contains no task: a task is a line like `- [ ] title`"],
     ),
     "all ticked": (
         "p.md",
         "# Auth fix\n\n- [x] one\n- [X] two\n",
-        ["nothing is left to do: all 2 tasks are ticked"],
+        ["nothing to do: all 2 tasks are ticked"],
     ),
     "a check list without a title": (
         "p.md",
         "- [ ] one\n  accept: true\n",
-        ["convoy.title: it is missing"],
+        ["convoy.title: missing"],
     ),
     "a misspelt field of an item": (
         "p.md",
         "# Auth fix\n\n- [ ] one\n  acept: true\n",
         [
-            "line 3: task.one.accept: nothing tells when it is done: give commands, or say"
-            ' "unproved" if there can be none',
-            'line 4: task.one.acept: there is no such field; did you mean "accept"? (a brief begins'
+            "line 3: task.one.accept: nothing proves that it is done: give commands, or set"
+            ' "unproved" if there are none',
+            'line 4: task.one.acept: unknown field; did you mean "accept"? (a brief begins'
             " after an empty line)",
         ],
     ),
@@ -400,12 +388,12 @@ MALFORMED: dict[str, tuple[str, str | bytes, list[str]]] = {
     "half a command": (
         "p.md",
         "# Auth fix\n\n- [ ] one\n  accept: true\n  run: sh -c 'x\n",
-        ["line 5: task.one.run: the command cannot be understood: no closing quotation"],
+        ["line 5: task.one.run: cannot parse the command: no closing quotation"],
     ),
     "a field twice": (
         "p.md",
         "# Auth fix\n\n- [ ] one\n  accept: true\n  engine: tests\n  engine: default\n",
-        ["line 6: task.one.engine: it is said twice"],
+        ["line 6: task.one.engine: given twice"],
     ),
 }
 

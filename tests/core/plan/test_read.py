@@ -163,7 +163,7 @@ def test_names_that_models_use_are_understood_and_called_by_what_was_written() -
     shaped = read(text.encode(), "x.json")
     assert shaped.plan
     assert shaped.plan.tasks[0].key == "a"
-    assert str(problems(shaped)[0]).startswith("line 3: tasks.a.accept: nothing tells")
+    assert str(problems(shaped)[0]).startswith("line 3: tasks.a.accept: nothing proves")
 
 
 def lines_of(text: str) -> Source:

@@ -22,7 +22,7 @@ def test_wrong_twice_then_right_is_approved_in_one_step(project: MayorRepo) -> N
     assert project.runs == 3
     assert project.titles() == {}, "nothing is made before it is approved"
     assert "not valid JSON" in project.asked(2)
-    assert "these needs are a cycle: a → b → a" in project.asked(3)
+    assert "dependency cycle: a → b → a" in project.asked(3)
     assert HALF.split("\n")[0][:40] in project.asked(3), "who does not remember is told again"
     first = project.asked(1)
     assert GOAL in first

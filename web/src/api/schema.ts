@@ -1398,12 +1398,12 @@ export interface components {
       /** @description what the convoy is for, in one line */
       title: string;
       /**
-       * @description its id, like auth-fix; left out: made from the title
+       * @description its id, like auth-fix; default: made from the title
        * @default
        */
       slug?: string;
       /**
-       * @description what its tasks' ids begin with, like AF; left out: made
+       * @description the prefix of its tasks' ids, like AF; default: made from the title
        * @default
        */
       prefix?: string;
@@ -1433,7 +1433,7 @@ export interface components {
       /** @description the task in one line */
       title: string;
       /**
-       * @description what is asked, in full
+       * @description the full description of the work
        * @default
        */
       brief?: string;
@@ -1443,7 +1443,7 @@ export interface components {
        */
       engine?: string;
       /**
-       * @description keys of tasks that must have landed before
+       * @description keys of tasks that must land first
        * @default []
        */
       needs?: string[];
@@ -1463,7 +1463,7 @@ export interface components {
        */
       accept?: string[];
       /**
-       * @description true: no command can tell whether it is done
+       * @description true: no command can prove that it is done
        * @default false
        */
       unproved?: boolean;
@@ -1473,7 +1473,7 @@ export interface components {
        */
       priority?: number;
       /**
-       * @description a file of .corral/roles without its ending
+       * @description a file in .corral/roles without its extension
        * @default
        */
       role?: string;
@@ -1483,35 +1483,35 @@ export interface components {
        */
       run?: string[];
       /**
-       * @description how long it may take, for the critical path
+       * @description estimated duration, for the critical path
        * @default 0
        */
       minutes?: number;
       /**
-       * @description tasks that it need not wait for, although paths overlap
+       * @description tasks that may run at the same time although paths overlap
        * @default []
        */
       beside?: string[];
     };
     /**
      * PlanPolicy
-     * @description What is done about things that can be seen one way or the other.
+     * @description How a plan handles overlaps, tests and missing acceptance commands.
      */
     PlanPolicy: {
       /**
-       * @description tasks with overlapping paths: one after the other, or beside each other
+       * @description tasks with overlapping paths: one after another, or at the same time
        * @default order
        * @enum {unknown}
        */
       overlap?: "allow" | "order";
       /**
-       * @description tests of a module: after the task that changes the module, or whenever
+       * @description tests of a module: after the task that changes the module, or at any time
        * @default after
        * @enum {unknown}
        */
       tests?: "after" | "apart";
       /**
-       * @description a task that nothing proves: an error, or a warning
+       * @description a task without acceptance commands: an error, or a warning
        * @default required
        * @enum {unknown}
        */
@@ -3082,7 +3082,7 @@ export interface components {
     };
     /**
      * Edge
-     * @description `task` waits for `need`. Without a reason, because the plan says so.
+     * @description `task` waits for `need`. Without a reason, the plan states it.
      */
     Edge: {
       task: string;

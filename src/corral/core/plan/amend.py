@@ -1,9 +1,9 @@
-"""What an answer of the mayor's means: a whole plan, or changes to the one before it.
+"""Interprets the mayor's answer: a whole plan, or changes to the one before it.
 
-An answer to a goal is a plan. Later answers name only the tasks that are new or different, and in
-`cancel` those that are not wanted any more; the rest stays as it was. What has started can be
-neither changed nor cancelled, only followed by other tasks; what has failed can be cancelled. The
-whole plan is checked again, so that what is proposed can be applied.
+The answer to a goal is a plan. Later answers contain only new or changed tasks, and in `cancel`
+those that are no longer wanted; the rest stays as it was. A started task can be neither changed nor
+cancelled, only followed by others; a failed one can be cancelled. The whole plan is checked again,
+so that every proposal can be applied.
 """
 
 from collections.abc import Iterator
@@ -24,14 +24,14 @@ from corral.core.plan.shape import shaped
 
 
 class Before(Struct, frozen=True):
-    """What an answer may build on: the plan so far, and its convoy once it is on the board."""
+    """What an answer may build on: the plan so far, and its convoy once on the board."""
 
     plan: Plan | None = None
     convoy: ConvoyId = ConvoyId("")
 
 
 class MayorReply(Struct, frozen=True):
-    """What an answer comes to. Without a plan and without problems it is words only."""
+    """The meaning of an answer. Without a plan and problems, it is only words."""
 
     plan: Plan | None = None
     cancel: tuple[TaskId, ...] = ()
@@ -41,7 +41,7 @@ class MayorReply(Struct, frozen=True):
 def understood(
     text: str, state: State, before: Before, around: Surroundings, *, must: bool
 ) -> MayorReply:
-    """Read an answer; `must`: without a plan it is wrong."""
+    """Interpret an answer; with `must`, it is wrong without a plan."""
     if len(text.encode("utf-8", "replace")) > MOST_BYTES:
         said = f"the answer is longer than {MOST_BYTES >> 20} MiB"
         return MayorReply(problems=unreadable(said).problems)
@@ -59,7 +59,7 @@ def _whole(source: Source, state: State, around: Surroundings) -> MayorReply:
     made = shaped(source)
     found = list(problems(made, around))
     if made.plan is not None and find_convoy(state, made.plan) is not None:
-        said = "there is a convoy of this name already: choose another title"
+        said = "a convoy of this name exists already: choose another title"
         found.append(Problem(source.line(("convoy", "title")), "convoy.title", said))
     wrong = bool(errors(found)) or made.plan is None
     return MayorReply(problems=bounded(found)) if wrong else MayorReply(plan=made.plan)
@@ -93,7 +93,7 @@ class _Amended:
         return MayorReply(plan, ids)
 
     def _cancelled(self) -> list[str]:
-        """Return the keys of what is to be cancelled; a task may be called by its id, too."""
+        """Return the keys of the tasks to cancel, which may be named by id as well."""
         asked = self._data.pop("cancel", [])
         if not isinstance(asked, list) or not all(isinstance(one, str) for one in asked):
             self._say("cancel", "expected a list of keys")
@@ -107,14 +107,16 @@ class _Amended:
             if task is None and key not in known:
                 self._say("cancel", f"there is no task {quoted(name)} in the plan")
             elif task is not None and not _may_cancel(task):
-                said = f"{quoted(name)} is {task.state}: only what has not started can be cancelled"
+                said = (
+                    f"{quoted(name)} is {task.state}: a task that has started cannot be cancelled"
+                )
                 self._say("cancel", said)
             else:
                 found.append(key)
         return found
 
     def _changed(self, cancelled: list[str]) -> Plan | None:
-        """Return the tasks of the answer alone, as a plan of the convoy that there is."""
+        """Return the answer's own tasks, as a plan for the existing convoy."""
         spelling = "tasks" if "tasks" in self._data else "task"
         if cancelled and not self._data.get(spelling):
             return replace(self._plan, tasks=())
@@ -137,7 +139,7 @@ class _Amended:
             if task is None or unstarted(task) or task.spec == digest(self._plan, asked):
                 continue
             now = f"is {task.state}" if task.state is not TaskState.TODO else "was tried before"
-            said = f"it {now} and cannot be changed: give what is to follow a key of its own"
+            said = f"it {now} and cannot be changed: give follow-up work a new key"
             yield Problem(0, f"task.{asked.key}", said)
 
     def _orphans(self, plan: Plan, cancelled: list[str]) -> Iterator[Problem]:

@@ -1,8 +1,8 @@
-"""A plan from what an engine said: JSON, with whatever prose and fences around it.
+"""Reads a plan from an engine's answer: JSON, with any prose and fences around it.
 
-The last complete object that looks like a plan counts. The parser is our own because the line of
-each key is wanted, and because an answer may be broken anywhere: it says where. An object is
-entered again only where one around it is broken, so a text is read as often as it is nested.
+The last complete object that looks like a plan counts. The parser is our own because it reports the
+line of each key, and where a malformed answer breaks off. An object is parsed again only if one
+around it is broken, so a text is read as often as it is nested.
 """
 
 import re
@@ -53,12 +53,12 @@ def read_answer(text: str) -> Source:
 
 
 def means_a_plan(text: str) -> bool:
-    """Say whether somewhere in a text a plan begins, whole or not."""
+    """Say whether a plan begins anywhere in a text, complete or not."""
     return _PLAN.search(text) is not None
 
 
 class _Objects(Struct):
-    """The last plan, the last object of all, and the broken one that got furthest."""
+    """The last plan, the last object, and the broken object that got furthest."""
 
     plan: _Found | None = None
     other: _Found | None = None
@@ -66,7 +66,7 @@ class _Objects(Struct):
 
 
 def _objects(text: str, pattern: "re.Pattern[str]") -> _Objects:
-    """Read the objects that begin as the pattern says; the last ones, if they are very many."""
+    """Read the objects whose beginning matches; only the last ones if there are very many."""
     found, end = _Objects(), 0
     for start in [begin.start() for begin in pattern.finditer(text)][-_MOST_OBJECTS:]:
         if start < end:
@@ -90,7 +90,7 @@ def _is_plan(data: dict[str, Any]) -> bool:
 
 
 def _nothing(lines: "_AnswerLines", found: _Objects) -> Source:
-    """Say why there is no plan: how far a broken object got, or that the last one is none."""
+    """Say why there is no plan: where an object is broken, or what the last one has instead."""
     if found.broken:
         start, error = found.broken
         begun, line = lines.number(start), lines.number(error.at)
@@ -99,9 +99,9 @@ def _nothing(lines: "_AnswerLines", found: _Objects) -> Source:
     if found.other:
         keys = ", ".join(printable(key) for key in list(found.other.data)[:5]) or "nothing"
         line = lines.number(next(iter(found.other.places.values()), 0))
-        said = 'there is no plan: the last object has neither "convoy" nor "task", but'
+        said = 'not a plan: the last object has neither "convoy" nor "task", but'
         return unreadable(f"{said} {keys}", line)
-    return unreadable("there is no JSON object in it")
+    return unreadable("it contains no JSON object")
 
 
 class _AnswerLines:
@@ -115,7 +115,7 @@ class _AnswerLines:
 
 
 class _JsonReader:
-    """Reads one value; `places` says where its parts begin."""
+    """Reads one value; `places` has the offset of each part."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -151,7 +151,7 @@ class _JsonReader:
                 raise self._unexpected(at, "a name in double quotes")
             key, after = self._string(at)
             if key in data:
-                raise _Broken(at, f'"{printable(key)}" is there twice in one object')
+                raise _Broken(at, f'duplicate key "{printable(key)}"')
             colon = self._skip(after)
             if self._text[colon : colon + 1] != ":":
                 raise self._unexpected(colon, f'a ":" after "{printable(key)}"')
@@ -185,7 +185,7 @@ class _JsonReader:
             raise self._unexpected(at, f'"," or "{closing}"')
         following = self._skip(at + 1)
         if self._text[following : following + 1] == closing:
-            raise _Broken(at, f'there is a comma before the closing "{closing}"')
+            raise _Broken(at, f'trailing comma before "{closing}"')
         return following, False
 
     def _string(self, at: int) -> tuple[str, int]:
@@ -193,12 +193,14 @@ class _JsonReader:
         end = inside.end() if inside else at + 1
         if self._text[end : end + 1] != '"':
             if end >= len(self._text):
-                raise _Broken(end, "it ends in the middle of a text")
-            raise _Broken(end, "a text goes over the end of its line: write \\n")
+                raise _Broken(end, "it ends in the middle of a string")
+            raise _Broken(end, "a string contains a line break: write \\n")
         try:
             return str(loads(self._text[at : end + 1])), end + 1
         except ValueError as error:
-            raise _Broken(at, "a text has a bad escape: write \\\\ for a backslash") from error
+            raise _Broken(
+                at, "a string has an invalid escape: write \\\\ for a backslash"
+            ) from error
 
     def _skip(self, at: int) -> int:
         found = _BLANK.match(self._text, at)
@@ -206,5 +208,5 @@ class _JsonReader:
 
     def _unexpected(self, at: int, wanted: str) -> _Broken:
         if at >= len(self._text):
-            return _Broken(at, f"it ends in the middle, where {wanted} should follow")
-        return _Broken(at, f"there is {self._text[at : at + 1]!r} where {wanted} should be")
+            return _Broken(at, f"it ends where {wanted} should follow")
+        return _Broken(at, f"expected {wanted}, found {self._text[at : at + 1]!r}")

@@ -1,11 +1,11 @@
-"""From a plan to events: its convoy and tasks, or what has changed about them.
+"""Turns a plan into events: its convoy and tasks, or what has changed about them.
 
-The events are those that single commands would make, each decided on a copy of the state that holds
-the ones before it. So a plan can do nothing that commands could not, and it is all or nothing.
+The events are those of single commands, each decided on a copy of the state that includes the ones
+before it. So a plan can do nothing that commands could not, and it is all or nothing.
 
-Applied again, a plan changes nothing. A task of it is known by its key in the convoy, its wording
-by a digest: what people changed by hand stays as long as the plan says what it said. Only tasks
-that have not started are changed; what is left alone is for `outcome` to tell.
+Applying a plan again changes nothing. A task is identified by its key in the convoy, its wording by
+a digest: manual edits stay until the plan itself changes. Only tasks that have not started are
+changed; `outcome` reports what was left as it is.
 """
 
 from collections.abc import Iterable, Sequence
@@ -35,14 +35,14 @@ class AppliedTask(Struct, frozen=True):
 
 
 class Left(Struct, frozen=True):
-    """Something that the plan says and the board does not, or the other way round."""
+    """A difference between the plan and the board that was left as it is."""
 
     what: str
     text: str
 
 
 class PlanOutcome(Struct, frozen=True):
-    """What applying a plan came to."""
+    """The result of applying a plan."""
 
     convoy: ConvoyId
     created: bool
@@ -52,7 +52,7 @@ class PlanOutcome(Struct, frozen=True):
 
 
 def applied(state: State, plan: Plan, actor: str, now: int) -> Sequence[e.Event]:
-    """Return the events that make the board say what the plan says, or refuse all of it."""
+    """Return the events that make the board match the plan, or refuse all of it."""
     wrong = errors(problems(plan, Surroundings(tasks=names(state, plan))))
     if wrong:
         more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
@@ -60,14 +60,14 @@ def applied(state: State, plan: Plan, actor: str, now: int) -> Sequence[e.Event]
         said = said if len(said) <= 200 else said[:199] + "…"
         raise BadInput(
             f"the plan cannot be applied: {said}{more}; nothing was changed",
-            "corral plan check FILE shows all that is wrong",
+            "corral plan check FILE shows all problems",
             code="bad_plan",
         )
     return _Change(state, plan, actor, now).events()
 
 
 def outcome(state: State, plan: Plan, events: Iterable[e.Event]) -> PlanOutcome:
-    """Tell what was done, from the events and the state after them."""
+    """Return what was done, from the events and the state after them."""
     convoy = find_convoy(state, plan)
     if convoy is None:
         raise BadInput("the plan was not applied")
@@ -86,12 +86,12 @@ def _convoy_left(convoy: Convoy, plan: Plan) -> list[Left]:
     pairs = [("title", convoy.title, asked.title.strip()), ("prefix", convoy.prefix, asked.prefix)]
     pairs += [("base", convoy.base, asked.base), ("strategy", convoy.strategy, asked.strategy)]
     found = [
-        Left(convoy.id, f"its {name} stays {is_now or 'unset'}, and the plan says {said}")
+        Left(convoy.id, f"its {name} stays {is_now or 'unset'}; the plan says {said}")
         for name, is_now, said in pairs
         if said and said != is_now
     ]
     if asked.checks and set(asked.checks) != set(convoy.checks):
-        found.append(Left(convoy.id, "its checks stay as they are, and the plan has others"))
+        found.append(Left(convoy.id, "its checks are unchanged; the plan has others"))
     return found
 
 
@@ -101,17 +101,17 @@ def _tasks_left(state: State, convoy: Convoy, plan: Plan) -> list[Left]:
     for key, task in keyed(state, convoy.id).items():
         if key not in asked:
             over = task.state in (TaskState.DONE, TaskState.CANCELLED)
-            hint = "" if over else f" (corral task cancel {task.id} gives it up)"
-            found.append(Left(task.id, f"{key} is not in the plan any more{hint}"))
+            hint = "" if over else f" (to drop it: corral task cancel {task.id})"
+            found.append(Left(task.id, f"{key} is no longer in the plan{hint}"))
         elif task.spec != digest(plan, asked[key]):
             now = "was tried before" if task.state in _UNTOUCHED else f"is {task.state}"
-            said = f"{key} {now}, so what the plan changed about it was left out"
+            said = f"{key} {now}, so the plan's changes to it were not applied"
             found.append(Left(task.id, said))
     return found
 
 
 def find_convoy(state: State, plan: Plan) -> Convoy | None:
-    """Return the convoy that the plan is about: by its id, or else by its very title."""
+    """Return the plan's convoy: by its id, else by its exact title."""
     if plan.convoy.slug:
         return state.convoys.get(ConvoyId(plan.convoy.slug))
     title = plan.convoy.title.strip()
@@ -125,7 +125,7 @@ def keyed(state: State, convoy: ConvoyId) -> dict[str, Task]:
 
 
 def names(state: State, plan: Plan) -> frozenset[str]:
-    """Return what a need may name that is on the board already."""
+    """Return the names of tasks on the board that a dependency may refer to."""
     convoy = find_convoy(state, plan)
     return frozenset(state.tasks) | frozenset(keyed(state, convoy.id) if convoy else ())
 
@@ -223,7 +223,7 @@ class _Change:
         self._do(command, spec=digest(self._plan, task), **more)
 
     def _wait(self, task: Task, edges: Sequence[Edge]) -> None:
-        """Give a task that did not change itself the needs that others bring about."""
+        """Add the dependencies that new tasks imply for an unchanged task."""
         reasons = {self._ids[edge.need]: edge.reason for edge in edges if edge.reason}
         new = {need: why for need, why in reasons.items() if need not in task.needs}
         if new:
@@ -231,14 +231,14 @@ class _Change:
             self._do(c.EditTask(task=task.id, needs=tuple(new)), reasons=current | new)
 
     def _drop(self, task: Task, wanted: dict[TaskId, str], about: Iterable[TaskId]) -> None:
-        """Take away those of the plan's own needs that it does not have any more."""
+        """Remove dependencies that came from the plan and are no longer in it."""
         ours = {*self._ids.values(), *task.reasons}
         gone = tuple(n for n in task.needs if n in about and n in ours and n not in wanted)
         if gone:
             self._do(c.EditTask(task=task.id, drop_needs=gone))
 
     def _needs(self, task: TaskPlan, graph: Graph) -> dict[TaskId, str]:
-        """Return what a task needs, as far as it is on the board, with the reasons."""
+        """Return a task's dependencies that are on the board, with their reasons."""
         named = [self._ids.get(need, TaskId(need)) for need in task.needs]
         found = {need: "" for need in named if need in self._trial.tasks}
         for edge in graph.needs(task.key):
@@ -247,7 +247,7 @@ class _Change:
         return found
 
     def _do(self, command: c.Command, **more: Any) -> None:
-        """Decide one command, and complete its event by what only plans can say."""
+        """Decide one command, and add to its events what only plans can set."""
         for event in decide(self._trial, command, self._actor, self._now):
             made = replace(event, **more)
             apply(self._trial, made, self._trial.seq + 1, self._now)

@@ -1,7 +1,7 @@
-"""What is wrong with a plan: every text, name and path in it, and what its tasks need.
+"""Checks every text, name and path in a plan, and the dependencies of its tasks.
 
-The bounds are those by which the rules refuse single commands (`core/text`, `core/paths`), so a
-plan that passes can be applied.
+The limits are those of single commands (`core/text`, `core/paths`), so a plan that passes can be
+applied.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -23,15 +23,15 @@ _NAME_MARKS = "-_"
 
 
 class Surroundings(Struct, frozen=True):
-    """What a plan may name besides itself. None: not known, so not checked."""
+    """The names that a plan may refer to. None means unknown, so not checked."""
 
     engines: frozenset[str] | None = None
     roles: frozenset[str] | None = None
-    tasks: frozenset[str] = frozenset()  # on the board already, by key or by id
+    tasks: frozenset[str] = frozenset()  # on the board, by key or by id
 
 
 class _Where(Struct, frozen=True):
-    """Finds the line of a part of a plan; without a source, there are none."""
+    """Finds the line of a part of a plan, if there is a source."""
 
     shaped: Shaped | None = None
 
@@ -50,7 +50,7 @@ class _Where(Struct, frozen=True):
 def problems(
     plan: Plan | Shaped, around: Surroundings | None = None, more: Sequence[Problem] = ()
 ) -> tuple[Problem, ...]:
-    """Return all that is wrong, by line; bounded, so a hopeless plan is not a flood."""
+    """Return all problems by line, limited in number for a hopeless plan."""
     around = around or Surroundings()
     if isinstance(plan, Plan):
         return bounded((*_all(plan, around, _Where()), *more))
@@ -90,7 +90,7 @@ def _all(plan: Plan, around: Surroundings, where: _Where) -> Iterator[Problem]:
 
 
 def _usable(plan: Plan) -> bool:
-    """Say whether all paths are patterns: only these can be compared."""
+    """Say whether all paths are valid patterns: only those can be compared."""
     return not any(paths.problem(path.strip()) for task in plan.tasks for path in task.paths)
 
 
@@ -105,12 +105,15 @@ def _convoy(plan: Plan, where: _Where) -> Iterator[Problem]:
     yield from _list(say, "checks", convoy.checks, "a check")
     if convoy.strategy not in _STRATEGIES:
         known = ", ".join(_STRATEGIES[1:])
-        yield say("strategy", f"there is no strategy {quoted(convoy.strategy)}: {known}")
+        yield say("strategy", f"unknown strategy {quoted(convoy.strategy)}; use one of {known}")
     if convoy.slug and not _is_slug(convoy.slug):
-        yield say("slug", f"{quoted(convoy.slug)} is no id: small letters, digits and single -")
+        yield say(
+            "slug",
+            f"{quoted(convoy.slug)} is not an id: use lower-case letters, digits and single -",
+        )
     letters = convoy.prefix.isascii() and convoy.prefix.isalpha() and convoy.prefix.isupper()
     if convoy.prefix and not (letters and len(convoy.prefix) <= 8):
-        yield say("prefix", f"{quoted(convoy.prefix)} is no prefix: up to 8 capital letters")
+        yield say("prefix", f"{quoted(convoy.prefix)} is not a prefix: use up to 8 capital letters")
 
 
 def _is_slug(slug: str) -> bool:
@@ -124,7 +127,9 @@ Say = Callable[..., Problem]
 def _task(plan: Plan, task: TaskPlan, around: Surroundings, say: Say) -> Iterator[Problem]:
     bare = "".join(char for char in task.key if char not in _NAME_MARKS)
     if not (bare.isascii() and bare.isalnum()) or len(task.key) > KEY:
-        yield say("key", f"{quoted(task.key)} is no key: up to {KEY} letters, digits, - and _")
+        yield say(
+            "key", f"{quoted(task.key)} is not a key: use up to {KEY} letters, digits, - and _"
+        )
     if task.title != UNNAMED:
         yield from _text(say, "title", task.title, "the title", text.TITLE)
     yield from _prose(say, "brief", task.brief, "the brief", text.BRIEF)
@@ -143,11 +148,11 @@ def _task(plan: Plan, task: TaskPlan, around: Surroundings, say: Say) -> Iterato
 
 def _acceptance(plan: Plan, task: TaskPlan, say: Say) -> Iterator[Problem]:
     if task.accept and task.unproved:
-        yield say("unproved", "it has acceptance commands, so it is not unproved")
+        yield say("unproved", "it has acceptance commands, so it cannot be unproved")
     if not task.accept and not task.unproved and task.role not in CHANGE_NOTHING:
         lax = plan.policy.acceptance == "optional"
-        hint = "" if lax else ': give commands, or say "unproved" if there can be none'
-        yield say("accept", f"nothing tells when it is done{hint}", lax)
+        hint = "" if lax else ': give commands, or set "unproved" if there are none'
+        yield say("accept", f"nothing proves that it is done{hint}", lax)
 
 
 def _names(task: TaskPlan, around: Surroundings, say: Say) -> Iterator[Problem]:
@@ -190,7 +195,7 @@ def _paths(say: Say, field: str, patterns: tuple[str, ...]) -> Iterator[Problem]
 def _number(say: Say, field: str, value: int, most: int) -> Iterator[Problem]:
     if not 0 <= value <= most:
         shown = f"{value:.3e}" if abs(value) > 10**18 else str(value)
-        yield say(field, f"it is {shown}: it must be from 0 to {most:,}")
+        yield say(field, f"{shown} is out of range: 0 to {most:,}")
 
 
 def _text(
@@ -239,12 +244,12 @@ def _cycle(plan: Plan, graph: dict[str, list[str]], where: _Where) -> Iterator[P
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
-        # It names each after the one that needs it not, so backwards is "needs".
+        # It lists each task before the one that needs it, so the reverse reads as "needs".
         circle = list(reversed(error.args[1]))
         number = min(n for n, task in enumerate(plan.tasks) if task.key in circle)
         first = circle.index(plan.tasks[number].key)
         ring = [*circle[first:-1], *circle[:first], circle[first]] if first else circle
         trail = " → ".join(map(text.printable, ring if len(ring) <= 12 else [*ring[:11], "…"]))
         name = f"{where.spelling}.{text.printable(ring[0])}.needs"
-        said = f"these needs are a cycle: {trail}"
+        said = f"dependency cycle: {trail}"
         yield where.problem((*where.task(number), "needs"), name, said)

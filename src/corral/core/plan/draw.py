@@ -1,4 +1,4 @@
-"""A plan's graph as text: one row for each task, with lines from what it needs.
+"""Draws a plan's graph as text: one row per task, with lines from its dependencies.
 
     ○   tokens   Issue tokens
     ├─■ tests    Test the tokens
@@ -6,9 +6,9 @@
     ■   client   Let the client refresh them
     □   manual   Tidy the manual
 
-Lines run down from a task to all that need it. `○` and `□` need nothing; nothing waits for `■` and
-`□`, so no line goes on below them. If there are more lines than fit beside each other, the tasks
-are listed by waves, each with its needs by name.
+Lines run down from a task to those that need it. `○` and `□` need nothing; nothing waits for `■`
+and `□`, so no line continues below them. If there are more lines than fit side by side, the tasks
+are listed by wave, with their dependencies by name.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ from corral.core.plan.order import waves
 from corral.core.text import shown
 
 _MOST_LANES = 16
-_NARROWEST = 24  # what a key and the beginning of a title take
+_NARROWEST = 24  # for a key and the beginning of a title
 # By whether a task needs something, and whether something needs it.
 _GLYPHS = {
     (True, True): "● ",
@@ -32,7 +32,7 @@ Cut = Callable[[str, int], str]
 
 
 class Row(Struct, frozen=True):
-    """One line of the picture; `key` is empty where it is only text."""
+    """One line of the drawing; `key` is empty if it is only text."""
 
     lines: str
     key: str
@@ -40,7 +40,7 @@ class Row(Struct, frozen=True):
 
 
 def rows(graph: Graph, width: int) -> list[Row]:
-    """Draw the graph for a screen of so many columns."""
+    """Draw the graph for a screen of this width."""
     drawn = _Lanes(graph).rows()
     room = min(_MOST_LANES * 2, width - _NARROWEST)
     if max((len(row.lines) for row in drawn), default=0) <= room:
@@ -67,7 +67,7 @@ def text(graph: Graph, titles: dict[str, str], width: int, cut: Cut) -> str:
 
 
 class _Lanes:
-    """Columns of lines; each holds the task that it comes from, or nothing."""
+    """Columns of lines; each holds the task it comes from, or nothing."""
 
     def __init__(self, graph: Graph) -> None:
         self._needs: dict[str, list[str]] = {key: [] for key in graph.rank}
@@ -90,7 +90,7 @@ class _Lanes:
         return out
 
     def _cost(self, key: str) -> tuple[int, int, int]:
-        """Take first what ends most lines, then what hangs on the newest, then by rank."""
+        """Prefer what ends the most lines, then what depends on the newest, then by rank."""
         needs = self._needs[key]
         ending = sum(self._waiting[need] == {key} for need in needs)
         opening = bool(self._waiting[key])

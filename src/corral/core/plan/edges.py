@@ -1,6 +1,6 @@
-"""Who waits for whom: the needs that a plan states, and those that follow from its paths.
+"""Dependencies between tasks: those that a plan states, and those inferred from its paths.
 
-Guarantees: an inferred need never makes a cycle, never repeats what other needs imply already, and
+Guarantees: an inferred dependency never makes a cycle, never repeats what others already imply, and
 has a reason that is kept with the task. Expects a plan without errors.
 """
 
@@ -16,7 +16,7 @@ from corral.core.plan.schema import Plan, TaskPlan
 
 
 class Edge(Struct, frozen=True):
-    """`task` waits for `need`. Without a reason, because the plan says so."""
+    """`task` waits for `need`. Without a reason, the plan states it."""
 
     task: str
     need: str
@@ -33,17 +33,17 @@ class PathOverlap(Struct, frozen=True):
 
 class Graph(Struct, frozen=True):
     edges: tuple[Edge, ...]
-    rank: tuple[str, ...]  # the keys in an order in which they could be done one by one
-    overlaps: tuple[PathOverlap, ...]  # of tasks that may run at the same time after all
+    rank: tuple[str, ...]  # the keys in an order in which they could be done one at a time
+    overlaps: tuple[PathOverlap, ...]  # of tasks that may still run at the same time
 
     def needs(self, key: str) -> list[Edge]:
         return [edge for edge in self.edges if edge.task == key]
 
 
 def graph_of(plan: Plan, started: frozenset[str] = frozenset()) -> Graph:
-    """Return the stated and the inferred needs of all tasks.
+    """Return the stated and the inferred dependencies of all tasks.
 
-    Those that have started come first, for they can wait for nothing any more.
+    Started tasks come first, because they can no longer wait.
     """
     tasks = plan.tasks
     work = _Work(tasks, started)
@@ -61,7 +61,7 @@ def graph_of(plan: Plan, started: frozenset[str] = frozenset()) -> Graph:
 
 
 def _order(plan: Plan, work: "_Work", rank: list[int]) -> list[PathOverlap]:
-    """Let overlapping tasks wait for each other along the rank; return those that need not."""
+    """Make overlapping tasks wait for each other in rank order; return those that need not."""
     tasks, left = plan.tasks, list[PathOverlap]()
     place = {task: at for at, task in enumerate(rank)}
     common = _overlapping(tasks, place)
@@ -69,7 +69,7 @@ def _order(plan: Plan, work: "_Work", rank: list[int]) -> list[PathOverlap]:
     for second in rank:
         for need in work.needs[second]:
             above[second] |= above[need] | 1 << need
-        # The nearest first: what comes before it is then mostly implied.
+        # Nearest first: most earlier ones are then implied.
         for first in sorted(common[second], key=place.__getitem__, reverse=True):
             if above[second] >> first & 1:
                 continue
@@ -86,9 +86,9 @@ def _order(plan: Plan, work: "_Work", rank: list[int]) -> list[PathOverlap]:
 def _overlapping(
     tasks: Sequence[TaskPlan], place: dict[int, int]
 ) -> dict[int, dict[int, tuple[str, str]]]:
-    """Return, for each task, the earlier ones that may change the same path, and by which patterns.
+    """Return, for each task, the earlier ones that may change the same path, with the patterns.
 
-    Patterns can only meet if the fixed beginning of one is that of the other, or goes on from it.
+    Patterns can only overlap if the fixed beginning of one is a prefix of the other's.
     """
     holders, by_start = _patterns(tasks)
     found: dict[int, dict[int, tuple[str, str]]] = defaultdict(dict)
@@ -118,7 +118,7 @@ def comparisons(tasks: Sequence[TaskPlan]) -> int:
 def _patterns(
     tasks: Sequence[TaskPlan],
 ) -> tuple[dict[str, list[int]], dict[tuple[str, ...], list[str]]]:
-    """Return who has each pattern, and the patterns by their fixed beginnings."""
+    """Return the tasks of each pattern, and the patterns by their fixed beginnings."""
     holders: dict[str, list[int]] = defaultdict(list)
     for number, task in enumerate(tasks):
         for pattern in dict.fromkeys(paths.normal(path.strip()) for path in task.paths):
@@ -145,7 +145,7 @@ def _overlap_reason(pair: tuple[str, str]) -> str:
 
 
 class _Work:
-    """The needs of tasks by their numbers, while they are found."""
+    """The dependencies of tasks by number, while they are collected."""
 
     def __init__(self, tasks: Sequence[TaskPlan], started: frozenset[str]) -> None:
         self._tasks = tasks
@@ -156,7 +156,7 @@ class _Work:
         ]
 
     def infer(self, task: int, need: int, reason: str) -> None:
-        """Let one wait for the other, unless they are ordered already, whichever way."""
+        """Make one task wait for the other, unless they are ordered already."""
         if self._tasks[task].key in self._started:
             return
         if task != need and not self._waits(task, need) and not self._waits(need, task):
@@ -174,7 +174,7 @@ class _Work:
         return False
 
     def ranked(self) -> list[int]:
-        """Order the tasks: needs first, then the more urgent, then as they stand in the plan."""
+        """Order the tasks: by dependencies, then priority, then position in the plan."""
         waits = [len(needs) for needs in self.needs]
         then: dict[int, list[int]] = defaultdict(list)
         for task, needs in enumerate(self.needs):

@@ -1,8 +1,8 @@
-"""A plan from a Markdown check list. The grammar is in `docs/how-to/plans.md`.
+"""Reads a plan from a Markdown checklist. The grammar is in `docs/how-to/plans.md`.
 
-An open item (`- [ ] title`) is a task; a ticked one is done and left out. Indented lines right
-below it that say `field: value` are its fields. From the first empty or other line on, all that is
-indented is the brief.
+An open item (`- [ ] title`) is a task; a ticked one is done and left out. Indented lines directly
+below it of the form `field: value` are its fields. From the first empty or other line on, all
+indented text is the brief.
 """
 
 import re
@@ -21,7 +21,7 @@ _BULLET = re.compile(r"^[-*+] +(.*)$")
 _FENCE = re.compile(r"^(`{3,}|~{3,})")
 _HEADING = re.compile(r"^#{1,6} +(.*?)(?: +#+)?$")
 
-# In a check list one repeats a line, so most names of lists may be singular.
+# Lines are repeated in a checklist, so most list names may be singular.
 _ALIASES = {"path": "paths", "input": "inputs", "check": "checks", "need": "needs", "id": "key"}
 _LISTS = {"needs", "paths", "inputs", "accept", "checks", "beside"}
 _COMMAS = {"needs", "paths", "inputs", "beside"}  # commands may hold commas
@@ -32,7 +32,7 @@ _OF_CONVOY = {*ConvoyPlan.__struct_fields__} | _POLICY
 
 
 def read_markdown(text: str) -> Source:
-    """Read a check list."""
+    """Read a checklist."""
     reader = _MarkdownReader()
     for number, line in enumerate(text.expandtabs(4).split("\n"), 1):
         reader.take(number, line.rstrip())
@@ -40,7 +40,7 @@ def read_markdown(text: str) -> Source:
 
 
 class _Item:
-    """An item of the list, while its lines come in."""
+    """An item of the list, while its lines are read."""
 
     def __init__(self, title: str, done: bool, line: int, index: int) -> None:
         self.fields: dict[str, Any] = {"title": title}
@@ -57,7 +57,7 @@ class _MarkdownReader:
         self._policy: dict[str, Any] = {}
         self._lines: dict[Place, int] = {}
         self._items: list[_Item] = []
-        self._open = 0  # how many of them are not ticked
+        self._open = 0  # the number of open items
         self._problems: list[Problem] = []
         self._fence = ""
         self._list = ""  # the field whose values follow as bullets
@@ -113,8 +113,10 @@ class _MarkdownReader:
                 self._set(item.fields, name, value, number, self._name(item))
                 return
             if len(self._problems) <= MOST and name.islower() and _misspelt(name):
-                hint = f"there is no such field{nearest(name, _OF_TASK)} (a brief begins after an"
-                self._say(number, f"{self._name(item)}.{name}", f"{hint} empty line)")
+                hint = (
+                    f"unknown field{nearest(name, _OF_TASK)} (a brief begins after an empty line)"
+                )
+                self._say(number, f"{self._name(item)}.{name}", hint)
                 return
         if text or item.in_brief or item.brief:
             item.lines.setdefault((*item.place, "brief"), number)
@@ -129,7 +131,7 @@ class _MarkdownReader:
             parts = value.split(",") if name in _COMMAS else [value]
             table.setdefault(name, []).extend(_bare(part) for part in parts if part.strip())
         elif name in table:
-            self._say(number, where, "it is said twice")
+            self._say(number, where, "given twice")
         elif name in _NUMBERS:
             digits = value.isascii() and value.isdigit() and len(value) < 19
             table[name] = int(value) if digits else value
@@ -139,7 +141,7 @@ class _MarkdownReader:
             try:
                 table[name] = shlex.split(_bare(value))
             except ValueError as error:
-                self._say(number, where, f"the command cannot be understood: {error}".lower())
+                self._say(number, where, f"cannot parse the command: {error}".lower())
         else:
             table[name] = _bare(value)
 
@@ -151,7 +153,7 @@ class _MarkdownReader:
 
     def source(self) -> Source:
         if not self._items:
-            return unreadable("there is no task in it: a task is a line like `- [ ] title`")
+            return unreadable("it contains no task: a task is a line like `- [ ] title`")
         for item in self._items:
             item.fields.setdefault("key", _slug(item.fields["title"]))
             brief = _dedented(item.brief)
@@ -172,7 +174,7 @@ class _MarkdownReader:
                 tasks.append(item.fields)
         data = {"convoy": self._convoy, "policy": self._policy, "task": tasks}
         if not tasks:
-            self._say(0, "", f"nothing is left to do: all {len(self._items)} tasks are ticked")
+            self._say(0, "", f"nothing to do: all {len(self._items)} tasks are ticked")
         return Source(data, self._lines, tuple(self._problems))
 
 
@@ -185,7 +187,7 @@ def _field(text: str) -> tuple[str, str]:
 
 
 def _bare(value: str) -> str:
-    """Take off one pair of backticks: `pytest -q` is how commands are written in Markdown."""
+    """Remove one pair of backticks, with which Markdown marks commands like `pytest -q`."""
     value = value.strip()
     whole = len(value) > 2 and value[0] == value[-1] == "`" and "`" not in value[1:-1]
     return value[1:-1] if whole else value

@@ -1,7 +1,7 @@
-"""Which task tests what another one changes, by the names that files of tests have.
+"""Finds tasks that test what another task changes, by the names of test files.
 
 `tests/test_x.py`, `x_test.go`, `x.spec.ts`, `XTest.java`, `spec/x_spec.rb`, `tests/x/**` and so on.
-Only names are looked at, so what is found is a guess with a reason, which can be removed.
+Only names are compared, so each result is a guess with a reason, and can be removed.
 """
 
 import re
@@ -15,13 +15,13 @@ from corral.core.plan.schema import TaskPlan
 
 _TEST_FOLDERS = {"test", "tests", "spec", "specs", "__tests__", "testing", "e2e", "unit"}
 _SOURCE_FOLDERS = {"src", "lib", "app", "main", "pkg", "source", "internal", "packages"}
-# The name of the tested module in the name of a file of tests, without its ending.
+# The tested module's name in the name of a test file, without its extension.
 _SPELLINGS = (
     re.compile(r"test_(?P<name>.+)"),
     re.compile(r"(?P<name>.+)[_.-](?:test|tests|spec|specs)"),
     re.compile(r"(?P<name>[A-Z]\w*?)(?:Tests?|Spec|IT)"),
 )
-# Endings of one language: x.test.tsx tests x.ts as well.
+# Extensions of one language: x.test.tsx also tests x.ts.
 _FAMILIES = (
     {"js", "jsx", "ts", "tsx", "mjs", "cjs", "mts", "cts", "vue", "svelte"},
     {"c", "cc", "cpp", "cxx", "h", "hpp"},
@@ -32,16 +32,16 @@ _FAMILIES = (
 
 
 class _Name(Struct, frozen=True):
-    """A path, reduced to what conventions speak about."""
+    """A path, reduced to what naming conventions use."""
 
     path: str
-    name: str  # of the module, in small letters
+    name: str  # of the module, in lower case
     ending: str  # its family; empty for a folder
     folders: frozenset[str]
 
 
 def tested(tasks: Sequence[TaskPlan]) -> Iterator[tuple[int, int, str]]:
-    """Yield, by number, a task with tests, one that changes the tested module, and the reason."""
+    """Yield (test task, task that changes the tested module, reason), with tasks by number."""
     subjects: dict[str, list[tuple[int, _Name]]] = defaultdict(list)
     tests: list[tuple[int, _Name]] = []
     for number, task in enumerate(tasks):
@@ -57,7 +57,7 @@ def tested(tasks: Sequence[TaskPlan]) -> Iterator[tuple[int, int, str]]:
             for other, module in subjects.get(test.name, ())
             if other != number and _alike(test.ending, module.ending)
         ]
-        # A name may be there more than once: the folders tell which is meant.
+        # A name may occur more than once: the folders show which one is meant.
         best = max((len(test.folders & module.folders) for _, module in fitting), default=0)
         for other, module in fitting:
             if len(test.folders & module.folders) == best:
@@ -65,7 +65,7 @@ def tested(tasks: Sequence[TaskPlan]) -> Iterator[tuple[int, int, str]]:
 
 
 def _test(path: str) -> _Name | None:
-    """Read a path as one of tests."""
+    """Parse a path as that of a test file, if it is one."""
     parts = _parts(path)
     if not parts:
         return None
@@ -90,7 +90,7 @@ def _module(path: str) -> _Name | None:
 
 
 def _parts(path: str) -> list[str]:
-    """Return the segments that are names; below a wildcard nothing is known."""
+    """Return the segments before the first wildcard."""
     kept: list[str] = []
     for segment in paths.normal(path).split("/"):
         if any(mark in segment for mark in "*?["):

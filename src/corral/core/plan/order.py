@@ -1,4 +1,4 @@
-"""Waves and the critical path: what can be done at once, and how long it must take."""
+"""Waves and the critical path: what can run at the same time, and the minimum duration."""
 
 from msgspec import Struct
 
@@ -15,7 +15,7 @@ class Critical(Struct, frozen=True):
 
 
 def waves(graph: Graph) -> tuple[tuple[str, ...], ...]:
-    """Return the tasks in waves: those of one wave need nothing but earlier waves."""
+    """Return the tasks in waves: each wave depends only on earlier ones."""
     needs = _needs(graph)
     wave: dict[str, int] = {}
     for key in graph.rank:

@@ -1,4 +1,4 @@
-"""What is wrong with a plan, place by place."""
+"""The problems of a plan, with their places."""
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
@@ -12,9 +12,9 @@ MOST = 50
 
 
 class Problem(Struct, frozen=True):
-    """One thing that is wrong, or, as a warning, that may be meant otherwise."""
+    """An error in a plan, or a warning about something that may be unintended."""
 
-    line: int  # 0 if it is about no line
+    line: int  # 0 if it has none
     where: str  # like task.login.needs
     text: str
     warning: bool = False
@@ -25,19 +25,19 @@ class Problem(Struct, frozen=True):
 
 
 class Source(Struct, frozen=True):
-    """A plan as it was written: nothing about it is believed yet."""
+    """A parsed plan that is not validated yet."""
 
     data: object
     lines: dict[Place, int]
     problems: tuple[Problem, ...] = ()
 
     def line(self, place: Place) -> int:
-        """Return the line of a place, or of what it is in."""
+        """Return the line of a place, or of the innermost part around it."""
         return line_of(self.lines, place)
 
 
 def unreadable(text: str, line: int = 0) -> Source:
-    """Return what is left of a text that cannot be read at all."""
+    """Return the source of a text that cannot be parsed at all."""
     return Source(None, {}, (Problem(line, "", shown(text)),))
 
 
@@ -46,9 +46,9 @@ def quoted(word: object) -> str:
 
 
 def nearest(word: str, known: Iterable[str], told: int = 0) -> str:
-    """Return the question after a word that may be misspelt.
+    """Return a suggestion for a word that may be misspelt.
 
-    It costs much more than all the rest, so not if so many problems were told that nobody reads it.
+    This is expensive, so it is skipped once too many problems have been reported.
     """
     if told > MOST:
         return ""
@@ -61,7 +61,7 @@ def errors(problems: Sequence[Problem]) -> list[Problem]:
 
 
 def bounded(problems: Iterable[Problem]) -> tuple[Problem, ...]:
-    """Sort by line, errors first among equals, and say how many more there are than are told."""
+    """Sort by line, errors first, and say how many problems were left out."""
     found = sorted(dict.fromkeys(problems), key=lambda problem: (problem.line, problem.warning))
     bad, doubtful = errors(found), [problem for problem in found if problem.warning]
     kept = {*bad[:MOST], *doubtful[:MOST]}

@@ -1,4 +1,4 @@
-"""From the bytes of a file, or an engine's answer, to a plan with its problems."""
+"""Reads a plan, with its problems, from the bytes of a file or an engine's answer."""
 
 import re
 
@@ -16,16 +16,14 @@ _CHECK_LIST = re.compile(r"^[ \t]*[-*+] +\[[ xX]?\] ", re.MULTILINE)
 
 
 def read(content: bytes, name: str = "", kind: str = "") -> Shaped:
-    """Read a plan. Its format is `kind`, or that of the file's ending, or is seen from the text."""
+    """Read a plan in the format `kind`, else by the file's extension, else by the text itself."""
     return shaped(_source(content, name, kind))
 
 
 def _source(content: bytes, name: str, kind: str) -> Source:
     if len(content) > MOST_BYTES:
         most = MOST_BYTES >> 20
-        return unreadable(
-            f"the plan has {len(content):,} bytes or more: at most {most} MiB are read"
-        )
+        return unreadable(f"the plan has at least {len(content):,} bytes: the limit is {most} MiB")
     try:
         text = content.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:

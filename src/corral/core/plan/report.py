@@ -1,4 +1,4 @@
-"""All that can be said about a plan before it is applied: the answer of `corral plan check`."""
+"""Everything about a plan before it is applied: the answer of `corral plan check`."""
 
 from msgspec import Struct
 
@@ -11,7 +11,7 @@ from corral.core.plan.shape import Shaped
 
 
 class PlanReport(Struct, frozen=True):
-    """A plan is sound if nothing is wrong with it; only then it has a graph."""
+    """A plan is sound if it has no errors; only then does it have a graph."""
 
     plan: Plan | None
     problems: tuple[Problem, ...]
@@ -25,7 +25,7 @@ class PlanReport(Struct, frozen=True):
 
 
 def examine(shaped: Shaped, around: Surroundings | None = None) -> PlanReport:
-    """Check a plan, and work out its graph if nothing is wrong with it."""
+    """Check a plan, and compute its graph if it has no errors."""
     found = problems(shaped, around)
     if shaped.plan is None or errors(found):
         return PlanReport(shaped.plan, found)
@@ -37,7 +37,7 @@ def examine(shaped: Shaped, around: Surroundings | None = None) -> PlanReport:
 
 
 def of_plan(plan: Plan) -> PlanReport:
-    """Return what there is to say about a plan that was checked before."""
+    """Return the report of a plan that was checked before."""
     graph = graph_of(plan)
     return PlanReport(plan, (), graph, waves(graph), critical(plan, graph))
 
@@ -45,6 +45,6 @@ def of_plan(plan: Plan) -> PlanReport:
 def _beside(shaped: Shaped, overlap: PathOverlap, number: int) -> Problem:
     one, other = overlap.paths
     which = one if one == other else f"{one} and {other} overlap"
-    said = f"it may run at the same time as {overlap.first}, and change the same file ({which})"
+    said = f"it may run beside {overlap.first} and change the same file ({which})"
     line = shaped.source.line((*shaped.place(number), "paths"))
     return Problem(line, f"{shaped.spelling}.{overlap.second}.paths", said, True)

@@ -1,6 +1,6 @@
-"""From what was written to a plan: types and names. All that is wrong is told, not only the first.
+"""Turns parsed data into a plan, and reports every wrong type and name, not only the first.
 
-A part that is wrong is left out, so that the rest can be checked too.
+A wrong part is left out, so that the rest can be checked as well.
 """
 
 import typing
@@ -14,20 +14,20 @@ from corral.core.plan.problems import Problem, Source, nearest, quoted
 from corral.core.plan.schema import MOST_TASKS, ConvoyPlan, Plan, PlanPolicy, TaskPlan
 from corral.core.toml_lines import Place
 
-_WORDS = {str: "a text", bool: "true or false", int: "a whole number", tuple: "a list of texts"}
-_KINDS = ((bool, "true or false"), (int, "a number"), (float, "a number"), (str, "a text"))
+_WORDS = {str: "a string", bool: "true or false", int: "an integer"}
+_KINDS = ((bool, "true or false"), (int, "a number"), (float, "a number"), (str, "a string"))
 _PARTS = ("convoy", "policy", "task")
-# What people and models write, too; the names are those that the answer is given back in.
+# Other names that people and models write.
 _ALIASES = {"tasks": "task", "id": "key", "acceptance": "accept", "depends_on": "needs"}
 UNNAMED = "(no title)"
 
 
 class Shaped(Struct, frozen=True):
-    """A plan as far as it could be made, where each of its tasks stands, and what was wrong."""
+    """A plan as far as it could be read, the place of each task, and the problems."""
 
     plan: Plan | None
     source: Source
-    indices: tuple[int, ...]  # of each task of the plan, its number in the source
+    indices: tuple[int, ...]  # each task's number in the source
     problems: tuple[Problem, ...]
 
     @property
@@ -37,12 +37,12 @@ class Shaped(Struct, frozen=True):
         return "tasks" if isinstance(data, dict) and "tasks" in data else "task"
 
     def place(self, number: int) -> Place:
-        """Return where the task with this number in the plan stands."""
+        """Return the place of the plan's task with this number."""
         return (self.spelling, self.indices[number])
 
 
 def shaped(source: Source) -> Shaped:
-    """Make a plan of what was written."""
+    """Make a plan from parsed data."""
     maker = _Maker(source)
     plan = maker.plan() if not source.problems or source.data is not None else None
     return Shaped(plan, source, tuple(maker.indices), (*source.problems, *maker.problems))
@@ -57,15 +57,15 @@ class _Maker:
     def plan(self) -> Plan | None:
         data = self._source.data
         if not isinstance(data, dict):
-            self._say((), "", f"a plan is a table, and this is {_kind(data)}")
+            self._say((), "", f"a plan is a table, not {_kind(data)}")
             return None
         table = self._renamed(data, (), "", _PARTS)
         convoy = self._table(ConvoyPlan, table.get("convoy", {}), ("convoy",), "convoy")
         policy = self._table(PlanPolicy, table.get("policy", {}), ("policy",), "policy")
         if "convoy" not in table:
-            self._say((), "convoy", "it is missing: a plan has a convoy with a title")
+            self._say((), "convoy", "missing: a plan needs a convoy with a title")
         elif isinstance(table["convoy"], dict) and "title" not in table["convoy"]:
-            self._say(("convoy",), "convoy.title", "it is missing")
+            self._say(("convoy",), "convoy.title", "missing")
         tasks = self._tasks(table, "tasks" if "tasks" in data else "task")
         return Plan(
             convoy=ConvoyPlan(**{"title": UNNAMED, **convoy}),
@@ -79,7 +79,7 @@ class _Maker:
             self._say((spelling,), spelling, f"expected a list of tables, got {_kind(written)}")
             return ()
         if not written and not self._source.problems:
-            self._say((), spelling, "there is no task in the plan")
+            self._say((), spelling, "the plan has no tasks")
         if len(written) > MOST_TASKS:
             said = f"{len(written):,} tasks are too many: at most {MOST_TASKS}"
             self._say((spelling,), spelling, f"{said}; make several plans")
@@ -102,7 +102,7 @@ class _Maker:
                 and needed not in item
                 and not (needed == "key" and "id" in item)
             ):
-                self._say(place, f"{where}.{needed}", "it is missing")
+                self._say(place, f"{where}.{needed}", "missing")
         self.indices.append(number)
         return TaskPlan(**{"key": name, "title": UNNAMED, **fields})
 
@@ -125,7 +125,7 @@ class _Maker:
     def _renamed(
         self, table: dict[str, Any], place: Place, where: str, known: Iterable[str]
     ) -> dict[str, Any]:
-        """Return the known fields by their own names; say which are unknown, or there twice."""
+        """Return the known fields by their own names; report unknown and duplicate ones."""
         names = set(known)
         kept: dict[str, Any] = {}
         for spelt, item in table.items():
@@ -134,11 +134,11 @@ class _Maker:
             if name not in names:
                 hint = (
                     nearest(spelt, names, len(self.problems))
-                    or f"; there are {', '.join(sorted(names))}"
+                    or f"; known fields are {', '.join(sorted(names))}"
                 )
-                self._say((*place, spelt), full, f"there is no such field{hint}")
+                self._say((*place, spelt), full, f"unknown field{hint}")
             elif name in kept:
-                self._say((*place, spelt), full, f"it says again what {name} says")
+                self._say((*place, spelt), full, f"duplicate of {name}")
             else:
                 kept[name] = item
         return kept
@@ -152,7 +152,7 @@ def _plain(kind: Any) -> Any:
 
 
 def _fitting(kind: Any, value: Any) -> tuple[Any, str]:
-    """Return the value as the field wants it, or what is wrong with it."""
+    """Return the value as the field expects it, or what is wrong with it."""
     if typing.get_origin(kind) is Literal:
         choices = typing.get_args(kind)
         if value in choices:
@@ -169,10 +169,10 @@ def _fitting(kind: Any, value: Any) -> tuple[Any, str]:
 def _texts(value: Any) -> tuple[Any, str]:
     if not isinstance(value, list):
         hint = f"; write [{quoted(value)}]" if isinstance(value, str) else ""
-        return None, f"expected a list of texts, got {_kind(value)}{hint}"
+        return None, f"expected a list of strings, got {_kind(value)}{hint}"
     for number, item in enumerate(value, 1):
         if not isinstance(item, str):
-            return None, f"expected a list of texts, and element {number} is {_kind(item)}"
+            return None, f"expected a list of strings, but element {number} is {_kind(item)}"
     return tuple(value), ""
 
 
