@@ -5,8 +5,8 @@ over a state needs a copy of it.
 """
 
 import threading
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Concatenate, ParamSpec
 
 from msgspec.structs import astuple
 
@@ -21,6 +21,7 @@ from corral.store.port import Decide, Store
 from corral.store.service import record, request
 from corral.world.clock import Clock
 
+_P = ParamSpec("_P")
 _SHOWN = 900  # characters of an alert
 
 
@@ -45,7 +46,7 @@ class Log:
             return self._last
 
     def record(self, decide: Decide, key: str = "") -> None:
-        """Decide and append; what must not be told is taken out of it here, in the one place.
+        """Decide and append the events, without secrets: this is the one place that removes them.
 
         With the key of a request, AlreadyDone is raised for one that was carried out before.
         """
@@ -58,13 +59,22 @@ class Log:
         with self._turn:
             record(self.store, self._actor, hidden, key)
 
+    def note(
+        self,
+        rule: Callable[Concatenate[State, _P], Sequence[e.Event]],
+        *args: _P.args,
+        **named: _P.kwargs,
+    ) -> None:
+        """Record what a rule that does not depend on the time decides."""
+        self.record(lambda state, _: rule(state, *args, **named))
+
     def recur(self, beat_s: int, clock: Clock) -> int | None:
         """Put recurring tasks that are due on the board; return when to look again."""
         with self._turn:
             return recur(self.store, beat_s, clock)
 
     def alert(self, kind: str, subject: str, text: str, *, again: bool = False) -> None:
-        """Tell a person, once as long as the trouble lasts; `again`: also after it was cleared."""
+        """Raise an alert, once while the trouble lasts; with `again`, even after it was cleared."""
         if (kind, subject) in self._told and not again:
             return
         self._told.add((kind, subject))

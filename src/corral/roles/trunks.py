@@ -86,9 +86,7 @@ class Trunks:
 
     def _take_in(self, convoy: ConvoyId, old: str, here: str) -> None:
         who = self._mover(convoy, here) if old else ""
-        self._log.record(
-            lambda state, _: queue_rules.move_trunk(state, convoy, old, here, printable(who))
-        )
+        self._log.note(queue_rules.move_trunk, convoy, old, here, printable(who))
 
     def _create(self, state: State, convoy: ConvoyId) -> str:
         start = start_of(self.view, state.convoys[convoy].base)

@@ -69,10 +69,8 @@ class Admission:
 
     def _queue(self, task: Task, commit: str, fork: str, changed: Changed) -> None:
         paths = sorted(changed.all)
-        self._log.record(
-            lambda state, _: queue_rules.queue_change(
-                state, task.id, task.commit, commit=commit, fork=fork, paths=paths
-            )
+        self._log.note(
+            queue_rules.queue_change, task.id, task.commit, commit=commit, fork=fork, paths=paths
         )
 
     def _commits(self, tasks: Sequence[Task]) -> list[tuple[Task, str]]:
@@ -133,10 +131,8 @@ class Admission:
         self._send_back(task, f"the submitted commit {task.commit[:12]} does not exist")
 
     def _send_back(self, task: Task, detail: str) -> None:
-        self._log.record(
-            lambda state, _: queue_rules.send_back(
-                state, task.id, task.commit, "gone", most=self._returns, detail=detail
-            )
+        self._log.note(
+            queue_rules.send_back, task.id, task.commit, "gone", most=self._returns, detail=detail
         )
 
     def _reaches(self, branch: str, commit: str) -> bool:

@@ -194,10 +194,13 @@ class Checking:
     def _end(
         self, check: CheckRun, result: str, *, command: str = "", detail: str = "", took_ms: int = 0
     ) -> None:
-        self._log.record(
-            lambda state, _: queue_rules.end_check(
-                state, check.run, result, command=command, detail=detail, took_ms=took_ms
-            )
+        self._log.note(
+            queue_rules.end_check,
+            check.run,
+            result,
+            command=command,
+            detail=detail,
+            took_ms=took_ms,
         )
 
 

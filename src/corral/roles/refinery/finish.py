@@ -115,9 +115,7 @@ class ConvoyFinish:
         return ("left", tip, f"{said}: {push}") if said else ("asked", tip, f"{branch} to {base}")
 
     def _done(self, convoy: ConvoyId, how: str, commit: str, note: str) -> None:
-        self._log.record(
-            lambda state, _: queue_rules.finish_convoy(state, convoy, how, commit, note)
-        )
+        self._log.note(queue_rules.finish_convoy, convoy, how, commit, note)
 
 
 def _last(state: State, convoy: ConvoyId, base: str, trunk: str) -> CheckRun | None:

@@ -31,7 +31,7 @@ class Landings:
             self._refuse(check, wrong)
             return
         try:
-            self._log.record(lambda state, _: queue_rules.begin_landing(state, run))
+            self._log.note(queue_rules.begin_landing, run)
         except Refused:
             return
         self.settle(check.convoy)
@@ -46,9 +46,7 @@ class Landings:
             state = self._log.look()
             for task in landing.tasks:
                 self._stacks.learn(state, task)
-        self._log.record(
-            lambda state, _: queue_rules.end_landing(state, convoy, landing.run, problem)
-        )
+        self._log.note(queue_rules.end_landing, convoy, landing.run, problem)
 
     def _move(self, convoy: ConvoyId, landing: AnnouncedLanding) -> str:
         ref = branch_ref(trunk_branch(convoy))
@@ -75,4 +73,4 @@ class Landings:
         """Pause the convoy and raise an alert instead of breaking an invariant."""
         said = f"{check.run} was green, but {'; '.join(wrong)}"
         self._log.alert(NOT_LANDED, check.convoy, said)
-        self._log.record(lambda state, _: queue_rules.hold(state, check.convoy, said))
+        self._log.note(queue_rules.hold, check.convoy, said)

@@ -351,9 +351,7 @@ class Refinery:
         )
 
     def _green(self, run: str, detail: str, *, cached: str) -> None:
-        self._log.record(
-            lambda state, _: queue_rules.end_check(state, run, GREEN, detail=detail, cached=cached)
-        )
+        self._log.note(queue_rules.end_check, run, GREEN, detail=detail, cached=cached)
 
     def _deadline_s(self, state: State, convoy: ConvoyId) -> int:
         return self._config.deadline_s or int(deadline_s(trunk_of(state, convoy).learned))
@@ -379,18 +377,16 @@ class Refinery:
         paths: Sequence[str] = (),
         run: str = "",
     ) -> None:
-        self._log.record(
-            lambda state, _: queue_rules.send_back(
-                state,
-                change.task,
-                change.commit,
-                why,
-                most=self._config.returns,
-                detail=detail,
-                beside=beside,
-                paths=paths,
-                run=run,
-            )
+        self._log.note(
+            queue_rules.send_back,
+            change.task,
+            change.commit,
+            why,
+            most=self._config.returns,
+            detail=detail,
+            beside=beside,
+            paths=paths,
+            run=run,
         )
 
     def _tidy(self) -> None:

@@ -123,7 +123,7 @@ class Delivery:
 
     def _record(self, session: Session, proofs: dict[str, str]) -> None:
         if proofs:
-            self._log.record(lambda state, _: messages.deliver(state, session.id, proofs))
+            self._log.note(messages.deliver, session.id, proofs)
 
 
 def _fit(stream: Stream) -> Callable[[Message], bool] | None:

@@ -223,10 +223,8 @@ class EngineWatch:
     def _engage(self, session: Session, stream: Stream) -> None:
         new = (stream.thread or session.thread, stream.model or session.model)
         if new != (session.thread, session.model):
-            self._log.record(
-                lambda state, _: session_rules.engaged(
-                    state, session.id, stream.thread, stream.model, stream.version
-                )
+            self._log.note(
+                session_rules.engaged, session.id, stream.thread, stream.model, stream.version
             )
 
     def _spend(self, session: Session, stream: Stream) -> None:
@@ -234,9 +232,7 @@ class EngineWatch:
         turns = session.turns_before + stream.turns
         if (bill, turns) != (session.bill, session.turns):
             model = stream.model or session.model
-            self._log.record(
-                lambda state, _: session_rules.spent(state, session.id, bill, turns, model)
-            )
+            self._log.note(session_rules.spent, session.id, bill, turns, model)
 
     def _note(self, session: Session, stream: Stream) -> None:
         """Record limits that were met, and that the conversation was shortened."""
@@ -266,7 +262,7 @@ class EngineWatch:
         """Answer a question by policy, or tell a person once and wait."""
         if stream.asked is None:
             if session.asked and caught_up:
-                self._log.record(lambda state, _: session_rules.answered(state, session.id))
+                self._log.note(session_rules.answered, session.id)
                 self._log.over("asked", session.id)
             return
         asked, options = _line(stream.asked.text), tuple(map(_line, stream.asked.options))
@@ -323,9 +319,7 @@ class EngineWatch:
         return "\n".join(parts)
 
     def _react(self, session: Session, cause: str, action: str, text: str) -> None:
-        self._log.record(
-            lambda state, _: session_rules.react(state, session.id, cause, action, _line(text))
-        )
+        self._log.note(session_rules.react, session.id, cause, action, _line(text))
 
 
 def _seen(session: Session, reading: Reading, now: int, over: str = "") -> Seen:

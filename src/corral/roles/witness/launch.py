@@ -153,9 +153,7 @@ class Launcher:
             text = "the conversation belongs to a folder that another session uses"
         elif self.profiles.carry_home(session):
             return session
-        self._log.record(
-            lambda state, _: session_rules.react(state, session.id, "lost_thread", AFRESH, text)
-        )
+        self._log.note(session_rules.react, session.id, "lost_thread", AFRESH, text)
         return self._log.look().sessions.get(session.id, session)
 
     def _told(self, session: Session, task: Task, done: str, letters: str) -> str:

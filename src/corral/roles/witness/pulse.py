@@ -63,9 +63,7 @@ class PulseTaker:
     def stop(self, session: Session, folder: str | None, why: str, reason: str) -> None:
         """Record that a session is to end, and why; then ask its program to stop."""
         try:
-            self._log.record(
-                lambda state, _: session_rules.ask_stop(state, session.id, why, reason)
-            )
+            self._log.note(session_rules.ask_stop, session.id, why, reason)
         except Refused:
             return  # it has ended in the meantime
         if folder is not None:
@@ -122,9 +120,7 @@ class PulseTaker:
                 session.outputs,
             ):
                 said, outputs = note.text[:_SAID], note.outputs
-                self._log.record(
-                    lambda state, _: session_rules.progress(state, session.id, said, outputs)
-                )
+                self._log.note(session_rules.progress, session.id, said, outputs)
         return changed_at(path, now)
 
     def _has_result(self, session: Session, folder: str, tree: str, now: int) -> bool:

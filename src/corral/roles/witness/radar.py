@@ -138,7 +138,7 @@ class Radar:
         new = [one.name for one in found if one.name not in state.overlaps]
         quiet = frozenset(name for name in new if now < self._silent_until(name))
         if overlaps.update(state, found, quiet):
-            self._log.record(lambda state, _: overlaps.update(state, found, quiet))
+            self._log.note(overlaps.update, found, quiet)
             for name in new:
                 if name not in quiet:
                     self._told[name] = (self._told.get(name, (0, 0))[0] + 1, now)
