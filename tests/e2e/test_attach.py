@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from corral.roles.records.follow import Following
+from corral.roles.records.follow import OutputFollower
 from corral.world.processes.output import OutputFiles
 from tests.e2e.corral_command import CORRAL, Board
 from tests.e2e.terminal import Terminal
@@ -209,7 +209,7 @@ def writer(tmp_path: Path) -> Iterator[Writer]:
     made.close()
 
 
-def rest(following: Following) -> tuple[bytes, int]:
+def rest(following: OutputFollower) -> tuple[bytes, int]:
     """Read all that there is; return it, and how many gaps were told."""
     found, gaps = b"", 0
     while (part := following.read()).data:
@@ -219,7 +219,7 @@ def rest(following: Following) -> tuple[bytes, int]:
 
 
 def test_one_rotation_between_two_looks_loses_nothing(tmp_path: Path, writer: Writer) -> None:
-    following = Following(str(tmp_path), 10)
+    following = OutputFollower(str(tmp_path), 10)
     writer.write(32_768)
     assert rest(following) == (writer.written, 0)
     writer.write(65_536)
@@ -228,7 +228,7 @@ def test_one_rotation_between_two_looks_loses_nothing(tmp_path: Path, writer: Wr
 
 
 def test_what_is_gone_is_said(tmp_path: Path, writer: Writer) -> None:
-    following = Following(str(tmp_path), 10)
+    following = OutputFollower(str(tmp_path), 10)
     writer.write(640)
     assert following.read().data == writer.written
     writer.write(5 * 65_536)
@@ -242,6 +242,6 @@ def test_what_is_gone_is_said(tmp_path: Path, writer: Writer) -> None:
 
 def test_the_last_lines_may_lie_on_both_sides_of_a_rotation(tmp_path: Path, writer: Writer) -> None:
     writer.write(65_536 + 128)
-    following = Following(str(tmp_path), 5)
+    following = OutputFollower(str(tmp_path), 5)
     assert rest(following) == (writer.written[-5 * 64 :], 0)
     following.close()

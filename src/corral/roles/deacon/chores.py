@@ -20,7 +20,7 @@ from corral.core.ids import SessionId
 from corral.core.log.state import State
 from corral.core.message import rules as messages
 from corral.roles import locks
-from corral.roles.deacon.traces import Tracing
+from corral.roles.deacon.traces import TraceSender
 from corral.roles.records.rooms import Room
 from corral.store.port import Decide, Store
 from corral.store.service import record
@@ -47,7 +47,7 @@ class Chores:
         self._repository = repository
         self._config = config
         self._clock = clock
-        self._tracing = Tracing(store, repository, config.telemetry.endpoint, DEACON)
+        self._traces = TraceSender(store, repository, config.telemetry.endpoint, DEACON)
         # The witness claims for as long, and renews at half of that.
         self.grace_s = max(60, 3 * config.watch.beat_s)
 
@@ -59,7 +59,7 @@ class Chores:
             "messages": self._messages,
             "sessions": self._sessions,
             "alerts": self._alerts,
-            **({TRACES: self._tracing.send} if self._config.telemetry.endpoint else {}),
+            **({TRACES: self._traces.send} if self._config.telemetry.endpoint else {}),
         }
 
     def thorough(self) -> dict[str, Chore]:

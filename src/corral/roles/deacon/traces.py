@@ -30,7 +30,7 @@ class _TraceSubject(Struct):
     task: TaskId
 
 
-class Tracing:
+class TraceSender:
     def __init__(self, store: Store, repository: Repository, endpoint: str, actor: str) -> None:
         self._store = store
         self._name = basename(repository.worktree)

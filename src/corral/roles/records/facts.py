@@ -12,7 +12,7 @@ from os.path import join
 
 from corral.core.engine.facts import Fact
 from corral.core.engine.stream import Stream, take
-from corral.roles.records.follow import Following
+from corral.roles.records.follow import OutputFollower
 from corral.world.engines.recipe import OutputReader
 from corral.world.engines.recipe import Stream as Source
 from corral.world.processes.output import ERRORS, NEWEST
@@ -123,7 +123,7 @@ class _GrowingLines:
     """Whole lines of one file that grows and rotates."""
 
     def __init__(self, folder: str, name: str) -> None:
-        self._following = Following(folder, -1, name)
+        self._following = OutputFollower(folder, -1, name)
         self.rest = b""
         self._too_long = False
 

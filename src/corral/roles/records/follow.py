@@ -19,7 +19,7 @@ class Part(NamedTuple):
     gap: bool = False  # output before it is lost
 
 
-class Following:
+class OutputFollower:
     def __init__(self, folder: str, lines: int, name: str = NEWEST) -> None:
         """Begin with the last lines that exist; with a negative number, with the oldest output."""
         self._newest = f"{folder}/{name}"

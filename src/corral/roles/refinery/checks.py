@@ -16,7 +16,7 @@ from corral.core.queue import rules as queue_rules
 from corral.core.queue.rules import CANCELLED, GREEN, LOST, RED, REGENERATE, TIMED_OUT
 from corral.core.queue.state import CheckRun
 from corral.roles.log import Log
-from corral.roles.refinery.generated_files import Regenerating
+from corral.roles.refinery.generated_files import GeneratedFiles
 from corral.world import checks
 from corral.world.checks import Pool, RunOutcome, RunResult, Runs
 from corral.world.clock import Clock
@@ -37,7 +37,7 @@ _GIVE_UP_S = 10.0  # longer than a run's grace period, shorter than that of the 
 _PAUSE_S = 0.02
 
 
-class Checking:
+class CheckRuns:
     def __init__(
         self,
         log: Log,
@@ -45,14 +45,14 @@ class Checking:
         config: Config,
         watch: Watch,
         *,
-        regenerating: Regenerating,
+        generated: GeneratedFiles,
         clock: Clock,
     ) -> None:
         self._log = log
         self._config = config
         self._watch = watch
         self._clock = clock
-        self._regenerating = regenerating
+        self._generated = generated
         self._pool = Pool(
             repository, place=config.trees.folder or None, keep=config.refinery.caches
         )
@@ -128,7 +128,7 @@ class Checking:
 
     def _start(self, state: State, check: CheckRun) -> bool:
         if check.kind == REGENERATE:
-            commands = self._regenerating.commands(state, check)
+            commands = self._generated.commands(state, check)
         else:
             commands = self.commands(state, check.convoy, check.members)
         if checks.key(commands) != check.key:
@@ -184,7 +184,7 @@ class Checking:
         run = checks.read_run(self._runs.folder(check.run))
         if run is None:
             return "the file that describes the run is gone"
-        return self._regenerating.take(self._log.look(), check, run.tree)
+        return self._generated.take(self._log.look(), check, run.tree)
 
     def _wait_for_report(self, check: CheckRun) -> None:
         if self._clock() > check.due_at:

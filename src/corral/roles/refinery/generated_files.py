@@ -23,7 +23,7 @@ from corral.world.git.tree import read_plain
 _MOST_BYTES = 64 << 20
 
 
-class Regenerating:
+class GeneratedFiles:
     def __init__(self, stacks: Stacks, rules: Sequence[RegenerateSettings]) -> None:
         self._stacks = stacks
         self._rules = rules

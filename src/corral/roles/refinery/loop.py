@@ -30,9 +30,9 @@ from corral.roles import signals
 from corral.roles.locks import only_one
 from corral.roles.log import Log
 from corral.roles.refinery.admission import Admission
-from corral.roles.refinery.checks import Checking
+from corral.roles.refinery.checks import CheckRuns
 from corral.roles.refinery.finish import ConvoyFinish
-from corral.roles.refinery.generated_files import Regenerating, last_run
+from corral.roles.refinery.generated_files import GeneratedFiles, last_run
 from corral.roles.refinery.landing import Landings
 from corral.roles.refinery.pins import Pins
 from corral.roles.refinery.stacks import Misfit, Stack, Stacks
@@ -68,19 +68,19 @@ class Refinery:
         self._trunks = Trunks(self._log, repository, keep)
         view = self._trunks.view
         self._stacks = Stacks(view, config.refinery)
-        self._regenerating = Regenerating(self._stacks, config.refinery.regenerate)
-        self._checking = Checking(
+        self._generated = GeneratedFiles(self._stacks, config.refinery.regenerate)
+        self._check_runs = CheckRuns(
             self._log,
             repository,
             config,
             self._watch,
-            regenerating=self._regenerating,
+            generated=self._generated,
             clock=clock,
         )
         self._landings = Landings(self._log, view, self._stacks)
         self._admission = Admission(self._log, self._stacks.objects, keep, config.refinery.returns)
         self._pins = Pins(view, SPEC_REFS)
-        self._finishing = ConvoyFinish(
+        self._finish = ConvoyFinish(
             self._log,
             view,
             self._stacks,
@@ -95,10 +95,10 @@ class Refinery:
         lock = only_one(self._repository.folder, REFINERY)
         try:
             with signals.heeded(self.stop):
-                self._checking.sweep(self._log.look())
+                self._check_runs.sweep(self._log.look())
                 self._loop(once=once)
                 if self._stopping.is_set():
-                    self._checking.give_up(self._log.look())
+                    self._check_runs.give_up(self._log.look())
         finally:
             self._stacks.close()
             self._watch.close()
@@ -143,7 +143,7 @@ class Refinery:
 
     def _round(self) -> bool:
         """Do everything that can be done now; say whether to look again soon."""
-        soon = self._checking.tend(self._log.look())
+        soon = self._check_runs.tend(self._log.look())
         for convoy in list(self._log.look().convoys):
             # A border: an error in one convoy becomes an alert and does not hold up the others.
             try:
@@ -151,7 +151,7 @@ class Refinery:
                 self._log.over("refinery", convoy)
             except CorralError as error:
                 self._log.alert("refinery", convoy, described(error))
-        soon |= self._checking.release(self._log.look())
+        soon |= self._check_runs.release(self._log.look())
         if len(self._pins.all()) > _TIDY_AT or not (soon or _busy(self._log.look())):
             self._tidy()
         return soon
@@ -163,7 +163,7 @@ class Refinery:
         queued = any(change.convoy == convoy for change in state.changes.values())
         going = any(check.live and check.convoy == convoy for check in state.checks.values())
         if not (waiting or queued or going):
-            self._finishing.finish(convoy)
+            self._finish.finish(convoy)
             return False
         trunk = self._trunks.at(convoy)
         if waiting:
@@ -174,8 +174,8 @@ class Refinery:
             held = self._return_conflicts(convoy)
             if not self._carry_out(convoy, held):
                 break
-        self._finishing.finish(convoy)
-        return self._checking.tend(self._log.look())
+        self._finish.finish(convoy)
+        return self._check_runs.tend(self._log.look())
 
     def _drop_outdated(self, convoy: ConvoyId) -> None:
         """Cancel runs of withdrawn work, and runs that generate files for a former trunk."""
@@ -185,9 +185,9 @@ class Refinery:
             if not check.live or check.convoy != convoy:
                 continue
             if outdated(state, check):
-                self._checking.cancel(check, "member-left")
+                self._check_runs.cancel(check, "member-left")
             elif _makes(check) and (check.tip != tip or check.members[0] not in state.changes):
-                self._checking.cancel(check, "stale")
+                self._check_runs.cancel(check, "stale")
 
     def _return_conflicts(self, convoy: ConvoyId) -> set[str]:
         """Send back changes that conflict with the trunk: no check is needed to know that.
@@ -214,11 +214,11 @@ class Refinery:
     def _regenerates(self, conflict: Misfit) -> bool:
         """Say whether a command can generate the files in conflict; start it if there is room."""
         state, change = self._log.look(), conflict.change
-        stack = self._regenerating.prepared(conflict)
+        stack = self._generated.prepared(conflict)
         if stack is None or last_run(state, stack) is not None:
             return False
         if self._free(state, change.convoy) and not queue_rules.paused(state, change.convoy):
-            key = checks.key(self._regenerating.commands_for(conflict.merged))
+            key = checks.key(self._generated.commands_for(conflict.merged))
             slot = _free_slot(state)
             self._record(state, change.convoy, [change], stack, REGENERATE, key=key, slot=slot)
         return True
@@ -252,7 +252,7 @@ class Refinery:
                     self._landings.land(run)
                     again = True
                 case Cancel(run, why):
-                    self._checking.cancel(state.checks[run], why)
+                    self._check_runs.cancel(state.checks[run], why)
                     again = True
                 case SendBack(task, why, run, beside):
                     self._blame(state, TaskId(task), why, run, beside)
@@ -302,7 +302,7 @@ class Refinery:
         fresh: bool,
     ) -> bool:
         run = queue_rules.next_run(state)
-        commands = self._checking.commands(state, convoy, [change.task for change in changes])
+        commands = self._check_runs.commands(state, convoy, [change.task for change in changes])
         key = checks.key(commands)
         known = "" if fresh else _known_green(state, stack.tree, key)
         external = self._config.external and not known and bool(commands)

@@ -21,7 +21,7 @@ from corral.interfaces.cli.output import paint, say_json, warn
 from corral.interfaces.cli.parser import Options
 from corral.roles import locks
 from corral.roles.records import earlier
-from corral.roles.records.follow import Following
+from corral.roles.records.follow import OutputFollower
 from corral.roles.records.rooms import Room
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class _Attached:
         self._screen = screen
         self._lines = lines
         self._room = Room(context.repository.folder, session.id)
-        self._following: Following | None = None
+        self._following: OutputFollower | None = None
         self._launch = ""
 
     def follow(self) -> Session:
@@ -97,7 +97,7 @@ class _Attached:
         if launch is not None and launch != self._launch:
             watch.add(launch)
             self._close()
-            self._following = Following(launch, self._lines)
+            self._following = OutputFollower(launch, self._lines)
             self._launch = launch
 
     def _show(self) -> None:
