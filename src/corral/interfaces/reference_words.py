@@ -116,7 +116,6 @@ ENVIRONMENT = {
     "CORRAL_BASE_URL": 'the profile\'s `base_url`; set with `output = "facts"`',
     "CORRAL_RUNNER": "the orders of a runner, which hides them from the agent it starts",
     "CORRAL_ENGINE_KEY": "the API key, to which the settings of some engines refer",
-    "CORRAL_REQUEST": "the key that makes a request of the server to `corral mayor` idempotent",
     "CORRAL_DEBUG": "if set, an unexpected error shows its traceback",
     "PATH": "where to look for the programs of engines",
     "USER": "the caller's name, without `--as` and `CORRAL_SESSION`",

@@ -14,8 +14,10 @@ from corral.core.errors import BadConfig
 
 if TYPE_CHECKING:
     from corral.core.config import Config
+    from corral.world.repository import Repository
 
 _Mark = tuple[bytes, int, int, int]
+_FOR_EVERY_ROLE = {"shared-rules", "beat-protocol"}
 
 
 def check(path: str, kept: str) -> None:
@@ -42,6 +44,22 @@ def load(path: str, kept: str) -> "Config":
         raise BadConfig(f"{path!r} is not UTF-8 text") from error
     _remember(kept, mark, config)
     return config
+
+
+def of_repository(place: "Repository") -> "Config":
+    """Return the configuration of a repository; the default one if it has none."""
+    from corral.core.config import Config
+
+    path = place.config_file()
+    return load(path, f"{place.folder}/derived/config") if path else Config()
+
+
+def role_names(worktree: str) -> frozenset[str]:
+    """Return the roles that tasks may name: the files of .corral/roles, without their ending."""
+    folder = os.path.join(worktree, ".corral", "roles")
+    files = os.listdir(folder) if os.path.isdir(folder) else []
+    found = {name.removesuffix(".md") for name in files if name.endswith(".md")}
+    return frozenset(found - _FOR_EVERY_ROLE)
 
 
 def _mark(path: str) -> _Mark:

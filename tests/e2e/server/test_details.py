@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.corral_command import make_repository
-from tests.e2e.mayor.mayor_repo import make_mayor_repo, plan, task
+from tests.e2e.mayor.mayor_repo import MayorRepo, make_mayor_repo, plan, task
 from tests.e2e.server.live_server import Answer, Served, serve, wait_for
 from tests.e2e.witness.witness_repo import QUIET, WitnessRepo
 
@@ -186,6 +186,50 @@ def test_what_is_said_to_the_mayor_with_a_key_is_said_once(tmp_path: Path) -> No
     causes = [event["data"]["cause"] for event in project.of_type("mayor.asked")]
     assert causes == ["goal", "question"]
     assert len(project.of_type("plan.approved")) == len(project.of_type("mayor.ended")) == 1
+
+
+def _waiting(project: MayorRepo) -> Path:
+    """Let the next run of the engine wait for a file, then answer with a plan."""
+    go = project.place / "go"
+    (project.place / "good").write_text(plan(task("a")))
+    project.script(
+        f'touch "{project.place}/up"; until test -e "{go}"; do sleep 0.05; done'
+        f'; cat "{project.place}/good"; echo'
+    )
+    return go
+
+
+def test_a_server_takes_over_the_run_of_one_that_was_killed(tmp_path: Path) -> None:
+    project = make_mayor_repo(tmp_path / "project")
+    go = _waiting(project)
+    with serve(project) as served:
+        served.post("/api/mayor/start", {"goal": "Make it good"}).data  # noqa: B018 - it is asked
+        project.until((project.place / "up").exists)
+        served.kill()
+    with serve(project) as served:
+        go.touch()
+        wait_for(lambda: _pending(served, 0), "the plan is taken in")
+    assert project.runs == 1, "nothing was asked twice"
+    project.nothing_left()
+
+
+def test_a_server_that_stops_ends_the_engine_and_the_conversation_can_go_on(
+    tmp_path: Path,
+) -> None:
+    project = make_mayor_repo(tmp_path / "project")
+    _waiting(project)
+    project.answers(plan(task("a")))
+    with serve(project) as served:
+        served.post("/api/mayor/start", {"goal": "Make it good"}).data  # noqa: B018 - it is asked
+        project.until((project.place / "up").exists)
+        served.stop()
+    project.until(lambda: not project.leftovers())
+    with serve(project) as served:
+        assert served.get("/api/board").data["mayors"][0]["state"] == "asking"
+        assert project.runs == 1, "it costs nothing until somebody asks for it"
+        assert served.post("/api/mayor/start", {}).status == 200
+        wait_for(lambda: _pending(served, 0), "the plan is proposed")
+    assert project.runs == 2
 
 
 def _pending(served: Served, after: int) -> int:

@@ -1013,7 +1013,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** have a plan made, or go on with it */
+    /** have a plan made, or continue the conversation */
     post: operations["post /api/mayor/start"];
     delete?: never;
     options?: never;
@@ -1064,7 +1064,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** do not take the proposed plan */
+    /** reject the proposed plan */
     post: operations["post /api/mayor/reject"];
     delete?: never;
     options?: never;
@@ -3112,7 +3112,7 @@ export interface components {
     };
     /**
      * StartMayor
-     * @description Begin a conversation about a goal; without one, go on with the one that there is.
+     * @description Begin a conversation about a goal; without one, continue the current conversation.
      */
     StartMayor: {
       /**
@@ -3126,14 +3126,14 @@ export interface components {
        */
       engine?: string;
       /**
-       * @description on_failure: it is asked again by itself
+       * @description on_failure: ask again when a task fails for good
        * @default
        */
       replan?: string;
     };
     /**
      * AskMayor
-     * @description Ask, or say what is to change in the plan.
+     * @description Ask a question, or say what is to change in the plan.
      */
     AskMayor: {
       /** @description what to say */
@@ -3141,7 +3141,7 @@ export interface components {
     };
     /**
      * ApprovePlan
-     * @description Put the plan on the board that was looked at.
+     * @description Put a proposed plan on the board.
      */
     ApprovePlan: {
       /** @description the event that proposed it: proposed_seq */

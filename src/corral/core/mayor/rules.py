@@ -10,7 +10,7 @@ from corral.core.board import commands as c
 from corral.core.board.rules import decide
 from corral.core.engine.bill import DAY_MS, NANO, Bill, nano
 from corral.core.engine.money import Budgets, Sums
-from corral.core.errors import NotFound, Refused
+from corral.core.errors import BadInput, NotFound, Refused
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.log import events as e
 from corral.core.log.state import State, Task, TaskState
@@ -43,8 +43,17 @@ def of_convoy(state: State, convoy: ConvoyId) -> MayorConversation | None:
     return next(found, None)
 
 
+def wish(said: str) -> str:
+    """Return what a person wants of the mayor; refuse a text with nothing in it."""
+    if not said.strip():
+        raise BadInput("the text is empty: say what is wanted")
+    return text.prose(said.strip(), "the text", text.BRIEF)
+
+
 def start(state: State, goal: str, engine: str, replan: str) -> Decision:
-    """Begin a conversation, unless another one has not come to its end."""
+    """Begin a conversation, unless another one is still open."""
+    if replan not in ("", "on_failure"):
+        raise BadInput("replan is on_failure, or nothing")
     last = newest(state)
     if last is not None and (last.busy or last.state is MayorState.PROPOSED):
         raise Refused(

@@ -34,11 +34,9 @@ class Context:
 
     @cached_property
     def config(self) -> "Config":
-        from corral.core.config import Config
         from corral.world import settings
 
-        path = self.repository.config_file()
-        return settings.load(path, self._kept_config) if path else Config()
+        return settings.of_repository(self.repository)
 
     @property
     def _kept_config(self) -> str:

@@ -1,32 +1,39 @@
 """Conversations with the mayor over HTTP: what was said, and saying something.
 
-The engine is run by the same command that people use (`corral mayor …`), as a process of its own:
-it may take minutes. Whoever asked is answered once the question stands in the log, or is refused;
-what comes of it is in the log. If the command fails after that, an alert says why.
+`roles/mayor` carries out what is asked for, in a thread of its own, because an engine may take
+minutes. The caller is answered once the question stands in the log, or is refused; everything that
+follows is in the log. If the work fails later, an alert says why. The engine does not depend on the
+server: if the server is killed, the next one takes over the run.
 """
 
 import asyncio
-import os
-import sys
-from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
-from typing import Annotated as A
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from threading import Event
+from typing import TYPE_CHECKING
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Struct
 
 from corral.core.access import Principal
-from corral.core.board import commands as c
+from corral.core.board.commands import RaiseAlert
 from corral.core.engine.bill import NANO
-from corral.core.errors import AlreadyDone, BadInput, CorralError, Failed, NotFound, Refused
+from corral.core.errors import AlreadyDone, BadInput, CorralError, NotFound, Refused
 from corral.core.log.codec import Stored, decode, event_of
 from corral.core.log.requests import keyed as by_key
 from corral.core.log.requests import refuse_again
 from corral.core.log.state import State
 from corral.core.mayor import events as m
 from corral.core.mayor import rules as mayor_rules
-from corral.core.mayor.state import MayorConversation
+from corral.core.mayor.commands import (
+    ApprovePlan,
+    AskMayor,
+    MayorCommand,
+    RejectPlan,
+    StartMayor,
+    StopMayor,
+)
+from corral.core.mayor.state import MayorConversation, MayorState
 from corral.core.plan.apply import keyed
 from corral.core.plan.edges import Edge
 from corral.core.plan.order import Critical
@@ -34,61 +41,21 @@ from corral.core.plan.prompt import words_of
 from corral.core.plan.report import of_plan
 from corral.core.plan.schema import Plan
 from corral.core.show.rows import Cost
-from corral.core.text import LINE, cut, line
+from corral.core.text import LINE, cut
 from corral.interfaces.http.dashboard import BoardQuery, moment
 from corral.interfaces.http.exchange import Call, Reply, asked, ok, request_key, wanted
 from corral.interfaces.http.routes import Route
-from corral.store.port import Request
+from corral.store.sqlite import SqliteStore
+from corral.world import settings
 
 if TYPE_CHECKING:
     from corral.interfaces.http.api import Api
+    from corral.roles.mayor.conversation import Talk
 
-_BEGINS_S = 20.0  # a question stands in the log by then
-_KNOWN_S = 2.0  # what a command that is over has written is seen here by then
-_TEXT = 100_000
-_SEQ = 1 << 53  # more than any log has
-_KINDS: dict[int, type[CorralError]] = {1: Failed, 2: BadInput, 4: NotFound}  # by exit code
-
-
-class Body(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    name: ClassVar[str] = ""
-
-
-class StartMayor(Body, frozen=True, kw_only=True):
-    """Begin a conversation about a goal; without one, go on with the one that there is."""
-
-    name = "mayor start"
-    goal: A[str, Meta(max_length=_TEXT, description="what is to be done")] = ""
-    engine: A[str, Meta(description="the profile that makes the plan")] = ""
-    replan: A[str, Meta(description="on_failure: it is asked again by itself")] = ""
-
-
-class AskMayor(Body, frozen=True, kw_only=True):
-    """Ask, or say what is to change in the plan."""
-
-    name = "mayor ask"
-    text: A[str, Meta(min_length=1, max_length=_TEXT, description="what to say")]
-
-
-class ApprovePlan(Body, frozen=True, kw_only=True):
-    """Put the plan on the board that was looked at."""
-
-    name = "mayor approve"
-    proposal: A[int, Meta(ge=1, le=_SEQ, description="the event that proposed it: proposed_seq")]
-
-
-class RejectPlan(Body, frozen=True, kw_only=True):
-    """Reject the proposed plan."""
-
-    name = "mayor reject"
-    reason: A[str, Meta(max_length=LINE, description="why, in one line")] = ""
-
-
-class StopMayor(Body, frozen=True, kw_only=True):
-    """End the conversation and its engine."""
-
-    name = "mayor stop"
-    reason: A[str, Meta(max_length=LINE, description="why, in one line")] = ""
+_ACTOR = Principal("mayor")
+_THREADS = 4  # one works, and others wait for their turn or are refused
+_BEGINS_S = 20.0  # within this time a question stands in the log
+_ENDING_S = 15.0  # for engines to be stopped when the server stops
 
 
 class Spoken(Struct, frozen=True):
@@ -206,96 +173,23 @@ def _proposal(api: "Api", state: State, mayor: MayorConversation) -> Proposal:
     )
 
 
-async def start(api: "Api", call: Call) -> Reply:
-    found, key = await _asked(call, StartMayor)
-    if found.engine and found.engine not in api.config.engine:
-        raise BadInput(f"there is no engine profile {found.engine!r}", "GET /api/health")
-    if found.replan not in ("", "on_failure"):
-        raise BadInput("replan is on_failure, or nothing")
-    words = ["start"]
-    if not api.config.engine:
-        raise NotFound("no engine is configured that could make a plan", "corral engine list")
-    if found.goal.strip():
-        words += ["--task=-"]
-        words += [f"--engine={found.engine}"] * bool(found.engine)
-        words += [f"--replan={found.replan}"] * bool(found.replan)
-    return await api.mayors.tell(call.principal, words, found.goal, key=key)
-
-
-async def ask(api: "Api", call: Call) -> Reply:
-    found, key = await _asked(call, AskMayor)
-    mayor_rules.current(api.feed.state)
-    return await api.mayors.tell(call.principal, ["ask", "-"], found.text, key=key)
-
-
-async def approve(api: "Api", call: Call) -> Reply:
-    found, key = await _asked(call, ApprovePlan)
-    who, seq = call.principal, found.proposal
-    rows = await asyncio.to_thread(lambda: list(api.feed.store.read(seq - 1, 1)))
-    proposal = event_of(decode(rows[0].line)) if rows else None
-    if not isinstance(proposal, m.PlanProposed):
-        raise Refused(f"event {seq} does not propose a plan", "GET /api/board")
-    base = api.repository.branch()
-
-    def decide(state: State, now: int) -> mayor_rules.Decision:
-        return mayor_rules.approve(state, proposal, seq, base=base, actor=who.name, now=now)
-
-    def answer(state: State, stored: Sequence[Stored]) -> tuple[int, MayorNow]:
-        return stored[-1].seq, _now(state.mayors[proposal.mayor])
-
-    try:
-        last, standing = await api.ask(Request(who.name, decide, answer, key))
-    except AlreadyDone as done:
-        await api.feed.reach(done.seq)
-        return ok(_now(api.feed.state.mayors[proposal.mayor]))
-    await api.feed.reach(last)
-    return ok(standing)
-
-
-async def reject(api: "Api", call: Call) -> Reply:
-    found, key = await _asked(call, RejectPlan)
-    return await api.mayors.tell(call.principal, ["reject", _because(found.reason)], key=key)
-
-
-async def stop(api: "Api", call: Call) -> Reply:
-    found, key = await _asked(call, StopMayor)
-    return await api.mayors.tell(call.principal, ["stop", _because(found.reason)], key=key)
-
-
-def _because(reason: str) -> str:
-    return f"--reason={line(reason, 'the reason', empty=True)}"
-
-
-async def _asked(call: Call, kind: type[Any]) -> tuple[Any, str]:
-    """Return what is wanted, and the key of the request as it is stored."""
-    found = await wanted(call, kind)
-    return found, by_key(request_key(call), found)
-
-
 def _now(mayor: MayorConversation) -> MayorNow:
     return MayorNow(mayor.id, mayor.state, mayor.turn, mayor.pending, mayor.convoy)
 
 
 class Mayors:
-    """The commands that run for somebody who asked over HTTP."""
+    """The work for callers over HTTP, one thread for each command."""
 
     def __init__(self, api: "Api") -> None:
         self._api = api
-        self._running: dict[asyncio.Task[None], Process] = {}
+        self._threads = ThreadPoolExecutor(_THREADS, "corral-mayor")
+        self._working: dict[asyncio.Future[int], Event] = {}
+        self._later: set[asyncio.Future[None]] = set()
 
-    def stop(self) -> None:
-        """End the commands; the conversation goes on when somebody asks for it."""
-        for task, process in list(self._running.items()):
-            task.cancel()
-            if process.returncode is None:
-                process.terminate()
+    async def perform(self, who: Principal, command: MayorCommand, key: str) -> Reply:
+        """Answer once a command has had an effect, is over, or is refused.
 
-    async def tell(
-        self, who: Principal, words: list[str], text: str = "", *, key: str = ""
-    ) -> Reply:
-        """Run a command, and answer once it has an effect, is over, or is refused.
-
-        One that was carried out before, by its key, is answered with how things stand now.
+        A command that was carried out before, by its key, is answered with how things stand now.
         """
         await self._api.caught_up()
         state = self._api.feed.state
@@ -304,86 +198,104 @@ class Mayors:
                 refuse_again(state, who.name, key)
         except AlreadyDone:
             return ok(_now(mayor_rules.current(state)))
-        before = mayor_rules.newest(state) if text else mayor_rules.current(state)
-        process = await self._start(who, words, key)
-        ended = asyncio.ensure_future(process.communicate(text.encode()))
-        watched = asyncio.ensure_future(self._changed(before))
-        task = asyncio.ensure_future(self._see_through(who, ended, process, watched))
-        self._running[task] = process
-        task.add_done_callback(self._running.pop)
-        await asyncio.wait((ended, watched), timeout=_BEGINS_S, return_when=asyncio.FIRST_COMPLETED)
-        if ended.done():
-            error = _error(process, ended.result()[0])
-            if error is not None:
-                watched.cancel()
-                raise error
-            await asyncio.wait((watched,), timeout=_KNOWN_S)
-            watched.cancel()
-        elif not watched.done():
-            watched.cancel()
-            process.terminate()
-            raise Refused("the mayor's command did not begin in time; it was ended")
+        seen = asyncio.ensure_future(self._changed(mayor_rules.newest(state)))
+        work = self._begin(who, command, key)
+        try:
+            await asyncio.wait((work, seen), timeout=_BEGINS_S, return_when=asyncio.FIRST_COMPLETED)
+            if work.done():
+                await self._api.feed.reach(work.result())
+            elif not seen.done():
+                self._working[work].set()
+                raise Refused("the mayor did not begin in time; the work was ended")
+        finally:
+            seen.cancel()
+            if not work.done():
+                self._see_through(work)
         return ok(_now(mayor_rules.current(self._api.feed.state)))
 
-    async def _start(self, who: Principal, words: list[str], key: str) -> Process:
-        place = self._api.repository.worktree
-        return await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "corral", "--json", f"--repo={place}", f"--as={who.name}"),
-            *("mayor", *words),
-            stdin=PIPE,
-            stdout=PIPE,
-            stderr=DEVNULL,
-            start_new_session=True,
-            cwd="/",
-            env=os.environ | {"CORRAL_REQUEST": key},
+    def take_over(self) -> None:
+        """Go on with a run of an engine if the process that waited for it was killed."""
+        mayor = mayor_rules.newest(self._api.feed.state)
+        if mayor is not None and mayor.state is MayorState.ASKING:
+            self._see_through(self._begin(_ACTOR, None, ""))
+
+    async def stop(self) -> None:
+        """End the work and its engine; the conversation goes on when somebody asks for that."""
+        for stopping in self._working.values():
+            stopping.set()
+        if self._later:
+            await asyncio.wait(self._later, timeout=_ENDING_S)
+
+    def _begin(
+        self, who: Principal, command: MayorCommand | None, key: str
+    ) -> "asyncio.Future[int]":
+        loop, stopping = asyncio.get_running_loop(), Event()
+        work = loop.run_in_executor(
+            self._threads, self._carry_out, who.name, command, key, stopping
         )
+        self._working[work] = stopping
+        work.add_done_callback(self._working.pop)
+        return work
+
+    def _carry_out(
+        self, actor: str, command: MayorCommand | None, key: str, stopping: Event
+    ) -> int:
+        """Work in a thread, on a store of its own; return how long the log is then."""
+        kind = import_module("corral.roles.mayor.conversation").Talk
+        place, store = self._api.repository, SqliteStore(self._api.repository.folder)
+        config = settings.of_repository(place)
+        try:
+            talk: Talk = kind(
+                store, place, config, actor=actor, say=lambda _: None, key=key, stopping=stopping
+            )
+            if command is not None:
+                talk.perform(command)
+            elif talk.unattended():
+                talk.go_on()
+        except (AlreadyDone, KeyboardInterrupt):
+            pass  # the same request came twice at once, or the work was to end
+        finally:
+            seq = store.state().seq
+            store.close()
+        return seq
 
     async def _changed(self, before: MayorConversation | None) -> None:
         while mayor_rules.newest(self._api.feed.state) == before:
             await self._api.feed.tick.wait()
 
-    async def _see_through(
-        self,
-        who: Principal,
-        ended: "asyncio.Future[tuple[bytes, bytes]]",
-        process: Process,
-        watched: "asyncio.Future[None]",
-    ) -> None:
-        """Raise an alert if a command fails after it was answered for."""
-        said, _ = await asyncio.shield(ended)
-        error = _error(process, said)
-        if error is not None and watched.done() and not watched.cancelled():
-            told = c.RaiseAlert(kind="mayor", subject="mayor", text=cut(error.message, LINE))
-            await self._api.perform(who, told)
+    def _see_through(self, work: "asyncio.Future[int]") -> None:
+        task = asyncio.ensure_future(self._ended(work))
+        self._later.add(task)
+        task.add_done_callback(self._later.discard)
+
+    async def _ended(self, work: "asyncio.Future[int]") -> None:
+        """Raise an alert if work fails after its caller was answered."""
+        try:
+            await work
+        except CorralError as error:
+            told = RaiseAlert(kind="mayor", subject="mayor", text=cut(error.message, LINE))
+            await self._api.perform(_ACTOR, told)
 
 
-class _Answer(Struct):
-    ok: bool = False
-    error: dict[str, str] = msgspec.field(default_factory=dict)
+async def command(api: "Api", call: Call) -> Reply:
+    """Carry out the command that the address names."""
+    kind = _COMMANDS[call.path.removeprefix("/api/").replace("/", " ")]
+    found: MayorCommand = await wanted(call, kind)
+    if isinstance(found, StartMayor) and found.engine not in ("", *api.config.engine):
+        raise BadInput(f"there is no engine profile {found.engine!r}", "GET /api/health")
+    return await api.mayors.perform(call.principal, found, by_key(request_key(call), found))
 
 
-def _error(process: Process, said: bytes) -> CorralError | None:
-    """Return what a command refused with."""
-    if process.returncode == 0:
-        return None
-    try:
-        told = msgspec.json.decode(said.strip().rpartition(b"\n")[2], type=_Answer).error
-    except msgspec.MsgspecError:
-        told = {}
-    if told.get("code") == AlreadyDone.code:
-        return None  # by the same request, which was asked twice at once
-    message = told.get("message", f"the mayor's command ended with {process.returncode}")
-    kind = _KINDS.get(process.returncode or 0, Refused)
-    return kind(message, told.get("hint", ""), code=told.get("code") or "mayor_failed")
+_COMMANDS = {kind.name: kind for kind in (StartMayor, AskMayor, ApprovePlan, RejectPlan, StopMayor)}
 
 
-def _write(path: str, summary: str, handler: Any, body: type[Struct]) -> Route:
+def _write(kind: type[MayorCommand], summary: str) -> Route:
     return Route(
         method="POST",
-        path=path,
+        path=f"/api/{kind.name.replace(' ', '/')}",
         summary=summary,
-        handler=handler,
-        body=body,
+        handler=command,
+        body=kind,
         answer=MayorNow,
         people_only=True,
         keyed=True,
@@ -400,9 +312,9 @@ ROUTES = (
         query=BoardQuery,
         people_only=True,
     ),
-    _write("/api/mayor/start", "have a plan made, or go on with it", start, StartMayor),
-    _write("/api/mayor/ask", "ask, or say what is to change", ask, AskMayor),
-    _write("/api/mayor/approve", "put the proposed plan on the board", approve, ApprovePlan),
-    _write("/api/mayor/reject", "do not take the proposed plan", reject, RejectPlan),
-    _write("/api/mayor/stop", "end the conversation and its engine", stop, StopMayor),
+    _write(StartMayor, "have a plan made, or continue the conversation"),
+    _write(AskMayor, "ask, or say what is to change"),
+    _write(ApprovePlan, "put the proposed plan on the board"),
+    _write(RejectPlan, "reject the proposed plan"),
+    _write(StopMayor, "end the conversation and its engine"),
 )

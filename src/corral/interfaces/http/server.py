@@ -117,6 +117,7 @@ class _Place:
             url=self.url,
         )
         self._application = Application(self.api)
+        self.api.mayors.take_over()
         self._mirroring = asyncio.get_running_loop().create_task(self._mirror())
 
     def publish(self) -> None:
@@ -187,7 +188,7 @@ class _Server(uvicorn.Server):
         self._place.publish()
 
     async def shutdown(self, sockets: list[socket] | None = None) -> None:
-        self._place.api.mayors.stop()
+        await self._place.api.mayors.stop()
         self._place.api.live.stop()
         self._place.api.streams.stop()
         await super().shutdown(sockets)

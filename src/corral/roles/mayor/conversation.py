@@ -6,6 +6,7 @@ was put, the run that goes on or is over, and goes on from there.
 """
 
 import os
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from os.path import isfile, join
@@ -17,12 +18,20 @@ from corral.core.config import Config
 from corral.core.engine import governor
 from corral.core.engine.bill import Bill
 from corral.core.engine.facts import PASSING
-from corral.core.errors import NotFound, Refused
-from corral.core.ids import SessionId, TaskId, branch_ref, mayor_branch
+from corral.core.errors import BadInput, NotFound, Refused
+from corral.core.ids import SessionId, TaskId
 from corral.core.log.codec import decode, event_of
 from corral.core.log.state import State, Task
 from corral.core.mayor import events as m
 from corral.core.mayor import rules as mayor_rules
+from corral.core.mayor.commands import (
+    ApprovePlan,
+    AskMayor,
+    MayorCommand,
+    RejectPlan,
+    StartMayor,
+    StopMayor,
+)
 from corral.core.mayor.state import MayorConversation, MayorState
 from corral.core.plan import prompt as prompts
 from corral.core.plan.amend import Before, MayorReply, understood
@@ -34,17 +43,17 @@ from corral.roles import signals
 from corral.roles.locks import only_one, taken
 from corral.roles.log import Log
 from corral.roles.mayor.engine_run import EngineRunEnd, EngineRunner
+from corral.roles.mayor.tree import MayorTree
 from corral.roles.records.rooms import Room
 from corral.roles.secrets import Secrets
 from corral.store.port import Store
 from corral.world import processes
 from corral.world.clock import now
-from corral.world.git import Git
 from corral.world.git.tree import Tree
 from corral.world.git.view import View
 from corral.world.keep.entries import names
 from corral.world.repository import Repository
-from corral.world.trees import Trees
+from corral.world.settings import role_names
 
 ROLE = "mayor"
 _ENDING_S = 10  # whoever has just been answered may still be putting things away
@@ -65,44 +74,74 @@ class Talk:
         config: Config,
         *,
         actor: str,
-        around: Surroundings,
         say: Callable[[str], None],
         key: str = "",
+        stopping: threading.Event | None = None,
     ) -> None:
-        """`key` is that of the request that asks for one of the steps below."""
+        """`key` is that of the request that `perform` carries out.
+
+        `stopping` asks for the end of the work and its engine; the conversation can go on later.
+        """
         self._store = store
         self._log = Log(store, actor, Secrets(config, os.environ))
         self._repository = repository
         self._config = config
         self._actor = actor
         self._key = key
-        self._around = around
+        roles = role_names(repository.main_worktree)
+        self._around = Surroundings(engines=frozenset(config.engine), roles=roles)
         self._say = say
-        self._runner = EngineRunner(repository, config)
-        trees = config.trees
-        self._trees = Trees(repository, place=trees.folder or None, pool=trees.pool)
+        self._runner = EngineRunner(repository, config, stopping or threading.Event())
+        self._tree = MayorTree(repository, config)
         self._view = View(repository.git_dir)
         self._accounts = limits_of(config).accounts
 
-    def start(self, goal: str, engine: str, replan: str) -> MayorConversation:
-        """Begin a conversation and see it through; the same goal again goes on with it."""
-        name = engine or self._chosen()
+    def perform(self, command: MayorCommand) -> MayorConversation:
+        """Carry out a command and see the conversation through; return how it stands then."""
+        match command:
+            case StartMayor():
+                return self._start(command) if command.goal.strip() else self.go_on()
+            case AskMayor():
+                return self._ask(mayor_rules.wish(command.text))
+            case ApprovePlan():
+                self._approve(command.proposal)
+            case RejectPlan():
+                mayor = self.look()
+                self._record(lambda state: mayor_rules.reject(state, mayor.id, command.reason))
+            case StopMayor():
+                self._stop(self.look(), command.reason)
+        return self.look()
+
+    def _start(self, command: StartMayor) -> MayorConversation:
+        """Begin a conversation and see it through; the same goal again continues it."""
+        name = command.engine or self._chosen()
+        goal = mayor_rules.wish(command.goal)
         self._runner.check(name)
         with self._alone():
             last = mayor_rules.newest(self._log.look())
             same = last is not None and not last.over and self.goal(last) == goal
             if last is None or not same or last.state is MayorState.IDLE:
-                self._log.record(
-                    lambda state, _: mayor_rules.start(state, goal, name, replan), self._key
-                )
+                self._record(lambda state: mayor_rules.start(state, goal, name, command.replan))
             return self._settle()
 
     def go_on(self) -> MayorConversation:
         """See the newest conversation through, wherever it is."""
+        mayor = self.look()
+        if mayor.over or mayor.state is MayorState.IDLE:
+            raise BadInput(
+                "there is no conversation to go on with", 'corral mayor start --task "…"'
+            )
         with self._alone():
             return self._settle()
 
-    def ask(self, text: str) -> MayorConversation:
+    def unattended(self) -> bool:
+        """Say whether an engine has answered, or is about to, and nobody waits for it."""
+        mayor = mayor_rules.newest(self._log.look())
+        if mayor is None or mayor.state is not MayorState.ASKING:
+            return False
+        return not taken(self._repository.folder, ROLE) and self._runner.answers(mayor)
+
+    def _ask(self, text: str) -> MayorConversation:
         """Put a person's question."""
         with self._alone():
             mayor = self._settle()
@@ -110,7 +149,23 @@ class Talk:
             message = prompts.question(text, plan, self._standing(mayor))
             return self._put(mayor, "question", message, key=self._key)
 
-    def tell_failure(self, task: Task) -> MayorConversation:
+    def replan(self, mayor: MayorConversation, *, yes: bool) -> list[TaskId]:
+        """Ask about each failed task of the conversation's convoy once; return those tasks."""
+        told: list[TaskId] = []
+        mayor = self.go_on() if mayor.busy else mayor
+        while True:
+            if mayor.pending:
+                if not yes or mayor.cause != "failure":
+                    return told
+                self._approve(mayor.proposed_seq)
+                mayor = self.look()
+            task = mayor_rules.untold(self._log.look(), mayor, self._config.mayor.replans)
+            if task is None or task.id in told:
+                return told
+            told.append(task.id)
+            mayor = self._tell_failure(task)
+
+    def _tell_failure(self, task: Task) -> MayorConversation:
         """Ask what to do about a task that has failed for good."""
         with self._alone():
             mayor = self._settle()
@@ -121,9 +176,9 @@ class Talk:
             message = prompts.failure(task.key or task.id, self._happened(task), plan, lines)
             return self._put(mayor, "failure", message, task.id)
 
-    def stop(self, mayor: MayorConversation, reason: str) -> None:
-        """End a conversation and its engine; whoever waits for the answer tidies up, else we."""
-        self._log.record(lambda state, _: mayor_rules.stop(state, mayor.id, reason), self._key)
+    def _stop(self, mayor: MayorConversation, reason: str) -> None:
+        """End a conversation and its engine; tidy up unless somebody waits for the answer."""
+        self._record(lambda state: mayor_rules.stop(state, mayor.id, reason))
         if mayor.state is MayorState.ASKING:
             self._runner.stop(mayor)
         if taken(self._repository.folder, ROLE):
@@ -131,21 +186,22 @@ class Talk:
         with self._alone():
             if mayor.state is MayorState.ASKING and self._runner.begun(mayor):
                 self._run(mayor)
-            self._put_back(mayor)
+            self._tree.remove(mayor)
 
-    def approve(self, mayor: MayorConversation) -> None:
-        proposal = self._event(mayor.proposed_seq)
+    def _approve(self, seq: int) -> None:
+        proposal = self._event(seq)
         if not isinstance(proposal, m.PlanProposed):
-            raise Refused(f"no plan of {mayor.id} waits for approval", "corral mayor status")
-        seq, base = mayor.proposed_seq, self._repository.branch()
+            raise Refused("no plan waits for approval", "corral mayor status")
+        base = self._repository.branch()
         self._log.record(
             lambda state, at: mayor_rules.approve(
                 state, proposal, seq, base=base, actor=self._actor, now=at
-            )
+            ),
+            self._key,
         )
 
-    def reject(self, mayor: MayorConversation, reason: str) -> None:
-        self._log.record(lambda state, _: mayor_rules.reject(state, mayor.id, reason), self._key)
+    def _record(self, decide: Callable[[State], mayor_rules.Decision]) -> None:
+        self._log.record(lambda state, _: decide(state), self._key)
 
     def look(self) -> MayorConversation:
         return mayor_rules.current(self._log.look())
@@ -210,7 +266,7 @@ class Talk:
             elif mayor.state is MayorState.OPEN:
                 self._pose_next(mayor)
             else:
-                self._put_back(mayor)
+                self._tree.remove(mayor)
                 return mayor
 
     def _pose_next(self, mayor: MayorConversation) -> None:
@@ -245,7 +301,7 @@ class Talk:
                 code="no_money",
             )
         self._wait_for(self._account(profile))
-        tree = self._tree(mayor)
+        tree = self._tree.make(state, mayor)
         known = mayor.thread and profile == mayor.profile and tree.path == mayor.place
         resume = mayor.thread if known and self._runner.profiles.resumes(profile) else ""
         asked = m.MayorAsked(
@@ -266,17 +322,21 @@ class Talk:
             asked = self._event(mayor.asked_seq)
             assert isinstance(asked, m.MayorAsked)
             self._say(f"asking {mayor.profile} ({mayor.id}, turn {mayor.turn}) …")
-            self._runner.start(mayor, self._tree(mayor), asked.prompt or asked.message)
-        tree = self._found(mayor)
+            made = self._tree.make(self._log.look(), mayor)
+            self._runner.start(mayor, made, asked.prompt or asked.message)
+        tree = self._tree.find(mayor)
         ended = self._runner.finish(mayor, tree.path if tree else "", self._over(mayor))
         if ended is None:
             self._runner.stop(mayor)
             raise KeyboardInterrupt
-        self._record(mayor, ended, tree)
+        self._take_in(mayor, ended, tree)
 
-    def _record(self, mayor: MayorConversation, ended: EngineRunEnd, tree: Tree | None) -> None:
+    def _take_in(self, mayor: MayorConversation, ended: EngineRunEnd, tree: Tree | None) -> None:
         stream, bill = ended.stream, ended.stream.bill
-        wrote = self._wrote(mayor, tree) if tree else ()
+        wrote = self._tree.written(mayor, tree) if tree else ()
+        if wrote:
+            what = ", ".join(wrote[:5])
+            self._say(f"it wrote {what}, which is thrown away (corral rescue list)")
         limit = stream.finished if stream.finished and stream.finished.trouble else stream.limited
         account = self._account(mayor.profile)
         limited = ended.trouble in _PASSING
@@ -412,56 +472,11 @@ class Talk:
             lines.append(returned.detail)
         return "\n".join(cut(line, LINE) for line in lines if line)
 
-    def _found(self, mayor: MayorConversation) -> Tree | None:
-        return self._trees.find(mayor.id)
-
-    def _tree(self, mayor: MayorConversation) -> Tree:
-        """Return a clean tree at what the plan is about: the convoy's trunk, or the checkout."""
-        state = self._log.look()
-        trunk = state.trunks.get(mayor.convoy)
-        start = trunk.tip if trunk and trunk.tip else self._checked_out()
-        tree = self._found(mayor)
-        if tree is not None and tree.exists and tree.base == start:
-            return tree
-        if tree is not None:
-            self._put_back(mayor)
-        return self._trees.make(mayor.id, _branch(mayor), start, kind="clone", fresh=True)
-
-    def _checked_out(self) -> str:
-        """Return the commit that the user is at."""
-        git = Git(self._repository.git_dir, self._repository.worktree)
-        branch = self._repository.branch()
-        found = git.resolve(branch_ref(branch) if branch else "HEAD")
-        if found is None:
-            raise NotFound("there is no commit yet that a plan could be about", "git commit")
-        return found
-
-    def _wrote(self, mayor: MayorConversation, tree: Tree) -> tuple[str, ...]:
-        """Return what a run has changed although it must not: it is kept, and thrown away."""
-        facts = self._trees.facts(tree)
-        found = tuple(dict.fromkeys((*facts.dirty, *facts.changed)))
-        if found or facts.commits or not facts.exists:
-            self._say(f"it wrote {', '.join(found[:5])}, which is thrown away (corral rescue list)")
-            self._put_back(mayor)
-        return tuple(cut(path, LINE) for path in found)
-
-    def _put_back(self, mayor: MayorConversation) -> None:
-        tree = self._found(mayor)
-        if tree is not None:
-            self._trees.remove(tree, f"{mayor.id} may only look")
-        ref = branch_ref(_branch(mayor))
-        if self._repository.has_ref(ref):
-            Git(self._repository.git_dir, self._repository.worktree).delete(ref)
-
     def _event(self, seq: int) -> object:
         if not seq:
             return None
-        stored = next(self._store.read(seq - 1, 1))
-        return event_of(decode(stored.line))
-
-
-def _branch(mayor: MayorConversation) -> str:
-    return mayor_branch(mayor.id)
+        stored = next(self._store.read(seq - 1, 1), None)
+        return event_of(decode(stored.line)) if stored else None
 
 
 def _text(path: str) -> str:

@@ -52,11 +52,11 @@ class EngineRunEnd(Struct, frozen=True):
 
 
 class EngineRunner:
-    def __init__(self, repository: Repository, config: Config) -> None:
+    def __init__(self, repository: Repository, config: Config, stopping: threading.Event) -> None:
         self._repository = repository
         self._config = config
         self.profiles = EngineProfiles(config, repository.folder)
-        self.stopping = threading.Event()
+        self.stopping = stopping
 
     def check(self, name: str) -> None:
         """Refuse a profile that can give no answer, before anything is asked."""
@@ -78,6 +78,13 @@ class EngineRunner:
         if isdir(folder) and not launched(folder):
             processes.withdraw(folder, _WITHDRAWN)
         return isdir(folder)
+
+    def answers(self, mayor: MayorConversation) -> bool:
+        """Say whether the newest run goes on, or has ended without being stopped."""
+        if not self.begun(mayor):
+            return False
+        end = processes.outcome(self.folder(mayor))
+        return end is None or end.reason is EndReason.EXITED
 
     def start(self, mayor: MayorConversation, tree: Tree, prompt: str) -> None:
         room = self._room(mayor)

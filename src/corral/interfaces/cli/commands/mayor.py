@@ -1,20 +1,27 @@
 """`corral mayor …`: have an engine make a plan, talk about it, approve it."""
 
 import gc
-import os
 import sys
 from typing import Any
 
 import msgspec
 
 from corral.core.errors import BadInput, Refused
-from corral.core.ids import ConvoyId, TaskId
+from corral.core.ids import ConvoyId
 from corral.core.mayor import events as m
 from corral.core.mayor import rules as mayor_rules
+from corral.core.mayor.commands import (
+    ApprovePlan,
+    AskMayor,
+    MayorCommand,
+    RejectPlan,
+    StartMayor,
+    StopMayor,
+)
 from corral.core.mayor.state import MayorConversation, MayorState
 from corral.core.plan.report import PlanReport, of_plan
 from corral.core.plan.schema import Plan
-from corral.core.text import BRIEF, prose, shown
+from corral.core.text import shown
 from corral.interfaces.cli import output
 from corral.interfaces.cli.commands import plans
 from corral.interfaces.cli.context import Context
@@ -31,9 +38,7 @@ def talk_of(context: Context) -> Talk:
         context.repository,
         context.config,
         actor=context.actor,
-        around=plans.surroundings(context),
         say=_silent if context.as_json else output.warn,
-        key=os.environ.get("CORRAL_REQUEST", ""),
     )
 
 
@@ -42,27 +47,15 @@ def _silent(text: str) -> None:
 
 
 def start(context: Context, options: Options) -> None:
-    """Have a plan made for a goal, or go on with the conversation that there is."""
-    gc.enable()  # unlike other commands, this one stays
-    talk = talk_of(context)
-    if options.task is None:
-        mayor = mayor_rules.current(context.store.state())
-        if mayor.over or mayor.state is MayorState.IDLE:
-            raise BadInput(
-                "there is no conversation to go on with", 'corral mayor start --task "…"'
-            )
-        mayor = talk.go_on()
-    else:
-        mayor = talk.start(_goal(context, options.task), options.engine or "", options.replan or "")
-    _came_to(context, talk, mayor, yes=options.yes or options.headless)
+    """Have a plan made for a goal, or continue the current conversation."""
+    goal = "" if options.task is None else _wish(context, options.task)
+    command = StartMayor(goal=goal, engine=options.engine or "", replan=options.replan or "")
+    _converse(context, command, yes=options.yes or options.headless)
 
 
 def ask(context: Context, options: Options) -> None:
-    """Go on with the conversation: a question, or a wish; its answer may change the plan."""
-    gc.enable()
-    talk = talk_of(context)
-    mayor = talk.ask(_goal(context, options.text))
-    _came_to(context, talk, mayor, yes=options.yes)
+    """Continue the conversation with a question or a wish; the answer may change the plan."""
+    _converse(context, AskMayor(text=_wish(context, options.text)), yes=options.yes)
 
 
 def replan(context: Context, options: Options) -> None:
@@ -74,40 +67,26 @@ def replan(context: Context, options: Options) -> None:
     if mayor != mayor_rules.current(context.store.state()):
         raise Refused(f"{mayor.id} is not the newest conversation", code="mayor_over")
     talk = talk_of(context)
-    mayor = talk.go_on() if mayor.busy else mayor
-    told: list[TaskId] = []
-    while True:
-        if mayor.pending:
-            if not options.yes or mayor.cause != "failure":
-                break
-            talk.approve(mayor)
-            mayor = talk.look()
-        task = mayor_rules.untold(context.store.state(), mayor, context.config.mayor.replans)
-        if task is None or task.id in told:
-            break
-        told.append(task.id)
-        mayor = talk.tell_failure(task)
+    told = talk.replan(mayor, yes=options.yes)
+    mayor = talk.look()
     context.answer(_data(talk, mayor) | {"told": told}, lambda: _human(talk, mayor))
 
 
 def approve(context: Context, options: Options) -> None:
     talk = talk_of(context)
-    talk.approve(talk.look())
-    mayor = talk.look()
+    mayor = talk.perform(ApprovePlan(proposal=talk.look().proposed_seq))
     context.answer(_data(talk, mayor), lambda: _human(talk, mayor))
 
 
 def reject(context: Context, options: Options) -> None:
     talk = talk_of(context)
-    talk.reject(talk.look(), options.reason)
-    mayor = talk.look()
+    mayor = talk.perform(RejectPlan(reason=options.reason))
     context.answer(_data(talk, mayor), lambda: _human(talk, mayor))
 
 
 def stop(context: Context, options: Options) -> None:
     talk = talk_of(context)
-    talk.stop(talk.look(), options.reason)
-    mayor = talk.look()
+    mayor = talk.perform(StopMayor(reason=options.reason))
     context.answer(_data(talk, mayor), lambda: f"{mayor.id} was stopped")
 
 
@@ -131,13 +110,14 @@ def planned(context: Context, goal: str, options: Options) -> ConvoyId:
     known = mayor_rules.newest(context.store.state())
     if known is not None and known.convoy and talk.goal(known) == goal:
         return known.convoy  # the run goes on
-    mayor = talk.start(goal, options.engine or "", options.replan or "")
+    engine, replan = options.engine or "", options.replan or ""
+    mayor = talk.perform(StartMayor(goal=goal, engine=engine, replan=replan))
     _must_have_plan(mayor)
     if mayor.state is MayorState.PROPOSED:
         if not options.yes and not options.headless:
             plans.confirm(drawn(talk, mayor), "Run this?", "corral run GOAL --yes")
-        talk.approve(mayor)
-    return talk.look().convoy
+        mayor = talk.perform(ApprovePlan(proposal=mayor.proposed_seq))
+    return mayor.convoy
 
 
 def drawn(talk: Talk, mayor: MayorConversation) -> str:
@@ -152,12 +132,14 @@ def _report(proposal: m.PlanProposed | None) -> PlanReport | None:
     return of_plan(msgspec.json.decode(proposal.plan, type=Plan)) if proposal else None
 
 
-def _came_to(context: Context, talk: Talk, mayor: MayorConversation, *, yes: bool) -> None:
-    """Say what a conversation has come to, and put an approved plan on the board."""
+def _converse(context: Context, command: MayorCommand, *, yes: bool) -> None:
+    """See a conversation through, put an approved plan on the board, and say how it stands."""
+    gc.enable()  # unlike other commands, this one stays
+    talk = talk_of(context)
+    mayor = talk.perform(command)
     _must_have_plan(mayor)
     if mayor.state is MayorState.PROPOSED and (yes or _wanted(context, talk, mayor)):
-        talk.approve(mayor)
-        mayor = talk.look()
+        mayor = talk.perform(ApprovePlan(proposal=mayor.proposed_seq))
     context.answer(_data(talk, mayor), lambda: _human(talk, mayor))
 
 
@@ -179,11 +161,8 @@ def _must_have_plan(mayor: MayorConversation) -> None:
         raise Refused(f"{mayor.id} was stopped", 'corral mayor start --task "…"', code="mayor_over")
 
 
-def _goal(context: Context, text: str) -> str:
-    goal = context.read_text("-") if text == "-" else text
-    if not goal.strip():
-        raise BadInput("the text is empty: say what is wanted")
-    return prose(goal.strip(), "the text", BRIEF)
+def _wish(context: Context, text: str) -> str:
+    return mayor_rules.wish(context.read_text("-") if text == "-" else text)
 
 
 def _data(talk: Talk, mayor: MayorConversation) -> dict[str, Any]:

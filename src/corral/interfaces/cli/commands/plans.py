@@ -1,9 +1,7 @@
 """Plans on the command line: check, show, apply."""
 
-import os
 import sys
 from collections.abc import Sequence
-from os.path import isdir, join
 from typing import Any
 
 from corral.core.board.commands import ApplyPlan
@@ -22,8 +20,7 @@ from corral.interfaces.cli.commands.board import perform_here
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import columns, cut, paint, say, table
 from corral.interfaces.cli.parser import Options
-
-_NO_ROLES = ("shared-rules", "beat-protocol")  # files for every role
+from corral.world.settings import role_names
 
 
 def check(context: Context, options: Options) -> int:
@@ -74,7 +71,7 @@ def _examined(context: Context, options: Options) -> PlanReport:
 
 def examined(context: Context, name: str, kind: str = "") -> PlanReport:
     """Read a plan's file, and say all that there is to say about it."""
-    return examine(read(_content(name), name, kind), surroundings(context))
+    return examine(read(_content(name), name, kind), _surroundings(context))
 
 
 def _content(name: str) -> bytes:
@@ -88,21 +85,18 @@ def _content(name: str) -> bytes:
         raise BadInput(f"{cut(name, 400)!r} is not the name of a file") from error
 
 
-def surroundings(context: Context) -> Surroundings:
+def _surroundings(context: Context) -> Surroundings:
     """Return what plans may name here; outside of a repository nothing is known."""
     try:
         place = context.repository
     except NotARepository:
         return Surroundings()
-    folder = join(place.main_worktree, ".corral", "roles")
-    files = os.listdir(folder) if isdir(folder) else []
-    roles = {name.removesuffix(".md") for name in files if name.endswith(".md")}
     log = context.log
     tasks = frozenset(log.state().tasks) if log.exists() else frozenset()
     if place.config_file() is None:
         return Surroundings(tasks=tasks)
-    engines = frozenset(context.config.engine)
-    return Surroundings(engines=engines, roles=frozenset(roles.difference(_NO_ROLES)), tasks=tasks)
+    engines, roles = frozenset(context.config.engine), role_names(place.main_worktree)
+    return Surroundings(engines=engines, roles=roles, tasks=tasks)
 
 
 def _data(report: PlanReport) -> dict[str, Any]:
