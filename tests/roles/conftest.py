@@ -1,3 +1,5 @@
+"""Fixtures of tests about single roles, run inside of the test's own process."""
+
 import os
 from collections.abc import Iterator
 from pathlib import Path

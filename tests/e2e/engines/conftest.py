@@ -1,3 +1,5 @@
+"""The fixture of tests in which engines work on tasks."""
+
 from pathlib import Path
 
 import pytest

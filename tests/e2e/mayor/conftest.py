@@ -1,3 +1,5 @@
+"""The fixture of tests about the mayor."""
+
 from pathlib import Path
 
 import pytest

@@ -1,3 +1,5 @@
+"""The fixture of tests about check runs."""
+
 from collections.abc import Iterator
 from pathlib import Path
 

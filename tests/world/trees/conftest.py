@@ -1,3 +1,5 @@
+"""The fixture of tests about working trees."""
+
 from pathlib import Path
 
 import pytest

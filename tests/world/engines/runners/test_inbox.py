@@ -1,3 +1,5 @@
+"""The inbox: texts arrive in order, each exactly once, also across a kill."""
+
 from pathlib import Path
 
 from corral.world.engines.runners import inbox
