@@ -22,12 +22,7 @@ from corral.core.text import shown
 _MOST_LANES = 16
 _NARROWEST = 24  # for a key and the beginning of a title
 # By whether a task needs something, and whether something needs it.
-_GLYPHS = {
-    (True, True): "● ",
-    (True, False): "■ ",
-    (False, True): "○ ",
-    (False, False): "□ ",
-}
+_GLYPHS = {(True, True): "● ", (True, False): "■ ", (False, True): "○ ", (False, False): "□ "}
 Cut = Callable[[str, int], str]
 
 

@@ -152,14 +152,12 @@ class Recipe(Struct, frozen=True, kw_only=True):
     key: str = ""  # the variable in which the engine expects its key
     version: tuple[str, ...] = ("--version",)
     native: str = ""  # below node_modules: the program itself, in place of npm's wrapper
-    stop: str = "TERM"
     commits: bool = False
     resumes: bool = True
     resumes_killed: bool = True  # also after its process was killed
     # The files in its home hold what it was told, verbatim, before it is asked to resume.
     records: bool = False
     mcp: bool = True
-    tokens: bool = True
     counts: bool = False  # reports exact usage after each turn
     # The address of its model, if requests can go through the relay; empty if they cannot.
     upstream: Callable[[EngineJob], str] = given_url

@@ -25,7 +25,6 @@ class AcpAgent(Struct, frozen=True, kw_only=True):
     install: str = ""  # how to install the adapter
     args: tuple[str, ...] = ()
     adapter: str = ""  # the program, if the engine does not speak the protocol itself
-    auth: str = ""  # how to log in before the first session, if required
     modes: dict[PermissionPolicy, str] = field(default_factory=dict)  # its mode for a policy
     sandbox: bool = False  # it relies on its own sandbox, unless we confine it
     model_flag: str = ""  # if the model must be named on the command line
@@ -130,7 +129,6 @@ def prepare(
         room=room,
         argv=(*argv, *job.args),
         resume=job.resume,
-        auth=agent.auth,
         mode=agent.modes.get(
             PermissionPolicy.ALLOW if agent.sandbox and job.confined else policy, ""
         ),

@@ -66,6 +66,5 @@ COMMAND = Recipe(
     upstream=lambda job: "",
     mcp=False,
     resumes=False,
-    tokens=False,
     read_only=False,
 )

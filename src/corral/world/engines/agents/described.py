@@ -38,7 +38,6 @@ def recipe_of(profile: EngineSettings) -> Recipe:
         key=profile.key,
         resumes=spoken or bool(profile.resume),
         mcp=spoken or bool(profile.mcp),
-        tokens=True,
         cost=like.cost if like else any("cost_usd" in line.take for line in profile.lines),
     )
 

@@ -77,12 +77,7 @@ def _permission(job: EngineJob) -> dict[str, Any]:
 def _server(mcp: Mcp) -> dict[str, Any]:
     if not mcp.url:
         return {"type": "local", "command": list(mcp.command)}
-    return {
-        "type": "remote",
-        "url": mcp.url,
-        "headers": mcp.headers("{env:NAME}"),
-        "oauth": False,
-    }
+    return {"type": "remote", "url": mcp.url, "headers": mcp.headers("{env:NAME}"), "oauth": False}
 
 
 class OpencodeReader(JsonReader):

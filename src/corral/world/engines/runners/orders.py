@@ -51,7 +51,6 @@ class AcpOrder(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="acp")
     room: str
     argv: tuple[str, ...]
     resume: str = ""  # the agent's own id of the session to resume
-    auth: str = ""  # the authentication method, if the agent requires one
     mode: str = ""
     model: str = ""
     policy: PermissionPolicy = PermissionPolicy.ASK

@@ -141,9 +141,6 @@ class AcpRunner:
         if theirs.protocol_version != acp.PROTOCOL_VERSION:
             words = f"the agent speaks version {theirs.protocol_version} of the protocol"
             raise _Over(CRASHED, Finished(trouble=Trouble.OTHER, text=words))
-        if self._order.auth:
-            method = AGENT_METHODS["authenticate"]
-            await self._call(agent, method, {"methodId": self._order.auth})
         opened = await self._conversation(agent, theirs, doubtful)
         await self._settings(agent, opened)
         about = theirs.agent_info
