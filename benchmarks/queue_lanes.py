@@ -71,7 +71,7 @@ class Corral:
     def _bounce(self) -> None:
         world = self._world
         if not self._changed:
-            return  # nobody came and nothing landed
+            return  # nothing arrived and nothing landed
         for branch in [b for b in self._entries if world.conflicts_with_target(b)]:
             self._send_back(branch, "conflict")
 

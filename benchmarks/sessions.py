@@ -129,7 +129,7 @@ def _idle(witness: int, seconds: int) -> list[Figure]:
 
 
 def _wait_until_calm(witness: int) -> None:
-    """Wait until removed trees are deleted, too, and the keeper has gone away by itself."""
+    """Wait until removed trees are deleted as well, and the keeper has exited."""
     deadline = time.monotonic() + 300
     before = -1.0
     while (now := _cpu(witness)) - before > 0.02 and time.monotonic() < deadline:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-PATIENCE_S = 480.0  # only a test that fails ever waits so long
+PATIENCE_S = 480.0  # only a failing test waits this long
 
 
 def quickest(measure: Callable[[], float], enough: float, tries: int = 4) -> float:

@@ -18,7 +18,7 @@ from corral.store.sqlite import SqliteStore
 from tests.contract.stores import Open, encoded, joined, names, note
 from tests.patience import PATIENCE_S
 
-# A process of its own, with its store open: it does one thing for each line that it is told.
+# A separate process with its store open: it performs one operation per line of input.
 OTHER = """
 import sys
 from corral.store.sqlite import SqliteStore

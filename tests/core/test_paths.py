@@ -261,7 +261,7 @@ def test_classes_are_sets(a: tuple[str, frozenset[str]], b: tuple[str, frozenset
 
 
 class TooManySteps(Exception):
-    """An exponential search would never end by itself, so the count has to end it."""
+    """An exponential search would never end, so the count has to end it."""
 
 
 def within(limit: int, question: Callable[[], bool]) -> bool:

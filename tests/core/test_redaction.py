@@ -148,7 +148,7 @@ def test_no_field_of_any_command_puts_one_into_the_log(secret: str) -> None:
 
 @pytest.mark.parametrize("secret", SECRETS)
 def test_no_field_of_any_event_has_one_once_it_is_stored(secret: str) -> None:
-    """Whoever made it: an engine said it, a check printed it, the witness quotes it."""
+    """In every source: an engine's words, a check's output, a quotation by the witness."""
     seen = 0
     for kind in e.every_event().values():
         fields = {

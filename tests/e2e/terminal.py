@@ -53,7 +53,7 @@ class Terminal:
             return False
         try:
             content = os.read(self._master, 65_536)
-        except OSError:  # how Linux says that nobody has the other end open any more
+        except OSError:  # how Linux reports that the other end is closed
             return False
         self.seen += content.decode("utf-8", "replace")
         return bool(content)

@@ -60,7 +60,7 @@ class Show:
 
     @contextmanager
     def attached(self) -> Iterator["subprocess.Popen[bytes]"]:
-        """Give somebody who watches; a test that fails does not wait for the end."""
+        """Yield an attached viewer; a failing test does not wait for its end."""
         pipe = subprocess.PIPE
         words = ("session", "attach", "AF-1.1")
         with self.board.started(*words, stdout=pipe, stderr=pipe) as seen:

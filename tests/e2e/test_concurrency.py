@@ -106,7 +106,7 @@ def test_every_acknowledged_event_survives_killing_writers_throughout(
     stored = comments(board)
     lost = {text: seq for text, seq in acknowledged.items() if stored.get(text) != seq}
     assert lost == {}
-    # A killed writer may have had one event on the way whose acknowledgement nobody saw.
+    # A killed writer may have had one event on the way whose acknowledgement was lost.
     unseen = Counter(text.split("/")[0] for text in stored.keys() - acknowledged.keys())
     assert unseen.keys() <= killed
     assert set(unseen.values()) <= {1}

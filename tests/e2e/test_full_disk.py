@@ -41,7 +41,7 @@ def prepared(path: Path) -> Board:
 
 
 def fill(place: Path, leave: int) -> Path:
-    """Leave only so many bytes free on the disk."""
+    """Fill the disk, except for this many bytes."""
     filler = place / "filler"
     filler.unlink(missing_ok=True)
     free = shutil.disk_usage(place).free

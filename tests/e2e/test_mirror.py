@@ -172,7 +172,7 @@ def test_the_same_events_in_other_chunks_are_the_same_log(work: Board) -> None:
     for number in range(3):
         other.corral("task", "comment", "AF-1", f"comment {number}")
         other.corral("log", "push", "origin")
-    # The first takes the events in without the commits, and cuts its mirror by itself.
+    # The first takes the events in without the commits, and truncates its mirror on its own.
     work.git("fetch", "--quiet", "origin", f"{REF}:refs/corral/elsewhere")
     there = Board(work.path.parent / "third")
     work.git("clone", "--quiet", str(work.path), str(there.path))

@@ -67,12 +67,12 @@ def programs() -> Path | None:
 
 
 def awaited() -> Path | None:
-    """Return the same, but when whoever installs them now is done."""
+    """Return the same, once a concurrent installation is done."""
     place = folder()
     try:
         with open(place.parent / f"{place.name}.lock") as lock:
             fcntl.flock(lock, fcntl.LOCK_SH)
-    except FileNotFoundError:  # nobody ever began
+    except FileNotFoundError:  # no installation was started
         pass
     return programs()
 

@@ -24,7 +24,7 @@ PLAN = plan(
     *({"op": "write", "path": f"{name}.py", "content": "y = 2\n"} for name in "abcd"),
     {"op": "say", "text": "Done."},
 )
-# Only a conversation that goes on after a malformed call (instead of c.py) comes to d.py.
+# Only a conversation that goes on after a malformed call (instead of c.py) reaches d.py.
 ACCEPT = "test -f a.py && test -f d.py"
 NONE = "none"  # a launch beyond the faults of its chain
 PARK_S = 5

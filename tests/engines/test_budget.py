@@ -69,7 +69,7 @@ def _check(line: dict[str, Any], used: list[Usage], name: str) -> None:
     used = [one for one in used if one != Usage()]
     enough = next(n for n in range(len(used) + 1) if _usd(sum(used[:n], Usage())) >= 0.1)
     assert enough > 1, f"{name}: the first turn cost it all, which shows nothing"
-    # One more turn may have begun; if it was cut off, nobody has heard what it used.
+    # One more turn may have begun; if it was cut off, its usage is unknown.
     assert enough <= len(used) <= enough + 1, name
     reported = Usage(line["fresh"], line["cached"], line["output"])
     assert reported in [sum(used[:n], Usage()) for n in range(enough, len(used) + 1)], name

@@ -13,7 +13,7 @@ import pytest
 from tests.engines.engine_tree import ENGINES
 
 ROOT = Path(__file__).resolve().parents[2]
-# It asks for its own server whatever it is told; the answer makes no difference.
+# It looks up its own server regardless of its settings; the answer makes no difference.
 KNOWN = {"api.continue.dev"}
 
 

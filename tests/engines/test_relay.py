@@ -44,7 +44,7 @@ class RelayedEngineTree(EngineTree):
         return self.run(self.job(brief, permission=Permission.ALL, **self._tools()), limit_s=300)
 
     def _tools(self) -> dict[str, Any]:
-        """Return how the engine is told of the server, as its own documentation says."""
+        """Return how to configure the engine for the server, following its documentation."""
         name = self.recipe.type
         if RUNNERS[name] == "pipe":
             words = (CORRAL, "mcp", "--as", name, "--repo", str(self._ranch.path))

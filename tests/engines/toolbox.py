@@ -49,7 +49,7 @@ def answer(asked: dict[str, Any], notes: list[str]) -> dict[str, Any] | None:
 
 
 class Toolbox(ThreadingHTTPServer):
-    """Each path is a box of its own; whoever does not show the token is turned away."""
+    """Each path is a separate box; a request without the token is rejected."""
 
     daemon_threads = True
 

@@ -43,7 +43,7 @@ KINDS = frozenset(STATUS) | {
 
 
 class Fault(Struct):
-    """A fault for `times` requests (None: for ever), after the first `skip` of them.
+    """A fault for `times` requests (None: forever), after the first `skip` of them.
 
     Only requests of the conversation itself count, unless `all` is set.
     """

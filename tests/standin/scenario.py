@@ -146,7 +146,7 @@ class Scenario:
                 record.body = body
             if self.limits.closed_until > time.time():
                 return Fault("quota", reset_at=int(self.limits.closed_until))
-            # Whoever is refused takes up no place, however many come at the same moment.
+            # A refused request takes no slot, however many arrive at the same moment.
             if 0 < self.limits.max_concurrent <= self._admitted:
                 return Fault("429", retry_after=self.limits.retry_after)
             record.admitted = True

@@ -1,4 +1,4 @@
-"""What the stand-in is told to do, read from the prompt itself.
+"""The script of the stand-in, read from the prompt itself.
 
     PLAN [{"op":"write","path":"a.py","content":"x = 1\\n"}, {"op":"say","text":"done"}]
     WRITE path <<<content>>>   EDIT path <<<old>>> <<<new>>>   READ path
@@ -30,7 +30,7 @@ class Step(Struct, frozen=True):
     args: dict[str, Any] = {}
     text: str = ""
     texts: tuple[str, ...] = ()  # what is said the first time, the second time, …
-    mark: str = ""  # each time is told by this in what the user said since
+    mark: str = ""  # counts in what the user said since
     delay: float = 0.0
 
 
@@ -122,7 +122,7 @@ def read_into(step: Step, results: str) -> Step:
 
 
 def due(script: list[Turn], results: int) -> Due:
-    """Return what comes after so many results of tools."""
+    """Return the step after this many tool results."""
     words: list[str] = []
     delay = 0.0
     for turn in script:

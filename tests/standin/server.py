@@ -282,7 +282,7 @@ def key_mark(value: str) -> str:
 
 
 def wait_for(scenario: Scenario, requests: int, limit_s: float = PATIENCE_S) -> list[Record]:
-    """Wait until so many requests have come; return all that came."""
+    """Wait for this many requests; return all that came."""
     end = time.monotonic() + limit_s
     while len(found := scenario.seen().requests) < requests:
         if time.monotonic() > end:

@@ -1,4 +1,4 @@
-"""A request and an answer, in words that are the same for every protocol."""
+"""A request and a response, in terms that are the same for every protocol."""
 
 import re
 from typing import Any

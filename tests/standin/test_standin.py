@@ -1,4 +1,4 @@
-"""The stand-in itself: what it is told, what it answers, how it fails, what it counts."""
+"""The stand-in itself: its scripts, responses, failures and counts."""
 
 import json
 import socket
@@ -38,7 +38,7 @@ def standin() -> Iterator[StandIn]:
 
 
 def asked(protocol: str, results: int, stream: bool) -> tuple[str, dict[str, Any]]:
-    """Return a path and a request, as a program would send it after so many results of tools."""
+    """Return a path and a request, as a program would send after this many tool results."""
     match protocol:
         case "anthropic":
             done = [

@@ -72,7 +72,7 @@ class BrowsedRepo(WitnessRepo):
             self.corral("down", "--json", code=None)
 
     def shelve(self, title: str, *words: str) -> str:
-        """Add a task that nobody is given; return its id."""
+        """Add a task that no session will take; return its id."""
         return self.add(title, "--convoy", "shelf", *words)
 
     def served(self) -> Served:
@@ -83,7 +83,7 @@ class BrowsedRepo(WitnessRepo):
 
 
 def _lasting_port() -> int:
-    """Return a free port that the system gives to nobody who asks it for any, meanwhile."""
+    """Return a free port outside of the range that the system hands out."""
     first = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     while True:
         port = random.randrange(first // 2, first)

@@ -49,7 +49,7 @@ def main() -> None:
                         continue
                     page.goto(project.url + path)
                     page.get_by_text(re.compile(r"Live · event \d+")).wait_for(state="attached")
-                    page.wait_for_timeout(1500)  # what moves comes to rest
+                    page.wait_for_timeout(1500)  # until animations end
                     page.screenshot(path=FOLDER / f"{name}-{look}.png")
                     print(f"{name}-{look}.png", file=sys.stderr)
         browser.close()

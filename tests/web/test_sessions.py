@@ -14,7 +14,7 @@ from tests.e2e.witness.witness_repo import WORK
 from tests.web.browsed_repo import BrowsedRepo, Window
 from tests.web.test_accessible import violations
 
-# It prints what it is told to, asks when it is told to, and ends when it may.
+# It prints and asks on command, and ends when it may.
 AGENT = """\
 printf 'first \\033[31mred\\033[0m light\\n'
 until test -e {go}; do

@@ -88,7 +88,7 @@ class AccountBoard(Board):
 
 
 def simulate(fleet: AccountBoard, bears: int, work_s: int) -> tuple[list[int], int]:
-    """Run a fleet second by second on an account that refuses whoever is one too many."""
+    """Run a fleet second by second on an account that refuses sessions beyond its limit."""
     begun: dict[SessionId, int] = {}
     running: list[int] = []
     refused = 0

@@ -117,7 +117,7 @@ def test_it_steps_in_at_the_bound_and_not_before(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case[2] is None])
 def test_it_is_due_only_when_something_may_have_to_be_done(name: str) -> None:
-    """A time that has passed, at which nothing is done, would keep the witness awake for ever."""
+    """A due time in the past that leads to no action would keep the witness awake forever."""
     stream, seen, _ = CASES[name]
     at = due_at(stream, seen, BOUNDS)
     assert at > NOW

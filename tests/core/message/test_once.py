@@ -177,7 +177,7 @@ def test_each_is_told_once_whatever_is_interleaved(steps: list[Callable[[World],
     for step in (World.begins, *steps):
         step(world)
         assert max(Counter(world.told).values(), default=0) <= 1
-    # Once nobody sends or kills any more, all arrive.
+    # Once sending and killing stop, all messages arrive.
     for _ in range(4):
         for step in QUIET * 2:
             step(world)

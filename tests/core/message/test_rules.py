@@ -12,7 +12,7 @@ from tests.core.memory_board import Board, started
 
 @pytest.fixture
 def board() -> Board:
-    """A session on AF-1, and a task AF-2 that nobody works on."""
+    """A session on AF-1, and an idle task AF-2."""
     board = Board()
     board.do(c.CreateConvoy(title="Auth fix"))
     board.do(c.AddTask(title="One", role="worker"))

@@ -11,7 +11,7 @@ BEAT_S = 10
 
 
 def after(heard: float, made: float = 0, barren_beats: int = 8) -> Pulse:
-    """Return the pulse of a session that was heard, and made something, so many beats ago."""
+    """Return the pulse of a session whose last words and output were this many beats ago."""
     signs = Signs(NOW - int(heard * BEAT_S * 1000), NOW - int(made * BEAT_S * 1000))
     return pulse(signs, NOW, BEAT_S, barren_beats)
 

@@ -30,7 +30,7 @@ def caller_profile(standin: StandIn, name: str) -> str:
 
 
 def workers(place: Path, config: str, tasks: dict[str, int]) -> tuple[EngineRepo, list[str]]:
-    """Make a repository with so many tasks for each profile; return their ids, too."""
+    """Create a repository with this many tasks per profile; return it and their ids."""
     project = make_engine_repo(place / "project", QUIET + CHECKS + config)
     wanted = [name for name, number in tasks.items() for _ in range(number)]
     return project, [project.add(f"For {name}", "--engine", name) for name in wanted]
@@ -54,7 +54,7 @@ def of(log: list[Event], kind: str, **fields: str) -> list[Event]:
 
 
 def settles(log: list[Event], profile: str, scenario: Scenario) -> None:
-    """Check that the first burst taught how many are borne, and about so many ran from then on.
+    """Check that the first burst taught the limit, and that about as many ran from then on.
 
     A session also starts, commits and is judged, which takes long on a busy machine, and while it
     does it burdens no model: so many more may run.

@@ -192,7 +192,7 @@ def add_patient(project: EngineRepo, name: str) -> str:
 
 
 def turns(project: EngineRepo) -> list[tuple[str, str]]:
-    """Return who was told what: the process, and the text."""
+    """Return each delivery: the process, and the text."""
     parts = heard(project).read_text().split("== ")[1:]
     return [(part.partition("\n")[0], part.partition("\n")[2]) for part in parts]
 
@@ -205,7 +205,7 @@ def test_a_message_is_a_further_turn_of_an_agent_that_speaks_the_protocol(
         task = add_patient(project, "one")
         project.here("message", "send", f"{task}.1", "The first", code=0)
         project.here("message", "send", task, "The second, wait for two", code=0)
-        # Until the turn is over, it can read them by itself.
+        # Until the turn is over, it can read them on its own.
         took = project.data("message", "read", "--as", f"{task}.1")["messages"]
         assert [m["text"] for m in took] == ["The first", "The second, wait for two"]
         project.here("message", "send", f"{task}.1", "The third, wait for three", code=0)

@@ -45,7 +45,7 @@ def test_without_a_plan_the_exit_code_is_2_and_without_a_person_nothing_runs(
     project.answers("No.", "No.", "No.", plan(work("a")))
     assert project.refused("run", GOAL, "--headless", code=2)["code"] == "bad_plan"
     assert project.titles() == {}
-    project.corral("run", GOAL, code=2)  # there is nobody to ask
+    project.corral("run", GOAL, code=2)  # no person to ask
     assert project.mayor()["state"] == "proposed"
     assert project.titles() == {}
     project.corral("run", GOAL, "--yes")

@@ -60,7 +60,7 @@ def test_runs_without_a_result_are_retried_with_growing_delays_and_blame_no_chan
 ) -> None:
     broken = tmp_path / "broken"
     broken.touch()
-    # Its runner is its parent: nobody sees how the command ends.
+    # Its runner is its parent, so the end of the command is never seen.
     check = f'if [ -e {broken} ] && [ -n "$CORRAL_CHECK" ]; then kill -9 $PPID; sleep 5; fi\n'
     project = make_refinery_repo(tmp_path / "project", f"[ -n 1 ]\n{check}", "slots = 1\n")
     settings = project.path / ".corral" / "config.toml"

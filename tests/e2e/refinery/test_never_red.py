@@ -7,9 +7,9 @@ import pytest
 
 from tests.e2e.refinery.refinery_repo import TRUNK, RefineryRepo, make_refinery_repo
 
-# A file `bad-*` is red by itself; `pair-N-a` and `pair-N-b` are red together. A run fails for no
+# A file `bad-*` is red alone; `pair-N-a` and `pair-N-b` are red together. A run fails for no
 # reason now and then, unless somebody only wants to know the truth; but once only with the same
-# change on top, for who has bad luck twice in a row is not to be told from who is bad.
+# change on top, since bad luck twice in a row cannot be distinguished from a bad change.
 CHECK = """\
 set -e
 if [ -n "$CORRAL_CHECK" ]; then

@@ -82,7 +82,7 @@ def test_what_is_not_http_is_told_so(served: Served) -> None:
 
 
 def test_a_request_inside_a_request_is_not_carried_out(served: Served) -> None:
-    """Two lengths, or a length and chunks: who stands between could see another request."""
+    """Two lengths, or a length and chunks: a proxy could see another request."""
     inner = served.head("POST", "/api/task/add", "Content-Length: 0")
     lines = (
         ("Content-Length: 4", "Transfer-Encoding: chunked"),

@@ -24,7 +24,7 @@ BESIDE = [
     *(("GET", path) for path in ("/", "/assets/index.js", "/sessions/AF-1.1", "/nothing/here")),
     *(("GET", f"/{page}") for page in sorted(PAGES)),
 ]
-# The one route that is for whoever has a ticket.
+# The one route that takes a ticket.
 BY_TICKET = ("GET", "/login")
 
 

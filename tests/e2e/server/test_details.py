@@ -11,7 +11,7 @@ from tests.e2e.mayor.mayor_repo import MayorRepo, make_mayor_repo, plan, task
 from tests.e2e.server.live_server import Answer, Served, serve, wait_for
 from tests.e2e.witness.witness_repo import QUIET, WitnessRepo
 
-# It changes files, lays traps for whoever looks at them, and waits until it may end.
+# It changes files, sets traps for readers, and waits until it may end.
 AGENT = """\
 echo first > committed.txt && git add -A && git commit -qm work
 git config core.fsmonitor 'touch {trap}; false'

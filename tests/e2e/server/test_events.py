@@ -34,7 +34,7 @@ def test_a_stream_replays_and_goes_on_with_what_comes_from_anybody(served: Serve
 
 
 def test_a_stream_cannot_go_on_after_what_never_happened(served: Served) -> None:
-    """Whoever comes with the number of another log would silently miss all up to there."""
+    """A client with the position of another log would silently miss all events up to it."""
     newest = served.get("/api/status").data["seq"]
     for path, said in (
         (f"/api/events?after={newest + 1}", {}),

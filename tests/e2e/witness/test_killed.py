@@ -103,7 +103,7 @@ def test_after_everything_was_killed_at_once_nothing_is_lost_and_no_task_is_stuc
             json.loads((project.run_of(f"{task}.1") / "process.json").read_text()) for task in tasks
         ]
         agents = project.leftovers()
-        # Whoever could tell how the others ended goes first.
+        # Kill first the process that could report how the others ended.
         for pid in [witness.pid, *(r["keeper_pid"] for r in records), *(r["pid"] for r in records)]:
             kill(pid)
         for pid in agents:

@@ -97,7 +97,7 @@ LIARS: dict[str, tuple[str, tuple[str, ...], str, str, dict[str, str]]] = {
         {"n.txt": "n"},
     ),
     "collects garbage": (
-        # It fails where it meets work that is just being kept, and is then made and kept anew.
+        # It fails while work is being kept; the work is then made and kept again.
         f"{WORK} && for n in 1 2 3 4 5 6 7 8; do git gc --quiet --prune=now && break; done",
         (),
         "proved",

@@ -22,7 +22,7 @@ OK, ERROR = 1, 2
 
 
 class Collector(ThreadingHTTPServer):
-    """Takes spans by OTLP, and remembers them; may refuse, or end whoever asks."""
+    """Receives and keeps spans over OTLP; may refuse, or kill its client."""
 
     daemon_threads = True
 

@@ -105,7 +105,7 @@ def test_a_late_reader_hears_what_is_left_and_no_half_line(tmp_path: Path) -> No
     writer.close()
     assert late == texts[len(texts) - len(late) :]
     assert len(late) > 20
-    # Who was slow has its first file to the end, then a gap, then what is left.
+    # A slow reader gets its first file to the end, then a gap, then the rest.
     assert heard == sorted(set(heard))
     assert (heard[:20], heard[-20:]) == (texts[:20], texts[-20:])
     assert set(late) < set(heard) < set(texts)

@@ -34,7 +34,7 @@ class SweptRepo:
         self.state.trunks[OTHER] = Trunk(OTHER, tip)
 
     def commit(self, name: str, content: str, start: str = "") -> str:
-        """Commit one file on nobody's branch; return the commit."""
+        """Commit one file outside of any branch; return the commit."""
         git(self.repo, "checkout", "--quiet", "--detach", start or self.base)
         (self.repo / name).write_text(content)
         git(self.repo, "add", name)

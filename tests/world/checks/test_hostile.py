@@ -24,7 +24,7 @@ while ! test -s writer.txt; do sleep 0.01; done
     [
         (DAEMONS, RunResult.GREEN, False),
         (f"{DAEMONS} exit 4", RunResult.RED, True),
-        # Its runner is gone, so nobody knows how the command would have ended.
+        # Its runner is gone, so the end of the command is unknown.
         ("setsid sleep 1000 & kill -9 $PPID; sleep 1000", RunResult.LOST, True),
         ("setsid sleep 1000 & kill -9 $(ps -o ppid= -p $PPID); sleep 1000", RunResult.LOST, True),
         (

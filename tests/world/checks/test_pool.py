@@ -124,7 +124,7 @@ def test_only_the_kept_paths_stay(repo: Path) -> None:
     checks.pool.checkout(1, "main~1")
     untracked = git(path, "ls-files", "--others").splitlines()
     assert untracked == ["build/cache/a", "node_modules/x/y"]
-    assert path.stat().st_ino == inode  # it was cleaned, not made anew
+    assert path.stat().st_ino == inode  # it was cleaned, not recreated
 
 
 def test_a_filled_submodule_is_emptied(checks: CheckRuns) -> None:

@@ -73,7 +73,7 @@ def test_the_deadline_holds_after_the_starter_has_died(checks: CheckRuns) -> Non
     done = checks.run("true", hang, deadline_s=3)
     assert (done.result, done.command) == (RunResult.TIMED_OUT, hang)
     assert done.last_lines[-1] == "hangs"
-    assert 3 <= done.wall_s < 60  # it would go on for ever
+    assert 3 <= done.wall_s < 60  # it would run forever
     checks.assert_unaffected()
 
 

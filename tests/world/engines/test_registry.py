@@ -1,4 +1,4 @@
-"""What holds for every entry of the engine table, without its program."""
+"""Properties of every entry of the engine table, without its program."""
 
 import json
 import os
@@ -266,7 +266,7 @@ def test_probing(tmp_path: Path) -> None:
 
 
 def overflow(times: int) -> list[bytes]:
-    """Return what opencode prints when its conversation does not fit, so many times."""
+    """Return what opencode prints when its conversation overflows, `times` times."""
     error = (
         b'{"type":"error","error":{"name":"ContextOverflowError","data":{"message":"too long"}}}'
     )

@@ -52,7 +52,7 @@ def test_the_program_gets_no_open_file_and_no_ignored_signal(sessions: Sessions)
     lines = processes.tail(sessions.folder("a"), 10)
     assert lines[:3] == ["['/dev/null', 'pipe', 'pipe']", "[]", f"True {sessions.root}"]
     # Python itself ignores 13 and 25, and hands that on to grep; 32 and 33 belong to the C library,
-    # which lets nobody set them, so they stay as whoever started the tests had them.
+    # which cannot be set, so they stay as the test runner had them.
     ours = ~(1 << 12 | 1 << 24 | 1 << 31 | 1 << 32)
     assert [int(line.split()[1], 16) & ours for line in lines[3:]] == [0, 0]
 

@@ -83,7 +83,7 @@ def test_a_program_that_ignores_the_request_is_killed_after_the_grace_period(
     processes.ask_stop(sessions.folder("a"))
     end = sessions.ended("a")
     assert (end.reason, end.signal) == (EndReason.STOPPED, signal.SIGKILL)
-    assert 0.5 <= time.monotonic() - begun < 20  # it would go on for ever
+    assert 0.5 <= time.monotonic() - begun < 20  # it would run forever
     assert sessions.alive() == set()
 
 

@@ -187,7 +187,7 @@ def test_heads_of_all_sorts_are_told_apart(trees: Trees) -> None:
         (Path(tree.git_dir) / "HEAD").write_text(head)
         assert trees.facts(tree).head_commit is None
     (Path(tree.git_dir) / "HEAD").unlink()
-    os.mkfifo(Path(tree.git_dir) / "HEAD")  # would block whoever reads it
+    os.mkfifo(Path(tree.git_dir) / "HEAD")  # would block any reader
     assert trees.facts(tree).head_commit is None
     (Path(tree.git_dir) / "index").write_bytes(b"nonsense")
     assert trees.facts(tree).dirty

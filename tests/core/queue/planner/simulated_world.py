@@ -25,7 +25,7 @@ MINUTE = 60_000
 
 
 class Truth(Struct):
-    """Who is bad, who clashes with whom, and how often a check lies."""
+    """Which changes are bad, which ones clash, and how often a check is wrong."""
 
     bad: frozenset[str] = frozenset()
     clashes: frozenset[frozenset[str]] = frozenset()

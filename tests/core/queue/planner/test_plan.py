@@ -79,7 +79,7 @@ def drawn(seed: int, policy: QueuePolicy) -> SimulatedQueue:
 
 
 def drop_needing(world: SimulatedQueue) -> None:
-    """Take out what needs a change that is gone, as whoever builds the queue would."""
+    """Remove changes whose dependency is gone, as the builder of the queue would."""
     absent = {one.task for one in world.sent_back} | world.left
     for task, found in list(world.entries.items()):
         if found.needs & absent:

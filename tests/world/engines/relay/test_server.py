@@ -178,7 +178,7 @@ def test_one_that_gives_up_after_a_silence_met_trouble(
 
 def test_an_unreachable_server() -> None:
     with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))  # and nobody listens
+        held.bind(("127.0.0.1", 0))  # bound, but not listening
         code, _, facts = ask(f"http://127.0.0.1:{held.getsockname()[1]}/s")
     assert code == 3
     assert [fact.trouble for fact in facts if isinstance(fact, Limited)] == [Trouble.NETWORK]
