@@ -139,10 +139,10 @@ def test_why_says_what_a_finished_task_waits_for() -> None:
     board.now = ms(2026, 3, 4, 3, 5)
     assert "it is due since 2026-03-04 03:00 UTC: the witness puts it on the board" in board.why()
     board.tend()
-    assert board.why() == "AF-1 is ready: whoever asks next can have it"
+    assert board.why() == "AF-1 is ready: anyone can claim it"
     beats = Recurring(every=3)
     beats.bring(TASK, TaskState.FAILED)
-    assert "failed; it is tried again at its next date" in beats.why()
+    assert "failed and is retried at its next date" in beats.why()
     assert "AF-1 failed; it comes back every 3 beats" in beats.why()
 
 

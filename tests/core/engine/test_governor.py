@@ -270,7 +270,7 @@ def test_why_says_until_when_and_how_many(wait: int) -> None:
         "is limited (rate) for another 590 s" if wait == 10 else "1 of 1 sessions are running"
     )
     assert expected in said.obstacles[0].text
-    assert said.summary == f"{waiting} is ready, and waits for its engine's account"
+    assert said.summary == f"{waiting} is ready and waits for its engine's account"
 
 
 def test_the_same_log_gives_the_same_account() -> None:

@@ -99,12 +99,12 @@ def test_the_last_attempt_of_a_task_holds_it_back_until_the_other_is_gone(board:
     task = board.get("AF-4")
     held = obstacle(board.state, task)
     assert held is not None
-    assert held.text == "what AF-4 has so far conflicts with AF-1 in src/a.py; it waits for that"
+    assert held.text == "the work on AF-4 so far conflicts with AF-1 in src/a.py; it waits for that"
     assert list(startable(board.state, HOLD, {}, board.now, "witness")) == []
     assert list(startable(board.state, Limits(10), {}, board.now, "witness")) == [task]
     said = explain(board.state, task, board.now, HOLD)
     assert [one.code for one in said.obstacles] == ["overlap"]
-    assert said.summary == "AF-4 is ready, and is held back: it would run into a conflict"
+    assert said.summary == "AF-4 is ready, but is held back: it would run into a conflict"
     board.do(c.LandTask(task=TaskId("AF-1")))
     assert list(startable(board.state, HOLD, {}, board.now, "witness")) == [task]
 

@@ -34,22 +34,19 @@ def test_everything_has_a_reason(board: Board) -> None:
     board.do(c.Pause(convoy=ConvoyId("auth-fix"), reason="lunch"))
     wanted = {
         "af-1": ("task", "AF-1 is being worked on"),
-        "af-1.1": ("session", "AF-1.1 works on AF-1"),
+        "af-1.1": ("session", "AF-1.1 has worked on AF-1"),
         "auth-fix": ("convoy", "0 of 2 landed, 2 to go"),
         "file:src/**": ("lease", "is held by ana for another 900 s"),
         "file:src/a.py": ("lease", "file:src/** is held by ana"),
         "port:80": ("lease", "port:80 is free"),
-        message: ("message", "waits: nobody has taken it yet"),
+        message: ("message", "waits: nobody has read it yet"),
         alert: ("alert", "the disk is full"),
     }
     for name, (kind, words) in wanted.items():
         found = said(board, name)
         assert found[0] == kind, name
         assert words in found[1], (name, found)
-    assert (
-        "ana has paused the starting of sessions: lunch / nothing lands"
-        in said(board, "auth-fix")[1]
-    )
+    assert "sessions are paused by ana: lunch / landing is paused" in said(board, "auth-fix")[1]
 
 
 def test_a_session_that_waits_or_is_being_ended_says_so(board: Board) -> None:
@@ -59,7 +56,7 @@ def test_a_session_that_waits_or_is_being_ended_says_so(board: Board) -> None:
     board.do(c.SendMessage(to="people", text="Or spaces?", question=True), actor=session)
     assert "waits for an answer to m-" in said(board, session)[1]
     board.record(session_rules.ask_stop(board.state, session, Verdict.HUNG, "silent"))
-    assert "is being ended, hung: silent" in said(board, session)[1]
+    assert "is being stopped as hung: silent" in said(board, session)[1]
 
 
 def test_what_is_over_or_never_was_is_not_explained(board: Board) -> None:

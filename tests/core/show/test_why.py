@@ -106,7 +106,7 @@ def test_why_and_the_claim_rule_always_agree(
             assert offered == (refusal is None)
             if refusal is None:
                 assert not unmet(state, found)
-        if "anyone can take it over" in said.summary or "whoever asks next" in said.summary:
+        if "anyone can take it over" in said.summary or "anyone can claim it" in said.summary:
             assert not any(decisions.values())
     for actor in ACTORS:
         offer = next_offer(state, now, actor)
@@ -118,7 +118,7 @@ def test_with_the_limits_it_is_also_said_that_a_task_waits_for_a_slot() -> None:
     task = board.get(board.task())
     assert not explain(board.state, task, board.now, Limits(1)).obstacles
     said = explain(board.state, task, board.now, Limits(1, 0, {"big": 0}), "big")
-    assert said.summary == "AF-1 is ready, and waits for a slot"
+    assert said.summary == "AF-1 is ready and waits for a slot"
     assert [obstacle.code for obstacle in said.obstacles] == ["pool_full"]
 
 

@@ -16,7 +16,7 @@ def test_pause_resume_eject_and_prioritise(tmp_path: Path) -> None:
     project.here("pause", "--landing", "--reason", "a release is cut", code=0)
     project.once()
     assert project.tips() == []
-    assert "nothing lands now: a release is cut" in project.why(one)
+    assert "landing is paused: a release is cut" in project.why(one)
     assert "a release is cut" in project.here("queue", "list").out
     project.here("queue", "eject", two, "--reason", "not yet", code=0)
     assert project.task(two)["state"] == "blocked"
@@ -28,7 +28,7 @@ def test_pause_resume_eject_and_prioritise(tmp_path: Path) -> None:
     project.here("pause", "--landing", "--convoy", "project", code=0)
     project.once()
     assert project.tips() == []
-    assert "nothing lands now: paused by" in project.why(one)
+    assert "landing is paused: paused by" in project.why(one)
     project.here("resume", "--convoy", "project", code=0)
     project.once()
     assert [e["data"]["task"] for e in project.events("task.landed")] == [three, one]

@@ -98,7 +98,7 @@ def test_a_session_is_looked_into_without_running_what_it_wrote(
         assert (board["queue"], board["convoys"][0]["landed"]) == ([], 1)
         why = served.get(f"/api/why?of={check['id']}").data
         assert (why["kind"], why["summary"].endswith("is green")) == ("check", True)
-        assert served.get("/api/why?of=AF-1.1").data["summary"] == "AF-1.1 ended, proved"
+        assert served.get("/api/why?of=AF-1.1").data["summary"] == "AF-1.1 ended as proved"
         assert served.get("/api/why?of=nothing").status == 404
         report = served.get("/api/convoys/auth-fix/report").data
         assert (report["landed"], report["tasks"][0]["verdict"]) == (1, "proved")

@@ -108,7 +108,9 @@ def test_what_is_mended_or_given_up_is_not_shown_any_more(shop: WitnessRepo) -> 
         shop.until(lambda: coming(shop))
         go(shop, "one")
         shop.until(lambda: not coming(shop))
-        assert [e["data"]["reason"] for e in shop.of_type("overlap.over")] == ["it was mended"]
+        assert [e["data"]["reason"] for e in shop.of_type("overlap.over")] == [
+            "the conflict was resolved"
+        ]
         go(shop, "third")
         found = shop.until(lambda: coming(shop))
         assert {found[0]["task"], found[0]["other"]} == {other, third}

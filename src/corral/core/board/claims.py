@@ -23,7 +23,7 @@ class Obstacle(Struct, frozen=True):
 
 _RESTING = {
     TaskState.BLOCKED: ("is blocked", "corral task unblock {id}"),
-    TaskState.REVIEW: ("is handed in and waits to land", "corral queue list"),
+    TaskState.REVIEW: ("was submitted and waits to land", "corral queue list"),
     TaskState.DONE: ("has landed", ""),
     TaskState.FAILED: ("failed", "corral task retry {id}"),
     TaskState.CANCELLED: ("was cancelled", "corral task retry {id}"),

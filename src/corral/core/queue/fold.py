@@ -1,4 +1,4 @@
-"""The fold of the refinery's events: `core/log/fold` takes these functions into its table."""
+"""The fold of the refinery's events; `core/log/fold` takes these functions into its table."""
 
 from collections.abc import Callable
 from typing import Any
@@ -30,7 +30,7 @@ def trunk_of(state: State, convoy: ConvoyId) -> Trunk:
 
 
 def left(state: State, task: TaskId) -> None:
-    """Take a change out of the queue that went by another way than landing or coming back."""
+    """Take a change out of the queue that neither landed nor was sent back."""
     change = state.changes.pop(task, None)
     if change is not None:
         trunk = trunk_of(state, change.convoy)
@@ -100,7 +100,7 @@ def _check_started(state: State, event: q.CheckStarted, seq: int, at: int) -> No
 
 
 def _check_ended(state: State, event: q.CheckEnded, seq: int, at: int) -> None:
-    # Taken out and put back, so that the oldest end comes first.
+    # Taken out and put back, so that ended runs are in the order of their ends.
     check = state.checks.pop(event.run)
     if counts(check) and not outdated(state, check):
         _learn(state, check, event, at)
@@ -128,7 +128,7 @@ def _learn(state: State, check: CheckRun, event: q.CheckEnded, at: int) -> None:
         concurrency=event.beside,
         ended_at=at,
     )
-    if event.cached or check.external:  # this took no time, or somebody else's
+    if event.cached or check.external:  # it took none of our time
         learned = replace(learned, green_s=before.green_s, levels=before.levels)
     state.trunks[check.convoy] = replace(trunk, learned=learned)
     others = [] if event.cached else _other_answers(state, check, event.result)
@@ -138,7 +138,7 @@ def _learn(state: State, check: CheckRun, event: q.CheckEnded, at: int) -> None:
 
 
 def _other_answers(state: State, check: CheckRun, result: str) -> list[CheckRun]:
-    """Return the runs of the same checks on the very same tree that came out the other way."""
+    """Return the runs of the same checks on the same tree that had the opposite result."""
     other = {"green": "red", "red": "green"}.get(result)
     return [
         known
@@ -169,7 +169,7 @@ def _landing_ended(state: State, event: q.LandingEnded, seq: int, at: int) -> No
 
 
 def _rebase_runs(state: State, landing: AnnouncedLanding) -> None:
-    """Let the runs that were built on what landed stand on it."""
+    """Rebase the runs that were stacked on the landed changes."""
     landed = state.checks.get(landing.run)
     if landed is None:
         return

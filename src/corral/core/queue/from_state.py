@@ -1,4 +1,4 @@
-"""The queue of one convoy as `core/queue` wants it, made from the state."""
+"""The queue of one convoy as the planner (`core/queue/planner`) needs it, made from the state."""
 
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.log.state import State, TaskState
@@ -9,7 +9,7 @@ from corral.core.queue.state import Change, CheckRun
 
 
 def queue_of(state: State, convoy: ConvoyId, conflicts: frozenset[frozenset[str]]) -> Queue:
-    """Return all that a plan for this convoy looks at."""
+    """Return everything that a plan for this convoy depends on."""
     trunk = state.trunks.get(convoy)
     return Queue(
         entries=tuple(
@@ -47,12 +47,12 @@ def entry_of(state: State, change: Change) -> QueueEntry:
 
 
 def counts(check: CheckRun) -> bool:
-    """Say whether a run is about changes or the trunk, not about the trunk's way to its base."""
+    """Tell whether a run checks changes or the trunk, not the merge of the trunk into its base."""
     return check.kind in tuple(Kind)
 
 
 def outdated(state: State, check: CheckRun) -> bool:
-    """Say whether a part of a run's work has left the queue or was submitted again."""
+    """Tell whether a change in a run has left the queue or was submitted again."""
     changes = (state.changes.get(task) for task in check.members)
     return any(change is None or change.order > check.order for change in changes)
 

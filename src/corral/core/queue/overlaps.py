@@ -1,7 +1,7 @@
-"""Coming conflicts: work that would not go together as it is now, seen while it is being made.
+"""Coming conflicts: work in progress that would not merge as it is now.
 
-The radar (`roles/witness/radar`) tries the merges; what it found becomes events here, one when a
-conflict comes up and one when it is over. A task that was not started yet can be held back by one.
+The radar (`roles/witness/radar`) tries the merges. Its findings become events here: one when a
+conflict comes up and one when it is over. A conflict can hold back a task that has not started yet.
 """
 
 from collections.abc import Iterator, Sequence
@@ -37,9 +37,9 @@ class FoundOverlap(Struct, frozen=True):
 def update(
     state: State, found: Sequence[FoundOverlap], quiet: frozenset[str] = frozenset()
 ) -> "list[e.Event]":
-    """Tell of the conflicts that are new, and of those that are over.
+    """Return events for the conflicts that are new and for those that are over.
 
-    `quiet` are those that come and go: they are not told of again yet.
+    `quiet` names conflicts that come and go: they are not reported again yet.
     """
     from corral.core.log import events as e
 
@@ -60,10 +60,10 @@ def update(
 
 
 def obstacle(state: State, task: Task) -> Obstacle | None:
-    """Return what holds a task back that would run into a conflict if it were started now.
+    """Return the conflict that a task would run into if it were started now.
 
-    Either what it made so far conflicts with work that is under way, or it is about files over
-    which others are in conflict. Whoever is above it may wait for it, and holds nothing back.
+    Either its work so far conflicts with work in progress, or it is about files over which others
+    are in conflict. The tasks above it may be waiting for it, so they never hold it back.
     """
     above = set(_above(state, task))
     for overlap in coming(state):
@@ -74,7 +74,7 @@ def obstacle(state: State, task: Task) -> Obstacle | None:
         if task.id in pair:
             other = state.tasks[(pair - {task.id}).pop()]
             if other.state in _AT_WORK:
-                said = f"what {task.id} has so far conflicts with {other.id} in {where}"
+                said = f"the work on {task.id} so far conflicts with {other.id} in {where}"
                 return Obstacle("overlap", f"{said}; it waits for that", f"corral why {other.id}")
         elif _touches(task, overlap.paths) and _same_convoy(state, task, overlap):
             both = f"{overlap.other} and {overlap.task}"
@@ -93,20 +93,20 @@ def coming(state: State) -> Iterator[Overlap]:
 def sentence(state: State, overlap: Overlap) -> str:
     where = _listed(overlap.paths)
     if not overlap.other:
-        return f"{overlap.task} conflicts with what has landed, in {where}"
+        return f"{overlap.task} conflicts with the trunk in {where}"
     title = state.tasks[overlap.other].title
-    return f"{overlap.task} conflicts with {overlap.other} ({title}), in {where}"
+    return f"{overlap.task} conflicts with {overlap.other} ({title}) in {where}"
 
 
 def _could_be(state: State, *tasks: TaskId) -> bool:
-    """Say whether a conflict can still come: one of them is at work, and none is over."""
+    """Tell whether a conflict can still come up: one task is in progress, and none is over."""
     states = [state.tasks[task].state for task in tasks if task in state.tasks]
     going = all(one in (*_AT_WORK, TaskState.TODO) for one in states)
     return going and any(one in _AT_WORK for one in states)
 
 
 def _in_line(state: State, found: FoundOverlap) -> tuple[TaskId, TaskId]:
-    """Return the later one of two and the earlier one: what was handed in, or begun, first."""
+    """Return the later task of two, then the one that was submitted, or begun, first."""
     if not found.other:
         return found.one, found.other
     earlier, later = sorted((found.one, found.other), key=lambda name: _place(state.tasks[name]))
@@ -126,8 +126,8 @@ def _why_over(state: State, overlap: Overlap) -> str:
             return f"{task.id} has landed"
     for task in tasks:
         if task.state not in _AT_WORK:
-            return f"nobody is at {task.id} now"
-    return "it was mended"
+            return f"nobody is working on {task.id} now"
+    return "the conflict was resolved"
 
 
 def _touches(task: Task, paths: Sequence[str]) -> bool:
@@ -145,7 +145,7 @@ def _above(state: State, task: Task) -> Iterator[TaskId]:
 
 
 def _plain(paths: Sequence[str]) -> list[str]:
-    """Return the paths as they can be stored: one that is no text is named by what can be read."""
+    """Return the paths as they can be stored: without their unreadable parts, and cut to a line."""
     return [text.cut(path, text.LINE) for path in paths]
 
 

@@ -25,7 +25,7 @@ Decision = Sequence[e.Event]
 
 REFINERY = "refinery"
 FINISH = "finish"  # the kind of a check run of a trunk merged into its base
-REGENERATE = "regenerate"  # the kind of a run that makes files anew that are in conflict
+REGENERATE = "regenerate"  # the kind of a run that generates conflicting files again
 GREEN, RED, TIMED_OUT, CANCELLED, LOST = "green", "red", "timed_out", "cancelled", "lost"
 _PATHS = 500
 _DETAIL = 2000
@@ -34,7 +34,7 @@ _DONE = TaskState.DONE
 
 
 def waiting(state: State) -> list[Task]:
-    """Return the tasks that were handed in and are not in the queue yet."""
+    """Return the tasks that were submitted and are not in the queue yet."""
     return [
         task
         for task in state.tasks.values()
@@ -51,7 +51,7 @@ def queue_change(
     fork: str,
     paths: Sequence[str],
 ) -> Decision:
-    """Put work in the queue; `handed_in` is what the task said when it was looked at."""
+    """Put work in the queue; `handed_in` is the commit that the task named when it was read."""
     found = state.tasks[task]
     if found.state is not TaskState.REVIEW or found.commit != handed_in or task in state.changes:
         return []
@@ -76,7 +76,7 @@ def send_back(
     paths: Sequence[str] = (),
     run: str = "",
 ) -> Decision:
-    """Send work back to an agent, or to a person when that has been tried often enough."""
+    """Send work back to an agent, or to a person once it has come back `most` times."""
     found = state.tasks[task]
     change = state.changes.get(task)
     if found.state is not TaskState.REVIEW or (change is not None and change.commit != commit):
@@ -96,7 +96,7 @@ def send_back(
     times = before.times + 1 if before else 1
     if times < most:
         return [returned]
-    tries = "the first time" if times == 1 else f"for the {times}th time"
+    tries = "once" if times == 1 else f"{times} times"
     reason = f"it came back from the queue {tries} ({why}); a person is needed: {said}"
     return [returned, e.TaskFailed(task=task, reason=text.cut(reason, _DETAIL))]
 
@@ -117,7 +117,7 @@ def start_check(
     external: bool = False,
     commit: str = "",
 ) -> Decision:
-    """Announce a check run, unless what it was made for has changed."""
+    """Announce a check run, unless the queue or the trunk has changed since it was planned."""
     fits = all(state.changes.get(change.task) == change for change in members)
     moved = kind != FINISH and trunk_of(state, convoy).tip != tip
     if run != next_run(state) or moved or not fits:
@@ -143,12 +143,12 @@ def start_check(
 
 
 def missing(state: State, task: TaskId) -> list[TaskId]:
-    """Return what a task needs that has not landed."""
+    """Return the tasks that a task needs and that have not landed."""
     return [need for need in state.tasks[task].needs if state.tasks[need].state is not _DONE]
 
 
 class Rest(Struct, frozen=True):
-    """So many runs in a row came to nothing, and none is begun for so long, until then."""
+    """The delay after `lost` runs in a row without a result: no run begins before `until`."""
 
     lost: int = 0
     seconds: int = 0
@@ -156,9 +156,9 @@ class Rest(Struct, frozen=True):
 
 
 def rest(state: State, convoy: ConvoyId) -> Rest:
-    """Say how long to wait before the next run: runs that come to nothing cost, and blame nobody.
+    """Return the delay before the next run; each run in a row without a result doubles it.
 
-    Each one in a row doubles the rest.
+    Such runs take time, and no change is to blame for them.
     """
     lost = last = 0
     for check in reversed(state.checks.values()):
@@ -204,7 +204,7 @@ def end_check(
 
 
 def begin_landing(state: State, run: str) -> Decision:
-    """Announce that the trunk moves to what a run has checked, or refuse.
+    """Announce that the trunk moves to the commit that a run has checked, or refuse.
 
     The run must be green and based on the current tip of the trunk, and its changes unchanged.
     """
@@ -212,11 +212,14 @@ def begin_landing(state: State, run: str) -> Decision:
     trunk = trunk_of(state, check.convoy)
     problem = (
         (check.result != GREEN and f"{run} is not green")
-        or (not counts(check) and f"{run} has not checked what would land")
-        or (check.tip != trunk.tip and f"{run} stands on another commit than the trunk")
-        or (trunk.landing is not None and f"the landing of {trunk.landing.run} has begun already")
+        or (not counts(check) and f"{run} did not check what would land")
+        or (check.tip != trunk.tip and f"{run} is not based on the trunk's tip")
+        or (trunk.landing is not None and f"{trunk.landing.run} is already landing")
         or (paused(state, check.convoy) and "the queue is paused")
-        or (any(task not in state.changes for task in check.members) and "a change has left")
+        or (
+            any(task not in state.changes for task in check.members)
+            and "a change has left the queue"
+        )
         or (outdated(state, check) and "a change was submitted again")
         or ""
     )
@@ -235,12 +238,12 @@ def begin_landing(state: State, run: str) -> Decision:
 
 
 def paused(state: State, convoy: ConvoyId) -> str:
-    """Return why nothing of a convoy lands now, if that is so."""
+    """Return why landing is paused for a convoy; empty if it is not."""
     return state.held or trunk_of(state, convoy).paused
 
 
 def end_landing(state: State, convoy: ConvoyId, run: str, problem: str = "") -> Decision:
-    """Record how the move of the trunk went; with it the tasks have landed."""
+    """Record whether the trunk was moved; if it was, the tasks have landed."""
     landing = trunk_of(state, convoy).landing
     if landing is None or landing.run != run:
         return []
@@ -254,14 +257,14 @@ def end_landing(state: State, convoy: ConvoyId, run: str, problem: str = "") -> 
 
 
 def hold(state: State, convoy: ConvoyId, reason: str) -> Decision:
-    """Pause a queue because something is wrong that a person has to look at."""
+    """Pause landing for a convoy because a person has to look at a problem."""
     if trunk_of(state, convoy).paused:
         return []
     return [q.QueuePaused(convoy=convoy, reason=text.cut(reason, text.LINE))]
 
 
 def complete(state: State, convoy: ConvoyId) -> bool:
-    """Say whether all tasks of a convoy are over, and at least one of them has landed."""
+    """Tell whether all tasks of a convoy are over and at least one of them has landed."""
     tasks = [task for task in state.tasks.values() if task.convoy == convoy]
     over = (TaskState.DONE, TaskState.CANCELLED)
     return bool(trunk_of(state, convoy).learned.landed) and all(t.state in over for t in tasks)
@@ -276,7 +279,7 @@ def finish_convoy(state: State, convoy: ConvoyId, how: str, commit: str, note: s
 
 
 def move_trunk(state: State, convoy: ConvoyId, old: str, new: str, who: str) -> Decision:
-    """Take in where a trunk is, unless that is known."""
+    """Record where a trunk is, unless that is already known."""
     trunk = trunk_of(state, convoy)
     if trunk.tip != old or old == new:
         return []
@@ -290,7 +293,7 @@ def find_run(state: State, run: str) -> CheckRun:
     return check
 
 
-# What a person asks for.
+# Commands
 
 
 def eject(state: State, command: c.EjectChange, actor: str, now: int) -> Decision:
@@ -313,16 +316,19 @@ def report(state: State, command: c.ReportCheck, actor: str, now: int) -> Decisi
     commit = text.line(command.commit, "the commit", text.NAME, empty=True)
     check = find_run(state, text.line(command.check, "the run", text.NAME))
     if text.line(command.result, "the result", text.NAME) not in (GREEN, RED):
-        raise BadInput("a result is green or red", "corral queue report --help")
+        raise BadInput("the result must be green or red", "corral queue report --help")
     if not check.external:
-        raise Refused(f"{check.run} is run by Corral itself; nothing was changed", code="not_asked")
+        raise Refused(
+            f"{check.run} is run by Corral, not by an outside CI; nothing was changed",
+            code="not_asked",
+        )
     if not check.live:
         raise Refused(
             f"{check.run} is over ({check.result}); nothing was changed", code="check_ended"
         )
     if commit and commit != check.commit:
         raise Refused(
-            f"{check.run} is about {check.commit[:12]}, not {commit[:12]}; nothing was changed",
+            f"{check.run} checks {check.commit[:12]}, not {commit[:12]}; nothing was changed",
             code="other_commit",
         )
     took_ms = now - check.started_at

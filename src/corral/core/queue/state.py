@@ -1,6 +1,6 @@
-"""The queue as the log has it: what waits, what is being checked, where the trunks are.
+"""The queue in the state: waiting changes, check runs, and where the trunks are.
 
-Part of the state (`core/log/state`), so a restarted refinery knows all that the one before it knew.
+It is part of `core/log/state`, so a restarted refinery knows everything its predecessor knew.
 """
 
 from msgspec import Struct
@@ -8,7 +8,7 @@ from msgspec import Struct
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.queue.planner.learning import Learned
 
-REMEMBERED_CHECKS = 400  # ended ones: their verdicts are reused for the same tree
+REMEMBERED_CHECKS = 400  # of those that have ended: a verdict is reused for the same tree
 
 
 class Change(Struct, frozen=True, array_like=True, gc=False):
@@ -22,12 +22,14 @@ class Change(Struct, frozen=True, array_like=True, gc=False):
     many: bool
     order: int
     queued_at: int
-    since: int  # so many changes had landed on the trunk when it left it
+    since: int  # how many changes had landed on the trunk when it branched off
 
 
 class CheckRun(Struct, frozen=True, array_like=True, gc=False):
-    """One run of the checks, going on or over. Once the lower part of its stack has landed, it
-    stands on that."""
+    """One run of the checks, in progress or ended.
+
+    Once the lower part of its stack has landed, it is based on that.
+    """
 
     run: str
     convoy: ConvoyId
@@ -60,7 +62,7 @@ class CheckRun(Struct, frozen=True, array_like=True, gc=False):
 
 
 class AnnouncedLanding(Struct, frozen=True, array_like=True, gc=False):
-    """A move of the trunk that was announced and is not known to be done."""
+    """A move of the trunk that was announced and may not have been carried out yet."""
 
     run: str
     old: str
@@ -74,13 +76,13 @@ class Trunk(Struct, frozen=True, array_like=True, gc=False):
     tip: str
     landing: AnnouncedLanding | None = None
     learned: Learned = Learned()
-    paused: str = ""  # why, if it is
-    finished: str = ""  # how it came to the base branch
+    paused: str = ""  # the reason; empty: it is not paused
+    finished: str = ""  # how it reached the base branch
     finished_commit: str = ""
 
 
 class Returned(Struct, frozen=True, array_like=True, gc=False):
-    """Why the work of a task came back, for its next attempt. Forgotten once it lands."""
+    """Why the work of a task was sent back, for its next attempt. Forgotten once it lands."""
 
     task: TaskId
     commit: str

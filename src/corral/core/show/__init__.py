@@ -1,1 +1,1 @@
-"""What people and programs are shown: plain values derived from the state."""
+"""What people and programs are shown: plain values made from the state."""

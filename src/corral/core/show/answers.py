@@ -1,4 +1,4 @@
-"""What a command answers with, on every interface: the thing as it is now, from its last event."""
+"""The answer to a command, the same on every interface: the thing that it changed, as it is now."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -41,7 +41,7 @@ def answer_of(name: str) -> Answer:
 
 
 def _taken(state: State, stored: Sequence[Stored]) -> dict[str, Any]:
-    """Return the messages that one reading has delivered."""
+    """Return the messages that one `message read` has delivered."""
     from corral.core.message.events import MessageDelivered
 
     events = [event_of(decode(one.line)) for one in stored]
@@ -93,7 +93,7 @@ def _queue(state: State, event: Any) -> dict[str, Any]:
 
 
 def _plan(state: State, stored: Sequence[Stored]) -> dict[str, Any]:
-    """Name what a plan has made or changed."""
+    """Name the tasks that a plan has added or changed."""
     events = [event_of(decode(one.line)) for one in stored]
     tasks = [str(event.task) for event in events if isinstance(event, TaskAdded | TaskEdited)]
     convoy = state.tasks[TaskId(tasks[0])].convoy if tasks else ""

@@ -1,4 +1,4 @@
-"""Which events a person looks for: by kind, by what they are about, by who, by a word in them."""
+"""Filter log events by type, subject, actor or text."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,9 +15,9 @@ _MANY = ("tasks", "members", "beside")
 
 
 class Sought(Struct, frozen=True):
-    """What is looked for; what is empty does not matter."""
+    """The events to find; an empty field matches all."""
 
-    types: tuple[str, ...] = ()  # like session.ended, or session for all of its kind
+    types: tuple[str, ...] = ()  # like session.ended, or session for all types of that group
     task: str = ""
     convoy: str = ""
     actor: str = ""
@@ -25,7 +25,7 @@ class Sought(Struct, frozen=True):
 
 
 def sieve(sought: Sought, state: State) -> Callable[[Record], bool]:
-    """Return what says whether an event is looked for; `state` knows the convoys of tasks."""
+    """Return a predicate for events; `state` knows the convoys of tasks."""
     types = frozenset(sought.types)
     text, actor = sought.text.casefold(), sought.actor.casefold()
 
@@ -48,11 +48,11 @@ def sieve(sought: Sought, state: State) -> Callable[[Record], bool]:
 
 
 def tasks_of(data: dict[str, Any]) -> set[TaskId]:
-    """Return the tasks that an event is about, also through one of their sessions."""
+    """Return the tasks that an event is about, directly or through one of their sessions."""
     named = [data.get(name, "") for name in _ONE]
     for name in _MANY:
         named += data.get(name, ())
-    plain = [name.rpartition(":")[2] for name in named if name]  # session:AF-1.1 is written to
+    plain = [name.rpartition(":")[2] for name in named if name]  # the address session:AF-1.1
     return {TaskId(name.rpartition(".")[0] or name) for name in plain}
 
 

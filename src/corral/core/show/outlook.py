@@ -1,4 +1,4 @@
-"""A whole convoy: how it stands, whether anything can still happen by itself, and its report."""
+"""A whole convoy: how it stands, whether it can go on without a person, and its report."""
 
 from collections import Counter
 from enum import StrEnum
@@ -18,7 +18,7 @@ from corral.core.session.slots import CANNOT_OPEN, Limits, TakenSlots
 
 
 class Standing(StrEnum):
-    """How a run of a convoy stands; all but the first are ends."""
+    """How a run of a convoy stands; all but the first are final."""
 
     RUNNING = "running"
     LANDED = "landed"
@@ -38,7 +38,7 @@ EXIT_CODES = {
 
 
 class Lot(StrEnum):
-    """What becomes of one task if nobody does anything."""
+    """What will become of one task if nobody does anything."""
 
     OVER = "over"
     WORKING = "working"
@@ -56,7 +56,7 @@ class Outlook(Struct, frozen=True):
 
 
 def outlook(state: State, convoy: ConvoyId, limits: Limits, now: int) -> Outlook:
-    """Say how a convoy stands, task by task."""
+    """Return how a convoy stands, with a forecast for each task."""
     seer = _Seer(state, limits, now)
     tasks = [task for task in state.tasks.values() if task.convoy == convoy]
     lots = {task.id: seer.lot(task) for task in tasks}
@@ -77,7 +77,7 @@ def outlook(state: State, convoy: ConvoyId, limits: Limits, now: int) -> Outlook
 
 
 class _Seer:
-    """Foretells tasks, each once."""
+    """Forecasts tasks, each of them once."""
 
     def __init__(self, state: State, limits: Limits, now: int) -> None:
         self._state = state
@@ -87,19 +87,19 @@ class _Seer:
         self._lots: dict[TaskId, Lot] = {}
 
     def lot(self, task: Task) -> Lot:
-        """Foretell what a task needs before the task itself; chains may be long."""
+        """Forecast a task, after the tasks that it needs; a loop, since chains may be long."""
         ahead = [task]
         while ahead:
             one = ahead[-1]
             needs = [need for need in unmet(self._state, one) if need.id not in self._lots]
             if one.id in self._lots or not needs or one.state is not TaskState.TODO:
                 ahead.pop()
-                self._lots.setdefault(one.id, self._foretell(one))
+                self._lots.setdefault(one.id, self._forecast(one))
             else:
                 ahead += needs
         return self._lots[task.id]
 
-    def _foretell(self, task: Task) -> Lot:
+    def _forecast(self, task: Task) -> Lot:
         match task.state:
             case TaskState.DONE | TaskState.CANCELLED:
                 return Lot.OVER
@@ -120,7 +120,7 @@ class _Seer:
         if "" in self._state.paused or task.convoy in self._state.paused:
             return Lot.PERSON
         if task.assignee and obstacles(self._state, task, self._now, "witness"):
-            return Lot.PERSON  # it was handed off to somebody by name
+            return Lot.PERSON  # it was handed off to a named person
         if self._alerted(CANNOT_OPEN, task.id):
             return Lot.PERSON
         return self._startable(task)
@@ -153,7 +153,7 @@ class TaskReport(Struct, frozen=True):
 
 
 class RunReport(Struct, frozen=True):
-    """What a run came to."""
+    """The result of a run, or how far it has come."""
 
     convoy: ConvoyId
     title: str

@@ -113,7 +113,7 @@ def waits(state: State, task: Task, queue: Queue | None = None) -> str:
         return "it waits for the refinery to take it in (corral refinery run)"
     held = queue_rules.paused(state, change.convoy)
     if held:
-        return f"nothing lands now: {held}"
+        return f"landing is paused: {held}"
     for check in _with(state, task.id):
         return _in_run(check, task.id)
     rest = queue_rules.rest(state, change.convoy)
@@ -140,4 +140,4 @@ def _resting(state: State, convoy: ConvoyId, rest: queue_rules.Rest) -> str:
         if check.convoy == convoy and check.result == queue_rules.LOST
     )
     runs = "the last run" if rest.lost == 1 else f"the last {rest.lost} runs"
-    return f"{runs} came to nothing, so the next one waits for {rest.seconds} s: {last.detail}"
+    return f"{runs} had no result, so the next one waits for {rest.seconds} s: {last.detail}"

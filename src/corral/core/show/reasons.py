@@ -1,6 +1,6 @@
-"""Why something other than a task is as it is: a session, a convoy, a check run, a lease, …
+"""Why anything is as it is: a task, a session, a convoy, a check run, a lease, …
 
-For tasks, which have a place on the board and moves, see `core/show/why`.
+Tasks, which have a place on the board and moves, are explained in `core/show/why`.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from corral.core.queue.state import CheckRun
 from corral.core.show.why import Explanation, explain, explained
 from corral.core.text import cut, printable
 
-_OPEN = 10  # tasks of a convoy that are named
+_OPEN = 10  # at most this many open tasks of a convoy are named
 
 
 class Reason(Struct, frozen=True):
@@ -54,7 +54,7 @@ def why(
     if name in state.mayors:
         return _of_mayor(state.mayors[name])
     if name.startswith(("m-", "alert-", "mayor-")):
-        raise NotFound(f"{printable(name)} is over, or never was", "corral log")
+        raise NotFound(f"{printable(name)} is over or never existed", "corral log")
     if ":" in name:
         return _of_lease(state, resource_name(name), now)
     task = find_task(state, TaskId(name))
@@ -83,20 +83,20 @@ def _of_session(state: State, session: Session, now: int) -> Reason:
     if not session.live:
         detail = f": {session.detail}" if session.detail else ""
         met.append(f"{session.task} is {state.tasks[session.task].state} now")
-        said = f"{name} ended, {session.verdict}{detail}"
+        said = f"{name} ended as {session.verdict}{detail}"
         return Reason("session", name, said, met, f"corral why {session.task}")
     hint = f"corral session tail {name}"
-    said = f"works on {session.task} with {session.profile}, for {_s(now - session.started_at)}"
+    said = f"has worked on {session.task} with {session.profile} for {_s(now - session.started_at)}"
     question = state.messages.get(session.waits)
     if session.stop:
-        said = f"is being ended, {session.stop}: {session.detail}"
+        said = f"is being stopped as {session.stop}: {session.detail}"
     elif question is not None:
         said = f"waits for an answer to {question.id}: {cut(question.text, 200)}"
         hint = f'corral message send {name} "…" --reply-to {question.id}'
     elif session.asked:
         said, hint = f"waits for an answer: {session.asked}", f'corral session send {name} "…"'
     elif session.limited:
-        said = f"waits: its account {session.account} is limited"
+        said = f"waits because its account {session.account} has hit a rate limit"
     return Reason("session", name, f"{name} {said}", met, hint)
 
 
@@ -121,10 +121,10 @@ def _pauses(state: State, convoy: ConvoyId) -> Iterator[str]:
         pause = state.paused.get(ConvoyId(name))
         if pause is not None:
             why = f": {pause.reason}" if pause.reason else ""
-            yield f"{pause.by} has paused the starting of sessions{why}"
+            yield f"sessions are paused by {pause.by}{why}"
     held = state.held or trunk_of(state, convoy).paused
     if held:
-        yield f"nothing lands now: {held}"
+        yield f"landing is paused: {held}"
 
 
 def _of_check(check: CheckRun, now: int) -> Reason:
@@ -135,11 +135,11 @@ def _of_check(check: CheckRun, now: int) -> Reason:
         return Reason(
             "check", check.run, f"{check.run}, {where}, is {check.result}", _said(check), hint
         )
-    left = f"it has {_s(check.due_at - now)} left"
+    left = f"it times out in {_s(check.due_at - now)}"
     if check.external:
         hint = f"corral queue report {check.run} green"
         return Reason("check", check.run, f"{check.run}, {where}, waits for a report", [left], hint)
-    said = f"{check.run} checks {where}, for {_s(now - check.started_at)}"
+    said = f"{check.run} has been checking {where} for {_s(now - check.started_at)}"
     return Reason("check", check.run, said, [f"it runs in slot {check.slot}", left], hint)
 
 
@@ -157,7 +157,7 @@ def _of_lease(state: State, resource: str, now: int) -> Reason:
         for name, held in clashes(state, resource)
         if not held.lapsed(now)
     ]
-    said = f"{resource} cannot be had: it overlaps with what is held" if others else ""
+    said = f"{resource} cannot be leased: it overlaps with other leases" if others else ""
     hint = "" if others else f"corral lease acquire {resource}"
     return Reason("lease", resource, said or f"{resource} is free", others, hint)
 
@@ -167,18 +167,18 @@ def _of_message(message: Message, now: int) -> Reason:
     because = [cut(message.text, 200)]
     because += ["its sender waits for an answer"] if message.question else []
     if not message.reader:
-        because.append(f"it is given up in {_s(message.expires_at - now)}")
-        said = f"{way} waits: nobody has taken it yet"
+        because.append(f"it expires in {_s(message.expires_at - now)}")
+        said = f"{way} waits: nobody has read it yet"
     elif not message.read_at:
-        said = f"{way} is being handed to {message.reader}"
+        said = f"{way} is being delivered to {message.reader}"
     else:
         said = f"{way} was delivered to {message.reader}"
-        because += [] if message.acknowledged else ["it was not acknowledged yet"]
+        because += [] if message.acknowledged else ["it has not been acknowledged yet"]
     return Reason("message", message.id, said, because, "corral message list")
 
 
 def _of_alert(alert: Alert, now: int) -> Reason:
-    seen = f"{alert.seen_by} is at it" if alert.seen_by else "nobody has acknowledged it"
+    seen = f"acknowledged by {alert.seen_by}" if alert.seen_by else "nobody has acknowledged it"
     hint = f"corral alert {'clear' if alert.seen_by else 'acknowledge'} {alert.id}"
     said = f"{alert.id} is about {printable(alert.subject)}: {alert.text}"
     raised = f"it was raised {_s(now - alert.raised_at)} ago, as {alert.kind}"
@@ -186,8 +186,8 @@ def _of_alert(alert: Alert, now: int) -> Reason:
 
 
 def _of_mayor(mayor: MayorConversation) -> Reason:
-    because = [f"{mayor.turn} turns with {mayor.engine}"]
-    because += [f"its plan is the convoy {mayor.convoy}"] if mayor.convoy else []
+    because = [f"{mayor.turn} turn{'s' * (mayor.turn != 1)} with {mayor.engine}"]
+    because += [f"its plan became the convoy {mayor.convoy}"] if mayor.convoy else []
     why = f": {mayor.reason}" if mayor.reason else ""
     if mayor.pending:
         hint = "corral mayor approve, or corral mayor reject"

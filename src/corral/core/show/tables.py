@@ -1,4 +1,4 @@
-"""The dashboard's board, from the state: every row of every table, and what differs between two."""
+"""The dashboard's board, made from the state, and the difference between two boards."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -20,14 +20,14 @@ from corral.core.show.queue import ChangeView, changes, runs
 from corral.core.show.rows import TABLES, Board, Cost
 from corral.core.show.views import filled
 
-CHECKS = 60  # of those that have ended, the last ones are shown
+CHECKS = 60  # at most this many ended check runs are shown
 _OVER = (TaskState.DONE, TaskState.CANCELLED)
 
 Tables = dict[str, dict[str, Struct]]
 
 
 class BoardChange(Struct, frozen=True):
-    """What differs from one board to a later one: rows that are new or different, and ids gone."""
+    """The difference between two boards: rows that are new or changed, and ids that are gone."""
 
     seq: int
     set: dict[str, list[Any]]
@@ -70,12 +70,12 @@ def board_of(state: State) -> Board:
 
 
 def tables_of(board: Board) -> Tables:
-    """Return the rows of a board by table and id, to be compared."""
+    """Return the rows of a board by table and id, for comparison."""
     return {name: {row.id: row for row in getattr(board, name)} for name in TABLES}
 
 
 def difference(old: Tables, new: Tables, seq: int) -> BoardChange:
-    """Say what turns one board into another; tables in which nothing differs are left out."""
+    """Return what turns one board into another; tables without a difference are left out."""
     changed: dict[str, list[Any]] = {}
     gone: dict[str, list[str]] = {}
     for name in TABLES:
@@ -92,7 +92,7 @@ def difference(old: Tables, new: Tables, seq: int) -> BoardChange:
 
 
 def critical(state: State, convoy: ConvoyId) -> tuple[TaskId, ...]:
-    """Return the longest chain of tasks that wait for each other and have not landed."""
+    """Return the longest chain of tasks that need each other and have not landed."""
     left = {
         task.id: [need.id for need in unmet(state, task) if need.state not in _OVER]
         for task in state.tasks.values()
@@ -100,7 +100,7 @@ def critical(state: State, convoy: ConvoyId) -> tuple[TaskId, ...]:
     }
     length: dict[TaskId, int] = {}
     for first in left:
-        ahead = [first]  # what a task needs is measured before it; chains may be long
+        ahead = [first]  # the needs of a task are measured before it; chains may be long
         while ahead:
             one = ahead[-1]
             missing = [n for n in left[one] if n in left and n not in length]

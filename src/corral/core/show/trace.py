@@ -1,13 +1,13 @@
-"""What became of each task, as a trace: from the plan to the landing, in spans of time.
+"""Each task as a trace: spans of time from the plan to the landing.
 
-    task AF-1                             from being planned (or tried again) to its end
-      waiting                             until somebody took it, each time
-      session AF-1.1   or  claim ana      who worked on it
-      queue                               from being handed in until it landed or came back
+    task AF-1                             from being planned (or retried) to its end
+      waiting                             until it was claimed, each time
+      session AF-1.1   or  claim ana      while it was worked on
+      queue                               from its submission until it landed or came back
         check R42
         landing R42
 
-Made from the log alone. Ids are derived from it too: a trace that is sent twice is the same trace.
+Traces are made from the log alone, and so are their ids: one that is sent twice is the same trace.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -30,7 +30,7 @@ class Span(Struct, frozen=True):
     name: str
     began_at: int
     ended_at: int
-    parent: int = 0  # none: it is the whole
+    parent: int = 0  # 0: it is the root
     good: bool = True
     about: dict[str, Value] = {}
 
@@ -44,7 +44,7 @@ class Trace(Struct, frozen=True):
 
 
 class Happened(NamedTuple):
-    """An event with what the log says beside it."""
+    """An event with its number and time."""
 
     seq: int
     at: int
@@ -52,7 +52,7 @@ class Happened(NamedTuple):
 
 
 def traces(happened: Iterable[Happened], log: str, after: int) -> Iterator[Trace]:
-    """Yield the traces that end after an event; what is given must go back to where they begin."""
+    """Yield the traces that end after event `after`; `happened` must begin before they do."""
     rounds = _Rounds(log)
     for one in happened:
         found = rounds.feed(one)
@@ -69,7 +69,7 @@ class _Open:
 
 
 class _Round:
-    """One task from its beginning on: spans that are over, and those that are not, by kind."""
+    """One round of a task so far: the spans that have ended, and the open ones by kind."""
 
     def __init__(self, log: str, task: TaskId, seq: int, at: int, about: dict[str, Value]) -> None:
         self.task = task
@@ -94,7 +94,7 @@ class _Round:
         self._open.pop(kind, None)
 
     def end(self, kind: str, at: int, *, good: bool = True, **about: Value) -> None:
-        """End a span, if there is one of that kind."""
+        """End the open span of this kind, if there is one."""
         if kind not in self._open:
             return
         number = self._number(self._key(kind))
@@ -111,7 +111,7 @@ class _Round:
         return Trace(self.id, self.task, (root, *self._over))
 
     def _key(self, kind: str) -> str:
-        """Tell a span from all others of its task: what it is, and since when."""
+        """Return what tells a span from all others of its task: its name and when it began."""
         found = self._open.get(kind)
         return f"{found.name}/{found.at}" if found else ""
 
@@ -127,7 +127,7 @@ class _Rounds:
         self._members: dict[str, tuple[TaskId, ...]] = {}  # by check run
 
     def feed(self, one: Happened) -> Trace | None:
-        """Take in an event; return the trace that it ends."""
+        """Apply an event; return the trace that it ends, if any."""
         event = one.event
         handler = _HANDLERS.get(type(event))
         if handler is not None:
@@ -151,7 +151,7 @@ class _Rounds:
         self.begun(one, event)
 
     def begun(self, one: Happened, event: Any) -> None:
-        """Begin a round, unless one goes on: a retry out of the queue belongs to it."""
+        """Begin a round, unless one is open: a retry from the queue belongs to it."""
         if event.task in self._rounds:
             self.waits(one, event)
         elif event.task in self._titles:
@@ -164,7 +164,7 @@ class _Rounds:
             found.begin("claim", f"claim {event.holder}", one.at)
 
     def waits(self, one: Happened, event: Any) -> None:
-        """The task is on the board again, or cannot go on."""
+        """Record that the task is back on the board, or cannot continue."""
         for found in self._of(event.task):
             found.end("claim", one.at, good=False)
             found.end("queue", one.at, good=False)
@@ -172,7 +172,7 @@ class _Rounds:
 
     def started(self, one: Happened, event: e.SessionStarted) -> None:
         for found in self._of(event.task):
-            found.drop("claim")  # the session is who holds it
+            found.drop("claim")  # it is the session's own
             name, profile = f"session {event.session}", event.profile
             found.begin("session", name, one.at, **{"corral.engine": profile})
 

@@ -1,4 +1,4 @@
-"""Why a task is where it is, from the predicates that the rules decide by."""
+"""Why a task is where it is, explained by the predicates that the rules use."""
 
 from msgspec import Struct
 
@@ -26,19 +26,19 @@ class Explanation(Struct, frozen=True):
     obstacles: list[Obstacle]
     waiting_for_it: list[str]
     moves: list[str]
-    session: str = ""  # the last one, and what it met or came to
-    met: list[str] = []
-    overlaps: list[OverlapView] = []  # what its work would conflict with as it is
+    session: str = ""  # the last one
+    met: list[str] = []  # what happened to that session besides its work
+    overlaps: list[OverlapView] = []  # the work that it would conflict with as it is now
 
 
 _SUMMARY = {
-    TaskState.TODO: "is ready: whoever asks next can have it",
+    TaskState.TODO: "is ready: anyone can claim it",
     TaskState.DOING: "is being worked on",
-    TaskState.BLOCKED: "waits for somebody's help",
-    TaskState.REVIEW: "is handed in and waits to land",
+    TaskState.BLOCKED: "is blocked and needs help",
+    TaskState.REVIEW: "was submitted and waits to land",
     TaskState.DONE: "has landed",
-    TaskState.FAILED: "failed; nobody will try it again by itself",
-    TaskState.CANCELLED: "was given up",
+    TaskState.FAILED: "failed and is not retried automatically",
+    TaskState.CANCELLED: "was cancelled",
 }
 
 
@@ -52,7 +52,7 @@ def explained(state: State, task: Task, now: int, config: Config) -> Explanation
 def explain(
     state: State, task: Task, now: int, limits: Limits | None = None, pool: str = ""
 ) -> Explanation:
-    """Explain a task; with the limits of the slots, also whether it waits for one of them."""
+    """Explain a task; given `limits`, also whether it waits for a slot, an account or a budget."""
     found = obstacles(state, task, now)
     if limits and not found:
         taken = TakenSlots(state)
@@ -78,12 +78,12 @@ def explain(
 
 
 def _not_opened(state: State, task: Task) -> list[Obstacle]:
-    """Say why the witness could not start a session for a task that is ready."""
+    """Return why the witness could not start a session for a task that is ready."""
     return [
         Obstacle(
             CANNOT_OPEN,
             f"{task.id} cannot be started: {alert.text}",
-            "mend that: it is tried again",
+            "fix that; the witness keeps trying",
         )
         for alert in state.alerts.values()
         if (alert.kind, alert.subject) == (CANNOT_OPEN, task.id)
@@ -91,7 +91,7 @@ def _not_opened(state: State, task: Task) -> list[Obstacle]:
 
 
 def _met(state: State, task: Task) -> list[str]:
-    """Say what happened to the last session of a task, besides its work."""
+    """Return what happened to the last session of a task besides its work."""
     session = state.sessions.get(task.session)
     if session is None:
         return []
@@ -100,8 +100,8 @@ def _met(state: State, task: Task) -> list[str]:
         found += [f"asks: {session.asked}"] if session.asked else []
         asked = state.messages.get(session.waits)
         found += [f"waits for an answer to {asked.id}: {shown(asked.text)[:200]}"] if asked else []
-        found += [f"is being ended, {session.stop}: {session.detail}"] if session.stop else []
-        found += [f"goes on with the conversation {session.resume}"] if session.resume else []
+        found += [f"is being stopped as {session.stop}: {session.detail}"] if session.stop else []
+        found += [f"continues the conversation {session.resume}"] if session.resume else []
     return found
 
 
@@ -113,19 +113,19 @@ def _summary(state: State, task: Task, now: int, found: list[Obstacle]) -> str:
     if task.claim is not None and task.claim.lapsed(now):
         return f"was held by {task.claim.holder}, whose claim has lapsed: anyone can take it over"
     if found and found[0].code == "paused":
-        return "is ready, and waits until work is resumed"
+        return "is ready and waits for sessions to be resumed"
     if found and found[0].code in ("no_slot", "pool_full"):
-        return "is ready, and waits for a slot"
+        return "is ready and waits for a slot"
     if found and found[0].code == "account_limited":
-        return "is ready, and waits for its engine's account"
+        return "is ready and waits for its engine's account"
     if found and found[0].code == "no_money":
-        return "is ready, and waits for money"
+        return "is ready, but a budget is used up"
     if found and found[0].code == "overlap":
-        return "is ready, and is held back: it would run into a conflict"
+        return "is ready, but is held back: it would run into a conflict"
     if task.state == TaskState.TODO and found:
         return "cannot start yet"
     if task.state == TaskState.TODO and task.assignee:
         return f"is ready and waits for {task.assignee}, to whom it was handed off"
     if task.state == TaskState.FAILED and recurs(task):
-        return "failed; it is tried again at its next date"
+        return "failed and is retried at its next date"
     return _SUMMARY[task.state]

@@ -83,7 +83,7 @@ _SENTENCES = {
     "task claim": "{id} is yours until {until}: {title}\n"
     "token {token}; hand in with: corral task submit {id} --token {token}",
     "task renew": "{id} is yours until {until}",
-    "task submit": "{id} is handed in and waits to land",
+    "task submit": "{id} was submitted and waits to land",
     "task fail": "{id} failed",
     "task block": "{id} is blocked",
     "task unblock": "{id} is back on the board",
