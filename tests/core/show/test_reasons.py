@@ -35,7 +35,7 @@ def test_everything_has_a_reason(board: Board) -> None:
     wanted = {
         "af-1": ("task", "AF-1 is being worked on"),
         "af-1.1": ("session", "AF-1.1 has worked on AF-1"),
-        "auth-fix": ("convoy", "0 of 2 landed, 2 to go"),
+        "auth-fix": ("convoy", "0 of 2 landed, 2 left"),
         "file:src/**": ("lease", "is held by ana for another 900 s"),
         "file:src/a.py": ("lease", "file:src/** is held by ana"),
         "port:80": ("lease", "port:80 is free"),

@@ -41,8 +41,8 @@ def test_tail_show_status_and_cost_tell_what_an_engine_did(project: EngineRepo) 
         "cost_usd": 0.25,
         "unpriced": 0,
     }
-    assert "spent today $0.25, in all $0.25" in project.here("status", code=0).out
-    assert "$0.2500 in 1 sessions" in project.here("cost", code=0).out
+    assert "spent today $0.25, in total $0.25" in project.here("status", code=0).out
+    assert "$0.2500 in 1 session" in project.here("cost", code=0).out
 
 
 def test_a_session_can_be_looked_at_after_another_has_taken_its_place(project: EngineRepo) -> None:

@@ -106,7 +106,7 @@ def _of_convoy(state: State, convoy: Convoy, now: int) -> Reason:
     over = (TaskState.DONE, TaskState.CANCELLED)
     left = [task for task in tasks if task.state not in over]
     trunk = trunk_of(state, convoy.id)
-    said = f"{convoy.id}: {landed} of {len(tasks)} landed, {len(left)} to go"
+    said = f"{convoy.id}: {landed} of {len(tasks)} landed, {len(left)} left"
     if trunk.finished:
         said = f"{convoy.id} is finished: {trunk.finished}"
     because = list(_pauses(state, convoy.id))

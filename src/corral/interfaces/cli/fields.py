@@ -1,4 +1,4 @@
-"""From a command's Struct to options and back. Only how things look is decided here."""
+"""From a command's Struct to options and back; this decides only how things look."""
 
 import typing
 from typing import Any
@@ -11,7 +11,7 @@ from corral.core.errors import BadInput
 from corral.interfaces.cli.catalogue import Option
 from corral.interfaces.cli.parser import Options
 
-# On a command line one repeats `--path`, so it is singular; units are in the help.
+# On a command line `--path` is repeated, so it is singular; units are in the help.
 _FLAGS = {
     "paths": "--path",
     "inputs": "--input",
@@ -23,7 +23,7 @@ _FLAGS = {
 _POSITIONAL = {"title", "task", "text", "resource", "subject", "alert", "check", "result"}
 _POSITIONAL |= {"session", "message", "to"}
 _OPTIONAL_POSITIONAL = {("task claim", "task")}
-_SEPARATED = {"needs", "drop_needs"}  # ids have no commas, so `--needs AF-1,AF-2` is clear
+_SEPARATED = {"needs", "drop_needs"}  # ids have no commas, so `--needs AF-1,AF-2` is unambiguous
 
 
 def options(name: str) -> tuple[Option, ...]:
@@ -40,7 +40,7 @@ def options(name: str) -> tuple[Option, ...]:
 
 
 def filled(name: str, values: Options, extra: dict[str, Any]) -> Command:
-    """Make the command from what was typed; `extra` fills in what was not."""
+    """Make the command from the typed options; `extra` fills in the others."""
     command = COMMANDS[name]
     given: dict[str, Any] = {}
     for field in msgspec.structs.fields(command):
@@ -55,13 +55,13 @@ def filled(name: str, values: Options, extra: dict[str, Any]) -> Command:
 
 
 def _words(command: tuple[str, ...]) -> tuple[str, ...]:
-    """Split a command as a shell would, when it was given as one word."""
+    """Split a command that was given as one word, the way a shell would."""
     import shlex
 
     try:
         return tuple(shlex.split(command[0])) if len(command) == 1 else command
     except ValueError as error:
-        raise BadInput(f"--run cannot be understood: {error}") from error
+        raise BadInput(f"--run cannot be parsed: {error}") from error
 
 
 def _parts(field: str, item: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""A run's report for CI systems: one test case for each task."""
+"""The report of a run for CI systems: one test case for each task."""
 
 from xml.etree import ElementTree
 
@@ -7,7 +7,7 @@ from corral.core.text import shown
 
 
 def junit(told: RunReport) -> bytes:
-    """Return the report as JUnit XML: what is over passed, what still waits was skipped."""
+    """Return the report as JUnit XML: a finished task passed, a waiting one was skipped."""
     waiting = [task for task in told.tasks if task.lot not in (Lot.OVER, Lot.FAILED)]
     suite = ElementTree.Element(
         "testsuite",
@@ -26,7 +26,7 @@ def junit(told: RunReport) -> bytes:
             name=shown(f"{task.id} {task.title}"),
             time=f"{task.seconds:.3f}",
         )
-        # What engines say may hold characters that XML cannot.
+        # The words of engines may contain characters that XML cannot.
         reason = shown(task.reason or task.state)
         if task.lot is Lot.FAILED:
             ElementTree.SubElement(case, "failure", message=reason, type=task.verdict or "failed")

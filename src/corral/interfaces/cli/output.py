@@ -1,6 +1,6 @@
 """What the command line prints: one JSON envelope for programs, tables and colour for people.
 
-Colour and lines are for terminals only; in a pipe everything is plain, tab-free text.
+Colour is for terminals only; in a pipe everything is plain text without tabs.
 """
 
 import os
@@ -41,7 +41,7 @@ STATE_STYLE = {
 
 
 def fancy(stream: Any = None) -> bool:
-    """Say whether a person looks at this stream with colours on."""
+    """Tell whether this stream is a terminal that shows colours."""
     out = stream or sys.stdout
     if os.environ.get("NO_COLOR") or os.environ.get("TERM", "dumb") == "dumb":
         return False
@@ -56,7 +56,7 @@ def paint(text: str, *styles: str, stream: Any = None) -> str:
 
 
 def columns() -> int:
-    """Return how wide the terminal is; a pipe is as wide as it needs to be."""
+    """Return the width of the terminal; a pipe is as wide as it needs to be."""
     if not sys.stdout.isatty():
         return 10_000
     try:
@@ -66,7 +66,7 @@ def columns() -> int:
 
 
 def width(text: str) -> int:
-    """Return how many cells a text takes: East Asian characters take two."""
+    """Return how many cells a text takes; wide East Asian characters take two."""
     if text.isascii():
         return len(text)
     from unicodedata import combining, east_asian_width
@@ -75,7 +75,7 @@ def width(text: str) -> int:
 
 
 def cut(text: str, most: int) -> str:
-    """Shorten a text to a number of cells, with an ellipsis where something is missing."""
+    """Shorten a text to `most` cells, with an ellipsis where it was cut."""
     if width(text) <= most:
         return text
     kept = ""
@@ -89,9 +89,9 @@ def cut(text: str, most: int) -> str:
 def table(
     rows: Iterable[Sequence[str]], head: Sequence[str], *, styles: dict[int, str] | None = None
 ) -> str:
-    """Lay out rows in columns; the widest columns give way if the terminal is narrow.
+    """Lay out rows in columns; the widest columns shrink if the terminal is narrow.
 
-    `styles` names a style for a column, or "state" to colour each word by its meaning.
+    `styles` names a style for a column, or "state" to colour each cell by the state it names.
     """
     cells = [list(row) for row in rows]
     widths = [max(width(row[i]) for row in [list(head), *cells]) for i in range(len(head))]
@@ -129,7 +129,7 @@ def warn(text: str) -> None:
 
 
 def report(error: CorralError, *, as_json: bool) -> None:
-    """Print a refusal or failure: one sentence, and what to do."""
+    """Print a refusal or a failure: one sentence, and what to do."""
     if as_json:
         body = {"code": error.code, "message": error.message, "hint": error.hint}
         sys.stdout.buffer.write(msgspec.json.encode({"ok": False, "error": body}) + b"\n")
@@ -141,14 +141,14 @@ def report(error: CorralError, *, as_json: bool) -> None:
 
 
 def moment(at: int) -> str:
-    """Write a time for people, in their own zone."""
+    """Format a time for people, in their own time zone."""
     import time
 
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at / 1000))
 
 
 def span(milliseconds: int) -> str:
-    """Write a length of time in one or two words."""
+    """Format a duration in one unit."""
     seconds = max(0, milliseconds) // 1000
     for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
         if seconds >= length:
@@ -157,7 +157,7 @@ def span(milliseconds: int) -> str:
 
 
 def holder(line: "TaskLine | OverviewTask", now: int) -> str:
-    """Say who has the task and for how long, or for whom it is."""
+    """Return who holds a task and for how long, or who it is assigned to."""
     if line.holder is None or line.expires_at is None:
         return f"for {line.assignee}" if line.assignee and line.column == "todo" else ""
     left = line.expires_at - now

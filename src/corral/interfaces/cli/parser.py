@@ -1,8 +1,8 @@
-"""Read a command's words, by the options in its entry.
+"""Parse the words of a command by the options in its entry.
 
-Our own, because argparse costs a tenth of a command's time to load and we need so little of it:
-`--flag`, `--option value`, `--option=value`, repeated options, `--` before words that look like
-options.
+It is our own parser, because loading argparse takes a tenth of a command's time and we need little
+of it: `--flag`, `--option value`, `--option=value`, repeated options, and `--` before words that
+look like options.
 """
 
 from types import SimpleNamespace as Options
@@ -16,12 +16,12 @@ from corral.interfaces.cli.output import columns, cut, paint
 __all__ = ["Options", "help_of", "parse"]
 
 _VALUES = {"as": "NAME", "junit": "FILE", "repo": "FOLDER", "summary": "FILE"}  # shown in help
-# An empty variable in a script must not mean "not given" here.
+# For these, an empty variable in a script must not mean "not given".
 _NEVER_EMPTY = ("--repo", "--as", "--token", "--convoy", "--to", "--for")
 
 
 def parse(entry: CommandEntry, words: list[str]) -> Options | None:
-    """Return the values of all options, None if help is wanted; BadInput says what is wrong."""
+    """Return the values of all options, or None if help is wanted; BadInput says what is wrong."""
     options = options_of(entry)
     by_flag = {option.flag: option for option in options if option.flag.startswith("-")}
     values: dict[str, Any] = {name_of(option): _default(option) for option in options}
@@ -42,7 +42,7 @@ def parse(entry: CommandEntry, words: list[str]) -> Options | None:
         if option is None:
             raise _bad(entry, f"there is no option {printable(flag)}")
         if equals and option.kind == "flag":
-            raise _bad(entry, f"{flag} takes no value: it is there, or it is not")
+            raise _bad(entry, f"{flag} takes no value")
         _set(entry, values, option, [inline] if equals else rest, by_flag)
     _place(entry, values, [o for o in options if not o.flag.startswith("-")], loose)
     return Options(**values)
@@ -77,11 +77,11 @@ def _set(
 def _place(
     entry: CommandEntry, values: dict[str, Any], wanted: list[Option], loose: list[str]
 ) -> None:
-    """Give the words that belong to no option to the positional ones, in order."""
+    """Assign the words that belong to no option to the positional arguments, in order."""
     for option, word in zip(wanted, loose, strict=False):
         values[name_of(option)] = _value(entry, option, word)
     if len(loose) > len(wanted):
-        raise _bad(entry, f"{printable(loose[len(wanted)])!r} is one word too many")
+        raise _bad(entry, f"there is no argument for {printable(loose[len(wanted)])!r}")
     for option in wanted[len(loose) :]:
         if not option.optional:
             raise _bad(entry, f"{option.flag.upper()} is missing")

@@ -1,4 +1,4 @@
-"""What a run shows while it goes on: a tree of tasks on a terminal, else a line for each step."""
+"""The progress of a run: a tree of tasks on a terminal, otherwise one line for each step."""
 
 import os
 import sys
@@ -23,7 +23,7 @@ _BADGES = {
     TaskState.CANCELLED: "-",
 }
 _NOTES = 5
-_LONGEST = 200  # of a sentence: the rest is a command away
+_LONGEST = 200  # characters of a sentence; other commands show the rest
 _DEEPEST = 4
 _TITLE = 40
 _NARROWEST_TITLE = 16
@@ -34,9 +34,9 @@ Line = Sequence[Span]
 
 
 class Progress:
-    """Draws over itself: one line for each task, then sessions, checks, cost and what is left.
+    """Redraws itself in place: a line for each task, then sessions, checks, cost and what is left.
 
-    It never takes more lines or columns than the terminal has: one too many, and it would scroll.
+    It never takes more lines or columns than the terminal has, because that would make it scroll.
     """
 
     def __init__(self, convoy: ConvoyId) -> None:
@@ -45,7 +45,7 @@ class Progress:
         self._notes: deque[str] = deque(maxlen=_NOTES)
 
     def note(self, text: str) -> None:
-        """Show a line among the newest, at the next drawing."""
+        """Show a line among the newest ones when the screen is drawn next."""
         self._notes.append(safe(text))
 
     def draw(self, state: State, found: Outlook, now: int) -> None:
@@ -54,7 +54,7 @@ class Progress:
         if lines == self._drawn:
             return
         up = f"\x1b[{len(self._drawn)}A\r" if self._drawn else ""
-        # In one go, and each line in place of the old one: nothing is ever blank.
+        # One write, each line over the old one, so that nothing is ever blank.
         sys.stdout.write(up + "".join(f"{line}\x1b[K\n" for line in lines) + "\x1b[J")
         sys.stdout.flush()
         self._drawn = lines
@@ -82,7 +82,7 @@ def _lines() -> int:
 
 
 def _fitted(line: Line, most: int) -> str:
-    """Paint the spans of a line, as far as they fit."""
+    """Paint as many spans of a line as fit."""
     shown = ""
     for text, style in line:
         short = cut(text, most)
@@ -92,7 +92,7 @@ def _fitted(line: Line, most: int) -> str:
 
 
 def _tree(tasks: list[Task]) -> list[tuple[Task, int]]:
-    """Put each task below the last one that it needs, with its depth."""
+    """Put each task below the last one that it needs, and return it with its depth."""
     known = {task.id for task in tasks}
     below: dict[TaskId, list[Task]] = {}
     for task in tasks:
@@ -108,7 +108,7 @@ def _tree(tasks: list[Task]) -> list[tuple[Task, int]]:
 
 
 def _most_telling(tasks: list[tuple[Task, int]], most: int) -> list[tuple[Task, int]]:
-    """Return as many tasks as fit on a screen: what moves or is in trouble before what rests."""
+    """Return as many tasks as fit on a screen: those in trouble or in progress come first."""
     if len(tasks) <= most:
         return tasks
     order = {state: place for place, state in enumerate(_TELLING)}
@@ -150,7 +150,7 @@ def _doing(state: State, task: Task, now: int) -> str:
 
 
 def _without_time(progress: str) -> str:
-    """Leave out when an agent says that it reported: that is a moment ago."""
+    """Drop the time with which an agent begins its report: it is recent anyway."""
     time, dash, text = progress.partition(" - ")
     return text if dash and time[:1].isdigit() else progress
 
@@ -162,20 +162,20 @@ def _figures(state: State, convoy: ConvoyId, found: Outlook) -> str:
     bill = total(e for e in state.ledger.values() if state.tasks[e.task].convoy == convoy)
     cost = f"${bill.nano_usd / 1e9:.2f}{'' if bill.usd is not None else '+'}"
     parts = [
-        f"{found.count(Lot.WORKING)} to go",
-        f"{live} sessions",
-        f"{queued} in the queue",
-        f"{checks} checks",
+        f"{found.count(Lot.WORKING)} left",
+        f"{live} running",
+        f"{queued} queued",
+        f"{checks} check{'s' * (checks != 1)}",
         *([cost] if bill.tokens else []),
         *_stuck(found),
     ]
-    return ", ".join(parts)
+    return " · ".join(parts)
 
 
 def _stuck(found: Outlook) -> Iterator[str]:
     for lot, words in (
         (Lot.FAILED, "failed or cannot start"),
-        (Lot.PERSON, "need a person"),
+        (Lot.PERSON, "waiting for a person"),
         (Lot.MONEY, "over budget"),
     ):
         if number := found.count(lot):
@@ -185,11 +185,11 @@ def _stuck(found: Outlook) -> Iterator[str]:
 _SENTENCES = {
     "session.started": "{session} starts on {task} with {profile}",
     "session.ended": "{session} ended: {verdict} {detail}",
-    "session.limited": "{session} was limited ({trouble})",
+    "session.limited": "{session} hit a limit ({trouble})",
     "session.asked": "{session} asks: {text}",
     "session.reacted": "{session} {action}: {cause}",
-    "task.parked": "{task} waits, without using up an attempt: {reason}",
-    "task.delayed": "{task} is tried again: {reason}",
+    "task.parked": "{task} waits without using up an attempt: {reason}",
+    "task.delayed": "{task} is retried: {reason}",
     "task.failed": "{task} failed: {reason}",
     "task.blocked": "{task} is blocked: {reason}",
     "task.landed": "{task} landed as {commit:.12}",
@@ -197,8 +197,8 @@ _SENTENCES = {
     "check.ended": "{run} is {result} {detail}",
     "change.returned": "{task} came back from the queue: {why}, {detail}",
     "mayor.asked": "{mayor} asks {profile}: {cause} {task}",
-    "mayor.answered": "{mayor} has an answer {trouble}",
-    "plan.proposed": "{mayor} proposes a plan of {tasks} tasks",
+    "mayor.answered": "{mayor} answered {trouble}",
+    "plan.proposed": "{mayor} proposes a plan (tasks: {tasks})",
     "plan.approved": "the plan of {mayor} is on the board: {convoy}",
     "convoy.finished": "{convoy} is finished: {how} {note}",
     "alert.raised": "{subject}: {text}",
@@ -206,7 +206,7 @@ _SENTENCES = {
 
 
 def sentence(kind: str, data: dict[str, Any]) -> str:
-    """Say one event in a line; nothing for those that a person need not see."""
+    """Describe an event in one line; empty for events that people need not see."""
     form = _SENTENCES.get(kind)
     if form is None:
         return ""

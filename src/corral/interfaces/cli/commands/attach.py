@@ -39,7 +39,7 @@ def attach(context: Context, options: Options) -> None:
     if send.has_terminal(context, session) and sys.stdout.isatty() and not context.as_json:
         _sit_down(context, session)
         return
-    gc.enable()  # unlike other commands, this one stays
+    gc.enable()  # unlike other commands, this one keeps running
     screen = _Screen(as_json=context.as_json)
     try:
         ended = _Attached(context, session, screen, max(0, options.lines)).follow()

@@ -1,4 +1,4 @@
-"""Shell completion: a small script for each shell, which asks `corral __complete`."""
+"""Shell completion: a small script for each shell, which calls `corral __complete`."""
 
 from collections.abc import Iterable
 from itertools import chain, islice
@@ -42,7 +42,7 @@ def script(context: Context, options: Options) -> None:
 
 
 def candidates(words: list[str]) -> list[str]:
-    """Return what could stand in the place of the last word."""
+    """Return the words that could replace the last one."""
     current = words[-1] if words else ""
     return [word for word in _all(words[:-1], current) if word.startswith(current)]
 

@@ -17,10 +17,11 @@ def cost(context: Context, options: Options) -> None:
 
 def _shown(found: money.CostReport) -> str:
     if not found.total.sessions:
-        return "nothing was spent yet, as far as engines tell"
-    lines = [paint(f"{usd(found.total)} in {found.total.sessions} sessions", "bold")]
+        return "nothing has been spent yet, as far as engines report it"
+    sessions = f"{found.total.sessions} session{'s' * (found.total.sessions != 1)}"
+    lines = [paint(f"{usd(found.total)} in {sessions}", "bold")]
     if found.usd_per_landed is not None:
-        lines.append(f"${found.usd_per_landed:.4f} for each of {found.landed} landed changes")
+        lines.append(f"${found.usd_per_landed:.4f} per landed change ({found.landed} landed)")
     for part in _PARTS:
         rows: list[CostLine] = getattr(found, part)
         shown = [
@@ -29,12 +30,12 @@ def _shown(found: money.CostReport) -> str:
         ]
         head = (part.removesuffix("s"), "cost", "input", "cached", "output")
         lines += ["", table(shown, head)]
-        lines += [f"  … and {len(rows) - _ROWS:,} earlier ones (--json)"] * (len(rows) > _ROWS)
+        lines += [f"  … and {len(rows) - _ROWS:,} earlier (--json)"] * (len(rows) > _ROWS)
     return "\n".join(lines)
 
 
 def usd(line: CostLine) -> str:
-    """Return a cost in words; what is not known is never shown as nothing."""
+    """Return a cost in words; an unknown cost is never shown as zero."""
     if line.cost_usd is not None:
         return f"${line.cost_usd:.4f}"
     return "unknown" if not line.known_usd else f"${line.known_usd:.4f} and more (unknown)"

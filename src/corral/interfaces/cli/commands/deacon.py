@@ -13,7 +13,7 @@ def run(context: Context, options: Options) -> int:
 
     deacon = Deacon(context.writable, context.repository, context.config)
     if not options.once:
-        gc.enable()  # unlike other commands, this one stays
+        gc.enable()  # unlike other commands, this one keeps running
         deacon.run()
     results = deacon.once()
     now = context.now()
@@ -52,7 +52,7 @@ def _note(result: ChoreOutcome) -> str:
 
 
 def status(context: Context, options: Options) -> None:
-    """Show when each chore last ran: one that never did is as visible as one that did."""
+    """Show when each chore last ran; one that never ran is listed, too."""
     from corral.roles import locks
     from corral.roles.deacon.chores import NAMES, TRACES
 
@@ -72,7 +72,7 @@ def status(context: Context, options: Options) -> None:
             )
             for name, last in zip(names, found, strict=True)
         ]
-        head = "a deacon runs" if runs else "no deacon runs: corral deacon run"
+        head = "the deacon is running" if runs else "no deacon is running: corral deacon run"
         return f"{head}\n{table(rows, ('chore', 'last recorded run', 'found', 'done'))}"
 
     context.answer(

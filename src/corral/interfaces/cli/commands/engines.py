@@ -1,4 +1,4 @@
-"""`corral engine list` and `corral engine check`: which agents are there, and do they answer?"""
+"""`corral engine list|check`: which agents are installed, and do they answer?"""
 
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
@@ -17,7 +17,7 @@ _AT_ONCE = 4
 
 
 def listed(context: Context, options: Options) -> None:
-    """Show every engine that Corral knows, and the profiles of this repository."""
+    """List every engine that Corral knows, and the profiles of this repository."""
     profiles = context.config.engine
     known = {name: EngineSettings(type=name) for name in ENGINES if ENGINES[name].program}
     asked = {f"({name})": engine for name, engine in known.items()} | dict(profiles)
@@ -28,7 +28,7 @@ def listed(context: Context, options: Options) -> None:
 
 
 def check(context: Context, options: Options) -> int:
-    """Start the engines of this repository's profiles, and ask each one short question."""
+    """Start the engines of this repository's profiles, and ask each of them one short question."""
     profiles = dict(context.config.engine)
     if options.profile:
         if options.profile not in profiles:
@@ -38,7 +38,7 @@ def check(context: Context, options: Options) -> int:
             )
         profiles = {options.profile: profiles[options.profile]}
     if not profiles:
-        raise NotFound("no engine is set in .corral/config.toml", "corral init --print")
+        raise NotFound("no engine is configured in .corral/config.toml", "corral init --print")
     found = _probed(profiles, ask=not options.quick)
     context.answer(
         [_row(name, profiles[name], one) for name, one in found.items()], lambda: _shown(found)
@@ -87,7 +87,7 @@ def _shown(found: dict[str, Probe]) -> str:
         )
         for name, one in found.items()
     ]
-    return table(rows, ("profile", "type", "there", "version", "starts", "answers", "note"))
+    return table(rows, ("profile", "type", "installed", "version", "starts", "answers", "note"))
 
 
 def _mark(value: bool | None) -> str:

@@ -24,7 +24,7 @@ def log(context: Context, options: Options) -> None:
     if options.last is not None:
         after = max(after, store.state().seq - number(options.last, "--last", 0, 1 << 40))
     if options.follow:
-        gc.enable()  # unlike other commands, this one stays
+        gc.enable()  # unlike other commands, this one keeps running
     events: Iterator[Stored] = follow(store, after) if options.follow else store.read(after)
     for stored in events:
         if task and not _about(stored, task):
@@ -58,7 +58,7 @@ def verify(context: Context, options: Options) -> None:
     context.answer(
         {"seq": state.seq, "hash": state.head.hex()},
         lambda: (
-            f"{state.seq:,} events, every one as it was written; the last hash is"
+            f"{state.seq:,} events verified, none was altered; the last hash is"
             f" {state.head.hex()[:16]}…"
         ),
     )

@@ -1,4 +1,4 @@
-"""The commands that only look: lists, single things, and why."""
+"""The commands that only show something: lists, single things, and `corral why`."""
 
 from functools import partial
 
@@ -100,7 +100,7 @@ def lease_list(context: Context, options: Options) -> None:
 
     def human() -> str:
         rows = [(lease.resource, lease.holder, _left(lease.expires_at - now)) for lease in found]
-        return table(rows, ("resource", "holder", "left")) if found else "nobody holds anything"
+        return table(rows, ("resource", "holder", "left")) if found else "no leases are held"
 
     context.answer(found, human)
 
@@ -131,8 +131,8 @@ def message_list(context: Context, options: Options) -> None:
 
 def _fate(message: MessageView) -> str:
     if message.question and message.reader:
-        return f"{message.reader} owes an answer"
-    return f"taken by {message.reader}" if message.reader else "waits"
+        return f"waits for an answer from {message.reader}"
+    return f"read by {message.reader}" if message.reader else "unread"
 
 
 def why(context: Context, options: Options) -> None:

@@ -24,7 +24,7 @@ def rebuild(context: Context, options: Options) -> None:
     state = exchange.rebuild()
     context.answer(
         {"seq": state.seq},
-        lambda: f"derived everything again from {state.seq:,} events; all of them verify",
+        lambda: f"rebuilt the derived state from {state.seq:,} events; all of them were verified",
     )
 
 
@@ -33,11 +33,11 @@ def _exchange(context: Context) -> Exchange:
 
 
 def _told(taken: ExchangeOutcome, source: str) -> str:
-    lines = [f"took in {taken.taken:,} events from {source}; the log has {taken.seq:,} now"]
+    lines = [f"new events from {source}: {taken.taken:,}; the log now has {taken.seq:,}"]
     if taken.ahead:
-        lines.append(f"events that are only here: {taken.ahead:,} (corral log push sends them)")
+        lines.append(f"events that exist only here: {taken.ahead:,} (send them: corral log push)")
     if taken.kept:
-        lines.append(f"the damaged files are in {taken.kept}")
+        lines.append(f"the damaged files were kept in {taken.kept}")
     if taken.lost:
         lines.append(f"events that could not be restored: {taken.lost:,} (see those files)")
     return "\n".join(lines)

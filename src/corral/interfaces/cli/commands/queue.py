@@ -16,7 +16,7 @@ RESULT_STYLE = {"green": "green", "red": "red", "timed_out": "red", "lost": "yel
 def refinery(context: Context, options: Options) -> None:
     from corral.roles.refinery.loop import Refinery
 
-    gc.enable()  # unlike other commands, this one stays
+    gc.enable()  # unlike other commands, this one keeps running
     Refinery(context.writable, context.repository, context.config).run(once=options.once)
 
 
@@ -29,22 +29,24 @@ def listed(context: Context, options: Options) -> None:
 def _listed(found: QueueView, now: int) -> str:
     if not found.changes and not found.checks and not found.overlaps:
         return "nothing waits to land"
-    lines = [paint(f"paused: {found.paused}", "yellow")] if found.paused else []
+    pause = f"landing is paused for all convoys: {found.paused}"
+    lines = [paint(pause, "yellow")] if found.paused else []
     lines += [
-        paint(f"{trunk.convoy} is paused: {trunk.paused}", "yellow")
+        paint(f"landing is paused for {trunk.convoy}: {trunk.paused}", "yellow")
         for trunk in found.trunks
         if trunk.paused
     ]
     if found.changes:
         rows = [_change_row(change, now) for change in found.changes]
-        lines.append(table(rows, ("task", "waiting", "returns", "for what", "title")))
+        lines.append(table(rows, ("task", "waiting", "returns", "waits for", "title")))
     if found.checks:
         rows = [_check_row(check, now) for check in found.checks]
         lines += [""] if lines else []
         lines.append(table(rows, ("run", "result", "time", "on", "changes", "note")))
     lines += [paint(f"coming: {one.text}", "yellow") for one in found.overlaps]
     for command, times in found.flaky.items():
-        lines.append(paint(f"flaky: {command!r}, {times} times", "yellow"))
+        often = "once" if times == 1 else f"{times} times"
+        lines.append(paint(f"flaky: {command!r}, {often}", "yellow"))
     return "\n".join(lines)
 
 
@@ -84,7 +86,7 @@ def _shown_check(check: CheckView, output: list[str]) -> str:
     result = check.result or "running"
     head = f"{paint(check.run, 'bold')} {paint(result, RESULT_STYLE.get(result, 'dim'))}"
     lines = [
-        f"{head} on {check.tip[:12]}, began {moment(check.started_at)}",
+        f"{head} on {check.tip[:12]}, started {moment(check.started_at)}",
         f"changes: {' '.join(check.members) or 'none, the trunk itself'}",
         f"checked: {check.commit}",
     ]

@@ -53,7 +53,7 @@ def run(context: Context, options: Options) -> int:
     convoy = _planned(context, options) or apply(
         context, options.plan, options.format or "", ask=_asks(options)
     )
-    gc.enable()  # unlike other commands, this one stays
+    gc.enable()  # unlike other commands, this one keeps running
     folder = join(context.repository.folder, "runs")
     summary = options.summary or join(folder, f"{convoy}.json")
     screen = Progress(convoy) if _screened(context, options) else None

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def witness(context: Context, options: Options) -> None:
     from corral.roles.witness.loop import Witness
 
-    gc.enable()  # unlike other commands, this one stays
+    gc.enable()  # unlike other commands, this one keeps running
     Witness(context.writable, context.repository, context.config).run(once=options.once)
 
 

@@ -47,7 +47,7 @@ def _show(context: Context, *, again: bool = False) -> None:
 
 
 def _watch(context: Context) -> None:
-    gc.enable()  # unlike other commands, this one stays
+    gc.enable()  # unlike other commands, this one keeps running
     store = context.store
     while True:
         seen = store.state().seq
@@ -58,7 +58,7 @@ def _watch(context: Context) -> None:
 
 
 def _in_place(text: str) -> str:
-    """Draw over what is on the terminal, without clearing it first: that would flicker."""
+    """Draw over the old screen instead of clearing it first, which would flicker."""
     if not fancy():
         return text
     return "\x1b[H" + text.replace("\n", "\x1b[K\n") + "\x1b[K\x1b[J"
@@ -74,7 +74,7 @@ def _screen(found: Overview, now: int) -> str:
     lines += _checks(found, now)
     lines += _overlaps(found)
     if found.spent:
-        lines += ["", f"spent today {found.spent_today}, in all {found.spent} (corral cost)"]
+        lines += ["", f"spent today {found.spent_today}, in total {found.spent} (corral cost)"]
     if found.alerts:
         lines += ["", paint(f"alerts ({len(found.alerts)})", "red")]
         lines += [f"  {alert.id}  {alert.subject}: {alert.text}" for alert in found.alerts]
@@ -103,7 +103,7 @@ def _convoys(found: Overview) -> list[str]:
         for row in found.convoys
     ]
     more = found.totals["convoys"] - len(rows)
-    note = [f"  … and {more} earlier ones (corral convoy list)"] if more else []
+    note = [f"  … and {more} earlier (corral convoy list)"] if more else []
     return ["", table(rows, ("convoy", "progress", "done", "title")), *note]
 
 

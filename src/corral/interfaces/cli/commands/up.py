@@ -47,7 +47,7 @@ def up(context: Context, options: Options) -> None:
     if options.d:
         _behind(context, port)
         return
-    gc.enable()  # unlike other commands, this one stays
+    gc.enable()  # unlike other commands, this one keeps running
     Supervisor(context.repository.folder, _roles(context, port), output.warn).run()
 
 
