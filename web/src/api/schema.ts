@@ -552,7 +552,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** everything at a glance */
+    /** the whole board */
     get: operations["get /api/status"];
     put?: never;
     post?: never;
@@ -569,7 +569,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** one screen about everything */
+    /** what `corral status` shows: the first rows of everything */
     get: operations["get /api/overview"];
     put?: never;
     post?: never;
@@ -586,7 +586,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** the convoys */
+    /** all convoys */
     get: operations["get /api/convoys"];
     put?: never;
     post?: never;
@@ -671,7 +671,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** why something is as it is */
+    /** why anything is as it is, by its name */
     get: operations["get /api/why"];
     put?: never;
     post?: never;
@@ -688,7 +688,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** the sessions */
+    /** the newest session of each task */
     get: operations["get /api/sessions"];
     put?: never;
     post?: never;
@@ -722,7 +722,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** who holds what */
+    /** the leases and their holders */
     get: operations["get /api/leases"];
     put?: never;
     post?: never;
@@ -739,7 +739,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** what needs a person's eye */
+    /** the open alerts */
     get: operations["get /api/alerts"];
     put?: never;
     post?: never;
@@ -756,7 +756,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** messages that are not over */
+    /** messages to be read, acknowledged or answered */
     get: operations["get /api/messages"];
     put?: never;
     post?: never;
@@ -773,7 +773,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** what runs, and when each job last ran */
+    /** which roles run, and when each chore last ran */
     get: operations["get /api/jobs"];
     put?: never;
     post?: never;
@@ -790,7 +790,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** who the server thinks that you are */
+    /** who the server takes you for */
     get: operations["get /api/whoami"];
     put?: never;
     post?: never;
@@ -841,7 +841,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** what runs, and what the log does not say */
+    /** running roles, the log's size, the limits */
     get: operations["get /api/health"];
     put?: never;
     post?: never;
@@ -858,7 +858,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** the last lines that a session printed, or a page of it all */
+    /** the last lines that a session printed, or a page of its output */
     get: operations["get /api/sessions/{session}/output"];
     put?: never;
     post?: never;
@@ -875,7 +875,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** what its engine said and called */
+    /** what a session's engine said and called */
     get: operations["get /api/sessions/{session}/facts"];
     put?: never;
     post?: never;
@@ -892,7 +892,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** what it was told */
+    /** what a session was told */
     get: operations["get /api/sessions/{session}/brief"];
     put?: never;
     post?: never;
@@ -909,7 +909,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** what it has changed so far */
+    /** what a session has changed so far */
     get: operations["get /api/sessions/{session}/diff"];
     put?: never;
     post?: never;
@@ -926,7 +926,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** what its processes use now */
+    /** the memory and CPU time of a session's processes */
     get: operations["get /api/sessions/{session}/usage"];
     put?: never;
     post?: never;
@@ -960,7 +960,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** the last lines that a run of the checks printed */
+    /** the last lines that a check run printed */
     get: operations["get /api/checks/{check}/log"];
     put?: never;
     post?: never;
@@ -977,7 +977,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** what a convoy has come to so far */
+    /** how far a convoy has come */
     get: operations["get /api/convoys/{convoy}/report"];
     put?: never;
     post?: never;
@@ -2184,12 +2184,12 @@ export interface components {
        */
       ready?: boolean;
       /**
-       * @description go on after this task
+       * @description only tasks after this one
        * @default
        */
       after?: string;
       /**
-       * @description so many at most
+       * @description at most this many
        * @default 1000
        */
       limit?: number;
@@ -2319,44 +2319,44 @@ export interface components {
        */
       after?: number;
       /**
-       * @description the last ones before this number
+       * @description the last events before this number
        * @default 0
        */
       before?: number;
       /**
-       * @description so many at most
+       * @description at most this many
        * @default 100
        */
       limit?: number;
       /**
-       * @description only these, like `task.added,session`
+       * @description only these types, like `task.added,session`
        * @default
        */
       type?: string;
       /**
-       * @description only about this task
+       * @description only events about this task
        * @default
        */
       task?: string;
       /**
-       * @description only about this convoy
+       * @description only events about this convoy
        * @default
        */
       convoy?: string;
       /**
-       * @description only by whoever has this in their name
+       * @description only events whose actor's name contains this
        * @default
        */
       actor?: string;
       /**
-       * @description only with this in it
+       * @description only events that contain this text
        * @default
        */
       text?: string;
     };
     /**
      * LogPage
-     * @description Events from `begin` to `end` were looked at; go on with `before=BEGIN` or `after=END`.
+     * @description Events from `begin` to `end` were searched; continue with `before=BEGIN` or `after=END`.
      */
     LogPage: {
       events: unknown[];
@@ -2367,7 +2367,7 @@ export interface components {
     /** BoardQuery */
     BoardQuery: {
       /**
-       * @description as it was after this event; without it: as it is now
+       * @description the board after this event; without it: now
        * @default null
        */
       at?: number | null;
@@ -2648,7 +2648,7 @@ export interface components {
     MayorState: "asking" | "gave_up" | "idle" | "open" | "proposed" | "stopped";
     /**
      * Health
-     * @description What is not in the log: what runs now, how large the log is, what the configuration says.
+     * @description What is not in the log: the running roles, the size of the log, the configured limits.
      */
     Health: {
       seq: number;
@@ -2669,22 +2669,22 @@ export interface components {
     /** OutputQuery */
     OutputQuery: {
       /**
-       * @description so many of the last
+       * @description the last lines, at most this many
        * @default 100
        */
       lines?: number;
       /**
-       * @description instead: what comes before this place
+       * @description instead: the text before this place
        * @default
        */
       before?: string;
       /**
-       * @description instead: what comes after this place
+       * @description instead: the text after this place
        * @default
        */
       after?: string;
       /**
-       * @description with a place: so many at most
+       * @description of that text, at most this many
        * @default 65536
        */
       bytes?: number;
@@ -2707,14 +2707,14 @@ export interface components {
     /** FactsQuery */
     FactsQuery: {
       /**
-       * @description so many of the last
+       * @description the last ones, at most this many
        * @default 500
        */
       limit?: number;
     };
     /**
      * Facts
-     * @description What an engine said, called, used and met.
+     * @description What an engine said, called and used, and the trouble that it met.
      */
     Facts: {
       structured: boolean;
@@ -2963,7 +2963,7 @@ export interface components {
     /** LinesQuery */
     LinesQuery: {
       /**
-       * @description so many of the last
+       * @description the last lines, at most this many
        * @default 1000
        */
       lines?: number;
@@ -2974,7 +2974,7 @@ export interface components {
     };
     /**
      * RunReport
-     * @description What a run came to.
+     * @description The result of a run, or how far it has come.
      */
     RunReport: {
       convoy: string;
@@ -2997,7 +2997,7 @@ export interface components {
     };
     /**
      * Standing
-     * @description How a run of a convoy stands; all but the first are ends.
+     * @description How a run of a convoy stands; all but the first are final.
      * @enum {unknown}
      */
     Standing: "failed" | "interrupted" | "landed" | "needs_person" | "out_of_budget" | "running";
@@ -3017,7 +3017,7 @@ export interface components {
     };
     /**
      * Lot
-     * @description What becomes of one task if nobody does anything.
+     * @description What will become of one task if nobody does anything.
      * @enum {unknown}
      */
     Lot: "failed" | "money" | "over" | "person" | "working";
@@ -3187,7 +3187,7 @@ export interface components {
        */
       convoy?: string;
       /**
-       * @description only events of this type, or of this kind, like task
+       * @description only events of this type, or of a group of types like task
        * @default
        */
       type?: string;
@@ -3205,24 +3205,24 @@ export interface components {
        */
       log?: boolean;
       /**
-       * @description send what this session prints
+       * @description send the output of this session
        * @default
        */
       output?: string;
       /**
-       * @description from this place on; without it: the last of it
+       * @description from this place on; without it: the end of the output
        * @default
        */
       offset?: string;
       /**
-       * @description send the last lines of all sessions that run
+       * @description send the last lines of all running sessions
        * @default false
        */
       tails?: boolean;
     };
     /**
      * LiveData
-     * @description What each kind of event on this stream has as its data.
+     * @description The data of each kind of event on this stream.
      */
     LiveData: {
       state: components["schemas"]["Board"];
@@ -3238,7 +3238,7 @@ export interface components {
     };
     /**
      * BoardChange
-     * @description What differs from one board to a later one: rows that are new or different, and ids gone.
+     * @description The difference between two boards: rows that are new or changed, and ids that are gone.
      */
     BoardChange: {
       seq: number;
@@ -3292,7 +3292,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description asked again with the same key, it is not done again */
+        /** @description a request that is repeated with the same key is carried out once */
         "Idempotency-Key"?: string;
       };
       path?: never;
@@ -3323,7 +3323,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description asked again with the same key, it is not done again */
+        /** @description a request that is repeated with the same key is carried out once */
         "Idempotency-Key"?: string;
       };
       path?: never;
@@ -3354,7 +3354,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description asked again with the same key, it is not done again */
+        /** @description a request that is repeated with the same key is carried out once */
         "Idempotency-Key"?: string;
       };
       path?: never;
@@ -3385,7 +3385,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description asked again with the same key, it is not done again */
+        /** @description a request that is repeated with the same key is carried out once */
         "Idempotency-Key"?: string;
       };
       path?: never;
@@ -3416,7 +3416,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description asked again with the same key, it is not done again */
+        /** @description a request that is repeated with the same key is carried out once */
         "Idempotency-Key"?: string;
       };
       path?: never;
@@ -3447,7 +3447,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description asked again with the same key, it is not done again */
+        /** @description a request that is repeated with the same key is carried out once */
         "Idempotency-Key"?: string;
       };
       path?: never;
@@ -3478,7 +3478,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description asked again with the same key, it is not done again */
+        /** @description a request that is repeated with the same key is carried out once */
         "Idempotency-Key"?: string;
       };
       path?: never;
@@ -3509,7 +3509,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description asked again with the same key, it is not done again */
+        /** @description a request that is repeated with the same key is carried out once */
         "Idempotency-Key"?: string;
       };
       path?: never;
@@ -3540,7 +3540,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description asked again with the same key, it is not done again */
+        /** @description a request that is repeated with the same key is carried out once */
         "Idempotency-Key"?: string;
       };
       path?: never;
@@ -3571,7 +3571,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description asked again with the same key, it is not done again */
+        /** @description a request that is repeated with the same key is carried out once */
         "Idempotency-Key"?: string;
       };
       path?: never;
@@ -3602,7 +3602,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description asked again with the same key, it is not done again */
+        /** @description a request that is repeated with the same key is carried out once */
         "Idempotency-Key"?: string;
       };
       path?: never;
@@ -3633,7 +3633,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description asked again with the same key, it is not done again */
+        /** @description a request that is repeated with the same key is carried out once */
         "Idempotency-Key"?: string;
       };
       path?: never;
@@ -3664,7 +3664,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description asked again with the same key, it is not done again */
+        /** @description a request that is repeated with the same key is carried out once */
         "Idempotency-Key"?: string;
       };
       path?: never;
@@ -3695,7 +3695,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description asked again with the same key, it is not done again */
+        /** @description a request that is repeated with the same key is carried out once */
         "Idempotency-Key"?: string;
       };
       path?: never;
@@ -3726,7 +3726,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description asked again with the same key, it is not done again */
+        /** @description a request that is repeated with the same key is carried out once */
         "Idempotency-Key"?: string;
       };
       path?: never;
@@ -3757,7 +3757,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description asked again with the same key, it is not done again */
+        /** @description a request that is repeated with the same key is carried out once */
         "Idempotency-Key"?: string;
       };
       path?: never;
@@ -3788,7 +3788,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description asked again with the same key, it is not done again */
+        /** @description a request that is repeated with the same key is carried out once */
         "Idempotency-Key"?: string;
       };
       path?: never;
@@ -3819,7 +3819,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description asked again with the same key, it is not done again */
+        /** @description a request that is repeated with the same key is carried out once */
         "Idempotency-Key"?: string;
       };
       path?: never;
@@ -3850,7 +3850,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description asked again with the same key, it is not done again */
+        /** @description a request that is repeated with the same key is carried out once */
         "Idempotency-Key"?: string;
       };
       path?: never;
@@ -3881,7 +3881,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description asked again with the same key, it is not done again */
+        /** @description a request that is repeated with the same key is carried out once */
         "Idempotency-Key"?: string;
       };
       path?: never;
@@ -3912,7 +3912,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description asked again with the same key, it is not done again */
+        /** @description a request that is repeated with the same key is carried out once */
         "Idempotency-Key"?: string;
       };
       path?: never;
@@ -3943,7 +3943,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description asked again with the same key, it is not done again */
+        /** @description a request that is repeated with the same key is carried out once */
         "Idempotency-Key"?: string;
       };
       path?: never;
@@ -3974,7 +3974,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description asked again with the same key, it is not done again */
+        /** @description a request that is repeated with the same key is carried out once */
         "Idempotency-Key"?: string;
       };
       path?: never;
@@ -4005,7 +4005,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description asked again with the same key, it is not done again */
+        /** @description a request that is repeated with the same key is carried out once */
         "Idempotency-Key"?: string;
       };
       path?: never;
@@ -4036,7 +4036,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description asked again with the same key, it is not done again */
+        /** @description a request that is repeated with the same key is carried out once */
         "Idempotency-Key"?: string;
       };
       path?: never;
@@ -4067,7 +4067,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description asked again with the same key, it is not done again */
+        /** @description a request that is repeated with the same key is carried out once */
         "Idempotency-Key"?: string;
       };
       path?: never;
@@ -4098,7 +4098,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description asked again with the same key, it is not done again */
+        /** @description a request that is repeated with the same key is carried out once */
         "Idempotency-Key"?: string;
       };
       path?: never;
@@ -4129,7 +4129,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description asked again with the same key, it is not done again */
+        /** @description a request that is repeated with the same key is carried out once */
         "Idempotency-Key"?: string;
       };
       path?: never;
@@ -4160,7 +4160,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description asked again with the same key, it is not done again */
+        /** @description a request that is repeated with the same key is carried out once */
         "Idempotency-Key"?: string;
       };
       path?: never;
@@ -4191,7 +4191,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description asked again with the same key, it is not done again */
+        /** @description a request that is repeated with the same key is carried out once */
         "Idempotency-Key"?: string;
       };
       path?: never;
@@ -4222,7 +4222,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description asked again with the same key, it is not done again */
+        /** @description a request that is repeated with the same key is carried out once */
         "Idempotency-Key"?: string;
       };
       path?: never;
@@ -4253,7 +4253,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description asked again with the same key, it is not done again */
+        /** @description a request that is repeated with the same key is carried out once */
         "Idempotency-Key"?: string;
       };
       path?: never;
@@ -4990,7 +4990,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description asked again with the same key, it is not done again */
+        /** @description a request that is repeated with the same key is carried out once */
         "Idempotency-Key"?: string;
       };
       path?: never;
@@ -5021,7 +5021,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description asked again with the same key, it is not done again */
+        /** @description a request that is repeated with the same key is carried out once */
         "Idempotency-Key"?: string;
       };
       path?: never;
@@ -5052,7 +5052,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description asked again with the same key, it is not done again */
+        /** @description a request that is repeated with the same key is carried out once */
         "Idempotency-Key"?: string;
       };
       path?: never;
@@ -5083,7 +5083,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description asked again with the same key, it is not done again */
+        /** @description a request that is repeated with the same key is carried out once */
         "Idempotency-Key"?: string;
       };
       path?: never;
@@ -5114,7 +5114,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description asked again with the same key, it is not done again */
+        /** @description a request that is repeated with the same key is carried out once */
         "Idempotency-Key"?: string;
       };
       path?: never;

@@ -1,7 +1,7 @@
-"""The dashboard's files, as built from `web/` into the package; a page for who is not let in.
+"""The dashboard's files, built from `web/` into the package, and a page for people not logged in.
 
-The page's own address is one for each of its pages, so that a link to a session or a task can be
-kept: all of them are answered with the same file. Files whose names carry their hash never change.
+Each page of the dashboard has an address of its own, so that links to a session or a task can be
+kept; all of them serve the same file. Files whose names contain their hash never change.
 """
 
 import asyncio
@@ -55,7 +55,7 @@ class File(Struct, frozen=True):
 
 
 class Assets:
-    """The files, read once and packed once; read again if they were built again."""
+    """The files, read and compressed once, and again whenever they are rebuilt."""
 
     def __init__(self, folder: Path = FOLDER) -> None:
         self._folder = folder
@@ -63,7 +63,7 @@ class Assets:
         self._files: dict[str, File] = {}
 
     def serves(self, call: Call) -> bool:
-        """Say whether a request is for one of these files, or for a page."""
+        """Tell whether a request is for one of these files or for a page."""
         if call.method != "GET":
             return False
         first = call.path.removeprefix("/").partition("/")[0]
@@ -107,7 +107,7 @@ def _file(path: Path) -> File:
     return File(KINDS[path.suffix], body, gzip.compress(body, 9, mtime=0), f'"{mark}"'.encode())
 
 
-# For people who are not let in. It is all there is to it: no file of ours is needed to show it.
+# The page for people who are not logged in. It stands alone and needs none of the files.
 
 _STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;margin:0;display:grid;place-content:center;"
@@ -128,17 +128,17 @@ _PAGE = """<!doctype html>
 """
 _LOGIN = """<p>Run <code>corral link</code> in the repository and open the link that it prints.
 It works once, and leaves a cookie for a week.</p>
-<p>If you have just done so, <a href="/">go on to the board</a>.</p>"""
+<p>If you have just done so, <a href="/">continue to the board</a>.</p>"""
 
 
 def wants_page(call: Call) -> bool:
-    """Say whether it is a person who asks, with a browser, and not a program."""
+    """Tell whether a person with a browser asks, not a program."""
     browses = "text/html" in call.header(b"accept") and not call.header(b"authorization")
     return browses and call.method == "GET" and not call.path.startswith("/api/")
 
 
 def refusal(error: CorralError) -> Reply:
-    """Say in a page why somebody is not let in, or does not find what they look for."""
+    """Return a page that says why access was refused or nothing was found."""
     said = error.message[:1].upper() + error.message[1:]
     hint = f"<p>{escape(error.hint)}</p>" if error.hint else ""
     if error.http_status == 401:

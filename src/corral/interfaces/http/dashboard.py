@@ -20,13 +20,11 @@ if TYPE_CHECKING:
 
 
 class BoardQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    at: A[int | None, Meta(description="as it was after this event; without it: as it is now")] = (
-        None
-    )
+    at: A[int | None, Meta(description="the board after this event; without it: now")] = None
 
 
 class Health(Struct, frozen=True):
-    """What is not in the log: what runs now, how large the log is, what the configuration says."""
+    """What is not in the log: the running roles, the size of the log, the configured limits."""
 
     seq: int
     roles: list[Running]
@@ -34,9 +32,9 @@ class Health(Struct, frozen=True):
     slots: int
     reserve: int
     pools: dict[str, int]
-    check_slots: int  # check runs at once; 0: as many as measured to be of use
+    check_slots: int  # check runs at once; 0: as many as measurements show to be useful
     day_usd: float  # the budget of one day; 0: none
-    engines: dict[str, str]  # profiles of the configuration, and their types
+    engines: dict[str, str]  # the type of each configured profile
     streams: int
 
 
@@ -49,7 +47,7 @@ async def board(api: "Api", call: Call) -> Reply:
 
 
 async def moment(api: "Api", query: BoardQuery) -> tuple[State, int]:
-    """Return the state at the event that was asked for, and when that was; else as it is now."""
+    """Return the state at the event in the query and the time of that event; without one, now."""
     if query.at is None:
         return api.feed.state, api.clock()
     if not 0 <= query.at <= api.feed.state.seq:
@@ -93,6 +91,6 @@ ROUTES = (
         people_only=True,
     ),
     view(
-        "/api/health", "what runs, and what the log does not say", health, Health, people_only=True
+        "/api/health", "running roles, the log's size, the limits", health, Health, people_only=True
     ),
 )

@@ -1,4 +1,4 @@
-"""What the dashboard asks for about one thing: a session, a run of the checks, a convoy."""
+"""What the dashboard asks about one thing: a session, a check run, a convoy."""
 
 import asyncio
 from os.path import isdir, join
@@ -35,22 +35,22 @@ _BRIEF = 1 << 20
 
 
 class FactsQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    limit: A[int, Meta(ge=1, le=5000, description="so many of the last")] = 500
+    limit: A[int, Meta(ge=1, le=5000, description="the last ones, at most this many")] = 500
 
 
 class LinesQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    lines: A[int, Meta(ge=0, le=10_000, description="so many of the last")] = 1000
+    lines: A[int, Meta(ge=0, le=10_000, description="the last lines, at most this many")] = 1000
 
 
 class Facts(Struct, frozen=True):
-    """What an engine said, called, used and met."""
+    """What an engine said, called and used, and the trouble that it met."""
 
-    structured: bool  # False: it prints plain text, see its output
+    structured: bool  # False: it prints plain text; see its output
     facts: list[AnyFact]
 
 
 class BriefText(Struct, frozen=True):
-    text: str  # what the newest launch was told, to the letter
+    text: str  # exactly what the newest launch was given
 
 
 class CheckLog(Struct, frozen=True):
@@ -59,7 +59,7 @@ class CheckLog(Struct, frozen=True):
 
 async def output(api: "Api", call: Call) -> Reply:
     query: OutputQuery = asked(call, OutputQuery)
-    # The name comes from the state, never from the address: no path can be smuggled in.
+    # The name comes from the state, never from the address, so no path can be injected.
     room = Room(api.repository.folder, (await session_of(api, call)).id)
     return ok(await asyncio.to_thread(_output, api, room, query))
 
@@ -99,7 +99,7 @@ async def diff(api: "Api", call: Call) -> Reply:
     from corral.roles.records.diff import changes
 
     session = await session_of(api, call)
-    async with api.looking:  # git is started for it
+    async with api.looking:  # it starts git
         place = api.config.trees.folder or None
         found = await asyncio.to_thread(changes, api.repository, place, session, _PATCH)
     return ok(replace(found, patch=api.secrets.hide(found.patch)))
@@ -114,7 +114,7 @@ async def usage(api: "Api", call: Call) -> Reply:
 
 
 async def sessions(api: "Api", call: Call) -> Reply:
-    """A board has the newest session of each task; this has those before it, too."""
+    """Return all sessions of a task; a board has only the newest one."""
     state = api.feed.state
     task = find_task(state, call.params["task"]).id
     found = await asyncio.to_thread(earlier.sessions_of, api.feed.store, state, task)
@@ -141,15 +141,23 @@ _SESSION = "/api/sessions/{session}"
 ROUTES = (
     view(
         f"{_SESSION}/output",
-        "the last lines that a session printed, or a page of it all",
+        "the last lines that a session printed, or a page of its output",
         output,
         OutputPage,
         query=OutputQuery,
     ),
-    view(f"{_SESSION}/facts", "what its engine said and called", facts, Facts, query=FactsQuery),
-    view(f"{_SESSION}/brief", "what it was told", brief, BriefText),
-    view(f"{_SESSION}/diff", "what it has changed so far", diff, Changes),
-    view(f"{_SESSION}/usage", "what its processes use now", usage, Usage | None),
+    view(
+        f"{_SESSION}/facts",
+        "what a session's engine said and called",
+        facts,
+        Facts,
+        query=FactsQuery,
+    ),
+    view(f"{_SESSION}/brief", "what a session was told", brief, BriefText),
+    view(f"{_SESSION}/diff", "what a session has changed so far", diff, Changes),
+    view(
+        f"{_SESSION}/usage", "the memory and CPU time of a session's processes", usage, Usage | None
+    ),
     view(
         "/api/tasks/{task}/sessions",
         "all sessions of a task, oldest first",
@@ -159,7 +167,7 @@ ROUTES = (
     ),
     view(
         "/api/checks/{check}/log",
-        "the last lines that a run of the checks printed",
+        "the last lines that a check run printed",
         check_log,
         CheckLog,
         query=LinesQuery,
@@ -167,7 +175,7 @@ ROUTES = (
     ),
     view(
         "/api/convoys/{convoy}/report",
-        "what a convoy has come to so far",
+        "how far a convoy has come",
         report,
         outlook.RunReport,
         query=BoardQuery,

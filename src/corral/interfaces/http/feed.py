@@ -1,8 +1,8 @@
 """The log as the server sees it: the state that views are made from, and the newest events.
 
-One thread waits for the log to grow, whoever wrote to it, and hands the new events to the loop,
-where everything else happens: so a view is of one moment, without a lock. The newest events are
-kept, with the bytes that event streams send, up to a bound; who needs older ones reads the log.
+One thread waits for the log to grow, whichever process wrote to it, and hands the new events to the
+loop, where everything else happens: so a view is of one moment, without a lock. The newest events
+are kept up to a bound, with the bytes that event streams send; older ones are read from the log.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ _AT_ONCE = 500
 _KEPT = 4096
 _KEPT_BYTES = 4 << 20
 _PATIENCE_S = 2.0
-_LOOK_S = 5.0  # for our own end
+_LOOK_S = 5.0  # how often the thread checks whether it has to stop
 
 
 class Item(NamedTuple):
@@ -49,7 +49,7 @@ _about = msgspec.json.Decoder(_EventSubjects).decode
 
 class Feed:
     def __init__(self, store: SqliteStore, fail: Callable[[], None]) -> None:
-        """`store` is the feed's own; `fail` is called if the log cannot be followed any more."""
+        """`store` is the feed's own; `fail` is called if the log can no longer be followed."""
         self.store = store
         self.state: State = store.detached()
         self.tick = asyncio.Event()
@@ -65,7 +65,7 @@ class Feed:
         self._stopping.set()
 
     async def reach(self, seq: int) -> None:
-        """Wait until the state knows an event; what was acknowledged is seen by whoever asks."""
+        """Wait until the state includes an event, so that callers see what was acknowledged."""
         while self.state.seq < seq:
             await self.tick.wait()
 
@@ -76,7 +76,7 @@ class Feed:
                 await self.reach(self.store.sealed_seq)
 
     def recent(self, after: int) -> Sequence[Item] | None:
-        """Return what came after an event, if all of that is still at hand."""
+        """Return the events after one, or None if some of them are no longer in memory."""
         if after >= self.state.seq:
             return ()
         if not self._recent or after + 1 < self._recent[0].seq:
@@ -84,7 +84,7 @@ class Feed:
         return self._recent[after + 1 - self._recent[0].seq :]
 
     def older(self, after: int, limit: int) -> list[Item]:
-        """Read what came after an event from the log, up to what the state knows."""
+        """Read the events after one from the log, up to the last one that the state includes."""
         known = self.state.seq
         return [
             self.item(stored) for stored in self.store.read(after, limit) if stored.seq <= known
@@ -104,7 +104,7 @@ class Feed:
         return Item(stored.seq, record.type, task, convoy, about.session, frame)
 
     def wake(self) -> None:
-        """Let everybody look again."""
+        """Wake everything that waits for a new event."""
         old, self.tick = self.tick, asyncio.Event()
         old.set()
 
@@ -120,7 +120,7 @@ class Feed:
                 seen = rows[-1].seq
                 while not taken.wait(_LOOK_S) and not self._stopping.is_set():
                     pass
-        except Exception:  # a border: without the log there is nothing to serve
+        except Exception:  # a border: without the log the server has nothing to serve
             if not self._stopping.is_set():
                 traceback.print_exc(file=sys.stderr)
                 self._loop.call_soon_threadsafe(self._fail)
@@ -140,7 +140,7 @@ class Feed:
         self.wake()
 
     def _forget(self) -> None:
-        """Let the oldest go, a good part at a time: cutting a list at its front is not for free."""
+        """Drop the oldest events, many at a time: cutting the front off a list is not free."""
         if len(self._recent) <= _KEPT and self._bytes <= _KEPT_BYTES:
             return
         keep, size = 0, 0

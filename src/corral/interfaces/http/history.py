@@ -1,8 +1,8 @@
-"""The state as it was at an earlier event: folded anew, from the nearest state that is at hand.
+"""The state as it was at an earlier event, folded from the nearest earlier state in memory.
 
-Whoever moves back and forth in time asks for many moments, so on the way some states are put
-aside, encoded, up to a bound. It happens in a thread, one at a time: whoever asks waits, the
-server does not.
+A person who moves back and forth in time asks for many moments, so some states on the way are kept,
+encoded, up to a bound. Folding happens in a thread, one request at a time, and does not block the
+server.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ class History:
         self._seqs: list[int] = []
         self._states: dict[int, bytes] = {}
         self._bytes = 0
-        self._apart = _STEP  # states that are kept are at least so many events apart
+        self._apart = _STEP  # kept states are at least this many events apart
 
     async def at(self, seq: int) -> State:
         """Return the state after an event that is in the log."""
@@ -67,7 +67,7 @@ class History:
             self._thin()
 
     def _thin(self) -> None:
-        """Let every other state go, and keep fewer from here on: what is left is spread evenly."""
+        """Drop every other state, and keep fewer from now on, so that they stay evenly spread."""
         self._apart *= 2
         for seq in [seq for seq in self._seqs if seq % self._apart]:
             self._bytes -= len(self._states.pop(seq))

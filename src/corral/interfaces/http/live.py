@@ -1,15 +1,15 @@
-"""`GET /api/live`: all that the dashboard shows, and then what changes, on one connection.
+"""`GET /api/live`: the dashboard's whole board, then every change to it, on one connection.
 
 The board is made and compared once for all browsers, at most ten times a second, and only while
-somebody listens. What was found is kept for a while, so whoever comes back, or reads slowly, gets
-the rows that differ from what it has, each as it is now; whoever was away for too long gets it all.
+a client listens. Changes are kept for a while, so a client that reconnects or reads slowly gets the
+rows that differ from its own, each as it is now; one that was away for too long gets the board.
 
     event: state    id SEQ  the whole board
     event: change   id SEQ  {seq, set: {table: [rows]}, gone: {table: [ids]}}
-    event: log              an event as in the log; sent before the change that it led to
-    event: output           {session, text, begin, end, restarted}: go on with offset=END
-    event: tails            {session: [last lines]}, of those that have written something
-    event: beat             nothing: it lives, though nothing was said for a while
+    event: log              an event as in the log; sent before the change that it caused
+    event: output           {session, text, begin, end, restarted}: continue with offset=END
+    event: tails            {session: [last lines]}, of the sessions that have written something
+    event: beat             {}: the stream is alive, though there was nothing to send for a while
 """
 
 import asyncio
@@ -36,22 +36,22 @@ from corral.roles.records import earlier, pages
 from corral.roles.records.rooms import Room
 from corral.world import processes
 
-PACE_S = 0.1  # between two comparisons, at least
-_REST = 9  # times as long as the processor was busy with one
+PACE_S = 0.1  # at least this long between two comparisons
+_REST = 9  # and at least this many times the CPU time that the last one took
 _KEPT = 512
 _KEPT_BYTES = 8 << 20
 _PAGE = 65_536  # bytes of output at once
 _TAIL_LINES = 8
 _TAIL_WIDTH = 300
-_TAILS_S = 1.0  # between two looks at the ends of outputs
+_TAILS_S = 1.0  # between two reads of the ends of outputs
 
 
 class LiveQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     after: A[int, Meta(ge=-1, description="the event of the board that you have; -1: none")] = -1
     log: A[bool, Meta(description="send the events, too")] = False
-    output: A[str, Meta(description="send what this session prints")] = ""
-    offset: A[str, Meta(description="from this place on; without it: the last of it")] = ""
-    tails: A[bool, Meta(description="send the last lines of all sessions that run")] = False
+    output: A[str, Meta(description="send the output of this session")] = ""
+    offset: A[str, Meta(description="from this place on; without it: the end of the output")] = ""
+    tails: A[bool, Meta(description="send the last lines of all running sessions")] = False
 
 
 class OutputPart(Struct, frozen=True):
@@ -63,7 +63,7 @@ class OutputPart(Struct, frozen=True):
 
 
 class LiveData(Struct, frozen=True):
-    """What each kind of event on this stream has as its data."""
+    """The data of each kind of event on this stream."""
 
     state: Board
     change: BoardChange
@@ -74,7 +74,7 @@ class LiveData(Struct, frozen=True):
 
 
 class _Step(NamedTuple):
-    """What differs between two boards, and the bytes that say so."""
+    """The difference between two boards, and the bytes of its event."""
 
     before: int
     change: BoardChange
@@ -85,7 +85,7 @@ class LiveStreams:
     def __init__(
         self, feed: Feed, streams: Streams, folder: str, hide: Callable[[str], str]
     ) -> None:
-        """`hide` takes the values of keys out of what sessions print."""
+        """`hide` removes the values of keys from the output of sessions."""
         self.hide = hide
         self._feed = feed
         self._streams = streams
@@ -102,7 +102,7 @@ class LiveStreams:
         self._tailing: asyncio.Task[None] | None = None
         self._outputs = Outputs(folder, self._written)
         self._untold: set[SessionId] = set()
-        self.tails: dict[SessionId, tuple[int, list[str]]] = {}  # with the number of the look
+        self.tails: dict[SessionId, tuple[int, list[str]]] = {}  # with the number of the read
         self.looks = 0
 
     async def serve(self, call: Call, send: Send) -> None:
@@ -121,7 +121,7 @@ class LiveStreams:
             self._busy()
 
     async def _session(self, name: str) -> SessionId:
-        """Return whose output is wanted: also that of an earlier session of a task."""
+        """Return the session whose output is wanted; it may be an earlier one of its task."""
         found = await asyncio.to_thread(earlier.find, self._feed.store, self._feed.state, name)
         return found.id
 
@@ -137,13 +137,13 @@ class LiveStreams:
         return self._whole()
 
     def _whole(self) -> bytes:
-        """Return the board that streams are at; encoded once for each event."""
+        """Return the board that the streams have reached; encoded once for each event."""
         if self._encoded[0] != self.seq:
             self._encoded = (self.seq, msgspec.json.encode(self._board))
         return self._encoded[1]
 
     def refresh(self) -> None:
-        """Bring the board up to the newest event, and remember what differs."""
+        """Bring the board up to the newest event, and keep the difference."""
         state = self._feed.state
         if state.seq == self.seq:
             return
@@ -159,7 +159,7 @@ class LiveStreams:
         self._board, self._tables, self.seq = board, tables, state.seq
 
     def since(self, known: int) -> bytes:
-        """Return what brings a client up to date that has the board of an event."""
+        """Return what brings a client with the board of event `known` up to date."""
         if known == self.seq:
             return b""
         steps = [step for step in self._steps if step.change.seq > known]
@@ -174,7 +174,7 @@ class LiveStreams:
         old.set()
 
     def _busy(self) -> None:
-        """Do what those who listen need, and nothing for nobody."""
+        """Start the work that the listening clients need, and stop what none of them needs."""
         loop = asyncio.get_running_loop()
         if not self._open and self._following is not None:
             self._following.cancel()
@@ -192,7 +192,7 @@ class LiveStreams:
         self._seek()
 
     def _over(self, task: "asyncio.Task[None]") -> None:
-        """Let nobody look at a board that stands still: who comes back gets it anew."""
+        """End all streams after an error, so that no client shows a frozen board: it reconnects."""
         if task.cancelled() or (error := task.exception()) is None:
             return
         traceback.print_exception(error, file=sys.stderr)
@@ -200,7 +200,7 @@ class LiveStreams:
             stream.end()
 
     def _seek(self) -> None:
-        """Say whose output is wanted."""
+        """Follow the outputs that clients want."""
         sessions = self._feed.state.sessions
         wanted = {stream.session for stream in self._open if stream.session is not None}
         if self._tailing is not None:
@@ -211,7 +211,7 @@ class LiveStreams:
         while True:
             tick = self._feed.tick
             if self._feed.state.seq == self.seq:
-                self.wake()  # to say that it lives, at the beat of all streams
+                self.wake()  # the streams send their beats
                 await tick.wait()
                 continue
             began = thread_time()
@@ -228,7 +228,7 @@ class LiveStreams:
         self.wake()
 
     async def _tail(self) -> None:
-        """Look at the ends of the outputs that have grown, now and then."""
+        """Read the ends of the outputs that have grown, from time to time."""
         while True:
             tick = self.tick
             grown, self._untold = self._untold, set()
@@ -255,7 +255,7 @@ class LiveStreams:
 class _Watching(Channel):
     """One browser."""
 
-    # Not a comment as elsewhere: a page does not see those, and could not tell silence from an end.
+    # An event, not a comment as elsewhere: a page cannot see comments, and must notice silence.
     BEAT = b"event: beat\ndata: {}\n\n"
 
     def __init__(
@@ -275,7 +275,7 @@ class _Watching(Channel):
 
     async def _go_on(self, who: Principal, send: Send) -> None:
         while True:
-            tick = self._live.tick  # before the look: what comes after it wakes us
+            tick = self._live.tick  # taken before the read: anything later wakes us
             chunk = self._news() + self._ends() + await self._output()
             if chunk:
                 self.sent += 1
@@ -292,7 +292,7 @@ class _Watching(Channel):
         return chunk
 
     def _events(self) -> bytes:
-        """Return the events that led to the newest board; too old ones are for /api/log."""
+        """Return the events that led to the newest board; for older ones there is /api/log."""
         items = self._feed.recent(self._logged) or ()
         self._logged = self._live.seq
         frames = [item.frame for item in items if item.seq <= self._live.seq]
@@ -322,7 +322,7 @@ class _Watching(Channel):
 
 
 def _merged(changes: list[BoardChange]) -> BoardChange:
-    """Return one change that does what several in a row do."""
+    """Merge consecutive changes into one."""
     rows: dict[str, dict[str, Any]] = {}
     gone: dict[str, dict[str, None]] = {}
     for change in changes:

@@ -1,7 +1,7 @@
-"""`GET /api/log`: the events themselves, page by page, also only those that somebody looks for.
+"""`GET /api/log`: the events themselves, page by page, all of them or those that match a filter.
 
-A long log is not read in one go: an answer says how far it has looked, and is asked again from
-there.
+A long log is not read in one request: a page says how far it has searched, and the next request
+continues from there.
 """
 
 import asyncio
@@ -21,25 +21,25 @@ if TYPE_CHECKING:
     from corral.interfaces.http.api import Api
 
 _BLOCK = 1000
-_LOOKED = 20_000  # events for one answer, if most are not what is looked for
+_LOOKED = 20_000  # at most this many events are searched for one page
 
 
 class LogQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     after: A[int, Meta(ge=0, le=1 << 53, description="only events after this number")] = 0
-    before: A[int, Meta(ge=0, le=1 << 53, description="the last ones before this number")] = 0
-    limit: A[int, Meta(ge=1, le=1000, description="so many at most")] = 100
-    type: A[str, Meta(description="only these, like `task.added,session`")] = ""
-    task: A[str, Meta(description="only about this task")] = ""
-    convoy: A[str, Meta(description="only about this convoy")] = ""
-    actor: A[str, Meta(description="only by whoever has this in their name")] = ""
-    text: A[str, Meta(description="only with this in it")] = ""
+    before: A[int, Meta(ge=0, le=1 << 53, description="the last events before this number")] = 0
+    limit: A[int, Meta(ge=1, le=1000, description="at most this many")] = 100
+    type: A[str, Meta(description="only these types, like `task.added,session`")] = ""
+    task: A[str, Meta(description="only events about this task")] = ""
+    convoy: A[str, Meta(description="only events about this convoy")] = ""
+    actor: A[str, Meta(description="only events whose actor's name contains this")] = ""
+    text: A[str, Meta(description="only events that contain this text")] = ""
 
 
 class LogPage(Struct, frozen=True):
-    """Events from `begin` to `end` were looked at; go on with `before=BEGIN` or `after=END`."""
+    """Events from `begin` to `end` were searched; continue with `before=BEGIN` or `after=END`."""
 
     events: list[Raw]
-    seq: int  # the newest event there is
+    seq: int  # the newest event in the log
     begin: int
     end: int
 

@@ -1,4 +1,4 @@
-"""`GET /metrics`: figures in the text format of Prometheus, of the state and the server."""
+"""`GET /metrics`: figures of the state and the server, in the text format of Prometheus."""
 
 import os
 from collections import Counter
@@ -34,7 +34,7 @@ def exposition(api: "Api") -> bytes:
         (
             "corral_sessions_live",
             "gauge",
-            "sessions that run, by engine profile",
+            "running sessions by engine profile",
             [({"profile": name}, n) for name, n in sorted(live.items())] or [({}, 0)],
         ),
         ("corral_leases", "gauge", "leases held", [({}, len(state.leases))]),
@@ -57,7 +57,7 @@ def exposition(api: "Api") -> bytes:
         (
             "corral_chore_last_run_seconds",
             "gauge",
-            "when a chore last recorded a run, since 1970",
+            "when a chore last recorded a run, in seconds since 1970",
             [({"chore": c.name}, c.ran_at / 1000) for c in state.chores.values()],
         ),
         (
@@ -89,4 +89,4 @@ def _resident() -> int:
         with open("/proc/self/statm", "rb") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except OSError:
-        return 0  # not Linux: nobody tells
+        return 0  # not Linux: unknown

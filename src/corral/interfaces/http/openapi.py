@@ -13,17 +13,17 @@ from corral.interfaces.http.routes import Route
 
 _REF = "#/components/schemas/{name}"
 _ERRORS = {
-    "400": "it cannot be understood, or is out of bounds",
-    "401": "no token, a wrong one, or one that has ended",
-    "403": "not yours to do or to see",
-    "404": "no such thing",
-    "408": "the body took too long to come",
-    "409": "understood, but a rule forbids it now",
+    "400": "the request cannot be parsed, or a value is out of bounds",
+    "401": "no token, a wrong one, or an expired one",
+    "403": "the caller may not do or see this",
+    "404": "there is no such thing",
+    "408": "the body took too long to arrive",
+    "409": "a rule forbids this now",
     "413": "the body is too large",
     "415": "the body is not JSON",
-    "421": "the Host is not ours",
-    "429": "too much at once",
-    "503": "the machine or the log could not do it",
+    "421": "the Host header does not name this server",
+    "429": "too many requests at once",
+    "503": "the machine or the log could not carry it out",
 }
 _ERROR = {
     "type": "object",
@@ -37,7 +37,7 @@ _ERROR = {
         },
     },
 }
-_EVENT = {  # one of a stream, as its fields stand in it
+_EVENT = {  # one event of a stream
     "type": "object",
     "properties": {name: {"type": "string"} for name in ("id", "event", "data")},
 }
@@ -45,7 +45,7 @@ _KEY = {
     "name": "Idempotency-Key",
     "in": "header",
     "required": False,
-    "description": "asked again with the same key, it is not done again",
+    "description": "a request that is repeated with the same key is carried out once",
     "schema": {"type": "string", "pattern": "^[A-Za-z0-9_-]{8,64}$"},
 }
 

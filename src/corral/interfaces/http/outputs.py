@@ -1,6 +1,6 @@
-"""Who writes output just now: one thread that waits for all that somebody wants to see.
+"""Which sessions are writing output: one thread waits for all outputs that clients watch.
 
-It lives while anybody looks at the output of a session, and sleeps while none is written.
+It lives while a client watches the output of a session, and sleeps while none is written.
 """
 
 import asyncio
@@ -12,12 +12,12 @@ from corral.core.ids import SessionId
 from corral.roles.records.rooms import Room
 from corral.world.watch import Watch
 
-_REST_S = 0.1  # between two looks: what is written meanwhile is told at once
-_SEEK_S = 0.5  # for the folder of a session that was just started
+_REST_S = 0.1  # between two reports: what is written meanwhile is reported together
+_SEEK_S = 0.5  # between two looks for the folder of a session that has just started
 
 
 class Outputs:
-    """Tells `changed` the sessions whose output has grown, in the loop."""
+    """Calls `changed` in the loop, with the sessions whose output has grown."""
 
     def __init__(self, folder: str, changed: Callable[[set[SessionId]], None]) -> None:
         self._folder = folder
@@ -28,7 +28,7 @@ class Outputs:
         self._seeking: asyncio.TimerHandle | None = None
 
     def want(self, sessions: Iterable[SessionId], launches: Mapping[SessionId, int]) -> None:
-        """Follow these sessions from now on, and no others; `launches` tells new folders."""
+        """Follow only these sessions from now on; a new number of `launches` means a new folder."""
         wanted = set(sessions)
         known = {one: launches.get(one, 0) for one in wanted}
         if known == self._launches and self._seeking is None:
@@ -68,7 +68,7 @@ class _Follower:
         self._watch = Watch()
         self._folders: dict[str, SessionId] = {}
         self._stopping = False
-        self._ending = threading.Lock()  # nobody rings what is being closed
+        self._ending = threading.Lock()  # a watch that is being closed must not be rung
         self._thread = threading.Thread(target=self._run, name="corral-outputs", daemon=True)
         self._thread.start()
 

@@ -1,4 +1,4 @@
-"""What can be looked at over HTTP: one function for each view, on the state of one moment."""
+"""The views over HTTP: each handler asks one query of the state at one moment, and encodes it."""
 
 import asyncio
 from collections.abc import Callable
@@ -44,8 +44,8 @@ class TasksQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     state: A[str, Meta(description="only tasks in this column")] = ""
     convoy: A[str, Meta(description="only tasks of this convoy")] = ""
     ready: A[bool, Meta(description="only tasks that could be claimed now")] = False
-    after: A[str, Meta(description="go on after this task")] = ""
-    limit: A[int, Meta(ge=1, le=5000, description="so many at most")] = 1000
+    after: A[str, Meta(description="only tasks after this one")] = ""
+    limit: A[int, Meta(ge=1, le=5000, description="at most this many")] = 1000
 
 
 class WhyQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -53,15 +53,15 @@ class WhyQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class OutputQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    lines: A[int, Meta(ge=0, le=10_000, description="so many of the last")] = 100
-    before: A[str, Meta(description="instead: what comes before this place")] = ""
-    after: A[str, Meta(description="instead: what comes after this place")] = ""
-    bytes: A[int, Meta(ge=1024, le=1 << 20, description="with a place: so many at most")] = 65_536
+    lines: A[int, Meta(ge=0, le=10_000, description="the last lines, at most this many")] = 100
+    before: A[str, Meta(description="instead: the text before this place")] = ""
+    after: A[str, Meta(description="instead: the text after this place")] = ""
+    bytes: A[int, Meta(ge=1024, le=1 << 20, description="of that text, at most this many")] = 65_536
 
 
 class TasksPage(Struct, frozen=True):
     tasks: list[TaskLine]
-    next: str  # ask again with after=…; empty: that was all
+    next: str  # the value of `after` for the next page; empty: this is the last one
     seq: int
 
 
@@ -72,7 +72,7 @@ class OutputPage(Struct, frozen=True):
     text: str = ""
     begin: str = ""
     end: str = ""
-    restarted: bool = False  # something between the place that was asked for and this is gone
+    restarted: bool = False  # some text between the place in the query and `begin` is gone
 
 
 class Running(Struct, frozen=True):
@@ -92,14 +92,14 @@ class WhoAmI(Struct, frozen=True):
 
 
 def marked(api: "Api", call: Call) -> Headers:
-    """Return the mark of what somebody sees at this event."""
+    """Return the entity tag of what the caller sees at this event."""
     state = api.feed.state
     mark = f'"{state.log}-{state.seq}-{call.principal.session}"'.encode()
     return ((b"etag", mark),)
 
 
 def unchanged(api: "Api", call: Call) -> Reply | None:
-    """Answer 304 if the client has just this already."""
+    """Answer 304 if the client already has this."""
     headers = marked(api, call)
     if has_already(call, headers[0][1]):
         return Reply(b"", 304, headers)
@@ -188,14 +188,14 @@ async def session(api: "Api", call: Call) -> Reply:
 
 
 async def session_of(api: "Api", call: Call) -> Session:
-    """Return a session that is one's own to see."""
+    """Return a session that the caller may see."""
     state, name = api.feed.state, call.params["session"].upper()
     if call.principal.session and not visible(state, call.principal, name.rpartition(".")[0]):
         raise NotFound("there is no such session", "GET /api/sessions")
     newest = state.sessions.get(SessionId(name))
     if newest is not None:
         return newest
-    # An earlier one is looked for in the whole log: not here, where everybody would wait.
+    # Finding an earlier one reads the whole log, and must not block the loop.
     return await asyncio.to_thread(earlier.find, api.feed.store, state, name)
 
 
@@ -215,28 +215,44 @@ async def whoami(api: "Api", call: Call) -> Reply:
 
 
 VIEWS = (
-    view("/api/status", "everything at a glance", status, queries.Status),
-    view("/api/overview", "one screen about everything", glance, Overview, people_only=True),
-    view("/api/convoys", "the convoys", _listed(queries.convoys), list[ConvoyView]),
+    view("/api/status", "the whole board", status, queries.Status),
+    view(
+        "/api/overview",
+        "what `corral status` shows: the first rows of everything",
+        glance,
+        Overview,
+        people_only=True,
+    ),
+    view("/api/convoys", "all convoys", _listed(queries.convoys), list[ConvoyView]),
     view("/api/convoys/{convoy}", "one convoy and its tasks", convoy, details.ConvoyPage),
     view("/api/tasks", "the tasks, page by page", tasks, TasksPage, query=TasksQuery),
     view("/api/tasks/{task}", "one task, with its brief and comments", task, details.TaskPage),
     view("/api/tasks/{task}/why", "why a task is where it is", why, Explanation),
     view(
         "/api/why",
-        "why something is as it is",
+        "why anything is as it is, by its name",
         reason,
         reasons.Reason,
         query=WhyQuery,
         people_only=True,
     ),
-    view("/api/sessions", "the sessions", _listed(queries.sessions), list[SessionView]),
-    view("/api/sessions/{session}", "one session", session, SessionView),
-    view("/api/leases", "who holds what", _listed(queries.leases), list[LeaseView]),
-    view("/api/alerts", "what needs a person's eye", _listed(queries.alerts), list[AlertView]),
     view(
-        "/api/messages", "messages that are not over", _listed(queries.messages), list[MessageView]
+        "/api/sessions",
+        "the newest session of each task",
+        _listed(queries.sessions),
+        list[SessionView],
     ),
-    view("/api/jobs", "what runs, and when each job last ran", jobs, Jobs, people_only=True),
-    view("/api/whoami", "who the server thinks that you are", whoami, WhoAmI),
+    view("/api/sessions/{session}", "one session", session, SessionView),
+    view("/api/leases", "the leases and their holders", _listed(queries.leases), list[LeaseView]),
+    view("/api/alerts", "the open alerts", _listed(queries.alerts), list[AlertView]),
+    view(
+        "/api/messages",
+        "messages to be read, acknowledged or answered",
+        _listed(queries.messages),
+        list[MessageView],
+    ),
+    view(
+        "/api/jobs", "which roles run, and when each chore last ran", jobs, Jobs, people_only=True
+    ),
+    view("/api/whoami", "who the server takes you for", whoami, WhoAmI),
 )

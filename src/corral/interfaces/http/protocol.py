@@ -1,7 +1,7 @@
-"""HTTP on a connection, with the bounds that uvicorn leaves open.
+"""HTTP on a connection, with the bounds that uvicorn does not set.
 
-The head of a request must come whole within a time and a size, and there are so many connections
-and no more: who only opens connections, or dribbles bytes, holds up nobody.
+The head of a request has a time limit and a size limit, and the number of connections is bounded:
+a client that only opens connections, or sends a byte at a time, holds up nobody.
 """
 
 import asyncio
@@ -14,11 +14,11 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 HEAD_S = 10.0
 HEAD_BYTES = 65_536
 MOST = 4000
-_OTHERS = 200  # open files that are no connections
+_OTHERS = 200  # open files that are not connections
 
 
 def room_for_connections() -> int:
-    """Have as many files open as we may, and return how many connections that leaves room for."""
+    """Raise the limit of open files, and return how many connections it leaves room for."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MOST + _OTHERS
     if soft < wanted:
@@ -51,7 +51,7 @@ class Protocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         self._begun = False
         super().data_received(data)
-        # What a request begins in may hold many others before it, so only what follows is counted.
+        # The chunk in which a request begins may hold others before it: only later chunks count.
         if self._in_head and not self._begun and not self.transport.is_closing():
             self._head_bytes += len(data)
             if self._head_bytes > HEAD_BYTES:
@@ -70,7 +70,7 @@ class Protocol(HttpToolsProtocol):
         super().on_headers_complete()
 
     def send_400_response(self, msg: str) -> None:
-        self._refuse(400, "bad_input", "this is not HTTP as we know it")
+        self._refuse(400, "bad_input", "the request is not valid HTTP")
 
     def _stop_waiting(self) -> None:
         if self._deadline is not None:

@@ -1,8 +1,8 @@
 """`GET /api/events`: the log as Server-Sent Events, each once and in order.
 
-A stream is a cursor and nothing else. What it sends next is looked up when the client is ready to
-take it: a client that reads slowly is behind in the log, and costs no memory for it. Ids are the
-events' numbers, so `Last-Event-ID` goes on where the last one ended.
+A stream is only a cursor. It looks up the next events when the client is ready for them, so a slow
+client falls behind in the log and costs no memory. Ids are the numbers of events, so
+`Last-Event-ID` continues where the last stream ended.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from corral.interfaces.http.exchange import SAFE, Call, Send, asked
 from corral.interfaces.http.feed import Feed, Item
 
 BEAT_S = 15.0
-STUCK_S = 60.0  # a client that takes nothing for so long is let go
+STUCK_S = 60.0  # a client that reads nothing for this long is disconnected
 MOST = 1000
 _MOST_EVENTS = 1 << 53
 _CHUNK = 32_768
@@ -30,11 +30,13 @@ class EventsQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     after: A[int, Meta(ge=-1, le=_MOST_EVENTS, description="begin after this event; -1: now")] = -1
     task: A[str, Meta(description="only events about this task")] = ""
     convoy: A[str, Meta(description="only events about this convoy")] = ""
-    type: A[str, Meta(description="only events of this type, or of this kind, like task")] = ""
+    type: A[str, Meta(description="only events of this type, or of a group of types like task")] = (
+        ""
+    )
 
 
 class Streams:
-    """All streams: woken together when the log grows, and now and then to say that they live."""
+    """All streams: woken together when the log grows, and regularly to send a beat."""
 
     def __init__(self, feed: Feed) -> None:
         self._feed = feed
@@ -54,7 +56,7 @@ class Streams:
         await self.keep(_Stream(self._feed, cursor, _wanted(call, query)), call, send)
 
     async def _must_be_known(self, seq: int) -> None:
-        """Refuse to go on after what is not in this log: all up to there would be left out."""
+        """Refuse to begin after an event that is not in the log: those up to it would be lost."""
         if seq <= self._feed.state.seq:
             return
         if not await asyncio.to_thread(lambda: list(self._feed.store.read(seq - 1, 1))):
@@ -64,7 +66,7 @@ class Streams:
     async def keep(self, stream: "Channel", call: Call, send: Send) -> None:
         """Serve a stream until it ends."""
         if len(self.open) >= MOST:
-            raise TooMany(f"{MOST} event streams are open: that is all there are")
+            raise TooMany(f"{MOST} event streams are open, which is the limit")
         self.open.add(stream)
         try:
             await stream.run(call, send)
@@ -82,7 +84,7 @@ class Streams:
 
 
 def start(call: Call, after: int, feed: Feed) -> int:
-    """Return the event after which a stream begins; -1 for `after` is the newest."""
+    """Return the event after which a stream begins; an `after` of -1 means the newest."""
     said = call.header(b"last-event-id")
     if not said:
         return after if after >= 0 else feed.state.seq
@@ -95,7 +97,7 @@ Wanted = Callable[[Item], bool]
 
 
 def _wanted(call: Call, query: EventsQuery) -> Wanted | None:
-    """Return what lets the wanted events through; None if all are wanted."""
+    """Return the predicate of the wanted events; None if all are wanted."""
     if query == EventsQuery(after=query.after):
         return None
     task, kind = query.task.upper(), f"{query.type}."
@@ -111,7 +113,7 @@ def _wanted(call: Call, query: EventsQuery) -> Wanted | None:
 
 
 class Channel:
-    """One client that is told things for as long as it listens."""
+    """One client, served for as long as it listens."""
 
     BEAT = b":\n\n"
 
@@ -145,18 +147,18 @@ class Channel:
         except asyncio.CancelledError:
             if not self._ended:
                 raise
-            if self._sending_since:  # in the middle of what nobody takes
+            if self._sending_since:  # in the middle of a message that the client does not read
                 call.abort()
                 return
         except NoToken:
-            pass  # the claim has ended, and with it the right to look
+            pass  # the claim has ended, and with it the right to watch
         finally:
             leaving.cancel()
         with suppress(OSError):
             await send({"type": "http.response.body", "body": b""})
 
     async def _go_on(self, who: Principal, send: Send) -> None:
-        """Tell what there is to tell, for ever."""
+        """Send events until the stream is ended."""
         raise NotImplementedError
 
     async def _until_gone(self, call: Call) -> None:
@@ -164,7 +166,7 @@ class Channel:
         self.end()
 
     async def _beat(self, send: Send) -> None:
-        """Say that it lives, if nothing else was said for a while."""
+        """Send a beat, unless something else was sent recently."""
         if monotonic() - self._said_at >= BEAT_S - 1:
             await self._say(send, self.BEAT)
 
@@ -183,7 +185,7 @@ class _Stream(Channel):
 
     async def _go_on(self, who: Principal, send: Send) -> None:
         while True:
-            tick = self._feed.tick  # before the look: what comes after it wakes us
+            tick = self._feed.tick  # taken before the read: anything later wakes us
             items = self._feed.recent(self._cursor)
             if items is None:
                 items = await asyncio.to_thread(self._feed.older, self._cursor, _PAGE)
@@ -196,7 +198,7 @@ class _Stream(Channel):
             await tick.wait()
 
     def _chunk(self, items: Sequence[Item], who: Principal) -> bytes:
-        """Take as many of the events as fit into one message, and move the cursor past them."""
+        """Return as many events as fit into one message, and move the cursor past them."""
         if who.session:
             still_holds(self._feed.state, who)
         frames: list[bytes] = []
