@@ -40,7 +40,7 @@ def run(folder: Path, *, quick: bool) -> list[Figure]:
         ("corral --version", lambda: ["--version"], 2.0),
         ("corral help", lambda: ["help"], 3.0),
         ("corral status", lambda: ["status"], 5.0),
-        ("corral status --json", lambda: ["status", "--json"], 6.0),
+        ("corral status --json", lambda: ["status", "--json"], 6.5),
         ("corral task claim --next", lambda: _NEXT, 5.5),
         ("corral task claim ID", lambda: ["task", "claim", next(ready), "--as", "bench"], 5.5),
     )

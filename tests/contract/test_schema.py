@@ -129,7 +129,7 @@ def test_stored_lines_are_the_same_after_an_upgrade(path: Path) -> None:
 def test_a_newer_file_is_refused_and_left_alone(path: Path, connection: apsw.Connection) -> None:
     schema.upgrade(connection, str(path), SECOND)
     before = content(path)
-    with pytest.raises(LogTooNew, match="version 2, and this Corral knows versions up to 1"):
+    with pytest.raises(LogTooNew, match="version 2; this Corral knows versions up to 1"):
         schema.upgrade(connection, str(path))
     store = SqliteStore(path.parent, Clock())
     for way in (store.state, lambda: store.transaction(note("c")), store.verify):

@@ -1,8 +1,8 @@
-"""Give the log to other clones and take theirs in. Neither side is ever overwritten.
+"""Exchange the log with other clones. Neither side is ever overwritten.
 
-fetch → theirs is ours, or a part of it     nothing to do
-        theirs continues ours               taken in, event by event
-        both went on since they parted      refused and explained; theirs stays in its own ref
+fetch → theirs equals ours or is a part of it   nothing to do
+        theirs continues ours                   imported, event by event
+        both have events the other lacks        refused and explained; theirs stays in its own ref
 """
 
 import os
@@ -22,7 +22,7 @@ _PAGE = 10_000
 
 
 class ExchangeOutcome(Struct, frozen=True):
-    """What an exchange came to: how long the log is now, and what it gained."""
+    """The result of an exchange: how long the log is now, and what it gained."""
 
     seq: int
     taken: int
@@ -52,26 +52,28 @@ class Exchange:
         return seq
 
     def fetch(self, remote: str) -> ExchangeOutcome:
-        """Fetch a remote's log and take in what continues ours."""
+        """Fetch a remote's log and import the events that continue ours."""
         _check_remote(remote)
         if self._store.state().seq:
             self._mirror.flush(wait=True)
         tracking = remote_log_ref(_ref_part(remote))
         if not self._git.fetch(remote, MIRROR_REF, f"{tracking}.incoming"):
-            raise NotFound(f"{remote} has no log", f"corral log push {remote}, from where it is")
+            raise NotFound(
+                f"{remote} has no log", f"in the clone that has one: corral log push {remote}"
+            )
         self._track(tracking)
         return self._take_in(tracking, remote)
 
     def rebuild(self) -> State:
-        """Check the log, throw away all that is derived from it, and derive it again."""
+        """Check the log, delete everything that is derived from it, and derive it again."""
         self.verify()
         self._store.forget()
         self._store.save()
         return self._store.state()
 
     def verify(self) -> State:
-        """Check every event, and that the mirror does not remember more than the log."""
-        tip = self._mirror.tip()  # first: others may write meanwhile, and mirror what they wrote
+        """Check every event, and that the mirror has no more events than the log."""
+        tip = self._mirror.tip()  # first: other processes may write and mirror events meanwhile
         state = self._store.verify()
         if tip is not None and tip.seq > state.seq:
             missing = f"is missing here, but the mirror has it ({MIRROR_REF})"
@@ -81,11 +83,9 @@ class Exchange:
         return state
 
     def rebuild_from_mirror(self) -> ExchangeOutcome:
-        """Take the mirror's events in. A damaged log is restored from it; its files are kept."""
+        """Import the mirror's events. A damaged log is restored from it; its files are kept."""
         if self._mirror.tip() is None:
-            raise NotFound(
-                f"there is no {MIRROR_REF} in this clone", "corral log fetch REMOTE brings it here"
-            )
+            raise NotFound(f"there is no {MIRROR_REF} in this clone", "corral log fetch REMOTE")
         try:
             healthy = self._store.verify().seq
         except LogDamaged as damage:
@@ -122,11 +122,11 @@ class Exchange:
         return ExchangeOutcome(restored.seq, taken, 0, lost=last - restored.seq, kept=aside)
 
     def _track(self, tracking: str) -> None:
-        """Move a remote's ref forward; what a rewritten remote no longer has is kept."""
+        """Move a remote's ref forward; keep the commits that a rewritten remote no longer has."""
         incoming = f"{tracking}.incoming"
         new, old = self._git.resolve(incoming), self._git.resolve(tracking)
         if new is None:
-            raise NotFound(f"{incoming} has vanished", "try again")
+            raise NotFound(f"{incoming} is gone", "try again")
         if old and not self._git.contains(new, old):
             self._keep(old)
         self._git.move(tracking, new, old)
@@ -144,26 +144,26 @@ class Exchange:
         return ExchangeOutcome(self._store.state().seq, relation.theirs, relation.ours)
 
     def _continue_from(self, ref: str) -> None:
-        """Let our mirror continue theirs, so that the next push is a simple step forward."""
+        """Let our mirror continue theirs, so that the next push is a fast-forward."""
         theirs, ours = self._git.resolve(ref), self._git.resolve(MIRROR_REF)
         if theirs is None or ours == theirs or (ours and self._git.contains(ours, theirs)):
             return
         if ours and not self._git.contains(theirs, ours):
-            self._keep(ours)  # the same events, cut into other chunks
+            self._keep(ours)  # the same events in other chunks
         self._git.move(MIRROR_REF, theirs, ours)
         self._mirror.flush(wait=True)
 
     def _diverged(self, ref: str, name: str, relation: Relation) -> Refused:
         if not relation.common:
-            story = "it is another log altogether, begun on its own"
+            story = "it is a different log, with no event in common"
         else:
             story = (
-                f"both went on after event {relation.common}: here are {relation.ours} more,"
-                f" and there are {relation.theirs} others"
+                f"after event {relation.common}, this one has {_more(relation.ours)}"
+                f" and that one has {_more(relation.theirs)}"
             )
         return Refused(
             f"the log of {name} has diverged from this one: {story};"
-            f" both are kept, this one unchanged and the other in {ref}",
+            f" both are kept: this one is unchanged, the other is in {ref}",
             f"git log {ref}",
             code="diverged",
         )
@@ -174,12 +174,16 @@ class Exchange:
             self._git.move(ref, commit, None)
 
 
+def _more(number: int) -> str:
+    return f"{number} more event{'s' * (number != 1)}"
+
+
 def _check_remote(remote: str) -> None:
     if not remote or remote.startswith("-") or not remote.isprintable():
         raise BadInput(f"{remote!r} is not the name or address of a remote", "git remote")
 
 
 def _ref_part(remote: str) -> str:
-    """Return what stands for a remote in the name of a ref."""
+    """Return the part of a ref's name that stands for a remote."""
     plain = remote.replace("-", "").replace("_", "").isalnum() and remote.isascii()
     return remote if plain else "at-" + sha256(remote.encode()).hexdigest()[:12]

@@ -1,7 +1,7 @@
-"""Records that were made elsewhere: checked as strictly as what is asked for here.
+"""Records that were made in another clone, checked as strictly as commands are here.
 
-Another clone's log is text from outside. The chain only proves that it was not changed on the way;
-so before it is adopted, each event must fit the ones before it and the bounds of `core/text`.
+Another clone's log is untrusted text: the chain only proves that it was not changed on the way. So
+before it is adopted, each event must fit the events before it and the limits of `core/text`.
 """
 
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ _PROSE = {"brief", "text", "run"}
 
 
 def extend(state: State, records: Iterable[Row]) -> State:
-    """Fold foreign records into a state; raise for the first that must not be let in."""
+    """Fold foreign records into a state; raise at the first that is not acceptable."""
     for row in records:
         record = decode(row[1])
         _check(state, record, event_of(record))
@@ -33,7 +33,7 @@ def extend(state: State, records: Iterable[Row]) -> State:
 def _check(state: State, record: Record, event: Event) -> None:
     if isinstance(event, LogCreated) and event.format != FORMAT:
         raise LogTooNew(
-            f"that log has the format {event.format}, and this Corral knows {FORMAT}",
+            f"that log has format {event.format}; this version of Corral reads format {FORMAT}",
             "upgrade Corral",
         )
     try:
@@ -44,7 +44,7 @@ def _check(state: State, record: Record, event: Event) -> None:
     except BadInput as error:
         raise Refused(
             f"event {record.seq} of that log is not acceptable: {error.message};"
-            " nothing was taken in",
+            " nothing was imported",
             code="foreign_event",
         ) from error
 

@@ -1,7 +1,7 @@
-"""The log as a git ref, so that it can be pushed, fetched and rebuilt from alone.
+"""The log as a git ref that can be pushed and fetched, and from which a log can be rebuilt.
 
 `refs/corral/log` is a line of commits. Each holds one chunk of the log as `events.jsonl` (the lines
-of `corral log --json`) and says in its message what it is:
+of `corral log --json`) and describes it in its message:
 
     Log 101 to 200
 
@@ -9,9 +9,9 @@ of `corral log --json`) and says in its message what it is:
     seq: 200                   the last event of the chunk
     hash: 60303ae22b998861…    the chain up to there
 
-A chunk is never rewritten. Its commit depends on nothing but its events and its parent, so two
-clones that mirror the same chunk make the same commit. Two that appended apart have two lines with
-a common start; each chunk carries whole events with their hashes, so a later merge can replay one
+A chunk is never rewritten. Its commit depends only on its events and its parent, so two clones that
+mirror the same chunk make the same commit. The mirrors of clones that have diverged share their
+first commits; each chunk carries whole events with their hashes, so a later merge can replay one
 line on top of the other and record where each event came from.
 """
 
@@ -40,7 +40,7 @@ class Tip(Struct, frozen=True):
 
 
 class Relation(Struct, frozen=True):
-    """How another line of the log stands to ours: both share the first `common` events."""
+    """How another copy of the log relates to ours: both share the first `common` events."""
 
     common: int
     ours: int  # events that only we have
@@ -66,10 +66,10 @@ class Mirror:
             raise GitFailed(f"{ref} is not a mirror of a log", f"git show {ref}") from error
 
     def flush(self, *, wait: bool, again: bool = True) -> int | None:
-        """Mirror what is not mirrored yet; return the last event mirrored.
+        """Mirror the events that are not mirrored yet; return the number of the last one.
 
-        Without `wait`, None if another process is at it: it looks again before it leaves. Who will
-        come back anyway need not look `again`.
+        Without `wait`, return None if another process is mirroring: it checks for new events before
+        it stops. A caller that comes back anyway need not check `again`.
         """
         while True:
             with _exclusive(self._lock, wait) as mine:
@@ -104,8 +104,8 @@ class Mirror:
         """Refuse to build on a mirror that is not a prefix of our log."""
         if tip.seq and self._hash_at(tip.seq) != tip.hash:
             raise Refused(
-                f"{MIRROR_REF} holds events that this log does not have; both are kept as they are",
-                "corral rebuild --from-mirror explains it, and takes them in if they continue ours",
+                f"{MIRROR_REF} has events that this log does not have; both are kept unchanged",
+                "corral rebuild --from-mirror imports them, or explains why it cannot",
                 code="mirror_differs",
             )
 
@@ -121,7 +121,7 @@ class Mirror:
                     raise LogDamaged(0, f"of the mirror cannot be read ({error})") from error
                 if stored.seq != expected:
                     raise GitFailed(
-                        f"{ref} breaks off before event {stored.seq}: it was not fetched whole",
+                        f"{ref} is incomplete: events before {stored.seq} were not fetched",
                         "git fetch --unshallow, or corral log fetch REMOTE",
                     )
                 expected += 1
@@ -129,7 +129,7 @@ class Mirror:
                     yield stored
 
     def relation(self, ref: str) -> Relation:
-        """Compare a mirror with our log, by the chain's hashes."""
+        """Compare a mirror with our log by the hashes of the chain."""
         length = self._store.state().seq
         ours = self._store.read()
         common = theirs = 0
@@ -146,7 +146,7 @@ class Mirror:
 
 
 class _exclusive:
-    """Hold a lock file; says whether it was free."""
+    """Hold a lock file; the value says whether it was free."""
 
     def __init__(self, path: str, wait: bool) -> None:
         self._path = path

@@ -1,9 +1,9 @@
-"""When to mirror, while no server does it by the clock: decided at the end of each command.
+"""When to mirror while no server runs: decided at the end of each command.
 
-A commit for each event would fill the repository with small objects; a mirror that is far behind
-is of little use. So the chunks grow with the log: a short one is mirrored after nearly every
-command, a long one in chunks of a hundred, and any after some rest. A command that only looks
-leaves a long log to the next one that writes.
+A commit for each event would fill the repository with small objects, and a mirror that is far
+behind is of little use. So chunks grow with the log: a short log is mirrored after nearly every
+command, a long one in chunks of a hundred events, and any log after a pause. A command that only
+reads leaves a long log to the next command that writes.
 
 The file is derived: if it is lost, git is asked once.
 """
@@ -13,7 +13,7 @@ import time
 
 _CHUNK = 100
 _REST_S = 1.0
-_LONG = 10_000  # events: such a log rests five times as long
+_LONG = 10_000  # events: such a log waits five times as long
 
 
 class Pace:
@@ -30,7 +30,7 @@ class Pace:
         return rested or waiting >= min(_CHUNK, length // 20)
 
     def note(self, length: int) -> None:
-        """Remember that the log is mirrored up to here."""
+        """Remember that the log is mirrored up to this event."""
         os.makedirs(os.path.dirname(self._path), exist_ok=True)
         scratch = f"{self._path}.{os.getpid()}"
         with open(scratch, "w") as file:
@@ -38,7 +38,7 @@ class Pace:
         os.replace(scratch, self._path)
 
     def _last(self) -> tuple[int, float]:
-        """Return how far the mirror is, and for how many seconds it has been."""
+        """Return the last mirrored event, and the seconds since it was mirrored."""
         try:
             with open(self._path, "rb") as file:
                 rest_s = time.time() - os.fstat(file.fileno()).st_mtime

@@ -1,4 +1,4 @@
-"""The one door to the log. Every back end passes `tests/contract`.
+"""The one way into the log. Every back end passes `tests/contract`.
 
 `transaction` is the only primitive that changes anything: read the current state, let a pure
 function decide, append its events, all or nothing. When it returns, the events are durable.
@@ -22,9 +22,9 @@ _PAGE = 32
 
 
 class Request(Generic[T]):
-    """One decision that waits for its turn, and what to tell the one who asked.
+    """One decision that waits for its turn, and how to answer its caller.
 
-    With a key (`core/log/requests`) it is carried out once, however often it is asked.
+    With a key (`core/log/requests`) it is carried out once, however often it is sent.
     """
 
     __slots__ = ("actor", "answer", "decide", "key")
@@ -43,32 +43,32 @@ class Store(Protocol):
     def batch(self, requests: Sequence[Request[Any]]) -> list[Any]:
         """Carry out several transactions with one wait for the disk; return answers in order.
 
-        Each sees what the ones before it did. A refusal is returned in its place, harming no other.
+        Each sees the effect of those before it. A refusal takes its place and affects no other.
         """
 
     def read(self, after: int = 0, limit: int | None = None) -> Iterator[Stored]:
-        """Yield what is stored after an event, in order."""
+        """Yield the records after an event, in order."""
 
     def state(self) -> State:
-        """Return the fold of the whole log. It is the store's own: look, do not keep it."""
+        """Return the fold of the whole log. It belongs to the store: read it, do not keep it."""
 
     def wait(self, after: int, timeout_s: float | None = None) -> bool:
-        """Wait until the log is longer than `after`; False if the time ran out first."""
+        """Wait until the log is longer than `after`; return False if the time runs out first."""
 
     def verify(self) -> State:
         """Check every stored event; raise LogDamaged with the first bad one."""
 
     def adopt(self, records: Sequence[Stored]) -> None:
-        """Append records that were made elsewhere, as they are; they must continue the chain."""
+        """Append records that were made elsewhere, unchanged; they must continue the chain."""
 
     def settle(self) -> None:
-        """Do what may be done behind the acknowledgement (snapshots)."""
+        """Do the work that may follow the acknowledgement (snapshots)."""
 
     def close(self) -> None: ...
 
 
 def follow(store: Store, after: int = 0) -> Iterator[Stored]:
-    """Yield what is stored after an event, then what comes, for ever."""
+    """Yield the records after an event, then each new one, forever."""
     while True:
         for stored in store.read(after):
             after = stored.seq
@@ -82,7 +82,7 @@ def record_at(store: Store, seq: int) -> Record:
 
 
 def events_of(store: Store, seq: int) -> list[Stored]:
-    """Return all that a request with a key has appended, from its last event."""
+    """Return all events that a request with a key has appended, given the last one."""
     found = list(store.read(seq - 1, 1))
     last = decode(found[0].line)
     while (first := found[0].seq) > 1:
@@ -95,9 +95,9 @@ def events_of(store: Store, seq: int) -> list[Stored]:
 
 
 def attempt(state: State, request: Request[T], now: int, log: str) -> tuple[list[Stored], Any]:
-    """Run one request on a state: what to store, and the answer or the refusal.
+    """Run one request on a state; return the records to store, and the answer or the refusal.
 
-    A refusal changes nothing. If anything else is raised, the state must be thrown away.
+    A refusal changes nothing. If anything else is raised, the state must be discarded.
     """
     try:
         if request.key:
@@ -108,7 +108,7 @@ def attempt(state: State, request: Request[T], now: int, log: str) -> tuple[list
     stored: list[Stored] = []
     if events and state.seq == 0:
         stored.append(_append(state, LogCreated(log=log, format=FORMAT), "corral", now))
-        # The first decision was made on an empty log; numbers it handed out are one too low.
+        # The first decision was made on an empty log: its numbers are one too low.
         events = request.decide(state, now)
     last = len(events) - 1
     for number, event in enumerate(events):
@@ -120,7 +120,7 @@ def attempt(state: State, request: Request[T], now: int, log: str) -> tuple[list
 def _append(state: State, event: Event, actor: str, now: int, key: str = "") -> Stored:
     seq = state.seq + 1
     line = encode(seq, now, actor, event, key)
-    if suspicious(line):  # the one place that every event passes, whoever made it
+    if suspicious(line):  # every event passes here, whoever made it
         event = without_secrets(event)
         line = encode(seq, now, actor, event, key)
     head = chain(state.head, line)

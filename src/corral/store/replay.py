@@ -1,4 +1,4 @@
-"""Carry a state over stored records, checking each one on the way."""
+"""Fold stored records into a state, and check each one."""
 
 from collections.abc import Iterable
 
@@ -14,10 +14,10 @@ Row = tuple[int, bytes, bytes]
 
 
 def extend(state: State, records: Iterable[Row]) -> State:
-    """Fold records into the state; raise LogDamaged at the first that does not belong there.
+    """Fold records into the state; raise LogDamaged at the first that does not fit.
 
-    After an error the state is part of the way and must be thrown away. This is the loop in which
-    a replay spends its time, so it is one function.
+    After an error the state is incomplete and must be discarded. A replay spends its time in this
+    loop, so it is one function.
     """
     seq = 0
     if not state.seq:

@@ -1,7 +1,7 @@
-"""The SQLite file: its tables, its version, and how an older one becomes a newer one.
+"""The SQLite file: its tables, its version, and how an older version is upgraded.
 
-Version n is reached from n-1 by `STEPS[n]`. An upgrade runs in one transaction, after a copy of the
-file was put beside it; it either reaches the newest version or changes nothing. Stored lines are
+`STEPS[n]` turns version n-1 into version n. An upgrade runs in one transaction, after the file was
+copied; it either reaches the newest version or changes nothing. Stored lines are
 never rewritten: they are hashed. A new meaning of an event is a new type (`core/log/events.py`).
 """
 
@@ -28,14 +28,14 @@ def _create(connection: apsw.Connection) -> None:
 
 STEPS: Mapping[int, Step] = {1: _create}
 NEWEST = max(STEPS)
-_CREDIBLE = 50  # no version will ever be higher: such a number is damage
+_CREDIBLE = 50  # no version will ever be higher: a higher number means damage
 
 # Several processes on one WAL file corrupt it on these versions: https://sqlite.org/wal.html
 _FIXED = ((3, 51, 3), (3, 50, 7), (3, 44, 6))
 
 
 def check_library(version: str = apsw.sqlite_lib_version()) -> None:
-    """Refuse a SQLite that has the WAL-reset bug."""
+    """Refuse a version of SQLite that has the WAL-reset bug."""
     found = tuple(int(part) for part in version.split("."))
     if found >= _FIXED[0] or any(found[:2] == fix[:2] and found >= fix for fix in _FIXED):
         return
@@ -64,8 +64,8 @@ def upgrade(connection: apsw.Connection, path: str, steps: Mapping[int, Step] = 
         return
     if version > newest:
         raise LogTooNew(
-            f"the log has version {version}, and this Corral knows versions up to {newest}",
-            "upgrade Corral; if it is the newest one, the file's header is damaged:"
+            f"the log has version {version}; this Corral knows versions up to {newest}",
+            "upgrade Corral; if it is up to date, the file's header is damaged:"
             " corral rebuild --from-mirror",
         )
     if version:

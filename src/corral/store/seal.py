@@ -1,14 +1,13 @@
-"""Notice that the stored log was touched by anything but Corral, for the price of two `stat`s.
+"""Notice, at the cost of two `stat` calls, that something other than Corral changed the log.
 
-Checking every hash takes about a second for half a million events, so commands do not do it each
-time. Instead, whoever appends writes down, while it still holds the lock, how long the log is and
-what its files look like (size, times of change). As long as they look the same, and the newest
-event is the sealed one, what was verified is still true. If not, the whole log is checked before
-anything is built on it: after a crash between the append and the seal, a restored backup, or a
-flipped byte.
+Checking every hash takes about a second for half a million events, too long for each command.
+Instead, every process that appends notes, while it still holds the lock, how long the log is and
+what its files look like (size, times of change). As long as they look the same and the newest event
+is the sealed one, the log is as it was verified. Otherwise the whole log is checked before anything
+is built on it: after a crash between the append and the seal, a restored backup, or a flipped byte.
 
-The seal also remembers how long the log was: a log that has become shorter is damaged, even though
-all its hashes fit. It is derived; without it, the log is checked once and sealed again.
+The seal also remembers how long the log was: a log that has become shorter is damaged even if all
+its hashes fit. The seal is derived; without it, the log is checked once and sealed again.
 """
 
 import os
@@ -25,13 +24,13 @@ _ABSENT: _Look = (0, 0, 0, 0)
 
 
 class Mark(Struct, frozen=True, array_like=True):
-    """A place that the log is known to have reached."""
+    """A point that the log is known to have reached."""
 
     seq: int
     head: bytes
 
     def must_be_in(self, length: int, head_there: bytes) -> None:
-        """Raise LogDamaged if the log, now `length` long, has lost what was seen."""
+        """Raise LogDamaged if the log, now `length` long, has lost events that were seen."""
         if length < self.seq:
             raise LogDamaged(length + 1, f"is missing: the log had {self.seq} events")
         if head_there != self.head:
@@ -44,12 +43,12 @@ class Seal(Struct, frozen=True, array_like=True):
 
 
 def look(log: str) -> tuple[_Look, _Look]:
-    # SQLite, as root, gives the WAL its owner anew whenever it opens it, which sets its ctime.
+    # SQLite running as root sets the owner of the WAL at each open, which changes its ctime.
     return _look(log), (*_look(f"{log}-wal")[:3], 0)
 
 
 def write(path: str, seal: Seal) -> None:
-    """Overwrite in place: followers are woken by it, and a torn one only costs a check."""
+    """Overwrite in place: this wakes followers, and a torn seal only costs a check."""
     body = msgspec.json.encode(seal)
     content = (b"%08x" % zlib.crc32(body) + body).ljust(_SIZE)
     fd = _open(path)
@@ -74,11 +73,11 @@ def read(path: str) -> Seal | None:
     try:
         return msgspec.json.decode(body, type=Seal)
     except msgspec.ValidationError:
-        return None  # of a version that sealed differently
+        return None  # written by a version with another format
 
 
 def broken(path: str, mark: Mark) -> None:
-    """Keep what is known, but let the log be checked again: it is not what it should be."""
+    """Keep what is known, but have the log checked again: it is not what it should be."""
     write(path, Seal(mark, (_ABSENT, _ABSENT)))
 
 

@@ -1,8 +1,8 @@
-"""The state on disk, so that a command need not replay the log. Derived: it may vanish at any time.
+"""The state on disk, so that a command need not replay the log. Derived: it may be deleted.
 
     4 bytes CRC-32 of the rest, then msgpack of (state.VERSION, State)
 
-A snapshot that is damaged, of another version, or not of this log is as good as none.
+A snapshot that is damaged, of another version or of another log is ignored.
 """
 
 import os

@@ -2,14 +2,14 @@
 
     corral/log.db        the log: a table of lines and hashes (WAL mode, synchronous=FULL)
     corral/lock …        the turnstile in front of it
-    corral/derived/      snapshot and seal: delete them at will
+    corral/derived/      snapshot and seal: may be deleted at any time
 
-Writers queue at the turnstile, so SQLite's busy handler (unfair, polling) is never reached. All
-changes of the file happen under that lock, the checkpoints too, so that the seal can be trusted.
+Writers queue at the turnstile, so SQLite's busy handler (unfair, polling) is never reached. The
+file changes only under that lock, even in checkpoints, so that the seal can be trusted.
 """
 
 import os
-from _thread import RLock  # threading itself is not needed by most commands
+from _thread import RLock  # most commands do not need threading itself
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain, islice
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_CHECKPOINT_PAGES = 256  # of 4 KiB: a process that opens the file reads all of the WAL once
+_CHECKPOINT_PAGES = 256  # of 4 KiB: a process that opens the file reads the whole WAL once
 _PAGE = 1000
-_BUSY_MS = 10_000  # never reached while everybody uses the turnstile
+_BUSY_MS = 10_000  # never reached while every process uses the turnstile
 _SELECT = "SELECT seq, line, hash FROM event WHERE seq > ? ORDER BY seq LIMIT ?"
 
 
@@ -47,7 +47,7 @@ class SqliteStore:
         anchor: Callable[[], seal.Mark | None] = lambda: None,
         vfs: str | None = None,
     ) -> None:
-        """`anchor` knows how long the log was at least, for when the seal is gone."""
+        """`anchor` says how long the log was at least, for when the seal is gone."""
         self.folder = os.fspath(folder)
         self.path = f"{self.folder}/log.db"
         self.derived = f"{self.folder}/derived"
@@ -77,7 +77,7 @@ class SqliteStore:
         if not self._present():
             rows, answers = self._play(State(), requests)
             if not rows:
-                return answers  # nothing to store: do not even make the file
+                return answers  # nothing to store: do not create the file
         with self._writing() as connection:
             rows, answers = self._play(self._current(connection), requests)
             self._insert(connection, rows)
@@ -86,7 +86,7 @@ class SqliteStore:
     def _play(
         self, state: State, requests: "Sequence[Request[Any]]"
     ) -> tuple[list[Stored], list[Any]]:
-        """Run requests one after the other on a state: what to store, and the answers."""
+        """Run requests one by one on a state; return the records to store and the answers."""
         from corral.store.port import attempt
 
         rows: list[Stored] = []
@@ -102,7 +102,7 @@ class SqliteStore:
         from corral.store import foreign
 
         if not self._present():
-            foreign.extend(State(), records)  # nothing is made for records that do not fit
+            foreign.extend(State(), records)  # create nothing for records that do not fit
         with self._writing() as connection:
             foreign.extend(self._current(connection), records)
             self._insert(connection, records)
@@ -114,13 +114,13 @@ class SqliteStore:
             return State() if connection is None else self._current(connection)
 
     def detached(self) -> State:
-        """Return the state, to keep and to carry on; the store makes itself another if asked."""
+        """Return the state for the caller to keep and extend; the store makes another one."""
         with self._mine:
             state, self._state = self.state(), None
             return state
 
     def saved(self, most: int) -> State:
-        """Return the newest state that need not be replayed and is not beyond an event."""
+        """Return the newest state that is at hand without a replay and not past an event."""
         with self._reading() as connection:
             found = State() if connection is None else self._from_snapshot(connection)
         return found if found.seq <= most else State()
@@ -142,10 +142,10 @@ class SqliteStore:
     def wait(self, after: int, timeout_s: float | None = None) -> bool:
         from corral.world.watch import Watch
 
-        with suppress(OSError):  # another may be deleting it: the watch looks for it again
+        with suppress(OSError):  # another process may be deleting it: the watch looks again
             os.makedirs(self.derived, exist_ok=True)
         deadline = None if timeout_s is None else monotonic() + timeout_s
-        # Closing a watch can take the kernel many milliseconds, so it is kept for the next wait.
+        # Closing a watch can take the kernel many milliseconds, so keep it for the next wait.
         watch = self._watches.pop() if self._watches else Watch(self.derived)
         try:
             while self._length() <= after:
@@ -158,7 +158,7 @@ class SqliteStore:
         return True
 
     def verify(self) -> State:
-        """Check every stored event, and that none is missing that the seal has seen."""
+        """Check every stored event, and that none is missing that was sealed."""
         if not self._present():
             return State()
         with self._mine, _translated(), self._turnstile.held():
@@ -166,7 +166,7 @@ class SqliteStore:
             return self._audit(self._open(), self._mark())
 
     def exists(self) -> bool:
-        """Say whether anything was ever written."""
+        """Return whether anything was ever written."""
         return os.path.exists(self.path)
 
     # Housekeeping
@@ -189,22 +189,22 @@ class SqliteStore:
             self._state = None
             if os.path.isdir(self.derived):
                 for entry in os.scandir(self.derived):
-                    with suppress(FileNotFoundError):  # another process may be at it as well
+                    with suppress(FileNotFoundError):  # another process may be deleting it as well
                         os.unlink(entry.path)
 
     @property
     def sealed_seq(self) -> int:
-        """How long the log was when it was last sealed; 0 if nobody knows."""
+        """How long the log was when it was last sealed; 0 if unknown."""
         sealed = seal.read(self._seal)
         return sealed.mark.seq if sealed else 0
 
     @property
     def known_seq(self) -> int:
-        """How long the log was when it was last looked at; 0 if it was not."""
+        """How long the log was when it was last read; 0 if it was not."""
         return self._state.seq if self._state else 0
 
     def salvage(self, after: int) -> Iterator[Stored]:
-        """Yield what can still be read of a damaged log, after an event, up to the first fault."""
+        """Yield what can be read of a damaged log after an event, up to the first fault."""
         with self._mine:
             try:
                 yield from _stored(self._connection or self._connect(), after)
@@ -212,12 +212,12 @@ class SqliteStore:
                 return
 
     def replace(self, records: Sequence[Stored], aside: str, *, if_damaged: bool = False) -> None:
-        """Put another log in the place of this one, whose files are moved to the folder `aside`."""
+        """Replace this log with another; its files are moved to the folder `aside`."""
         with self._mine, _translated(), self._turnstile.held():
             self._drop()
             if if_damaged and self._sound():
                 raise Refused(
-                    "the log is sound again: somebody else restored it; nothing was changed",
+                    "the log is sound: another process has restored it; nothing was changed",
                     "corral log verify",
                     code="log_sound",
                 )
@@ -242,7 +242,7 @@ class SqliteStore:
 
     @contextmanager
     def _writing(self) -> Iterator[apsw.Connection]:
-        """Give the caller a transaction of its own; it commits if nothing is raised."""
+        """Give the caller a transaction; it commits unless something is raised."""
         with self._mine, _translated():
             _make_folder(self.folder)
             with self._turnstile.held():
@@ -253,7 +253,7 @@ class SqliteStore:
                     yield connection
                     connection.execute("COMMIT")
                 except BaseException:
-                    # The state may be ahead of the log now: read it again the next time.
+                    # The state may be ahead of the log now: read it again next time.
                     self._state = None
                     if connection.in_transaction:
                         connection.execute("ROLLBACK")
@@ -274,7 +274,7 @@ class SqliteStore:
             yield connection
 
     def _present(self) -> bool:
-        """Say whether there is a log; one that has vanished is damaged, not empty."""
+        """Return whether there is a log; one that is gone is damaged, not empty."""
         if self.exists():
             return True
         if self.sealed_seq:
@@ -288,7 +288,7 @@ class SqliteStore:
         self._state = None
 
     def _open(self, *, create: bool = False) -> apsw.Connection:
-        """Open the file if it is not open, in the newest version; the caller holds the lock."""
+        """Open the file if necessary, in the newest version; the caller holds the lock."""
         if self._connection is not None:
             return self._connection
         connection = self._connect(create=create)
@@ -323,21 +323,21 @@ class SqliteStore:
         return apsw.SQLITE_OK
 
     def _intact(self) -> bool:
-        """Say whether the files look as they did when they were sealed, and are those we opened."""
+        """Return whether the files look as they did when sealed, and are those that we opened."""
         sealed = seal.read(self._seal)
         if sealed is None or sealed.looks != seal.look(self.path):
             return False
         return self._connection is None or sealed.looks[0][0] == self._inode
 
     def _at_seal(self, connection: apsw.Connection) -> bool:
-        """Say whether the newest event is the sealed one: files can rot without looking changed."""
+        """Return whether the newest event is the sealed one: files can rot and look unchanged."""
         sealed = seal.read(self._seal)
         newest = connection.execute("SELECT seq, hash FROM event ORDER BY seq DESC LIMIT 1")
         row = newest.fetchone() or (0, State().head)
         return sealed is not None and row == (sealed.mark.seq, sealed.mark.head)
 
     def _trusted(self, *, create: bool = False) -> apsw.Connection:
-        """Open the log and make sure, under the lock, that it is what Corral wrote."""
+        """Open the log and verify, under the lock, that it is as Corral wrote it."""
         if not self._intact() or not self._at_seal(self._open(create=create)):
             self._drop()
             mark = self._mark() if self.exists() else None
@@ -345,7 +345,7 @@ class SqliteStore:
         return self._open(create=create)
 
     def _audit(self, connection: apsw.Connection, mark: seal.Mark | None) -> State:
-        """Check every event, and that the log still has what it had at the mark; then seal it."""
+        """Check every event, and that the log still has the events up to the mark; then seal it."""
         state = State()
         try:
             from corral.store.replay import extend
@@ -361,12 +361,12 @@ class SqliteStore:
         except LogDamaged:
             self._break_seal(mark)
             raise
-        with suppress(OSError):  # then it is checked again the next time
+        with suppress(OSError):  # then it is checked again next time
             self._write_seal(state)
         return state
 
     def _mark(self) -> seal.Mark | None:
-        """Return how far the log is known to have been, by the seal or the anchor."""
+        """Return the point that the log is known to have reached, by the seal or the anchor."""
         sealed = seal.read(self._seal)
         marks = [mark for mark in (sealed and sealed.mark, self._anchor()) if mark]
         return max(marks, key=lambda mark: mark.seq, default=None)
@@ -380,7 +380,7 @@ class SqliteStore:
         return True
 
     def _break_seal(self, mark: seal.Mark | None) -> None:
-        with suppress(OSError):  # where nothing can be written, the next command finds it as well
+        with suppress(OSError):  # if nothing can be written, the next command finds the damage too
             seal.broken(self._seal, mark or seal.Mark(0, State().head))
 
     def _current(self, connection: apsw.Connection) -> State:
@@ -421,9 +421,9 @@ class SqliteStore:
         )
 
     def _after_commit(self, connection: apsw.Connection) -> None:
-        """Seal the log. The events are durable: nothing that fails here may look like a refusal.
+        """Seal the log. The events are durable: no failure here may look like a refusal.
 
-        An unsealed log is only checked once more; a WAL that could not be moved is moved later.
+        An unsealed log is only checked again; a WAL that could not be moved is moved later.
         """
         with suppress(OSError, apsw.Error):
             if self._wal_pages >= _CHECKPOINT_PAGES:
@@ -432,7 +432,7 @@ class SqliteStore:
                 self._write_seal(self._state)
 
     def _checkpoint(self, connection: apsw.Connection) -> None:
-        """Move the WAL into the file, without waiting for readers; a long one is cut as well."""
+        """Move the WAL into the file without waiting for readers; truncate it if it is long."""
         long = self._wal_pages >= 4 * _CHECKPOINT_PAGES
         mode = apsw.SQLITE_CHECKPOINT_TRUNCATE if long else apsw.SQLITE_CHECKPOINT_PASSIVE
         connection.set_busy_timeout(0)
@@ -449,7 +449,7 @@ class SqliteStore:
 
 
 def _make_folder(folder: str) -> None:
-    """Make the folder, so that it is still there after a power loss."""
+    """Create the folder so that it survives a power loss."""
     if os.path.isdir(folder):
         return
     os.makedirs(folder, exist_ok=True)
@@ -471,7 +471,7 @@ def _stored(connection: apsw.Connection, after: int, limit: int = -1) -> Iterato
 
 @contextmanager
 def _translated() -> Iterator[None]:
-    """Turn what SQLite and the system say into Corral's own errors."""
+    """Turn the errors of SQLite and the system into Corral's own."""
     try:
         yield
     except (apsw.CorruptError, apsw.NotADBError) as error:
@@ -480,12 +480,13 @@ def _translated() -> Iterator[None]:
         raise _failed("the disk is full", "free some space and try again") from error
     except (apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError) as error:
         raise _failed(
-            "the log cannot be written: its folder is read-only or not yours", "corral doctor"
+            "the log cannot be written: its folder is read-only or belongs to another user",
+            "corral doctor",
         ) from error
     except apsw.BusyError as error:
-        raise LogBusy("the log is locked by another program; nothing was changed") from error
+        raise LogBusy("another program has locked the log; nothing was changed") from error
     except (apsw.IOError, apsw.NoMemError, apsw.InterruptError) as error:
-        raise _failed(f"SQLite says: {error}", "corral doctor") from error
+        raise _failed(f"SQLite reports: {error}", "corral doctor") from error
     except apsw.Error as error:
         raise LogDamaged(1, f"or a later one cannot be read ({error})") from error
     except OSError as error:

@@ -1,8 +1,9 @@
-"""A lock between processes that is fair and dies with its holder.
+"""A lock between processes that is fair and is released when its holder dies.
 
-One `flock` is not fair: who lets go can take it again before the others wake up (seen: one process
-starves for seconds). Two in a row are: to reach the inner lock one must pass the outer, which the
-next in line holds while it waits, so who just left has to queue behind everybody who waits.
+One `flock` is not fair: a process that releases it can take it again before the others wake up, and
+some were seen to starve for seconds. Two in a row are fair: to reach the inner lock a process must
+pass the outer one, which the next in line holds while it waits. A process that has just left queues
+behind all that wait.
 """
 
 import fcntl
@@ -23,7 +24,7 @@ class Turnstile:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Wait for the turn, in order of arrival; LogBusy if a stopped process never lets go."""
+        """Wait for a turn, in order of arrival; raise LogBusy if a stopped process keeps it."""
         if self._fds is None:
             outer, inner = self._paths
             self._fds = (_open(outer), _open(inner))
@@ -49,7 +50,7 @@ def _open(path: str) -> int:
 
 
 def _lock(fd: int, held: int) -> None:
-    """Wait for a lock; who waits too long is told who has the one that is `held`."""
+    """Wait for a lock; after too long, say which process has the one that is `held`."""
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -58,7 +59,7 @@ def _lock(fd: int, held: int) -> None:
 
 
 def holder(fd: int) -> int | None:
-    """Return the process that holds the lock on an open file, where the system tells (Linux)."""
+    """Return the process that holds the lock on an open file, where the system can tell (Linux)."""
     inode = str(os.fstat(fd).st_ino)
     with suppress(OSError), open("/proc/locks") as locks:
         for line in locks:
@@ -70,7 +71,7 @@ def holder(fd: int) -> int | None:
 
 @contextmanager
 def _impatience(fd: int) -> Iterator[None]:
-    """Raise LogBusy in the main thread after a while; other threads wait as long as it takes."""
+    """Raise LogBusy in the main thread after a while; other threads wait without a limit."""
     import signal
     import threading
 
@@ -82,7 +83,7 @@ def _impatience(fd: int) -> Iterator[None]:
         who = f"process {pid}" if (pid := holder(fd)) else "another process"
         raise LogBusy(
             f"{who} has kept the log locked for {PATIENCE_S:.0f} s; nothing was changed",
-            "it may be stopped (kill -CONT lets it go on), or its disk may hang",
+            "it may be stopped (resume it with kill -CONT), or its disk may hang",
         )
 
     before = signal.signal(signal.SIGALRM, give_up)

@@ -1,7 +1,7 @@
-"""One writer for many threads: whoever comes while the disk is busy shares the next commit.
+"""One writer for many threads: requests that arrive while the disk is busy share the next commit.
 
-Callers are served in the order in which they came. With 32 of them, one wait for the disk carries
-about 32 events instead of one.
+Callers are served in order of arrival. With 32 of them, one fsync carries about 32 events instead
+of one.
 """
 
 import threading
@@ -15,7 +15,7 @@ from corral.store.port import Request, Store
 
 T = TypeVar("T")
 
-_MOST = 512  # requests in one commit: bounds how long the first of them waits
+_MOST = 512  # requests in one commit: limits how long the first of them waits
 
 
 Told = Callable[[Any], None]
@@ -30,15 +30,15 @@ class _Pending:
 
 
 class Writer:
-    """Puts a thread in front of a store's `transaction`; the rest is asked of the store itself."""
+    """Puts a thread in front of a store's `transaction`; all else goes to the store itself."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._queue: SimpleQueue[_Pending | None] = SimpleQueue()
-        self._door = threading.Lock()  # nobody comes in after the last one was let out
+        self._door = threading.Lock()  # no request is accepted after the writer was closed
         self._open = True
-        self._expected = 0  # callers who may ask again any moment
-        self.trouble: Exception | None = None  # what keeps the store from settling, if anything
+        self._expected = 0  # callers that may ask again at any moment
+        self.trouble: Exception | None = None  # why the store could not settle, if it could not
         self._thread = threading.Thread(target=self._run, name="corral-writer", daemon=True)
         self._thread.start()
 
@@ -60,7 +60,7 @@ class Writer:
     def submit(self, request: Request[Any], told: Told) -> None:
         """Ask without waiting: `told` gets the answer or the error, in the writer's thread.
 
-        It must be short and must not raise: others wait for their answers behind it.
+        It must be short and must not raise: other callers are waiting for their answers.
         """
         with self._door:
             if not self._open:
@@ -68,7 +68,7 @@ class Writer:
             self._queue.put(_Pending(request, told))
 
     def close(self) -> None:
-        """Finish what was asked before, then stop."""
+        """Finish the requests that were accepted, then stop."""
         with self._door:
             self._open = False
             self._queue.put(None)
@@ -85,10 +85,10 @@ class Writer:
             self._settle()
 
     def _take(self) -> list[_Pending]:
-        """Wait for a request, then take all that are there.
+        """Wait for a request, then take all that are waiting.
 
-        Those who were just answered often ask again at once: as long as they keep coming they are
-        waited for, or half of them would miss each commit.
+        Callers that were just answered often ask again at once. As long as more of them arrive,
+        wait for them; otherwise half of them would miss each commit.
         """
         taken = [self._queue.get()]
         seen = -1
@@ -99,12 +99,12 @@ class Writer:
         return [pending for pending in taken if pending is not None]
 
     def _answers(self, batch: Sequence[_Pending]) -> Sequence[Any]:
-        """Ask the store. If one request breaks the batch, the others are asked again without it."""
+        """Ask the store. If one request breaks the batch, ask for each of them alone."""
         requests = [pending.request for pending in batch]
         try:
             return self._store.batch(requests)
         except Failed as error:
-            return [error] * len(batch)  # the disk or the log, not one of them: nothing is retried
+            return [error] * len(batch)  # the disk or the log failed, not a request: retry nothing
         except Exception as error:
             if len(batch) == 1:
                 return [error]
