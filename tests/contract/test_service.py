@@ -36,7 +36,7 @@ def test_the_same_request_is_answered_again_and_carried_out_once(store: Store) -
     command, key = c.AcquireLease(resource="port:1"), "a-key-of-mine"
     first = perform(store, command, "ana", key=key, defaults=HERE)
     assert perform(store, command, "ana", key=key, defaults=HERE) == first
-    with pytest.raises(Refused, match="used for something else"):
+    with pytest.raises(Refused, match="used for another request"):
         perform(store, c.AcquireLease(resource="port:2"), "ana", key=key, defaults=HERE)
 
 
