@@ -55,7 +55,7 @@ def run(folder: Path, *, quick: bool) -> list[Figure]:
             peer="serial",
             peer_value=serial,
             ratio=busy / serial,
-            target=Target("value", "<=", 25),
+            target=Target("value", "<=", 20),
         ),
         Figure(
             what="landings that broke the target",
