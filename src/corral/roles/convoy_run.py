@@ -1,8 +1,8 @@
-"""Run everything that a convoy needs until it is over: witness, refinery and deacon.
+"""Run the roles that a convoy needs until it is over: witness, refinery and deacon.
 
-Each is a process of its own under a supervisor, as with `corral up`; one that runs already is left
-alone, and taken over if it ends. To be interrupted ends the sessions as well, without using up an
-attempt: the next run goes on where this one was.
+Each is a separate process under a supervisor, as with `corral up`. A role that runs already is left
+alone, and started here if it ends. An interrupt also ends the sessions, without using up an
+attempt: the next run continues where this one stopped.
 """
 
 import threading
@@ -25,7 +25,7 @@ from corral.world.repository import Repository
 ROLES = (WITNESS, "refinery", "deacon")
 _END_S = 60.0
 _LOOK_S = 0.1
-_GONE_S = 3.0  # so long after a role of somebody else has ended, it is ours
+_GONE_S = 3.0  # after another process's role has been gone for this long, we start it
 
 Say = Callable[[str], None]
 
@@ -42,7 +42,7 @@ class Roles:
         self._missing_since = 0.0
 
     def tend(self) -> None:
-        """Start the roles that nobody runs; to be called now and then."""
+        """Start the roles that no process runs; call this regularly."""
         folder = self._repository.folder
         if self._thread is not None and not self._thread.is_alive():
             self._thread, self._ours = None, frozenset()
@@ -61,11 +61,11 @@ class Roles:
             self._start(frozenset(r for r in ROLES if not taken(folder, r)))
 
     def runs(self, role: str) -> bool:
-        """Say whether a role is ours, not somebody else's."""
+        """Say whether we run a role, rather than another process."""
         return role in self._ours
 
     def pid(self, role: str) -> int | None:
-        """Return the process of a role of ours, while it has one."""
+        """Return the process id of a role that we run."""
         return self._supervisor.pid(role) if self._supervisor is not None else None
 
     def stop(self) -> None:
@@ -87,11 +87,11 @@ def _supervise(supervisor: Supervisor) -> None:
     try:
         supervisor.run()
     except Refused:
-        return  # somebody was quicker: the roles are theirs
+        return  # another process was quicker: the roles are its own
 
 
 def interrupt(store: SqliteStore, repository: Repository, actor: str) -> dict[SessionId, str]:
-    """Ask all sessions to end for now; return them with their folders. No witness may run."""
+    """Ask all sessions to end for now; return their folders. No witness may run."""
     folders = {}
     for session in [one for one in store.state().sessions.values() if one.live]:
         folder = Room(repository.folder, session.id).launch()
@@ -102,7 +102,7 @@ def interrupt(store: SqliteStore, repository: Repository, actor: str) -> dict[Se
 
 
 def still_there(folders: dict[SessionId, str]) -> list[SessionId]:
-    """Wait for sessions that were asked to end; return those that went on nevertheless."""
+    """Wait for sessions that were asked to end; return those that did not."""
     folders = dict(folders)
     deadline = time.monotonic() + _END_S
     while folders and time.monotonic() < deadline:
@@ -114,7 +114,7 @@ def still_there(folders: dict[SessionId, str]) -> list[SessionId]:
 
 
 def _asked(store: SqliteStore, session: SessionId, actor: str) -> bool:
-    """Record that a session is to end for now; False if it has ended meanwhile."""
+    """Record that a session should end for now; return False if it has ended already."""
     why = "the run was interrupted"
     try:
         record(

@@ -33,7 +33,7 @@ def only_one(folder: str, role: str, *, wait_s: float = _LOOKING_S) -> int:
 
 
 def taken(folder: str, role: str) -> bool:
-    """Say whether somebody has the lock of a role."""
+    """Say whether a process holds the lock of a role."""
     return is_held(_path(folder, role))
 
 

@@ -32,7 +32,7 @@ class Log:
         self._secrets = secrets
         self._turn = threading.RLock()
         self._last = State()
-        # Once a person has cleared an alert, the same trouble is not told again at every look.
+        # After a person has cleared an alert, the same trouble does not raise it again.
         self._told: set[tuple[str, str]] = set()
 
     def look(self) -> State:
@@ -48,7 +48,7 @@ class Log:
     def record(self, decide: Decide, key: str = "") -> None:
         """Decide and append the events, without secrets: this is the one place that removes them.
 
-        With the key of a request, AlreadyDone is raised for one that was carried out before.
+        AlreadyDone is raised if a request with the same key was carried out before.
         """
         secrets = self._secrets
 

@@ -1,4 +1,4 @@
-"""Values that must not get into the log: those of the variables that profiles pass on."""
+"""Values that must not get into the log: those of environment variables that profiles pass on."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -9,7 +9,7 @@ from corral.core.config import Config
 from corral.core.log.events import Event
 from corral.core.redaction import redacted
 
-_SHORTEST = 6  # shorter ones are no keys, and would be found everywhere
+_SHORTEST = 6  # shorter values are no keys, and would match everywhere
 _SHORTEST_KEY = 8
 _SAYS_SO = ("KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL", "AUTH")
 
@@ -18,7 +18,7 @@ class Secrets:
     def __init__(self, config: Config, environment: Mapping[str, str]) -> None:
         names = {name for engine in config.engine.values() for name in engine.env}
         known = {name: environment.get(name, "") for name in names}
-        # The longest first: one may be a part of another.
+        # Longest first: one value may be part of another.
         self._values = sorted(
             ((value, name) for name, value in known.items() if len(value) >= _SHORTEST),
             key=lambda pair: -len(pair[0]),
@@ -33,7 +33,7 @@ class Secrets:
     def keys(self) -> list[tuple[str, str]]:
         """Return the values, with their names, that no work may have: of a key, its longest line.
 
-        Not everything that is passed on is a key: its name says so, or its looks do.
+        Not every variable that is passed on is a key: its name or its value has to look like one.
         """
         found = [
             (max(value.splitlines(), key=len).strip(), name)
@@ -43,7 +43,7 @@ class Secrets:
         return [(value, name) for value, name in found if len(value) >= _SHORTEST_KEY]
 
     def hidden(self, events: Iterable[Event]) -> list[Event]:
-        """Return events as they may be stored."""
+        """Return events without the values of secrets."""
         return [self._clean(event) for event in events] if self._values else list(events)
 
     def _clean(self, event: Event) -> Event:

@@ -1,4 +1,4 @@
-"""Heed signals in a role that stays."""
+"""Handle signals in a long-running role."""
 
 import signal
 import threading
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def heeded(stop: Callable[[], None]) -> Iterator[None]:
-    """End in order when asked to; only the main thread of a process can be asked."""
+    """Call `stop` when asked to end; only the main thread of a process gets signals."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

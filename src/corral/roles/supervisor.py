@@ -1,7 +1,7 @@
-"""Keeps the roles of one repository running: starts each as a process of its own, starts it again.
+"""Keep the roles of one repository running: start each as its own process, and restart it.
 
-The roles need no more than that: each remembers nothing, and only one of each can run. A role that
-ends is started again after a rest that doubles while it keeps ending soon. They end with their
+The roles need nothing else: none remembers anything, and only one of each can run. A role that ends
+is restarted after a delay that doubles while it keeps ending early. The roles end with their
 supervisor, however that ends (`die_with_parent`, see `interfaces/supervised`).
 """
 
@@ -25,7 +25,7 @@ from corral.world.processes import table
 ROLE = "supervisor"
 _RECORD = "up.json"
 _FIRST_REST_S, _LONGEST_REST_S = 0.5, 60.0
-_HEALTHY_S = 30.0  # who ran for so long starts again without a rest
+_HEALTHY_S = 30.0  # a role that ran for this long is restarted after the shortest delay
 _GRACE_S = 20.0
 
 Say = Callable[[str], None]
@@ -53,7 +53,7 @@ class _Child:
         self.pidfd = os.pidfd_open(self.process.pid)
 
     def ended(self) -> int:
-        """Note the end of the process, and when it is to be started again; return its code."""
+        """Note the end of the process and when to restart it; return its exit code."""
         assert self.process is not None
         code = self.process.wait()
         os.close(self.pidfd)
@@ -67,7 +67,7 @@ class _Child:
 
 class Supervisor:
     def __init__(self, folder: str, roles: Mapping[str, Sequence[str]], say: Say) -> None:
-        """`roles` are the programs by name; `say` tells a person what happens."""
+        """`roles` maps names to programs; `say` reports to a person."""
         self._folder = folder
         self._children = [_Child(name, argv) for name, argv in roles.items()]
         self._say = say
@@ -75,7 +75,7 @@ class Supervisor:
         self._stopping = False
 
     def run(self) -> None:
-        """Keep the roles running until asked to stop; refuse if another does that already."""
+        """Keep the roles running until asked to stop; refuse if another supervisor runs."""
         try:
             lock = only_one(self._folder, ROLE)
         except Refused as refusal:
@@ -93,12 +93,12 @@ class Supervisor:
             os.close(lock)
 
     def stop(self) -> None:
-        """Have all roles ended soon, and the supervisor with them."""
+        """Ask all roles, and the supervisor, to end."""
         self._stopping = True
         os.write(self._rung, b"!")
 
     def pid(self, name: str) -> int | None:
-        """Return the process of a role, while it has one."""
+        """Return the process id of a role while it runs."""
         found = (child.process for child in self._children if child.name == name)
         return next((process.pid for process in found if process is not None), None)
 
@@ -131,7 +131,7 @@ class Supervisor:
         poll.poll(timeout)
 
     def _end_all(self) -> None:
-        """Ask all to end, and end who does not; sessions go on without the witness."""
+        """Ask all roles to end, and kill those that do not; sessions go on without the witness."""
         running = [child.process for child in self._children if child.process is not None]
         for process in running:
             process.terminate()
@@ -173,9 +173,9 @@ def _read(folder: str) -> _Up | None:
     try:
         return msgspec.json.decode(keys.read(f"{folder}/{_RECORD}"), type=_Up)
     except (Failed, msgspec.MsgspecError):
-        return None  # it is gone, half of one, or one that others can write
+        return None  # it is missing, incomplete, or writable by others
 
 
 def program(*words: str) -> list[str]:
-    """Return how a command of Corral is run as the child of this process."""
+    """Return the command line that runs a Corral command as a child of this process."""
     return [sys.executable, "-m", "corral.interfaces.supervised", str(os.getpid()), *words]

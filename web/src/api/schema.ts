@@ -1197,7 +1197,7 @@ export interface components {
   schemas: {
     /**
      * NoQuery
-     * @description Nothing may be asked for in the address.
+     * @description No query parameters.
      */
     NoQuery: Record<string, never>;
     /**

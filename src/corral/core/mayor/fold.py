@@ -13,8 +13,8 @@ from corral.core.log.state import Account, State
 from corral.core.mayor import events as m
 from corral.core.mayor.state import REMEMBERED, MayorConversation, MayorState
 
-LOST = ("session", "overflow")  # the engine's conversation cannot go on
-AGAIN = ("wrong", "again")  # causes that are about the question before
+LOST = ("session", "overflow")  # the engine's conversation cannot be continued
+AGAIN = ("wrong", "again")  # causes that repeat the previous question
 
 
 def _started(state: State, event: m.MayorStarted, seq: int, at: int) -> None:
@@ -77,7 +77,7 @@ def _answered(state: State, event: m.MayorAnswered, seq: int, at: int) -> None:
 
 
 def _rest(mayor: MayorConversation) -> MayorState:
-    """Return what a conversation comes back to when nothing is asked any more."""
+    """Return the state of a conversation once no question is open."""
     return MayorState.PROPOSED if mayor.pending else MayorState.IDLE
 
 

@@ -1,4 +1,4 @@
-"""Decisions about conversations with the mayor. For the commands and for who runs the engine."""
+"""Decisions about conversations with the mayor, for its commands and its engine runs."""
 
 from collections.abc import Iterable, Sequence
 
@@ -67,7 +67,7 @@ def start(state: State, goal: str, engine: str, replan: str) -> Decision:
 
 
 def ask(state: State, mayor: str, asked: m.MayorAsked) -> Decision:
-    """Put a question, if the engine is not at another one."""
+    """Ask a question, unless the engine is busy with another one."""
     found = state.mayors[mayor]
     if found.state is MayorState.ASKING or found.over:
         raise Refused(f"{mayor} is {found.state}; nothing was asked", code="mayor_busy")
@@ -77,12 +77,12 @@ def ask(state: State, mayor: str, asked: m.MayorAsked) -> Decision:
 def answer(
     state: State, answered: m.MayorAnswered, reply: MayorReply | None, attempts: int
 ) -> Decision:
-    """Record how a run of the engine ended, and what follows at once from it."""
+    """Record how a run of the engine ended, and what follows from it."""
     found = state.mayors[answered.mayor]
     if found.turn != answered.turn or found.answered_seq > found.asked_seq:
-        return []  # somebody else has recorded it
+        return []  # another process has recorded it
     if found.over:
-        return [replace(answered, trouble="stopped")]  # what it has cost counts
+        return [replace(answered, trouble="stopped")]  # its cost still counts
     told = tuple(str(problem) for problem in reply.problems[:_PROBLEMS]) if reply else ()
     made: list[e.Event] = [replace(answered, problems=told)]
     if reply is not None and reply.plan is not None:
@@ -103,7 +103,7 @@ def _proposal(mayor: str, plan: Plan, cancel: tuple[TaskId, ...]) -> m.PlanPropo
 def approve(
     state: State, proposal: m.PlanProposed, seq: int, *, base: str, actor: str, now: int
 ) -> Decision:
-    """Put a proposed plan on the board: its tasks, what it cancels, and that it was approved."""
+    """Put a proposed plan on the board: add its tasks, cancel what it drops, approve it."""
     mayor = proposal.mayor
     found = state.mayors[mayor]
     if found.state is not MayorState.PROPOSED or found.proposed_seq != seq:
@@ -146,7 +146,7 @@ def stop(state: State, mayor: str, reason: str) -> Decision:
 
 
 def over(state: State, mayor: MayorConversation, running: Bill, budgets: Budgets, now: int) -> str:
-    """Say which budget a conversation has used up: it counts as a task, and as its convoy's."""
+    """Return which budget is used up; a conversation counts as a task and towards its convoy."""
     sums = Sums(state, now)
     new = running.nano_usd
     convoy = sums.convoys.get(mayor.convoy, 0) if mayor.convoy else mayor.bill.nano_usd
@@ -167,13 +167,13 @@ def untold(state: State, mayor: MayorConversation, most: int) -> Task | None:
         return None
     tasks = (task for task in state.tasks.values() if task.convoy == mayor.convoy)
     failed = (task for task in tasks if task.state is TaskState.FAILED)
-    # What ran out of money is not to be planned anew: that would cost more of it.
+    # A task that exceeded its budget is not planned again: that would cost even more.
     found = (t for t in failed if t.id not in mayor.told and not t.reason.startswith("over_budget"))
     return next(found, None)
 
 
 def standing(tasks: Iterable[Task]) -> list[str]:
-    """Say in a line for each task how it stands, for who may change it."""
+    """Return a line about the state of each task, for the engine that may change it."""
     return [text.cut(f"{task.key or task.id} ({task.id}): {_now(task)}", 300) for task in tasks]
 
 

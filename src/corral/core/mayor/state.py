@@ -1,4 +1,4 @@
-"""Conversations with the mayor, as the log has them. Texts stay in the log; here are numbers."""
+"""The state of conversations with the mayor. Texts stay in the log; this has their numbers."""
 
 from enum import StrEnum
 
@@ -11,8 +11,8 @@ REMEMBERED = 60  # events of what was said
 
 
 class MayorState(StrEnum):
-    OPEN = "open"  # a question is to be put
-    ASKING = "asking"  # it was put: the engine runs, or ran, or is about to
+    OPEN = "open"  # a question is due
+    ASKING = "asking"  # a question was asked: the engine runs, has run, or is about to run
     PROPOSED = "proposed"  # a plan waits for approval
     IDLE = "idle"  # nothing is asked
     GAVE_UP = "gave_up"
@@ -38,7 +38,7 @@ class MayorConversation(Struct, frozen=True, array_like=True, gc=False):
     profile: str = ""  # of the last run
     resume: str = ""  # the conversation that the last run goes on with
     thread: str = ""  # the engine's name for the conversation
-    place: str = ""  # where that is known by it
+    place: str = ""  # the tree in which the engine knows it
     model: str = ""
     bill: Bill = Bill()
     talk: Bill = Bill()  # of the engine's conversation alone

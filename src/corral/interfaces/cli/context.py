@@ -1,4 +1,4 @@
-"""What a command has at hand: the repository, its log, who is asking, and how to answer."""
+"""What a command works with: the repository, its log, the actor, and the way to answer."""
 
 import os
 from collections.abc import Callable
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from corral.store.sqlite import SqliteStore
 
 
-_LONGEST = 4 << 20  # bytes of a file that are read: no text may be as long as that
+_LONGEST = 4 << 20  # bytes to read of a file; no text may be that long
 
 
 class Context:
@@ -44,7 +44,7 @@ class Context:
 
     @property
     def actor(self) -> str:
-        """Who is asking: --as, the session that we run in, or the user."""
+        """The name of the caller: --as, the session that we run in, or the user."""
         environment = os.environ
         return (
             self._actor
@@ -85,7 +85,7 @@ class Context:
 
     @property
     def served(self) -> bool:
-        """Whether a server has left its socket here; it may be dead."""
+        """Whether the socket of a server exists here; the server may be dead."""
         return os.path.exists(f"{self.repository.folder}/run/server.sock")
 
     @property
@@ -120,7 +120,7 @@ class Context:
             raise BadInput(f"{cut(name, 400)!r} is not UTF-8 text") from error
 
     def settle(self) -> None:
-        """Do, behind the answer, what is due: a snapshot, the mirror."""
+        """After the answer, do what is due: write a snapshot, update the mirror."""
         store = self._opened
         if store is None or not store.exists():
             return
@@ -131,7 +131,7 @@ class Context:
             output.warn(f"the answer above holds, but afterwards: {error}")
 
     def _must_begin_here(self) -> None:
-        """Refuse to begin a log where nobody asked for one, or where one waits to be read."""
+        """Refuse to begin a log in a repository that is not set up or has an unread mirror."""
         from corral.core.ids import MIRROR_REF
 
         if self.repository.has_ref(MIRROR_REF):
@@ -144,7 +144,7 @@ class Context:
             raise NotInitialised("Corral is not set up in this repository yet", "corral init")
 
     def mirrored(self) -> "Mark | None":
-        """Say how far the mirror is: the log cannot be shorter."""
+        """Return the last event of the mirror: the log cannot be shorter than that."""
         from corral.core.ids import MIRROR_REF
         from corral.store.seal import Mark
 
@@ -153,7 +153,7 @@ class Context:
         try:
             tip = self.mirror.tip()
         except Failed:
-            return None  # a mirror that cannot be read says nothing about the log
+            return None  # an unreadable mirror proves nothing about the log
         return Mark(tip.seq, bytes.fromhex(tip.hash)) if tip else None
 
     def _mirror_if_due(self, store: "SqliteStore") -> None:

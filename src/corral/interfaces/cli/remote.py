@@ -1,9 +1,8 @@
-"""Have the server carry out a command, if one runs: in one line with all others.
+"""Have a running server carry out a command, so that it takes its turn with all others.
 
-Spoken by hand over the socket in the git directory, because loading `http.client` would add most of
-another command's processor time. The request has a key. So if the server dies before it has
-answered, the command is carried out on the log with the same key: then it was done once, whoever
-did it.
+This module speaks HTTP by hand over the socket in the git directory, because loading `http.client`
+would nearly double a command's processor time. Each request has a key. If the server dies before it
+has answered, the command is carried out on the log with the same key, so it is done exactly once.
 """
 
 import os
@@ -26,7 +25,7 @@ _KINDS: dict[int, type[CorralError]] = {400: BadInput, 404: NotFound, 500: Corra
 
 
 class Unanswered(Exception):
-    """The server took the request and did not answer: it may or may not have been done."""
+    """The server took the request but did not answer: the command may or may not have been done."""
 
 
 class _RemoteRefusal(Struct):
@@ -42,23 +41,23 @@ class _Envelope(Struct):
 
 
 def ask(folder: str, command: Command, actor: str, key: str) -> Raw | None:
-    """Return what the server answered, None if none runs; raise what it refused."""
+    """Return the server's answer, or None if no server runs; raise its refusal."""
     path = f"/api/{command.name.replace(' ', '/')}"
     try:
         body = msgspec.json.encode(command)
     except UnicodeEncodeError:
-        return None  # no text that could be sent: the rules refuse it, and say which
+        return None  # it cannot be sent: the rules refuse it and name the field
     return _ask(folder, path, body, actor, key)
 
 
 def post(folder: str, path: str, actor: str) -> Any:
-    """Ask the server for something that is no command; None if none runs."""
+    """Ask the server for something other than a command; return None if no server runs."""
     answer = _ask(folder, path, b"{}", actor, "")
     return None if answer is None else msgspec.json.decode(answer)
 
 
 def forward(folder: str, path: str, body: bytes, actor: str, key: str) -> tuple[int, bytes] | None:
-    """Post something to the server and return status and body as they come; None if none runs."""
+    """Post a body to the server; return the raw status and body, or None if no server runs."""
     if not actor.isprintable():
         raise BadInput("the name has a control character in it")
     answer = _exchanged(folder, path, body, actor, key)
@@ -95,7 +94,7 @@ def _exchanged(
     if line is None:
         return None
     try:
-        # A server makes its token before it listens, so whoever has reached one can read it.
+        # A server writes its token before it listens, so the token exists once we are connected.
         head = [
             f"{'POST' if body else 'GET'} {path} HTTP/1.1",
             "Host: corral.local",
@@ -124,7 +123,7 @@ def _connected(folder: str) -> socket | None:
             opened = os.open(os.path.dirname(path), os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
             path = f"/proc/self/fd/{opened}/{os.path.basename(path)}"
         line.connect(path)
-    except OSError:  # no socket, or nobody behind it: no server
+    except OSError:  # no socket, or nothing behind it: no server runs
         line.close()
         return None
     finally:
@@ -134,7 +133,7 @@ def _connected(folder: str) -> socket | None:
 
 
 def _token(folder: str, actor: str) -> str:
-    """Return the key of the session that we are, or else the people's token."""
+    """Return the key of the session that we run in, or else the token of people."""
     own = os.environ.get("CORRAL_KEY", "")
     if own and actor == os.environ.get("CORRAL_SESSION"):
         return own
@@ -156,7 +155,7 @@ def _all(line: socket) -> bytes:
 
 
 def _parted(answer: bytes) -> tuple[int, bytes]:
-    """Return status and body of an answer that came whole."""
+    """Return status and body of an answer; raise Unanswered if it was cut off."""
     head, _, body = answer.partition(b"\r\n\r\n")
     lines = head.lower().split(b"\r\n")
     length = next((n[15:].strip() for n in lines if n.startswith(b"content-length:")), b"")

@@ -1,4 +1,4 @@
-"""While a convoy runs: ask the mayor about tasks that have failed for good, beside the run."""
+"""While a convoy runs, ask the mayor about tasks that have failed for good."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ _END_S = 60.0
 
 
 class Replanner:
-    """Runs `corral mayor replan` as a process of its own, one at a time, once for each failure."""
+    """Runs `corral mayor replan` as a separate process, one at a time, once for each failure."""
 
     def __init__(
         self, context: Context, convoy: ConvoyId, say: Callable[[str], None], *, yes: bool
@@ -32,7 +32,7 @@ class Replanner:
         self._process: subprocess.Popen[bytes] | None = None
 
     def busy(self, state: State) -> bool:
-        """Ask about a failure if there is a new one; say whether the mayor is at work."""
+        """Ask about a new failure if there is one; return whether the mayor is at work."""
         if self._process is not None:
             if self._process.poll() is None:
                 return True
@@ -50,7 +50,7 @@ class Replanner:
         return True
 
     def _due(self, state: State) -> str:
-        """Return the failure to ask about: a new one, or one that was not seen through."""
+        """Return the failure to ask about: a new one, or one whose question was not completed."""
         mayor = mayor_rules.of_convoy(state, self._convoy)
         if mayor is None:
             return ""
@@ -61,7 +61,7 @@ class Replanner:
         return task.id if task and not mayor.pending else ""
 
     def stop(self) -> None:
-        """End the question that is being put; the next run, or `mayor start`, goes on with it."""
+        """End the question that is being asked; the next run, or `mayor start`, continues it."""
         if self._process is not None and self._process.poll() is None:
             self._process.terminate()
             self._process.wait(_END_S)
@@ -77,7 +77,7 @@ class Replanner:
 def replanner(
     context: Context, convoy: ConvoyId, say: Callable[[str], None], *, asked: str, yes: bool
 ) -> Replanner | None:
-    """Return what asks about failures, if that is wanted: now, or when the plan was made."""
+    """Return the replanner, if it was requested now or when the plan was made."""
     mayor = mayor_rules.of_convoy(context.store.state(), convoy)
     if mayor is None and asked:
         raise BadInput(

@@ -1,8 +1,8 @@
-"""Tools for agents, over MCP: what they need to work together, in as few words as possible.
+"""MCP tools for agents: what they need to work together, in as few words as possible.
 
-The official SDK takes a second to load and much memory, so this module is imported when the first
-agent calls, and never by a command. The same guard has let the call in, and the same rules decide;
-each tool is one command, with what follows from the asker filled in.
+The official SDK takes a second and much memory to load, so this module is imported when the first
+agent calls, and never by a command. Calls pass the same guard and the same rules as all others.
+Each tool is one command, completed from the identity of the caller.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ INSTRUCTIONS = (
     " between steps, take a lease before touching what is shared."
 )
 _SHOWN = ("id", "title", "state", "column", "holder", "reason")
-_LINES = 200  # tasks that a status lists
+_LINES = 200  # tasks listed by `status`
 
 P = ParamSpec("P")
 _caller: ContextVar[Principal] = ContextVar("caller")  # each request has its own
@@ -46,13 +46,13 @@ _keys: ContextVar[Iterator[str]] = ContextVar("keys")
 
 
 class _Refusal(ToolError, ResourceError):
-    """What a rule forbids, of a tool or of a resource: told to the agent, and nothing to log."""
+    """A refusal by a rule, for a tool or a resource: the agent is told, nothing is logged."""
 
 
 def _told(
     tool: Callable[Concatenate["Tools", P], Awaitable[Any]],
 ) -> Callable[Concatenate["Tools", P], Coroutine[Any, Any, str]]:
-    """Answer in JSON; a refusal with what the agent can do about it."""
+    """Answer in JSON; a refusal says what the agent can do about it."""
 
     @wraps(tool)
     async def told(self: "Tools", /, *given: P.args, **named: P.kwargs) -> str:
@@ -68,7 +68,7 @@ def _told(
 
 
 def _strict(tool: Callable[..., Awaitable[str]]) -> Tool:
-    """Return a tool that refuses arguments which it does not know: a typing error is no wish."""
+    """Return a tool that refuses unknown arguments, so that a misspelt one is not ignored."""
     found = Tool.from_function(tool, description=tool.__doc__, structured_output=False)
     found.parameters["additionalProperties"] = False
     given = found.fn_metadata.arg_model
@@ -92,7 +92,7 @@ class Agents:
         server.resource("corral://messages", mime_type="application/json")(tools.messages)
         server.resource("corral://task/{task}", mime_type="application/json")(tools.task)
         server.resource("corral://brief/{task}", mime_type="text/markdown")(tools.brief)
-        # Host and Origin were checked by our own guard; answers are plain JSON, no session is kept.
+        # Our own guard has checked Host and Origin. Answers are plain JSON; no session is kept.
         server.streamable_http_app(
             stateless_http=True,
             json_response=True,
@@ -119,7 +119,7 @@ class Agents:
 
 
 class Tools:
-    """One method for each tool. Its docstring is what every agent pays for: keep it short."""
+    """One method for each tool. Every agent pays for its docstring in tokens: keep it short."""
 
     def __init__(self, api: Api) -> None:
         self._api = api
@@ -161,7 +161,7 @@ class Tools:
         for message in ack:
             await self._do(c.AcknowledgeMessage(message=message))
         found: list[MessageView] = (await self._do(c.ReadMessages()))["messages"]
-        if again:  # for whoever never got the answer to an earlier call
+        if again:  # for an agent that never got the answer to an earlier call
             await self._api.caught_up()
             mine, who = self._api.feed.state.messages.values(), _caller.get().name
             found = [filled(MessageView, m) for m in mine if m.reader == who and not m.acknowledged]
@@ -269,7 +269,7 @@ class Tools:
         return await self._api.perform(_caller.get(), command, next(_keys.get()))
 
     def _own(self, task: str) -> TaskId:
-        """Return the task that is meant: one's own, if none is named."""
+        """Return the named task; without a name, the caller's own."""
         who = _caller.get()
         if task or not who.session:
             return TaskId(task)
@@ -281,7 +281,7 @@ class Tools:
 
 
 def _derived(key: str) -> Iterator[str]:
-    """Yield a key for each command of a call, the same ones if it is asked again."""
+    """Yield a key for each command of a call; a repeated call yields the same keys."""
     for number in count():
         said = sha256(f"{key}/{number}".encode()).hexdigest()[:32]
         yield said if key else ""

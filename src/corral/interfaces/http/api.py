@@ -1,4 +1,4 @@
-"""The operations behind the routes: commands go through one writer, views come from the feed."""
+"""The operations behind the routes: commands go to one writer, views come from the feed."""
 
 import asyncio
 import os
@@ -50,7 +50,7 @@ MCP = "/mcp"
 
 
 class Api:
-    """What the handlers have at hand."""
+    """What the handlers work with."""
 
     def __init__(
         self,
@@ -76,18 +76,18 @@ class Api:
         self.secrets = Secrets(config, os.environ)
         self.live = LiveStreams(feed, self.streams, repository.folder, self.secrets.hide)
         self.mayors = mayor.Mayors(self)
-        self.looking = asyncio.Lock()  # one at a time starts git to look at something
+        self.looking = asyncio.Lock()  # only one request at a time starts git to look at something
         self.answered: dict[int, int] = {}  # by HTTP status
         self._defaults = service.Defaults(config.board.claim_ttl_s, repository.branch)
         self._acknowledged = 0
         self._status: tuple[int, bytes] = (-1, b"")
 
     async def caught_up(self) -> None:
-        """Wait until views know all that this server has acknowledged."""
+        """Wait until views include everything that this server has acknowledged."""
         await self.feed.reach(self._acknowledged)
 
     def status(self, who: Principal) -> bytes:
-        """Return the whole status in its envelope; what people see is made once for each event."""
+        """Return the whole status in its envelope; the one for people is made once per event."""
         if who.session:
             return ok(status(self.feed.state, who)).body
         if self._status[0] != self.feed.state.seq:
@@ -95,7 +95,7 @@ class Api:
         return self._status[1]
 
     async def perform(self, who: Principal, command: Command, key: str = "") -> dict[str, Any]:
-        """Carry out a command for somebody, through the one writer."""
+        """Carry out a command for a caller, through the one writer."""
 
         def admit(state: State, asked: Command) -> Command:
             if isinstance(asked, ClaimTask):
@@ -270,7 +270,7 @@ class Application:
             await self._agents.stop()
 
     async def _load_agents(self) -> "Agents":
-        """Import what agents need when the first of them calls, beside everything else."""
+        """Import what agents need when the first of them calls, without blocking others."""
         async with self._loading:
             if self._agents is None:
                 module = await asyncio.to_thread(import_module, "corral.interfaces.http.agents")
@@ -292,11 +292,11 @@ class Application:
         try:
             reply = await self._handle(call, sending)
         except CorralError as error:
-            if not started:  # a body that is refused is not waited for either
+            if not started:  # the rest of a refused body is not read
                 refused = assets.refusal if assets.wants_page(call) else failed
                 await answer(sending, refused(error), close=error.http_status in (408, 413))
             return
-        except Exception as error:  # a border: whoever asked is told, and the server goes on
+        except Exception as error:  # a border: the caller is told, and the server goes on
             traceback.print_exception(error, file=sys.stderr)
             if started:
                 raise

@@ -20,7 +20,7 @@ BODY_BYTES = 1 << 20
 BODY_S = 10.0
 JSON = b"application/json"
 
-# On every answer: it is for whoever asked, is what it says it is, and goes into nobody's frame.
+# On every answer: not cached, not interpreted as another type, and not framed by other pages.
 SAFE: Headers = (
     (b"cache-control", b"no-store"),
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
@@ -90,7 +90,7 @@ class Call:
             raise TooSlow(f"the body did not come within {BODY_S:g} s") from None
 
     async def received(self) -> Receive:
-        """Take in the whole body, within its bounds, and return how others can receive it."""
+        """Read the whole body, within its limits, and return a `receive` that yields it."""
         body: bytes | None = await self.body()
 
         async def receive() -> MutableMapping[str, Any]:
@@ -103,11 +103,11 @@ class Call:
         return receive
 
     def abort(self) -> None:
-        """Cut the connection: whoever does not read would keep us from closing it."""
+        """Cut the connection: a client that does not read would keep us from closing it."""
         self.scope["state"]["abort"]()
 
     async def gone(self) -> None:
-        """Wait until the one who asked has gone away."""
+        """Wait until the client has disconnected."""
         while (await self.receive())["type"] != "http.disconnect":
             pass
 
@@ -151,7 +151,7 @@ def asked(call: Call, kind: type[Struct]) -> Any:
 
 
 async def wanted(call: Call, kind: type[Struct]) -> Any:
-    """Return the body of a request as a value of the given kind; an empty one asks for nothing."""
+    """Return the body of a request as a value of the given kind; an empty body means `{}`."""
     body = (await call.body()).strip() or b"{}"
     try:
         return msgspec.json.decode(body, type=kind)
@@ -160,7 +160,7 @@ async def wanted(call: Call, kind: type[Struct]) -> Any:
 
 
 def request_key(call: Call) -> str:
-    """Return the key of a request; nothing if it has none, but an empty one is a mistake."""
+    """Return the key of a request, empty if it has none; refuse a header without a value."""
     if call.headers.get(b"idempotency-key", b"-").strip() == b"":
         raise BadInput("the idempotency key is empty", "leave it out, or make one up")
     return call.header(b"idempotency-key")
@@ -177,7 +177,7 @@ def _in_words(error: Exception) -> str:
 
 
 def has_already(call: Call, mark: bytes) -> bool:
-    """Say whether the client has just what it asks for, by the mark that it was given with it."""
+    """Say whether the client already has what it asks for, by the entity tag that it sends."""
     said = call.headers.get(b"if-none-match", b"").strip()
     return said == b"*" or mark in [one.strip().removeprefix(b"W/") for one in said.split(b",")]
 

@@ -29,14 +29,14 @@ _HINT = "send 'Authorization: Bearer …' with the content of .git/corral/token,
 
 
 class RequestRates(Struct, frozen=True):
-    """Requests a second, and how many at once: of one session, and failed ones of everybody."""
+    """Requests per second, and burst: of one session, and failed ones of all callers."""
 
     session: tuple[float, int] = (50.0, 200)
     failures: tuple[float, int] = (20.0, 100)
 
 
 class Bucket:
-    """Fills with so many drops a second, holds so many."""
+    """A token bucket: fills at a rate per second, up to its size."""
 
     __slots__ = ("_at", "_left", "_most", "_rate")
 
@@ -58,8 +58,8 @@ class Guard:
     def __init__(self, token: str, secret: bytes, hosts: Iterable[str], scheme: str) -> None:
         self._token = token.encode()
         self._secret = secret
-        self._run = os.urandom(16)  # a ticket is for this run of the server
-        # Cookies do not know ports: the name tells the servers of one machine apart.
+        self._run = os.urandom(16)  # a ticket is valid for this run of the server only
+        # Cookies ignore ports, so the name tells the servers of one machine apart.
         self._cookie = f"corral_{self._mac('name', '')[:12]}"
         self._used: dict[str, float] = {}
         self._hosts = frozenset(host.lower() for host in hosts)
@@ -70,7 +70,7 @@ class Guard:
         self._sessions: dict[str, Bucket] = {}
 
     def check_place(self, call: Call) -> None:
-        """Refuse what was meant for somebody else, or comes from somebody else's page."""
+        """Refuse requests for another host, and requests from pages of other sites."""
         hosts = [value for name, value in call.scope["headers"] if name == b"host"]
         said = hosts[0].decode("latin-1").lower() if len(hosts) == 1 else ""
         if said not in self._hosts and not (call.over_socket and said == SOCKET_HOST):
@@ -89,7 +89,7 @@ class Guard:
             raise TooLarge(f"the body is longer than {BODY_BYTES:,} bytes")
 
     def identify(self, call: Call, state: State) -> Principal:
-        """Return who asks; NoToken if that cannot be known."""
+        """Return the caller; raise NoToken if it cannot be identified."""
         said = call.header(b"authorization")
         try:
             who = self._bearer(call, state, said) if said else self._browser(call)
@@ -132,7 +132,7 @@ class Guard:
         if not bucket.take():
             raise TooMany(f"{who.session} asks too often", "wait a moment")
 
-    # The one-time link: a ticket in its address is changed for a cookie.
+    # The one-time link: the ticket in its address is exchanged for a cookie.
 
     def ticket(self) -> str:
         return self._signed("ticket", int(time()) + TICKET_S)
@@ -172,7 +172,7 @@ class Guard:
         )
 
     def _mac(self, kind: str, body: str) -> str:
-        # A cookie outlives the server; a ticket does not, so it cannot be used again after it.
+        # A cookie outlives the server. A ticket does not, so it cannot be reused after a restart.
         run = self._run if kind == "ticket" else b""
         return hmac.digest(self._secret, run + f"{kind}\n{body}".encode(), "sha256").hex()[:40]
 

@@ -15,7 +15,7 @@ Handler = Callable[["Api", Call], Awaitable[Reply]]
 
 
 class NoQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """Nothing may be asked for in the address."""
+    """No query parameters."""
 
 
 class WrongMethod(NotFound):
@@ -30,7 +30,7 @@ class WrongMethod(NotFound):
 
 
 class Route(Struct, frozen=True, kw_only=True):
-    """One operation; its path has names in braces for what varies."""
+    """One operation; the variable parts of its path are names in braces."""
 
     method: str
     path: str
@@ -39,9 +39,9 @@ class Route(Struct, frozen=True, kw_only=True):
     query: type[Struct] = NoQuery
     body: type[Struct] | None = None
     answer: Any = dict[str, Any]  # what `data` is, in the envelope
-    kind: str = "json"  # or the content type of what comes without an envelope
+    kind: str = "json"  # or the content type of an answer without an envelope
     people_only: bool = False
-    keyed: bool = False  # asked twice with the same key, it is done once
+    keyed: bool = False  # a repeated request with the same key is carried out once
 
     @property
     def names(self) -> list[str]:
@@ -49,7 +49,7 @@ class Route(Struct, frozen=True, kw_only=True):
 
 
 def view(path: str, summary: str, handler: Handler, answer: Any, **more: Any) -> Route:
-    """Return the route of something to look at."""
+    """Return the route of a view."""
     return Route(method="GET", path=path, summary=summary, handler=handler, answer=answer, **more)
 
 

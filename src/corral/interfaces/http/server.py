@@ -1,7 +1,7 @@
 """Run the server: one for a repository, on the loop-back address unless the configuration says so.
 
-It begins to listen before it says where, and takes that back before it ends. Behind the
-acknowledgement it mirrors the log, as commands do when no server runs.
+It listens before it publishes its address, and withdraws the address before it ends. After it has
+acknowledged an event it mirrors the log, as commands do when no server runs.
 """
 
 import asyncio
@@ -48,14 +48,14 @@ def run(
     port: int = 0,
     ready: Callable[[str], None] = lambda url: None,
 ) -> None:
-    """Serve until asked to stop; `ready` is told the address once requests are answered."""
+    """Serve until asked to stop; call `ready` with the address once requests are answered."""
     serving.check(config.server)
     lock = only_one(repository.folder, ROLE)
     try:
         settings = config.server
-        # Before anybody can reach us: commands read the token once they are connected.
+        # Before anyone can connect: commands read the token once they are connected.
         token, secret = keys.token(repository.folder), keys.secret(repository.folder)
-        serving.make_place(repository.folder)  # before there is anything to close again
+        serving.make_place(repository.folder)  # before there is anything to close
         last = serving.last_port(repository.folder)
         tcp = serving.listen_tcp(settings.bind, port or settings.port, last)
         local = serving.listen_local(repository.folder)
@@ -70,7 +70,7 @@ def run(
 
 
 class _Place:
-    """The parts of a running server, made when the loop runs and taken apart when it ends."""
+    """The parts of a running server, created when the loop starts and closed when it ends."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class _Place:
         self.url = f"{self.scheme}://{self.hosts[0]}"
 
     def run(self) -> None:
-        gc.enable()  # unlike commands, this stays
+        gc.enable()  # unlike commands, the server is long-lived
         Protocol.most = room_for_connections()
         server = _Server(self, self._config.server, self._local)
         server.run(sockets=[self._tcp])
@@ -125,7 +125,7 @@ class _Place:
         self._ready(self.url)
 
     async def stop(self) -> None:
-        # Here, because the signal that asked for the end is raised again when this is over.
+        # Here, because uvicorn raises the signal again once this returns.
         serving.withdraw(self._repository.folder)
         self._mirroring.cancel()
         if self._application is not None:
@@ -135,13 +135,13 @@ class _Place:
         self._writing.close()
 
     async def _mirror(self) -> None:
-        """Mirror the log at the pace of commands, never in anybody's way."""
+        """Mirror the log as often as commands do, without delaying requests."""
         place = self._repository
         mirror = Mirror(Git(place.git_dir, place.worktree), self._writing, place.folder)
         pace = Pace(place.folder)
         while True:
             tick = self._feed.tick
-            with suppress(CorralError, OSError):  # the next event, or the next command, tries again
+            with suppress(CorralError, OSError):  # retried at the next event or by the next command
                 if pace.due(self._feed.state.seq, writing=True):
                     await asyncio.to_thread(mirror.flush, wait=False, again=False)
             await tick.wait()
@@ -160,7 +160,7 @@ class _Server(uvicorn.Server):
                 http=Protocol,
                 ws="none",
                 lifespan="off",
-                log_level="critical",  # we report by ourselves; who is cut off is no error
+                log_level="critical",  # we report errors ourselves
                 access_log=False,
                 server_header=False,
                 proxy_headers=False,

@@ -1,15 +1,15 @@
-"""What an engine said in answer: what came since its last call of a tool, bounded."""
+"""The answer of an engine: what it said since its last tool call, up to a limit."""
 
 from corral.core.engine.facts import Answered, Fact, Said, Used
 from corral.core.plan.answer import means_a_plan
 from corral.core.plan.schema import MOST_BYTES
 
-_MOST = MOST_BYTES + 1  # characters: one more than may be, so that it is seen to be too long
+_MOST = MOST_BYTES + 1  # characters: one more than allowed, so that a longer answer is noticed
 
 
 class Words:
     def __init__(self, between: str) -> None:
-        """`between`: what belongs between two pieces; nothing, if an engine streams them."""
+        """`between` joins two pieces; it is empty for engines that stream them."""
         self._between = between
         self._parts: list[list[str]] = [[]]
         self._size = 0
@@ -23,13 +23,13 @@ class Words:
             self._parts.append([])
 
     def answer(self) -> str:
-        """Return the last part in which a plan begins, else the last one in which anything is."""
+        """Return the last part in which a plan begins, else the last part that is not empty."""
         parts = [self._between.join(part) for part in self._parts if part]
         plans = [part for part in parts if means_a_plan(part)]
         return (plans or parts or [""])[-1][-_MOST:]
 
     def _drop(self) -> None:
-        """Forget the oldest parts while there is more than can be an answer."""
+        """Drop the oldest parts while there is more text than an answer may have."""
         while self._size > 2 * _MOST and len(self._parts) > 1:
             self._size -= sum(len(text) + len(self._between) for text in self._parts.pop(0))
         while self._size > 2 * _MOST and len(self._parts[0]) > 1:

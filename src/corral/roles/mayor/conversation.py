@@ -1,8 +1,8 @@
-"""A conversation with the mayor: put a question, take the answer, send back what is wrong with it.
+"""A conversation with the mayor: ask a question, read the answer, send back what is wrong with it.
 
-Everything is recorded before it is done, and a run of the engine outlives whoever asked. So this
-may be killed between any two steps: whoever settles the conversation next finds the question that
-was put, the run that goes on or is over, and goes on from there.
+Each step is recorded before it is taken, and a run of the engine outlives the process that started
+it. So this process may be killed between any two steps: the next one to continue the conversation
+finds the question, and the run that goes on or has ended, and proceeds from there.
 """
 
 import os
@@ -56,11 +56,11 @@ from corral.world.repository import Repository
 from corral.world.settings import role_names
 
 ROLE = "mayor"
-_ENDING_S = 10  # whoever has just been answered may still be putting things away
+_ENDING_S = 10  # another process may still be tidying up after its answer
 _LOOK_S = 1.0
 _PASSING = frozenset(map(str, PASSING))
-_UNCOUNTED = ("interrupted", "auth", "over_budget")  # troubles that are not the answer's fault
-_SAID = 20_000  # characters of one thing that was said, where it has to be told again
+_UNCOUNTED = ("interrupted", "auth", "over_budget")  # troubles that do not count as an attempt
+_SAID = 20_000  # characters of one question or answer that are repeated to an engine
 _EXCHANGES = 8
 _PATHS = 50
 _NONE = TaskId("")
@@ -142,7 +142,7 @@ class Talk:
         return not taken(self._repository.folder, ROLE) and self._runner.answers(mayor)
 
     def _ask(self, text: str) -> MayorConversation:
-        """Put a person's question."""
+        """Ask a person's question."""
         with self._alone():
             mayor = self._settle()
             plan = self.before(mayor).plan
@@ -215,14 +215,14 @@ class Talk:
         return found if isinstance(found, m.PlanProposed) else None
 
     def said(self, mayor: MayorConversation) -> Iterator[m.MayorAsked | m.MayorAnswered]:
-        """Yield what was said, as far back as is remembered."""
+        """Yield the questions and answers, as far back as the state remembers."""
         for seq in mayor.said:
             event = self._event(seq)
             if isinstance(event, m.MayorAsked | m.MayorAnswered):
                 yield event
 
     def before(self, mayor: MayorConversation) -> Before:
-        """Return the plan that an answer builds on: what is proposed, else what was approved."""
+        """Return the plan that an answer builds on: the proposed one, else the approved one."""
         found = self._event(mayor.proposed_seq if mayor.pending else mayor.approved_seq)
         if not isinstance(found, m.PlanProposed):
             return Before()
@@ -258,7 +258,7 @@ class Talk:
             os.close(lock)
 
     def _settle(self) -> MayorConversation:
-        """Do what the conversation waits for, until it waits for a person or is over."""
+        """Take the next step until the conversation waits for a person or is over."""
         while True:
             mayor = self.look()
             if mayor.state is MayorState.ASKING:
@@ -270,7 +270,7 @@ class Talk:
                 return mayor
 
     def _pose_next(self, mayor: MayorConversation) -> None:
-        """Put the question that is due: the goal, what was wrong, or the same once more."""
+        """Ask the next question: the goal, what was wrong with the answer, or the same again."""
         if not mayor.turn:
             self._pose(mayor, "goal", self.goal(mayor))
             return
@@ -317,7 +317,7 @@ class Talk:
         self._log.record(lambda now_state, _: mayor_rules.ask(now_state, mayor.id, asked), key)
 
     def _run(self, mayor: MayorConversation) -> None:
-        """See the newest run of the engine through, and record what came of it."""
+        """Watch the newest run of the engine to its end, and record the result."""
         if not self._runner.begun(mayor):
             asked = self._event(mayor.asked_seq)
             assert isinstance(asked, m.MayorAsked)
@@ -342,7 +342,7 @@ class Talk:
         limited = ended.trouble in _PASSING
         counts = not limited and ended.trouble not in _UNCOUNTED
         if ended.trouble == "session" and mayor.resume:
-            counts = False  # the next run does not go on with that conversation
+            counts = False  # the next run starts a new conversation of the engine
         if ended.trouble == "auth":
             said = f"{mayor.profile} was refused: {cut(ended.text, LINE)}"
             self._log.alert(governor.REFUSED, account, said, again=True)
@@ -396,7 +396,7 @@ class Talk:
         return lambda bill: mayor_rules.over(self._log.look(), mayor, bill, budgets, now())
 
     def _wait_for(self, account: str) -> None:
-        """Wait until an account is free; for too long, the conversation is parked."""
+        """Wait until an account is free; park the conversation if that takes too long."""
         until = now() + self._config.mayor.wait_s * 1000
         told = False
         while (why := governor.held(self._log.look(), account, now())) is not None:
@@ -427,7 +427,7 @@ class Talk:
         )
 
     def _all(self, mayor: MayorConversation, message: str, commit: str) -> str:
-        """Return all that an engine is told that does not remember the conversation."""
+        """Return the full prompt, for an engine that does not remember the conversation."""
         listed = self._view.run("ls-tree", "-r", "-z", "--name-only", commit)
         offered = {
             name: engine.good_for or f"{engine.type} {engine.model}".strip()
@@ -487,6 +487,6 @@ def _text(path: str) -> str:
 
 
 def _clean(text: str) -> str:
-    """Make what an engine said fit for the log: bounded, nothing that a terminal would obey."""
+    """Make an engine's text fit for the log: bounded, and without control characters."""
     kept = text[-BRIEF:]
     return "".join(c if c.isprintable() or c in "\n\t" else "?" for c in kept)

@@ -1,7 +1,8 @@
-"""One run of the mayor's engine: in a tree of its own, allowed to read only, watched to its end.
+"""One run of the mayor's engine: in its own working tree, read-only, and watched to its end.
 
-The program is the keeper's child like that of every session, so it goes on if whoever asked is
-killed, and the next one takes it over: a run is its folder, `sessions/MAYOR/run-TURN`.
+The program is a child of the keeper, like that of every session. So it goes on if the process that
+started it is killed, and the next one takes it over: a run is its folder,
+`sessions/MAYOR/run-TURN`.
 """
 
 import os
@@ -38,9 +39,9 @@ from corral.world.trees import Tree
 from corral.world.watch import Watch
 
 _LOOK_S = 1.0
-_LINGERS = "lingers"  # it has said its last word, and does not end
+_LINGERS = "lingers"  # the engine has answered but does not end
 _WITHDRAWN = "whoever asked was killed before it was started"
-_STREAMED = ("gemini",)  # say what they say in pieces that belong together
+_STREAMED = ("gemini",)  # engines whose text arrives in pieces that belong together
 
 
 class EngineRunEnd(Struct, frozen=True):
@@ -59,7 +60,7 @@ class EngineRunner:
         self.stopping = stopping
 
     def check(self, name: str) -> None:
-        """Refuse a profile that can give no answer, before anything is asked."""
+        """Refuse a profile whose answers cannot be read, before anything is asked."""
         profile = self.profiles.profile(name)
         recipe = self.profiles.recipe(name)
         if recipe is None or profile.type == "aider" or profile.transport == "tmux":
@@ -73,7 +74,7 @@ class EngineRunner:
         return join(self._room(mayor).path, f"run-{mayor.turn}")
 
     def begun(self, mayor: MayorConversation) -> bool:
-        """Say whether the newest run was started; one that was half started never will be."""
+        """Say whether the newest run was started; withdraw one that was only half started."""
         folder = self.folder(mayor)
         if isdir(folder) and not launched(folder):
             processes.withdraw(folder, _WITHDRAWN)
@@ -117,9 +118,9 @@ class EngineRunner:
     def finish(
         self, mayor: MayorConversation, tree: str, over: Callable[[Bill], str]
     ) -> EngineRunEnd | None:
-        """Watch a run to its end. None: we were asked to stop; the run goes on.
+        """Watch a run to its end; return None if we were asked to stop, and the run goes on.
 
-        `over` says which budget is used up, given what the run has cost.
+        `over` names the budget that is used up, given the cost of the run so far.
         """
         words = Words("" if self._streams(mayor.profile) else "\n")
         reader = self.profiles.reader(mayor.profile, self._job(mayor, tree))
@@ -146,7 +147,7 @@ class EngineRunner:
         return self._ended(mayor, stream, words.answer(), exit_, stopped)
 
     def stop(self, mayor: MayorConversation) -> None:
-        """End the newest run, if it goes on, and wait for that."""
+        """Stop the newest run if it goes on, and wait for its end."""
         folder = self.folder(mayor)
         if not mayor.turn or not self.begun(mayor) or processes.outcome(folder) is not None:
             return
@@ -159,10 +160,10 @@ class EngineRunner:
     def _step_in(
         self, mayor: MayorConversation, reading: Reading, over: Callable[[Bill], str]
     ) -> str:
-        """Say for which trouble a run has to be ended now."""
+        """Return the trouble for which a run must be stopped now, if any."""
         stream = reading.stream
         if stream.asked is not None and self._config.watch.answer_s:
-            return "asked"  # nobody listens: it is to answer with a plan
+            return "asked"  # nobody can answer its question: it should answer with a plan
         if over(stream.bill):
             return str(Verdict.OVER_BUDGET)
         seen = Seen(
@@ -213,7 +214,7 @@ class EngineRunner:
         return replace(job, permission=Permission.READ, longest=MOST_BYTES)
 
     def _session(self, mayor: MayorConversation) -> Session:
-        """Return the run as if it were a session's launch: that is what engines are started by."""
+        """Return the run as a session: that is what engines are started from."""
         return Session(
             id=SessionId(mayor.id),
             task=TaskId(""),
@@ -243,7 +244,7 @@ class EngineRunner:
 
 
 def _task() -> Task:
-    """Return a task that asks for nothing: engines are described by what they work on."""
+    """Return an empty task, because engine profiles are resolved for a task."""
     return Task(
         id=TaskId(""),
         convoy=ConvoyId(""),

@@ -1,4 +1,4 @@
-"""`corral session attach`: see what a session prints, as it prints it. It only ever looks.
+"""`corral session attach`: follow the output of a session, without changing anything.
 
 Unless the session has a terminal of its own (tmux): then one sits down at that.
 """
@@ -27,7 +27,7 @@ from corral.roles.records.rooms import Room
 if TYPE_CHECKING:
     from corral.world.watch import Watch
 
-# No file changes when somebody is killed, so now and then it is looked all the same.
+# No file changes when a process is killed, so look at this interval as well.
 _LONGEST_S = 60.0
 # On a terminal colours may pass; what moves the cursor, sets titles or reads the clipboard may not.
 _UNSAFE = re.compile("\x1b(?!\\[[0-9;]*m)|[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f]")
@@ -54,7 +54,7 @@ def _sit_down(context: Context, session: Session) -> None:
     from corral.world.engines.runners.tmux import server
 
     room = Room(context.repository.folder, session.id)
-    context.close()  # one may sit there for hours
+    context.close()  # a person may stay there for hours
     warn(f"this is the terminal of {session.id}: Ctrl-B D leaves it, and it goes on without you")
     server.attach(room.path)
 
@@ -70,7 +70,7 @@ class _Attached:
         self._launch = ""
 
     def follow(self) -> Session:
-        """Show what comes until the session has ended; return what is known of it then."""
+        """Show the output until the session has ended; return what is known of it then."""
         from corral.world.watch import Watch
 
         derived = self._context.store.derived
@@ -78,7 +78,7 @@ class _Attached:
         with Watch(derived) as watch:
             while True:
                 self._look(watch)
-                # Before the output: what was printed before the end is then there to be read.
+                # Look for the end first: everything that was printed before it can then be read.
                 end = self._end()
                 self._show()
                 if end:
@@ -89,7 +89,7 @@ class _Attached:
                 watch.wait(_LONGEST_S)
 
     def _look(self, watch: "Watch") -> None:
-        """Find the newest launch; one that failed to begin may be followed by another."""
+        """Find the newest launch; a launch that failed may be followed by another."""
         room = self._room.path
         places = (room, dirname(room), self._context.repository.folder)
         watch.add(next(place for place in places if isdir(place)))
@@ -110,7 +110,7 @@ class _Attached:
             self._screen.show(part.data)
 
     def _end(self) -> str:
-        """Say how the session ended, as far as anybody knows; nothing while it goes on."""
+        """Return how the session ended, as far as that is known; None while it goes on."""
         store = self._context.store
         self._session = found = earlier.find(store, store.state(), self._session.id)
         if found.ended_at:
@@ -135,7 +135,7 @@ class _Attached:
 
 
 class _Screen:
-    """Where the output goes: bytes as they are in a pipe, harmless text on a terminal."""
+    """Where the output goes: raw bytes into a pipe, harmless text onto a terminal."""
 
     def __init__(self, *, as_json: bool) -> None:
         self._as_json = as_json

@@ -1,4 +1,4 @@
-"""The commands that change the board: one function for all of them, and a sentence for each."""
+"""The commands that change the board: one function for all, and a sentence for each."""
 
 import os
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def operate(context: Context, options: Options) -> None:
-    """Carry out one command of the core and show what was stored."""
+    """Carry out one command of the core and show the result."""
     name = options.command
     command = filled(name, options, _defaults(context, name, options))
     if name == "task claim" and bool(options.task) == bool(options.next):
@@ -26,7 +26,7 @@ def operate(context: Context, options: Options) -> None:
 
 
 def perform_anywhere(context: Context, command: Command) -> Any:
-    """Carry out a command through the server if one runs, and else on the log; once in any case."""
+    """Carry out a command through the server if one runs, else on the log; in any case once."""
     key = ""
     if context.served:
         from corral.interfaces.cli import remote
@@ -37,7 +37,7 @@ def perform_anywhere(context: Context, command: Command) -> Any:
             if data is not None:
                 context.wrote = True
                 return data
-            key = ""  # nobody was there to take it
+            key = ""  # no server took it
         except remote.Unanswered:
             pass
     return perform_here(context, command, key=key)
@@ -72,7 +72,7 @@ def _defaults(context: Context, name: str, options: Options) -> dict[str, Any]:
     if "token" in known and own and own == (getattr(options, "task", "") or "").upper():
         extra["token"] = os.environ.get("CORRAL_TOKEN")
     if name == "task add" and own:
-        extra["parent"] = own  # what a session adds is below its own task
+        extra["parent"] = own  # a session adds tasks below its own
     return extra
 
 

@@ -97,7 +97,7 @@ def status(context: Context, options: Options) -> None:
 
 
 def tail(context: Context, options: Options) -> None:
-    """Show what was said, the last of it; long texts are cut."""
+    """Show the last questions and answers; long texts are cut."""
     talk = talk_of(context)
     said = list(talk.said(talk.look()))[-max(0, options.turns) * 2 :]
     data = [{"type": one.type, **msgspec.to_builtins(one)} for one in said]
@@ -105,11 +105,11 @@ def tail(context: Context, options: Options) -> None:
 
 
 def planned(context: Context, goal: str, options: Options) -> ConvoyId:
-    """Return the convoy of a goal: of the plan that was approved for it, made now if need be."""
+    """Return the convoy of the plan approved for a goal; have a plan made if there is none."""
     talk = talk_of(context)
     known = mayor_rules.newest(context.store.state())
     if known is not None and known.convoy and talk.goal(known) == goal:
-        return known.convoy  # the run goes on
+        return known.convoy  # continue its run
     engine, replan = options.engine or "", options.replan or ""
     mayor = talk.perform(StartMayor(goal=goal, engine=engine, replan=replan))
     _must_have_plan(mayor)
@@ -121,7 +121,7 @@ def planned(context: Context, goal: str, options: Options) -> ConvoyId:
 
 
 def drawn(talk: Talk, mayor: MayorConversation) -> str:
-    """Return the plan that waits for approval, and what it cancels."""
+    """Return a drawing of the plan that waits for approval, and the tasks that it cancels."""
     report = _report(talk.proposal(mayor))
     proposal = talk.proposal(mayor)
     cancel = f"\ncancelled: {', '.join(proposal.cancel)}" if proposal and proposal.cancel else ""
@@ -145,7 +145,7 @@ def _converse(context: Context, command: MayorCommand, *, yes: bool) -> None:
 
 def _wanted(context: Context, talk: Talk, mayor: MayorConversation) -> bool:
     if context.as_json or not sys.stdin.isatty():
-        return False  # nobody can be asked: it waits
+        return False  # there is nobody to ask: the plan waits
     output.say(drawn(talk, mayor))
     return plans.answered_yes("Put this on the board?")
 

@@ -1,6 +1,6 @@
 """`corral mcp`: a bridge for engines that speak MCP over pipes: each line goes to the server.
 
-Nothing is understood on the way: a line is a JSON-RPC message, and the answer is the next line.
+The bridge interprets nothing: a line is a JSON-RPC message, and the answer is the next line.
 """
 
 import json
@@ -31,7 +31,7 @@ def bridge(context: Context, options: Options) -> None:
 
 
 class _Line:
-    """The way to the server. One that was there and is gone is waited for: it is started again."""
+    """The connection to the server. If the server ends, wait until it is started again."""
 
     def __init__(self, folder: str, actor: str) -> None:
         self._folder = folder
@@ -53,7 +53,7 @@ class _Line:
         return _error(number, _INTERNAL, body.decode("utf-8", "replace")[:500])
 
     def _answered(self, line: bytes) -> tuple[int, bytes] | str:
-        """Ask until there is an answer. The key is the same each time, so it is done once."""
+        """Ask until there is an answer, always with the same key, so it is carried out once."""
         key = os.urandom(12).hex()
         deadline = time.monotonic() + _BACK_S
         while True:

@@ -24,7 +24,7 @@ from corral.world.settings import role_names
 
 
 def check(context: Context, options: Options) -> int:
-    """Say what a plan comes to, or all that is wrong with it."""
+    """Summarise a plan, or list everything that is wrong with it."""
     report = _examined(context, options)
     context.answer(_data(report), lambda: _human(report, options.file))
     return 0 if report.sound else BadInput.exit_code
@@ -43,7 +43,7 @@ def apply(context: Context, options: Options) -> None:
 
 
 def put_on_board(context: Context, plan: Plan) -> PlanOutcome:
-    """Apply a plan, and return what that has changed."""
+    """Apply a plan and return what changed."""
 
     def answer(state: State, stored: Sequence[Stored]) -> PlanOutcome:
         return outcome(state, plan, [event_of(decode(one.line)) for one in stored])
@@ -70,12 +70,12 @@ def _examined(context: Context, options: Options) -> PlanReport:
 
 
 def examined(context: Context, name: str, kind: str = "") -> PlanReport:
-    """Read a plan's file, and say all that there is to say about it."""
+    """Read a plan's file and report on it."""
     return examine(read(_content(name), name, kind), _surroundings(context))
 
 
 def _content(name: str) -> bytes:
-    """Read a plan's file, as much of it as is needed to see that it is too long."""
+    """Read a plan's file, up to one byte more than it may have."""
     try:
         with open(0 if name == "-" else name, "rb", closefd=name != "-") as file:
             return file.read(MOST_BYTES + 1)
@@ -86,7 +86,7 @@ def _content(name: str) -> bytes:
 
 
 def _surroundings(context: Context) -> Surroundings:
-    """Return what plans may name here; outside of a repository nothing is known."""
+    """Return the names that plans may use here; none are known outside of a repository."""
     try:
         place = context.repository
     except NotARepository:
@@ -180,7 +180,7 @@ def drawn(report: PlanReport) -> str:
 
 
 def confirm(plan: str, question: str, otherwise: str) -> None:
-    """Show a plan and ask; whoever does not say yes is told that nothing was started."""
+    """Show a plan and ask for approval; refuse without it."""
     if not sys.stdin.isatty():
         raise BadInput("there is nobody to ask", f"{otherwise}, or --headless")
     say(plan)

@@ -39,16 +39,16 @@ from corral.roles.trunks import start_of
 from corral.world.git.view import View
 
 ROLE_ENDED = "role_ended"
-_GOAL_WORDS = 2  # fewer are a name
+_GOAL_WORDS = 2  # fewer words are a name
 _LOOK_S = 1.0
-_REST_S = 0.1  # events that come together are shown together
+_REST_S = 0.1  # events that arrive together are shown together
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 Beside = Callable[[Roles], None]
 
 
 def run(context: Context, options: Options) -> int:
-    """Apply a plan, run all roles until the convoy is over, and say what it came to."""
+    """Apply a plan, run all roles until the convoy is over, and report the result."""
     before = context.store.state().seq
     convoy = _planned(context, options) or apply(
         context, options.plan, options.format or "", ask=_asks(options)
@@ -79,7 +79,7 @@ def _screened(context: Context, options: Options) -> bool:
 
 
 def _planned(context: Context, options: Options) -> ConvoyId | None:
-    """Have the mayor plan for a goal, if that is what was given, and return its convoy."""
+    """If a goal was given, have the mayor plan for it and return its convoy."""
     name = options.plan
     if isfile(name) or len(name.split()) < _GOAL_WORDS or name in context.store.state().convoys:
         return None
@@ -89,7 +89,7 @@ def _planned(context: Context, options: Options) -> ConvoyId | None:
 
 
 def apply(context: Context, name: str, kind: str = "", *, ask: bool = False) -> ConvoyId:
-    """Return the convoy to run: of a plan that is applied first, or one that is there."""
+    """Return the convoy to run: an existing one, or that of a plan, which is applied first."""
     if not isfile(name) and name != "-":
         if ConvoyId(name) in context.store.state().convoys:
             return ConvoyId(name)
@@ -106,7 +106,7 @@ def apply(context: Context, name: str, kind: str = "", *, ask: bool = False) -> 
 
 
 def _can_start(context: Context, plan: Plan) -> None:
-    """Refuse what no session could begin with, before anything is changed."""
+    """Refuse a plan that no session could start on, before anything is changed."""
     state = context.store.state()
     convoy = find_convoy(state, plan)
     begun = keyed(state, convoy.id) if convoy else {}
@@ -128,7 +128,7 @@ def _can_start(context: Context, plan: Plan) -> None:
 
 
 class ConvoyRun:
-    """One run of a convoy; `beside` is asked at every look, and may do something to the roles."""
+    """One run of a convoy; `beside` is called at every look and may act on the roles."""
 
     def __init__(
         self,
@@ -150,7 +150,7 @@ class ConvoyRun:
         self._beside = beside
         self._seen = after
         self.replanner: Replanner | None = None
-        self._said: deque[str] = deque()  # by the supervisor, in a thread of its own
+        self._said: deque[str] = deque()  # by the supervisor, in its own thread
 
     def follow(self) -> RunReport:
         """Run all roles until the convoy is over, or until interrupted; return the report."""
@@ -163,7 +163,7 @@ class ConvoyRun:
             except KeyboardInterrupt:
                 self.say("stopping")
             finally:
-                ear.deaf = True  # who presses Ctrl-C twice wants the agents ended all the more
+                ear.deaf = True  # a second Ctrl-C must not interrupt this
                 if self.replanner is not None:
                     self.replanner.stop()
                 ours = roles.runs(WITNESS)
@@ -174,7 +174,7 @@ class ConvoyRun:
         return self._report(found)
 
     def _ask_anew(self) -> None:
-        """Let the witness say again what it could not start: it may have been mended since."""
+        """Clear alerts about tasks that could not start: the cause may have been fixed since."""
         state = self._log.look()
         for alert in state.alerts.values():
             task = state.tasks.get(TaskId(alert.subject))
@@ -188,7 +188,7 @@ class ConvoyRun:
             before = self._replans()
             found = self._outlook()
             self._show(found)
-            # Not at work before the look and not after it: what was seen is what there is.
+            # The mayor was idle both before and after the look, so the look is complete.
             if found.standing is not Standing.RUNNING and not before and not self._replans():
                 return self._with_proposal(found)
             if self._beside is not None:
@@ -200,7 +200,7 @@ class ConvoyRun:
         return self.replanner is not None and self.replanner.busy(self._store.state())
 
     def _with_proposal(self, found: Outlook) -> Outlook:
-        """Let a changed plan that waits for approval count as what a person is needed for."""
+        """Count a changed plan that waits for approval as something that needs a person."""
         mayor = mayor_rules.of_convoy(self._store.state(), self._convoy)
         if mayor is None or not mayor.pending or found.standing is Standing.LANDED:
             return found
@@ -208,13 +208,13 @@ class ConvoyRun:
         return replace(found, standing=Standing.NEEDS_PERSON)
 
     def _interrupt(self, ear: "_Ear", *, ours: bool) -> None:
-        """End the sessions, unless somebody else's witness looks after them."""
+        """End the sessions, unless another process's witness watches them."""
         if not ours:
             self.say("the sessions go on: another witness looks after them")
             return
         self.say("the sessions are ended without using up an attempt")
         asked = interrupt(self._store, self._context.repository, self._context.actor)
-        ear.deaf = False  # they end without us, too
+        ear.deaf = False  # they now end without us
         for session in still_there(asked):
             self.say(f"{session} does not end: corral session list")
 
@@ -255,12 +255,12 @@ class ConvoyRun:
 
 
 class _Ear:
-    deaf = False  # what asks us to end was heard, and is being done
+    deaf = False  # a signal to end was received and is being obeyed
 
 
 @contextmanager
 def _interruptible() -> Iterator[_Ear]:
-    """Take every signal that asks us to end for Ctrl-C: CI systems send others."""
+    """Treat every signal that asks us to end like Ctrl-C: CI systems send different ones."""
     ear = _Ear()
 
     def leave(number: int, frame: FrameType | None) -> None:
@@ -268,7 +268,7 @@ def _interruptible() -> Iterator[_Ear]:
             ear.deaf = True
             raise KeyboardInterrupt
 
-    # Who had them ignored (`nohup`) wants that.
+    # A signal that is ignored (`nohup`) stays ignored.
     heeded = [number for number in _ENDING if signal.getsignal(number) is not signal.SIG_IGN]
     before = [signal.signal(number, leave) for number in heeded]
     try:

@@ -36,7 +36,7 @@ def send(context: Context, options: Options) -> None:
 
 
 def _proof(store: SqliteStore, message: str, after: int, wait_s: float) -> str | None:
-    """Wait until a message was delivered; return how that is known, None if it was not yet."""
+    """Wait for a message to be delivered; return the proof of it, None if there is none."""
     deadline = time.monotonic() + wait_s
     while True:
         for stored in store.read(after):
@@ -69,7 +69,7 @@ def screen(context: Context, session: Session, lines: int) -> list[str] | None:
 
 
 def _reader(context: Context, session: Session) -> str:
-    """Return which kind of runner reads what is sent to a session; empty if none runs."""
+    """Return the kind of runner that reads what is sent to a session; empty if none runs."""
     from corral.world import processes
     from corral.world.engines.runners import inbox
 

@@ -17,7 +17,7 @@ _NOT_UP = NotFound("no server runs for this repository", "corral up", code="no_s
 def serve(context: Context, options: Options) -> None:
     from corral.interfaces.http.server import run
 
-    _ = context.store  # that there is a log, and that it is sound, is said here
+    _ = context.store  # refuse here if there is no log, or if it is damaged
     port = number(options.port, "the port", 0, 65_535)
 
     def ready(url: str) -> None:

@@ -33,7 +33,7 @@ def listed(context: Context, options: Options) -> None:
     state = context.store.state()
     now = context.now()
     asking = {alert.subject for alert in state.alerts.values() if alert.kind == "asked"}
-    # In the order of the board: which of two tasks was tried again first is chance.
+    # In the order of the board: which of two tasks was retried first is chance.
     found = sorted(sessions(state), key=lambda one: state.tasks[one.task].order)
     context.answer(found, lambda: _sessions(found, now, asking) if found else "no session yet")
 
@@ -71,7 +71,7 @@ def show(context: Context, options: Options) -> None:
 
 
 def _stream(context: Context, session: Session) -> "Stream | None":
-    """Return what the engine's output adds up to; nothing is read for a plain program."""
+    """Return the summary of an engine's output; None for a plain program."""
     engine = context.config.engine.get(session.profile)
     if engine is None or engine.type == "shell":
         return None
@@ -120,7 +120,7 @@ def _engine_lines(session: Session, stream: "Stream | None") -> list[str]:
 
 
 def _usage(context: Context, session: Session) -> "Usage | None":
-    """Return what a session that runs uses: one look at the table of processes."""
+    """Return the resources that a running session uses, from the process table."""
     from corral.world import processes
 
     folder = Room(context.repository.folder, session.id).launch()
@@ -155,7 +155,7 @@ def tail(context: Context, options: Options) -> None:
 
 
 def _without_secrets(context: Context, lines: list[str]) -> list[str]:
-    """Take out the values of keys, as far as whoever asks has them in the environment."""
+    """Remove the values of keys, as far as the caller's environment has them."""
     if not any(engine.env for engine in context.config.engine.values()):
         return lines
     import os

@@ -16,7 +16,9 @@ from corral.interfaces.cli.parser import Options
 _START_S = 30.0
 _LOG = "up.log"
 
-_running: list["subprocess.Popen[bytes]"] = []  # it outlives us, and nobody need be told
+_running: list[
+    "subprocess.Popen[bytes]"
+] = []  # they outlive us; this keeps Python from warning about it
 
 UNIT = """\
 [Unit]
@@ -37,7 +39,7 @@ WantedBy=default.target"""
 def up(context: Context, options: Options) -> None:
     from corral.roles.supervisor import Supervisor
 
-    _ = context.store  # that there is a log, and that it is sound, is said here
+    _ = context.store  # refuse here if there is no log, or if it is damaged
     port = number(options.port, "the port", 0, 65_535)
     if options.systemd:
         _print_unit(context)
@@ -76,7 +78,7 @@ def _must_be_down(context: Context) -> None:
 
 
 def _must_be_possible(context: Context, port: int) -> None:
-    """Refuse what would make the server end, and be started again, for ever."""
+    """Refuse settings with which the server would end and be restarted for ever."""
     from corral.world import keys
     from corral.world.server import check, listen_tcp, make_place
 
@@ -125,7 +127,7 @@ def _behind(context: Context, port: int) -> None:
     deadline = time.monotonic() + _START_S
     while (server := server_of(context)) is None:
         if started.poll() is not None or time.monotonic() > deadline:
-            started.terminate()  # nothing is left behind of what did not come up
+            started.terminate()  # leave nothing behind
             started.wait()
             said = os.pread(log, 1 << 16, 0).decode("utf-8", "replace").split("\n")
             whole = (line for line in reversed(said) if line and not line[0].isspace())
