@@ -8,6 +8,8 @@ as it is, and the convoy's note has the command to finish by hand.
 import shutil
 from collections.abc import Callable
 
+from msgspec import Struct
+
 from corral.core.ids import ConvoyId, branch_ref, trunk_branch
 from corral.core.log.state import State
 from corral.core.queue import rules as queue_rules
@@ -24,41 +26,31 @@ from corral.world.git.view import View
 StartCheck = Callable[[ConvoyId, str, str, str], None]
 
 
-class ConvoyFinish:
-    def __init__(
-        self,
-        log: Log,
-        view: View,
-        stacks: Stacks,
-        policy: str,
-        *,
-        check: StartCheck,
-        clock: Clock,
-    ) -> None:
-        self._log = log
-        self._view = view
-        self._stacks = stacks
-        self._policy = policy
-        self._check = check
-        self._clock = clock
+class ConvoyFinish(Struct, frozen=True):
+    log: Log
+    view: View
+    stacks: Stacks
+    policy: str
+    check: StartCheck
+    clock: Clock
 
     def finish(self, convoy: ConvoyId) -> None:
         """Take the next step for a convoy whose tasks have all landed."""
-        state = self._log.look()
+        state = self.log.look()
         trunk = trunk_of(state, convoy)
         if not queue_rules.complete(state, convoy) or trunk.finished or trunk.landing:
             return
         base = state.convoys[convoy].base
-        here = read_branch(self._view.git_dir, base) if base else None
-        if here is None or self._policy == "leave":
+        here = read_branch(self.view.git_dir, base) if base else None
+        if here is None or self.policy == "leave":
             self._done(convoy, "left", trunk.tip, f"git merge {trunk_branch(convoy)}")
-        elif self._policy == "pull-request":
+        elif self.policy == "pull-request":
             self._done(convoy, *self._ask(convoy, base, trunk.tip))
-        elif self._view.contains(here, trunk.tip):
+        elif self.view.contains(here, trunk.tip):
             self._done(convoy, "merged", here, "")
-        elif self._view.contains(trunk.tip, here):
+        elif self.view.contains(trunk.tip, here):
             self._move(convoy, base, here, trunk.tip, "fast_forwarded")
-        elif self._policy == "fast-forward":
+        elif self.policy == "fast-forward":
             note = f"{base} has moved on: git merge {trunk_branch(convoy)}"
             self._done(convoy, "left", trunk.tip, note)
         else:
@@ -68,14 +60,14 @@ class ConvoyFinish:
         """Check the trunk merged into the base, then move the base to what was checked."""
         last = _last(state, convoy, here, trunk_of(state, convoy).tip)
         if last is None or last.result in (queue_rules.CANCELLED, queue_rules.LOST):
-            if queue_rules.rest(state, convoy).until > self._clock():
+            if queue_rules.rest(state, convoy).until > self.clock():
                 return
-            made = self._stacks.joined(state, convoy, here, queue_rules.next_run(state))
+            made = self.stacks.joined(state, convoy, here, queue_rules.next_run(state))
             if made is None:
                 note = f"it conflicts with {base}: git merge {trunk_branch(convoy)}"
                 self._done(convoy, "left", trunk_of(state, convoy).tip, note)
             else:
-                self._check(convoy, here, *made)
+                self.check(convoy, here, *made)
         elif last.result == queue_rules.GREEN:
             self._move(convoy, base, here, last.commit, "merged")
         elif not last.live:
@@ -83,7 +75,7 @@ class ConvoyFinish:
             self._done(convoy, "left", trunk_of(state, convoy).tip, note)
 
     def _move(self, convoy: ConvoyId, base: str, old: str, new: str, how: str) -> None:
-        places = checkouts(self._view.git_dir, base)
+        places = checkouts(self.view.git_dir, base)
         unclean = [place for place in places if not checkout.is_clean(place)]
         if unclean or len(places) > 1:
             where = ", ".join(unclean or places)
@@ -97,7 +89,7 @@ class ConvoyFinish:
                 return
         else:
             try:
-                land(self._view, branch_ref(base), old, new, f"corral: finish {convoy}")
+                land(self.view, branch_ref(base), old, new, f"corral: finish {convoy}")
             except Overtaken:
                 return  # the next round looks again
         self._done(convoy, how, new, "")
@@ -106,7 +98,7 @@ class ConvoyFinish:
         """Open a pull request with `gh`; if it is not installed, say how to do it by hand."""
         branch = trunk_branch(convoy)
         push = f"git push -u origin {branch}"
-        git_dir = self._view.git_dir
+        git_dir = self.view.git_dir
         gh = shutil.which("gh")
         if gh is None:
             return "left", tip, f"{push}, then open a pull request from it to {base}"
@@ -115,7 +107,7 @@ class ConvoyFinish:
         return ("left", tip, f"{said}: {push}") if said else ("asked", tip, f"{branch} to {base}")
 
     def _done(self, convoy: ConvoyId, how: str, commit: str, note: str) -> None:
-        self._log.note(queue_rules.finish_convoy, convoy, how, commit, note)
+        self.log.note(queue_rules.finish_convoy, convoy, how, commit, note)
 
 
 def _last(state: State, convoy: ConvoyId, base: str, trunk: str) -> CheckRun | None:

@@ -15,6 +15,8 @@ reaction to the prompt. Without proof that the conversation has the message, it 
 
 from collections.abc import Callable
 
+from msgspec import Struct
+
 from corral.core.engine.stream import Stream
 from corral.core.log.state import Message, Session, Task
 from corral.core.message import rules as messages
@@ -30,30 +32,27 @@ from corral.world.engines.runners import inbox
 RECORD, REACTED, STARTED = "record", "reacted", "started"
 
 
-class Delivery:
-    def __init__(
-        self, log: Log, profiles: EngineProfiles, watcher: EngineWatch, clock: Clock, *, folder: str
-    ) -> None:
-        self._log = log
-        self._profiles = profiles
-        self._watcher = watcher
-        self._clock = clock
-        self._folder = folder
+class Delivery(Struct, frozen=True):
+    log: Log
+    profiles: EngineProfiles
+    watcher: EngineWatch
+    clock: Clock
+    folder: str
 
     def tend(self, session: Session, task: Task, folder: str) -> None:
         """Hand over messages that wait for a running session, and record those that arrived."""
         self._prove(session, task, folder)
-        room = Room(self._folder, session.id).path
-        stream = self._watcher.stream(session.id)
+        room = Room(self.folder, session.id).path
+        stream = self.watcher.stream(session.id)
         if stream is None or not inbox.reader_of(room):
             return
         fit = _fit(stream)
         if fit is not None:
             taking = fit
-            self._log.record(lambda state, at: messages.take(state, session.id, at, fit=taking))
-        elif any(True for _ in messages.waiting(self._log.look(), session.id, self._clock())):
+            self.log.record(lambda state, at: messages.take(state, session.id, at, fit=taking))
+        elif any(True for _ in messages.waiting(self.log.look(), session.id, self.clock())):
             inbox.knock(room)
-        handed = [m for m in messages.handed(self._log.look(), session.id) if not m.launch]
+        handed = [m for m in messages.handed(self.log.look(), session.id) if not m.launch]
         for message in handed:
             inbox.put(room, _letter(message))
         if stream.ready and not handed:
@@ -66,35 +65,35 @@ class Delivery:
         the program.
         """
         self._prove(session, task, folder)
-        room = Room(self._folder, session.id).path
-        left = messages.handed(self._log.look(), session.id)
+        room = Room(self.folder, session.id).path
+        left = messages.handed(self.log.look(), session.id)
         return {m.id for m in left if m.launch or not inbox.taken(room, m.id)}
 
     def resolve(self, session: Session) -> None:
         """Before a session ends, settle doubtful messages by the engine's own record."""
-        home = self._profiles.home(session.id)
-        left = messages.handed(self._log.look(), session.id)
+        home = self.profiles.home(session.id)
+        left = messages.handed(self.log.look(), session.id)
         found = {m.id: RECORD for m in left if conversations.has(home, messages.mark(m))}
         self._record(session, found)
 
     def prompt(self, session: Session) -> str:
         """Return the messages for the prompt of the newest launch, withdrawn from the inbox."""
-        left = messages.handed(self._log.look(), session.id)
+        left = messages.handed(self.log.look(), session.id)
         given = [m for m in left if m.launch == session.launches]
         for message in given:
-            inbox.withdraw(Room(self._folder, session.id).path, message.id)
+            inbox.withdraw(Room(self.folder, session.id).path, message.id)
         return "\n\n".join(map(messages.told, given))
 
     def had(self, session: Session) -> str:
         """Return the messages that a session had received before its conversation was dropped."""
-        found = messages.had(self._log.look(), session.id)
+        found = messages.had(self.log.look(), session.id)
         return "\n\n".join(map(messages.told, found))
 
     def _prove(self, session: Session, task: Task, folder: str | None) -> None:
         """Record which of the messages that were handed over have arrived."""
-        room = Room(self._folder, session.id).path
+        room = Room(self.folder, session.id).path
         proofs = {}
-        for message in messages.handed(self._log.look(), session.id):
+        for message in messages.handed(self.log.look(), session.id):
             if not message.launch:
                 proof: str | None = inbox.receipt(room, message.id)
             elif message.launch == session.launches and folder is not None:
@@ -107,13 +106,13 @@ class Delivery:
 
     def _proof(self, session: Session, task: Task, folder: str, message: Message) -> str | None:
         """Return the proof that a conversation has a message of its prompt, if there is one."""
-        recipe = self._profiles.recipe(session.profile, task)
+        recipe = self.profiles.recipe(session.profile, task)
         if recipe is None:
             return STARTED if processes.ran(folder) else None
-        home = self._profiles.home(session.id)
+        home = self.profiles.home(session.id)
         if session.conversation and conversations.has(home, messages.mark(message)):
             return RECORD
-        stream = self._watcher.stream(session.id)
+        stream = self.watcher.stream(session.id)
         if stream is None or not stream.heard:
             return None
         # An engine may react and be killed before its record says to what, but not after its turn
@@ -123,7 +122,7 @@ class Delivery:
 
     def _record(self, session: Session, proofs: dict[str, str]) -> None:
         if proofs:
-            self._log.note(messages.deliver, session.id, proofs)
+            self.log.note(messages.deliver, session.id, proofs)
 
 
 def _fit(stream: Stream) -> Callable[[Message], bool] | None:

@@ -41,42 +41,32 @@ class Dispatch(Struct, frozen=True):
     mail: bool = False  # messages wait for it
 
 
-class Dispatcher:
-    def __init__(
-        self,
-        folder: str,
-        engines: EngineWatch,
-        trees: Trees,
-        watch: Watch,
-        *,
-        answer_s: int,
-        clock: Clock,
-    ) -> None:
-        self._folder = folder
-        self._engines = engines
-        self._trees = trees
-        self._watch = watch
-        self._answer_s = answer_s
-        self._clock = clock
-        self._seen: dict[SessionId, tuple[Session, Claim | None, tuple[Message, ...]]] = {}
-        self._folders: dict[SessionId, str] = {}
-        self._tree_paths: dict[SessionId, str] = {}
+class Dispatcher(Struct, frozen=True):
+    folder: str
+    engines: EngineWatch
+    trees: Trees
+    watch: Watch
+    answer_s: int
+    clock: Clock
+    seen: dict[SessionId, tuple[Session, Claim | None, tuple[Message, ...]]] = {}
+    folders: dict[SessionId, str] = {}  # that are listened to
+    tree_paths: dict[SessionId, str] = {}
 
     def changed(
         self, session: Session, task: Task, mail: tuple[Message, ...], heard: set[str]
     ) -> bool:
         """Say whether something about a session has changed since it was last looked at."""
-        seen = self._seen.get(session.id)
+        seen = self.seen.get(session.id)
         if seen is None or seen[0] is not session or seen[1] is not task.claim or seen[2] != mail:
             return True
-        mine = {self._folders.get(session.id), self._tree_paths.get(session.id)}
+        mine = {self.folders.get(session.id), self.tree_paths.get(session.id)}
         return not heard.isdisjoint(mine)
 
     def look(self, session: Session, task: Task, mail: tuple[Message, ...]) -> Dispatch:
         """Return what a session needs that no step is busy with."""
-        self._seen[session.id] = (session, task.claim, mail)
+        self.seen[session.id] = (session, task.claim, mail)
         held = session_rules.holds(session, task)
-        room = Room(self._folder, session.id)
+        room = Room(self.folder, session.id)
         folder = room.launch()
         unborn = folder is not None and not launched(folder) and processes.withdraw(folder)
         if folder is None or unborn or room.ran() < session.launches:
@@ -86,49 +76,49 @@ class Dispatcher:
         self._listen(session, task, folder)
         ended = processes.outcome(folder)
         if ended is not None:
-            waits = session_rules.idle(session, task, self._answer_s, self._clock())
+            waits = session_rules.idle(session, task, self.answer_s, self.clock())
             need = Need.WAIT if waits and not mail else Need.CLOSE
         elif session.stop:
             need = Need.INSIST
         else:
             need = Need.WATCH if held else Need.STOP
-        tree = self._tree_paths.get(session.id)
+        tree = self.tree_paths.get(session.id)
         return Dispatch(session, task, need, folder, ended, tree, bool(mail))
 
     def due_at(self, state: State, busy: set[SessionId]) -> int | None:
         """Return when one of the engines that run is to be looked at, heard of or not."""
         times = [
-            self._engines.due_at(session)
-            for session, _, _ in self._seen.values()
-            if session.id in self._folders and session.id not in busy and not session.stop
-            if self._engines.follows(session, state.tasks[session.task])
+            self.engines.due_at(session)
+            for session, _, _ in self.seen.values()
+            if session.id in self.folders and session.id not in busy and not session.stop
+            if self.engines.follows(session, state.tasks[session.task])
         ]
         return min(times, default=None)
 
     def forget_all_but(self, live: set[SessionId]) -> list[SessionId]:
         """Forget the sessions that have ended, and return them."""
-        gone = [name for name in self._seen if name not in live]
+        gone = [name for name in self.seen if name not in live]
         for session in gone:
-            del self._seen[session]
-            for known in (self._folders, self._tree_paths):
+            del self.seen[session]
+            for known in (self.folders, self.tree_paths):
                 folder = known.pop(session, None)
                 # A tree may be another session's by now.
                 if folder is not None and folder not in known.values():
-                    self._watch.drop(folder)
+                    self.watch.drop(folder)
         return gone
 
     def _listen(self, session: Session, task: Task, folder: str) -> None:
-        known = self._folders.get(session.id)
+        known = self.folders.get(session.id)
         if known == folder:
             return
         if known is not None:
-            self._watch.drop(known)
-        self._folders[session.id] = folder
-        if self._engines.follows(session, task):
-            self._watch.add_growing(folder)
+            self.watch.drop(known)
+        self.folders[session.id] = folder
+        if self.engines.follows(session, task):
+            self.watch.add_growing(folder)
         else:
-            self._watch.add_complete(folder)
-        tree = self._trees.find(session.id)
+            self.watch.add_complete(folder)
+        tree = self.trees.find(session.id)
         if tree is not None:
-            self._tree_paths[session.id] = tree.path
-            self._watch.add_complete(tree.path)
+            self.tree_paths[session.id] = tree.path
+            self.watch.add_complete(tree.path)

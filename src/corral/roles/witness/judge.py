@@ -8,6 +8,7 @@ import os
 from os.path import join, normpath
 from threading import Semaphore
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from corral.core.config import Config
@@ -40,25 +41,13 @@ _CHECK_S = 3600
 _COMMIT_S = 600
 
 
-class Judge:
-    def __init__(
-        self,
-        log: Log,
-        config: Config,
-        trees: Trees,
-        trunks: Trunks,
-        launcher: Launcher,
-        *,
-        git: Semaphore,
-    ) -> None:
-        self._log = log
-        self._config = config
-        self._trees = trees
-        self._trunks = trunks
-        self._launcher = launcher
-        self._view = trunks.view
-        self._git = git
-        self._keys = Secrets(config, os.environ).keys()
+class Judge(Struct, frozen=True):
+    log: Log
+    config: Config
+    trees: Trees
+    trunks: Trunks
+    launcher: Launcher
+    git: Semaphore
 
     def by_end(
         self, session: Session, exit_: Exit, word: LastWord | None = None
@@ -69,7 +58,7 @@ class Judge:
             stop = Verdict.TIMED_OUT
         elif session.stop == RESULT and exit_.reason is EndReason.STOPPED:
             return None  # it was stopped because it had handed in its result
-        words = last_words(self._launcher.room(session.id).launch())
+        words = last_words(self.launcher.room(session.id).launch())
         if exit_.reason is EndReason.LOST and stop is None and not (word and word.said):
             said = f"; its last words: {words}" if words else ""
             return Judgement(Verdict.CRASHED, f"it was killed, and nothing recorded how{said}")
@@ -94,14 +83,14 @@ class Judge:
         self, session: Session, task: Task, tree: Tree, word: LastWord | None = None
     ) -> tuple[Judgement, str]:
         """Judge what is in the tree and on the branch; return the commit that was proved."""
-        self._trunks.at(task.convoy, session)
+        self.trunks.at(task.convoy, session)
         elsewhere = "" if _is_connected(tree) else "it replaced the .git of its working tree"
-        tree = self._trees.adopt(session.id)
+        tree = self.trees.adopt(session.id)
         observer = changes_nothing(task)
         if not observer and not elsewhere:
             self.commit_rest(session, task, tree)
-        with self._git:
-            facts = self._trees.facts(tree)
+        with self.git:
+            facts = self.trees.facts(tree)
         leaked = self._leaked(session, tree, facts)
         work = replace(self._work(session, facts, elsewhere), leaked=leaked)
         judgement = judge_work(work, task.paths, observer=observer)
@@ -113,7 +102,7 @@ class Judge:
         judgement = judge_checks(self._checks(session, task, tree))
         if judgement.verdict is not Verdict.PROVED:
             return judgement, ""
-        commit = self._trees.collect(tree)
+        commit = self.trees.collect(tree)
         if commit != facts.branch_commit:
             return Judgement(Verdict.OFF_BRANCH, "its branch moved while it was checked"), ""
         return judgement, commit
@@ -127,12 +116,18 @@ class Judge:
         commit = facts.branch_commit
         if commit is None or not facts.follows_base:
             return ""
-        with self._git:
-            found = leaks.find(self._view, tree.base, commit, self._keys, tree.borrowed)
+        with self.git:
+            found = leaks.find(
+                self.trunks.view,
+                tree.base,
+                commit,
+                Secrets(self.config, os.environ).keys(),
+                tree.borrowed,
+            )
             if found is None:
                 return ""
-            self._trees.put_back(tree, f"it has the value of {found.name}")
-        self._log.alert(
+            self.trees.put_back(tree, f"it has the value of {found.name}")
+        self.log.alert(
             LEAKED,
             session.id,
             f"{session.id} wrote the value of {found.name} into {found.where}: nothing of it lands,"
@@ -142,14 +137,14 @@ class Judge:
 
     def _unresolved(self, task: Task, facts: TreeFacts) -> Judgement | None:
         """Refuse work that was returned with a conflict and still has conflict markers."""
-        returned = self._log.look().returned.get(task.id)
+        returned = self.log.look().returned.get(task.id)
         if returned is None or facts.branch_commit is None:
             return None
-        left = self._launcher.returned_work.markers(facts.branch_commit, returned)
+        left = self.launcher.returned_work.markers(facts.branch_commit, returned)
         return Judgement(Verdict.DIRTY, f"conflict markers in {', '.join(left)}") if left else None
 
     def _work(self, session: Session, facts: TreeFacts, elsewhere: str) -> BranchWork:
-        if find_alert(self._log.look(), MOVED, session.id):
+        if find_alert(self.log.look(), MOVED, session.id):
             elsewhere = "it moved the convoy's trunk"
         elif elsewhere:
             pass
@@ -173,7 +168,7 @@ class Judge:
         """Return files that the session told git to ignore changes in: nothing is known of them."""
         if not tree.exists:
             return ()
-        with self._git, self._view.desk(tree=tree) as desk:
+        with self.git, self.trunks.view.desk(tree=tree) as desk:
             listed = desk.run("ls-files", "-v", "-z", fine=(0, 128)).split(b"\0")
         marked = [entry for entry in listed if entry[:1].islower() or entry[:1] == b"S"]
         return tuple(os.fsdecode(entry[2:]) for entry in marked[:10])
@@ -183,7 +178,7 @@ class Judge:
         done: list[AcceptanceRun] = []
         for command in task.accept:
             argv = ["/bin/sh", "-c", command]
-            ended, said = self._launcher.to_end(
+            ended, said = self.launcher.to_end(
                 session, "check", argv, tree, session.wall_s or _CHECK_S, confined=True
             )
             done.append(AcceptanceRun(command, ended.code, tail=said))
@@ -194,14 +189,14 @@ class Judge:
     def keep_unfinished(self, session: Session, task: Task, tree: Tree) -> None:
         """Commit unfinished work, so that the next session can continue it."""
         if _is_connected(tree) and not changes_nothing(task):
-            self.commit_rest(session, task, self._trees.adopt(session.id), "Unfinished: ")
+            self.commit_rest(session, task, self.trees.adopt(session.id), "Unfinished: ")
 
     def commit_rest(self, session: Session, task: Task, tree: Tree, prefix: str = "") -> None:
         """Commit what is left in the tree, if that is Corral's job for this engine."""
-        if not self._launcher.profiles.commits(session.profile, task):
+        if not self.launcher.profiles.commits(session.profile, task):
             return
-        with self._git:
-            facts = self._trees.facts(tree)
+        with self.git:
+            facts = self.trees.facts(tree)
         left = [path for path in facts.dirty if path not in reports.NAMES]
         if not left or facts.head_branch != session.branch:
             return
@@ -211,7 +206,7 @@ class Judge:
             f"git add --all -- . {names} && "
             'git -c core.hooksPath=/dev/null -c commit.gpgSign=false commit --quiet -m "$1"'
         )
-        self._launcher.to_end(
+        self.launcher.to_end(
             session,
             "commit",
             ["/bin/sh", "-c", script, "sh", message],

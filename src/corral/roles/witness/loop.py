@@ -90,9 +90,7 @@ class Witness:
         profiles = EngineProfiles(config, folder)
         returned = ReturnedWork(trunks.view, trees.keep)
         launcher = Launcher(log, place, config, profiles, returned, stopping=self._stopping)
-        session_trees = SessionTrees(
-            log, config, trees, trunks, returned_work=returned, launcher=launcher
-        )
+        session_trees = SessionTrees(log, config, trees, trunks, returned, launcher)
         self._engines = engines = EngineWatch(log, config, profiles, trees, clock, folder=folder)
         self._delivery = delivery = Delivery(log, profiles, engines, clock, folder=folder)
         judge = Judge(log, config, trees, trunks, launcher, git=session_trees.git)
@@ -100,9 +98,8 @@ class Witness:
         self._closer = SessionCloser(*parts, judge, clock)
         self._starter = SessionStarter(*parts, self._closer, clock, self._ttl_s)
         self._pulse = PulseTaker(log, config.watch, place.git_dir, clock, engines)
-        self._dispatcher = Dispatcher(
-            folder, engines, trees, self._watch, answer_s=config.watch.answer_s, clock=clock
-        )
+        answer_s = config.watch.answer_s
+        self._dispatcher = Dispatcher(folder, engines, trees, self._watch, answer_s, clock)
         self._radar = Radar(log, trunks.view, trees, config, watch=self._watch, clock=clock)
 
     def run(self, *, once: bool = False) -> None:

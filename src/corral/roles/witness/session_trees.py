@@ -8,6 +8,8 @@ import threading
 from collections import defaultdict
 from os.path import join
 
+from msgspec import Struct, field
+
 from corral.core.config import Config
 from corral.core.errors import CorralError, Failed, NotFound, described
 from corral.core.ids import SessionId, TaskId, session_before, task_branch
@@ -24,65 +26,57 @@ from corral.world.trees import Tree, Trees
 _GIT_AT_ONCE = 4  # trees that are written or read through at the same time
 
 
-class SessionTrees:
-    def __init__(
-        self,
-        log: Log,
-        config: Config,
-        trees: Trees,
-        trunks: Trunks,
-        *,
-        returned_work: ReturnedWork,
-        launcher: Launcher,
-    ) -> None:
-        self._log = log
-        self._settings = config.trees
-        self._trees = trees
-        self._trunks = trunks
-        self._returned_work = returned_work
-        self._launcher = launcher
-        self.git = threading.Semaphore(_GIT_AT_ONCE)
-        # The next attempt at a task waits until the tree of the last one was given back.
-        self.turns: defaultdict[TaskId, threading.Lock] = defaultdict(threading.Lock)
+class SessionTrees(Struct, frozen=True):
+    log: Log
+    config: Config
+    trees: Trees
+    trunks: Trunks
+    returned_work: ReturnedWork
+    launcher: Launcher
+    git: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(_GIT_AT_ONCE))
+    # The next attempt at a task waits until the tree of the last one was given back.
+    turns: defaultdict[TaskId, threading.Lock] = field(
+        default_factory=lambda: defaultdict(threading.Lock)
+    )
 
     def origin(self, state: State, task: Task, *, fresh: bool) -> tuple[str, str]:
         """Return where the trunk is, and the commit that the next session of a task starts from."""
-        trunk = self._trunks.at(task.convoy)
+        trunk = self.trunks.at(task.convoy)
         returned = state.returned.get(task.id)
-        if returned is not None and self._settings.kind != "clone" and not fresh:
+        if returned is not None and self.config.trees.kind != "clone" and not fresh:
             branch = task_branch(task.convoy, task.id)
-            if self._returned_work.starts_over(returned, branch, trunk):
+            if self.returned_work.starts_over(returned, branch, trunk):
                 return trunk, trunk
-        return trunk, self._trunks.base(task, trunk, fresh=fresh)
+        return trunk, self.trunks.base(task, trunk, fresh=fresh)
 
     def find(self, session: SessionId) -> Tree | None:
-        return self._trees.find(session)
+        return self.trees.find(session)
 
     def provide(self, session: Session) -> Tree:
         """Find or make the tree of a session, and show in it the conflict that it is to resolve."""
         with self.turns[session.task], self.git:
-            if self._trees.find(session.id) is None:
+            if self.trees.find(session.id) is None:
                 conflict = self._prepare_branch(session)
                 tree = self._make(session)
             else:
-                tree = self._trees.adopt(session.id)
+                tree = self.trees.adopt(session.id)
                 # Its maker may have been killed before it had shown the conflict.
-                begun = self._launcher.room(session.id).launch() is not None
+                begun = self.launcher.room(session.id).launch() is not None
                 conflict = None if begun else self._returned_conflict(session)
             if conflict is not None:
-                self._trees.show_conflict(tree, conflict)
+                self.trees.show_conflict(tree, conflict)
             return tree
 
     def set_up(self, session: Session, task: Task, tree: Tree) -> None:
         """Copy files into a tree and run the set-up commands in it; an error says what failed."""
-        self._launcher.room(session.id).note_tree(tree.path)
+        self.launcher.room(session.id).note_tree(tree.path)
         for path in task.inputs:
             if not os.path.exists(join(tree.path, path)):
                 raise NotFound(f"the input {path!r} does not exist in {session.base[:12]}")
-        self._trees.prepare(tree, self._settings.copy)
-        limit_s = self._settings.setup_s
-        for argv in self._settings.setup:
-            ended, said = self._launcher.to_end(session, "setup", list(argv), tree, limit_s)
+        self.trees.prepare(tree, self.config.trees.copy)
+        limit_s = self.config.trees.setup_s
+        for argv in self.config.trees.setup:
+            ended, said = self.launcher.to_end(session, "setup", list(argv), tree, limit_s)
             if ended.code != 0:
                 how = f"exit code {ended.code}"
                 if ended.reason is EndReason.TIMED_OUT:
@@ -92,16 +86,16 @@ class SessionTrees:
 
     def give_back(self, session: SessionId, reason: str) -> None:
         """Keep what is in the tree of a session that has ended, and free it for another."""
-        tree = self._trees.find(session)
+        tree = self.trees.find(session)
         if tree is None:
             return
         try:
             with self.git:
-                self._trees.release(self._trees.adopt(session), reason)
+                self.trees.release(self.trees.adopt(session), reason)
         except NotFound:
             return  # the deacon was quicker
         except (CorralError, OSError) as error:
-            self._log.alert(
+            self.log.alert(
                 "not_kept",
                 session,
                 f"the tree {tree.path} of {session} stays, because what is in it could not be"
@@ -109,31 +103,31 @@ class SessionTrees:
             )
 
     def _prepare_branch(self, session: Session) -> ConflictState | None:
-        for other in self._trees.list():
+        for other in self.trees.list():
             if other.branch == session.branch:  # of an attempt before this one
-                self._trees.release(self._trees.adopt(other.name), f"{session.id} goes on")
+                self.trees.release(self.trees.adopt(other.name), f"{session.id} goes on")
         return self._returned_conflict(session)
 
     def _make(self, session: Session) -> Tree:
-        earlier = self._launcher.room(session_before(session.id))
-        return self._trees.make(
+        earlier = self.launcher.room(session_before(session.id))
+        return self.trees.make(
             session.id,
             session.branch,
             session.base,
-            kind="clone" if self._settings.kind == "clone" else "worktree",
-            fresh=self._settings.fresh or not self._trunks.continues(session),
+            kind="clone" if self.config.trees.kind == "clone" else "worktree",
+            fresh=self.config.trees.fresh or not self.trunks.continues(session),
             at=earlier.tree if session.conversation else "",
             leave=self._spoken_for,
         )
 
     def _spoken_for(self) -> set[str]:
         """Return the paths of trees in which conversations are to go on."""
-        waiting = session_rules.interrupted(self._log.look())
-        return {self._launcher.room(other).tree for other in waiting} - {""}
+        waiting = session_rules.interrupted(self.log.look())
+        return {self.launcher.room(other).tree for other in waiting} - {""}
 
     def _returned_conflict(self, session: Session) -> ConflictState | None:
         """Put work that came back from the queue on the trunk; return the conflict to be shown."""
-        returned = self._log.look().returned.get(session.task)
-        if returned is None or self._settings.fresh or self._settings.kind == "clone":
+        returned = self.log.look().returned.get(session.task)
+        if returned is None or self.config.trees.fresh or self.config.trees.kind == "clone":
             return None
-        return self._returned_work.bring(session, returned)
+        return self.returned_work.bring(session, returned)
