@@ -81,7 +81,7 @@ BAD = [
     (("task", "claim", "AF-1", "--ttl", "-5"), 2, "bad_input", "-5"),
     (("task", "land", "AF-1", "--commit", "xyz"), 3, "wrong_state", "needs"),
     (("convoy", "create", "x", "--strategy", "hope"), 2, "bad_input", "hope"),
-    (("lease", "acquire", "nothing"), 2, "bad_input", "names no resource"),
+    (("lease", "acquire", "nothing"), 2, "bad_input", "is not the name of a resource"),
     (("lease", "acquire", "port:99999"), 2, "bad_input", "65535"),
     (("lease", "acquire", "port:²"), 2, "bad_input", "port"),
     (("lease", "acquire", "file:../x"), 2, "bad_input", "`..`"),

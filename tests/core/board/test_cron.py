@@ -152,9 +152,9 @@ def test_the_calendar_ends_quietly() -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("", "has 0 of 5 fields"),
-        ("0 3 * *", "has 4 of 5 fields"),
-        ("0 3 * * * *", "has 6 of 5 fields"),
+        ("", "has 0 fields instead of 5"),
+        ("0 3 * *", "has 4 fields instead of 5"),
+        ("0 3 * * * *", "has 6 fields instead of 5"),
         ("60 * * * *", "the minute '60' of the cron line is not a number from 0 to 59"),
         ("* 24 * * *", "the hour '24'"),
         ("* * 0 * *", "the day '0'"),
@@ -162,7 +162,7 @@ def test_the_calendar_ends_quietly() -> None:
         ("* * * foo *", "or a name like feb"),
         ("* * * * 8", "the weekday '8'"),
         ("mon * * * *", "the minute 'mon'"),
-        ("5-3 * * * *", "runs backwards"),
+        ("5-3 * * * *", "is reversed"),
         ("*/0 * * * *", "the step '0'"),
         ("*/60 * * * *", "the step '60'"),
         ("5/10 * * * *", "has a step but no range"),
@@ -174,7 +174,7 @@ def test_the_calendar_ends_quietly() -> None:
         ("٣ * * * *", "the minute '٣'"),
         ("0 0 30 2 *", "no such day exists"),
         ("0 0 31 4,6,9,11 *", "no such day exists"),
-        ("@reboot", "cron has no @reboot here"),
+        ("@reboot", "the cron line @reboot is not known"),
     ],
 )
 def test_a_bad_line_gets_one_clear_sentence(line: str, said: str) -> None:

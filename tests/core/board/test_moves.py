@@ -71,7 +71,7 @@ def test_a_refusal_says_what_can_be_done_instead(state: TaskState, name: str) ->
     assert refusal.message.startswith(f"{task} is in the state {state}, and {name} needs ")
     assert refusal.message.endswith(f"{' or '.join(MOVES[name].sources)}; nothing was changed")
     assert refusal.hint == (
-        f"from {state} one can: {', '.join(possible)}" if possible else f"corral why {task}"
+        f"from {state} you can: {', '.join(possible)}" if possible else f"corral why {task}"
     )
 
 

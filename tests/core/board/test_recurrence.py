@@ -29,7 +29,7 @@ def test_a_task_of_a_cron_line_waits_for_its_first_date() -> None:
     board = Recurring(cron="0  3 * * 1-5")
     assert board.task.not_before_at == ms(2026, 3, 3, 3, 0)
     assert board.refusal(c.ClaimTask(task=TASK)).code == "resting"
-    assert "AF-1 waits for its date, which is in 53700 s (cron: 0 3 * * 1-5)" in board.why()
+    assert "AF-1 is waiting for its date, which is in 53700 s (cron: 0 3 * * 1-5)" in board.why()
     assert board.until(2026, 3, 3, 3, 0) == []  # it is there already
     assert board.claim(TASK)
 
@@ -126,7 +126,7 @@ def test_a_failed_attempt_rests_and_is_not_a_new_date() -> None:
     board = Recurring(every=1)
     board.claim(TASK)
     board.add(e.TaskDelayed(task=TASK, reason="crashed", until_at=board.now + 30_000))
-    assert "rests for another 30 s after a failed attempt (crashed)" in board.why()
+    assert "is retried in 30 s, after 1 failed attempt (crashed)" in board.why()
     board.wait(BEAT_S)
     assert board.tend() == []
 
@@ -135,15 +135,18 @@ def test_why_says_what_a_finished_task_waits_for() -> None:
     board = Recurring(cron="0 3 * * *")
     board.until(2026, 3, 3, 3, 0)
     board.land(TASK)
-    assert board.why().endswith("AF-1 has landed; it comes back at 2026-03-04 03:00 UTC")
+    assert board.why().endswith("AF-1 has landed; it recurs at 2026-03-04 03:00 UTC")
     board.now = ms(2026, 3, 4, 3, 5)
-    assert "it is due since 2026-03-04 03:00 UTC: the witness puts it on the board" in board.why()
+    assert (
+        "it has been due since 2026-03-04 03:00 UTC: the witness will put it on the board"
+        in board.why()
+    )
     board.tend()
     assert board.why() == "AF-1 is ready: anyone can claim it"
     beats = Recurring(every=3)
     beats.bring(TASK, TaskState.FAILED)
     assert "failed and is retried at its next date" in beats.why()
-    assert "AF-1 failed; it comes back every 3 beats" in beats.why()
+    assert "AF-1 failed; it recurs every 3 beats" in beats.why()
 
 
 @pytest.mark.parametrize(
@@ -152,10 +155,10 @@ def test_why_says_what_a_finished_task_waits_for() -> None:
         ({"every": 1, "cron": "@daily"}, "not by both"),
         ({"every": -1}, "the number of beats is -1"),
         ({"every": 10_001}, "the number of beats is 10001"),
-        ({"cron": "0 3 * *"}, "has 4 of 5 fields"),
+        ({"cron": "0 3 * *"}, "has 4 fields instead of 5"),
         ({"every": 1, "missed": "twice"}, "use once or skip"),
         ({"missed": "skip"}, "add --every or --cron"),
-        ({"every": 1, "parent": TaskId("AF-1")}, "cannot come back by itself"),
+        ({"every": 1, "parent": TaskId("AF-1")}, "cannot recur"),
     ],
 )
 def test_a_bad_schedule_is_refused_in_one_sentence(schedule: dict[str, Any], said: str) -> None:

@@ -70,7 +70,7 @@ def test_a_cycle_is_refused_and_written_out(board: Board, length: int) -> None:
     refusal = board.refusal(c.EditTask(task=tasks[0], needs=(tasks[-1],)))
     circle = " → ".join([tasks[0], *reversed(tasks)])
     assert (refusal.code, refusal.exit_code) == ("cycle", 3)
-    assert refusal.message == f"that would be a cycle: {circle}; nothing was changed"
+    assert refusal.message == f"that would create a cycle: {circle}; nothing was changed"
 
 
 def test_a_new_task_cannot_need_itself(board: Board) -> None:

@@ -225,7 +225,7 @@ def test_a_task_that_rests_is_not_offered_until_its_time(board: SessionBoard) ->
         assert not list(startable(board.state, LIMITS, {}, board.now, actor))
     refusal = board.refusal(c.ClaimTask(task=TASK))
     assert refusal.code == "resting"
-    assert "after a failed attempt (crashed: signal 9)" in refusal.message
+    assert "after 1 failed attempt (crashed: signal 9)" in refusal.message
     board.wait((rest - 1) / 1000)
     with pytest.raises(Refused) as caught:
         board.start()

@@ -10,7 +10,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Open a convoy: a group of related tasks with one feature branch. */
+    /** Create a convoy: a group of related tasks that share a feature branch. */
     post: operations["post /api/convoy/create"];
     delete?: never;
     options?: never;
@@ -27,7 +27,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Put a task on the board. */
+    /** Add a task to the board. */
     post: operations["post /api/task/add"];
     delete?: never;
     options?: never;
@@ -44,7 +44,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Change what a task asks for, while nobody works on it. */
+    /** Change what a task asks for, while nobody is working on it. */
     post: operations["post /api/task/edit"];
     delete?: never;
     options?: never;
@@ -61,7 +61,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Make the convoy and the tasks of a plan, or bring them up to date: all of it or nothing. */
+    /** Create the convoy and the tasks of a plan, or update them: all or nothing. */
     post: operations["post /api/plan/apply"];
     delete?: never;
     options?: never;
@@ -78,7 +78,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Take a task: nobody else can have it until the claim ends or lapses. */
+    /** Claim a task: nobody else can work on it until the claim ends or lapses. */
     post: operations["post /api/task/claim"];
     delete?: never;
     options?: never;
@@ -95,7 +95,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Keep a claim: it now lapses after the given time from now. */
+    /** Extend a claim: it lapses after the given time from now. */
     post: operations["post /api/task/renew"];
     delete?: never;
     options?: never;
@@ -112,7 +112,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Hand in the work of a task; it then waits to land. */
+    /** Hand in the work of a task, which then waits to land. */
     post: operations["post /api/task/submit"];
     delete?: never;
     options?: never;
@@ -129,7 +129,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** End an attempt that came to nothing. */
+    /** End an attempt without a result. */
     post: operations["post /api/task/fail"];
     delete?: never;
     options?: never;
@@ -146,7 +146,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Say that a task cannot go on; its claim ends. */
+    /** Report that a task cannot continue; its claim ends. */
     post: operations["post /api/task/block"];
     delete?: never;
     options?: never;
@@ -197,7 +197,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Give a task up; a claim on it ends. */
+    /** Give up a task; any claim on it ends. */
     post: operations["post /api/task/cancel"];
     delete?: never;
     options?: never;
@@ -214,7 +214,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Give a task to somebody else, or back to everybody. */
+    /** Offer a task to someone else, or to everyone. */
     post: operations["post /api/task/hand-off"];
     delete?: never;
     options?: never;
@@ -231,7 +231,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Record that the work of a task is on the target branch, for work that was merged by hand. */
+    /** Record that a task's work, merged by hand, is on the target branch. */
     post: operations["post /api/task/land"];
     delete?: never;
     options?: never;
@@ -248,7 +248,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Say something about a task, for everybody. */
+    /** Comment on a task, for everyone to see. */
     post: operations["post /api/task/comment"];
     delete?: never;
     options?: never;
@@ -265,7 +265,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Take a named resource for a time: file:PATTERN, port:NUMBER, or any kind:name. */
+    /** Lease a resource for some time: file:PATTERN, port:NUMBER, or any kind:name. */
     post: operations["post /api/lease/acquire"];
     delete?: never;
     options?: never;
@@ -282,7 +282,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Keep a lease: it now lapses after the given time from now. */
+    /** Extend a lease: it lapses after the given time from now. */
     post: operations["post /api/lease/renew"];
     delete?: never;
     options?: never;
@@ -299,7 +299,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Give a resource back. */
+    /** Release a resource. */
     post: operations["post /api/lease/release"];
     delete?: never;
     options?: never;
@@ -316,7 +316,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Ask for a person's eye; while one is open for a subject and kind, it is not raised again. */
+    /** Ask for a person's attention; a subject has at most one open alert of each kind. */
     post: operations["post /api/alert/raise"];
     delete?: never;
     options?: never;
@@ -333,7 +333,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Say that an alert was dealt with. */
+    /** Resolve an alert. */
     post: operations["post /api/alert/clear"];
     delete?: never;
     options?: never;
@@ -350,7 +350,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Take a task out of the queue; its work is kept, and `task retry` puts it on the board. */
+    /** Remove a task from the queue; its work is kept, and `task retry` puts it on the board. */
     post: operations["post /api/queue/eject"];
     delete?: never;
     options?: never;
@@ -367,7 +367,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Let a task that waits to land go first, or last. */
+    /** Move a task that is waiting to land forward or back in the queue. */
     post: operations["post /api/queue/prioritise"];
     delete?: never;
     options?: never;
@@ -384,7 +384,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Say how a check run came out that somebody else's CI has done. */
+    /** Report the result of a check run by another CI. */
     post: operations["post /api/queue/report"];
     delete?: never;
     options?: never;
@@ -401,7 +401,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Say that an alert was seen and somebody is at it; it stays open until it is cleared. */
+    /** Report that you are working on an alert; it stays open until it is cleared. */
     post: operations["post /api/alert/acknowledge"];
     delete?: never;
     options?: never;
@@ -418,7 +418,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Start no new sessions and land nothing, for one convoy or all; sessions that run go on. */
+    /** Stop starting sessions and landing work, for one convoy or all; running sessions continue. */
     post: operations["post /api/pause"];
     delete?: never;
     options?: never;
@@ -435,7 +435,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Start sessions and land work again, for one convoy or whatever was paused for all. */
+    /** Resume starting sessions and landing work, for one or all convoys. */
     post: operations["post /api/resume"];
     delete?: never;
     options?: never;
@@ -452,7 +452,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** End a session and all that it started; the witness sees to it. */
+    /** Stop a session and all of its processes; the witness carries it out. */
     post: operations["post /api/session/stop"];
     delete?: never;
     options?: never;
@@ -469,7 +469,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Say something to a session that runs: what to do next, or the answer that it waits for. */
+    /** Send text to a running session: what to do next, or the answer that it is waiting for. */
     post: operations["post /api/session/send"];
     delete?: never;
     options?: never;
@@ -486,7 +486,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Say in one line where a session is. */
+    /** Report the progress of a session in one line. */
     post: operations["post /api/session/report"];
     delete?: never;
     options?: never;
@@ -503,7 +503,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Send a message; it is delivered once, at the other's next turn. */
+    /** Send a message, which is delivered once, at the recipient's next turn. */
     post: operations["post /api/message/send"];
     delete?: never;
     options?: never;
@@ -520,7 +520,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Take the messages that wait for you: each is delivered once. */
+    /** Read your new messages; each is delivered once. */
     post: operations["post /api/message/read"];
     delete?: never;
     options?: never;
@@ -537,7 +537,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Say that a message which you took was understood; it is over then. */
+    /** Acknowledge a message that you have read, which closes it. */
     post: operations["post /api/message/ack"];
     delete?: never;
     options?: never;
@@ -1202,10 +1202,10 @@ export interface components {
     NoQuery: Record<string, never>;
     /**
      * CreateConvoy
-     * @description Open a convoy: a group of related tasks with one feature branch.
+     * @description Create a convoy: a group of related tasks that share a feature branch.
      */
     CreateConvoy: {
-      /** @description what the convoy is for; its id and its tasks' ids are made from it */
+      /** @description the purpose of the convoy; its id and the ids of its tasks are made from it */
       title: string;
       /** @description the branch that it starts from and lands on */
       base?: string;
@@ -1215,30 +1215,30 @@ export interface components {
        */
       strategy?: string;
       /**
-       * @description a command that must exit 0 before anything lands
+       * @description a command that must exit 0 before work lands
        * @default []
        */
       checks?: string[];
     };
     /**
      * AddTask
-     * @description Put a task on the board.
+     * @description Add a task to the board.
      */
     AddTask: {
       /** @description the task in one line */
       title: string;
       /**
-       * @description its convoy; not needed if there is only one
+       * @description its convoy; optional if there is only one
        * @default
        */
       convoy?: string;
       /**
-       * @description 0 or more; higher goes first
+       * @description 0 or more; higher numbers go first
        * @default 0
        */
       priority?: number;
       /**
-       * @description a task that must have landed before this one starts
+       * @description a task that must land before this one starts
        * @default []
        */
       needs?: string[];
@@ -1258,12 +1258,12 @@ export interface components {
        */
       inputs?: string[];
       /**
-       * @description the engine profile that should do it
+       * @description the engine profile to run it with
        * @default
        */
       engine?: string;
       /**
-       * @description what is asked, in full
+       * @description the full description of the task
        * @default
        */
       brief?: string;
@@ -1273,22 +1273,22 @@ export interface components {
        */
       assignee?: string;
       /**
-       * @description the program that does it, for engines of the type shell
+       * @description the program to run, for engines of type shell
        * @default []
        */
       run?: string[];
       /**
-       * @description the role: a file of .corral/roles without its ending
+       * @description the role: a file in .corral/roles, without its extension
        * @default
        */
       role?: string;
       /**
-       * @description may use the slots in reserve
+       * @description may use the reserved slots
        * @default false
        */
       urgent?: boolean;
       /**
-       * @description the task that it belongs below
+       * @description the task to add it below
        * @default
        */
       parent?: string;
@@ -1303,24 +1303,24 @@ export interface components {
        */
       levels?: number;
       /**
-       * @description come back every so many beats; the first time is at once
+       * @description recur every N beats; the first run is immediate
        * @default 0
        */
       every?: number;
       /**
-       * @description come back at the dates of a cron line (UTC), like '0 3 * * 1-5'
+       * @description recur at the times of a cron line (UTC), like '0 3 * * 1-5'
        * @default
        */
       cron?: string;
       /**
-       * @description dates that passed with no witness: once (the default) or skip
+       * @description dates missed while no witness ran: once (the default) or skip
        * @default
        */
       missed?: string;
     };
     /**
      * EditTask
-     * @description Change what a task asks for, while nobody works on it.
+     * @description Change what a task asks for, while nobody is working on it.
      */
     EditTask: {
       /** @description the task, like AF-1 */
@@ -1336,17 +1336,17 @@ export interface components {
        */
       priority?: number | null;
       /**
-       * @description one more task that must have landed before
+       * @description another task that must land before this one starts
        * @default []
        */
       needs?: string[];
       /**
-       * @description a task that it does not need any more
+       * @description a task that it no longer needs
        * @default []
        */
       drop_needs?: string[];
       /**
-       * @description the new paths, in place of the old
+       * @description the new paths, replacing the old ones
        * @default null
        */
       paths?: string[] | null;
@@ -1373,7 +1373,7 @@ export interface components {
     };
     /**
      * ApplyPlan
-     * @description Make the convoy and the tasks of a plan, or bring them up to date: all of it or nothing.
+     * @description Create the convoy and the tasks of a plan, or update them: all or nothing.
      */
     ApplyPlan: {
       /** @description a convoy with its tasks */
@@ -1519,11 +1519,11 @@ export interface components {
     };
     /**
      * ClaimTask
-     * @description Take a task: nobody else can have it until the claim ends or lapses.
+     * @description Claim a task: nobody else can work on it until the claim ends or lapses.
      */
     ClaimTask: {
       /**
-       * @description the task; without it, the next one that is ready
+       * @description the task; if left out, the next one that is ready
        * @default null
        */
       task?: string | null;
@@ -1532,13 +1532,13 @@ export interface components {
     };
     /**
      * RenewTask
-     * @description Keep a claim: it now lapses after the given time from now.
+     * @description Extend a claim: it lapses after the given time from now.
      */
     RenewTask: {
       /** @description the task, like AF-1 */
       task: string;
       /**
-       * @description the token that the claim answered with
+       * @description the token of the claim
        * @default
        */
       token?: string;
@@ -1547,31 +1547,31 @@ export interface components {
     };
     /**
      * SubmitTask
-     * @description Hand in the work of a task; it then waits to land.
+     * @description Hand in the work of a task, which then waits to land.
      */
     SubmitTask: {
       /** @description the task, like AF-1 */
       task: string;
       /**
-       * @description the token that the claim answered with
+       * @description the token of the claim
        * @default
        */
       token?: string;
       /**
-       * @description the commit that is handed in
+       * @description the commit to hand in
        * @default
        */
       commit?: string;
     };
     /**
      * FailTask
-     * @description End an attempt that came to nothing.
+     * @description End an attempt without a result.
      */
     FailTask: {
       /** @description the task, like AF-1 */
       task: string;
       /**
-       * @description the token that the claim answered with
+       * @description the token of the claim
        * @default
        */
       token?: string;
@@ -1583,7 +1583,7 @@ export interface components {
     };
     /**
      * BlockTask
-     * @description Say that a task cannot go on; its claim ends.
+     * @description Report that a task cannot continue; its claim ends.
      */
     BlockTask: {
       /** @description the task, like AF-1 */
@@ -1594,12 +1594,12 @@ export interface components {
        */
       reason?: string;
       /**
-       * @description the token that the claim answered with
+       * @description the token of the claim
        * @default
        */
       token?: string;
       /**
-       * @description take it away from its holder, without the token
+       * @description take it from its holder, without the token
        * @default false
        */
       force?: boolean;
@@ -1627,7 +1627,7 @@ export interface components {
     };
     /**
      * CancelTask
-     * @description Give a task up; a claim on it ends.
+     * @description Give up a task; any claim on it ends.
      */
     CancelTask: {
       /** @description the task, like AF-1 */
@@ -1638,42 +1638,42 @@ export interface components {
        */
       reason?: string;
       /**
-       * @description the token that the claim answered with
+       * @description the token of the claim
        * @default
        */
       token?: string;
     };
     /**
      * HandOffTask
-     * @description Give a task to somebody else, or back to everybody.
+     * @description Offer a task to someone else, or to everyone.
      */
     HandOffTask: {
       /** @description the task, like AF-1 */
       task: string;
       /**
-       * @description who should have it; left out: anyone
+       * @description who should get it; if left out, anyone
        * @default
        */
       to?: string;
       /**
-       * @description what the next one should know
+       * @description what the next holder should know
        * @default
        */
       note?: string;
       /**
-       * @description the token that the claim answered with
+       * @description the token of the claim
        * @default
        */
       token?: string;
       /**
-       * @description take it away from its holder, without the token
+       * @description take it from its holder, without the token
        * @default false
        */
       force?: boolean;
     };
     /**
      * LandTask
-     * @description Record that the work of a task is on the target branch, for work that was merged by hand.
+     * @description Record that a task's work, merged by hand, is on the target branch.
      */
     LandTask: {
       /** @description the task, like AF-1 */
@@ -1686,22 +1686,22 @@ export interface components {
     };
     /**
      * CommentTask
-     * @description Say something about a task, for everybody.
+     * @description Comment on a task, for everyone to see.
      */
     CommentTask: {
       /** @description the task, like AF-1 */
       task: string;
-      /** @description what to say */
+      /** @description the comment */
       text: string;
       /**
-       * @description the token that the claim answered with
+       * @description the token of the claim
        * @default
        */
       token?: string;
     };
     /**
      * AcquireLease
-     * @description Take a named resource for a time: file:PATTERN, port:NUMBER, or any kind:name.
+     * @description Lease a resource for some time: file:PATTERN, port:NUMBER, or any kind:name.
      */
     AcquireLease: {
       /** @description like file:src/auth/**, port:8080 or service:db */
@@ -1711,13 +1711,13 @@ export interface components {
     };
     /**
      * RenewLease
-     * @description Keep a lease: it now lapses after the given time from now.
+     * @description Extend a lease: it lapses after the given time from now.
      */
     RenewLease: {
       /** @description the resource */
       resource: string;
       /**
-       * @description the token that acquire answered with
+       * @description the token of the lease
        * @default
        */
       token?: string;
@@ -1726,20 +1726,20 @@ export interface components {
     };
     /**
      * ReleaseLease
-     * @description Give a resource back.
+     * @description Release a resource.
      */
     ReleaseLease: {
       /** @description the resource */
       resource: string;
       /**
-       * @description the token that acquire answered with
+       * @description the token of the lease
        * @default
        */
       token?: string;
     };
     /**
      * RaiseAlert
-     * @description Ask for a person's eye; while one is open for a subject and kind, it is not raised again.
+     * @description Ask for a person's attention; a subject has at most one open alert of each kind.
      */
     RaiseAlert: {
       /** @description what it is about: a task, a session, the log */
@@ -1747,14 +1747,14 @@ export interface components {
       /** @description what is wrong, in one line */
       text: string;
       /**
-       * @description a word that tells alerts of one subject apart
+       * @description a word that distinguishes the alerts about one subject
        * @default note
        */
       kind?: string;
     };
     /**
      * ClearAlert
-     * @description Say that an alert was dealt with.
+     * @description Resolve an alert.
      */
     ClearAlert: {
       /** @description the alert, like alert-7 */
@@ -1762,7 +1762,7 @@ export interface components {
     };
     /**
      * EjectChange
-     * @description Take a task out of the queue; its work is kept, and `task retry` puts it on the board.
+     * @description Remove a task from the queue; its work is kept, and `task retry` puts it on the board.
      */
     EjectChange: {
       /** @description the task, like AF-1 */
@@ -1775,20 +1775,20 @@ export interface components {
     };
     /**
      * PrioritiseChange
-     * @description Let a task that waits to land go first, or last.
+     * @description Move a task that is waiting to land forward or back in the queue.
      */
     PrioritiseChange: {
       /** @description the task, like AF-1 */
       task: string;
       /**
-       * @description 0 or more; higher goes first
+       * @description 0 or more; higher numbers go first
        * @default 100
        */
       priority?: number;
     };
     /**
      * ReportCheck
-     * @description Say how a check run came out that somebody else's CI has done.
+     * @description Report the result of a check run by another CI.
      */
     ReportCheck: {
       /** @description the check run, like R42, as `corral queue list` shows it */
@@ -1796,19 +1796,19 @@ export interface components {
       /** @description green or red */
       result: string;
       /**
-       * @description what failed, or where to read it
+       * @description what failed, or where to read about it
        * @default
        */
       detail?: string;
       /**
-       * @description the commit that was checked; must be the run's
+       * @description the commit that was checked, which must be that of the run
        * @default
        */
       commit?: string;
     };
     /**
      * AcknowledgeAlert
-     * @description Say that an alert was seen and somebody is at it; it stays open until it is cleared.
+     * @description Report that you are working on an alert; it stays open until it is cleared.
      */
     AcknowledgeAlert: {
       /** @description the alert, like alert-7 */
@@ -1816,16 +1816,16 @@ export interface components {
     };
     /**
      * Pause
-     * @description Start no new sessions and land nothing, for one convoy or all; sessions that run go on.
+     * @description Stop starting sessions and landing work, for one convoy or all; running sessions continue.
      */
     Pause: {
       /**
-       * @description pause only the start of new sessions
+       * @description pause only starting new sessions
        * @default false
        */
       sessions?: boolean;
       /**
-       * @description pause only landing; checks that run are finished
+       * @description pause only landing; running checks finish
        * @default false
        */
       landing?: boolean;
@@ -1842,11 +1842,11 @@ export interface components {
     };
     /**
      * Resume
-     * @description Start sessions and land work again, for one convoy or whatever was paused for all.
+     * @description Resume starting sessions and landing work, for one or all convoys.
      */
     Resume: {
       /**
-       * @description resume only the start of new sessions
+       * @description resume only starting new sessions
        * @default false
        */
       sessions?: boolean;
@@ -1863,7 +1863,7 @@ export interface components {
     };
     /**
      * StopSession
-     * @description End a session and all that it started; the witness sees to it.
+     * @description Stop a session and all of its processes; the witness carries it out.
      */
     StopSession: {
       /** @description the session, like AF-1.1 */
@@ -1876,45 +1876,45 @@ export interface components {
     };
     /**
      * SendText
-     * @description Say something to a session that runs: what to do next, or the answer that it waits for.
+     * @description Send text to a running session: what to do next, or the answer that it is waiting for.
      */
     SendText: {
       /** @description the session, like AF-1.1 */
       session: string;
-      /** @description what to say */
+      /** @description the text */
       text: string;
       /**
-       * @description the question that it answers, if several are open
+       * @description the question that it answers, if there are several
        * @default
        */
       answers?: string;
     };
     /**
      * ReportProgress
-     * @description Say in one line where a session is.
+     * @description Report the progress of a session in one line.
      */
     ReportProgress: {
       /** @description the session, like AF-1.1 */
       session: string;
-      /** @description where it is, in one line */
+      /** @description its progress, in one line */
       text: string;
       /**
-       * @description how many things it has made so far
+       * @description how many outputs it has made so far
        * @default null
        */
       outputs?: number | null;
     };
     /**
      * SendMessage
-     * @description Send a message; it is delivered once, at the other's next turn.
+     * @description Send a message, which is delivered once, at the recipient's next turn.
      */
     SendMessage: {
       /** @description a session (AF-1.1), a task (AF-1), role:NAME, or people */
       to: string;
-      /** @description what to say */
+      /** @description the text */
       text: string;
       /**
-       * @description you wait for an answer, and are seen as waiting
+       * @description ask for an answer, and be shown as waiting for it
        * @default false
        */
       question?: boolean;
@@ -1924,19 +1924,19 @@ export interface components {
        */
       reply_to?: string;
       /**
-       * @description seconds until it is given up if nobody takes it
+       * @description seconds until it expires if nobody takes it
        * @default 86400
        */
       ttl_s?: number;
     };
     /**
      * ReadMessages
-     * @description Take the messages that wait for you: each is delivered once.
+     * @description Read your new messages; each is delivered once.
      */
     ReadMessages: Record<string, never>;
     /**
      * AcknowledgeMessage
-     * @description Say that a message which you took was understood; it is over then.
+     * @description Acknowledge a message that you have read, which closes it.
      */
     AcknowledgeMessage: {
       /** @description the message, like m-7 */

@@ -1,7 +1,7 @@
-"""Who may have a task now, and why not.
+"""Which tasks can be claimed now, and why others cannot.
 
-`obstacles` is the only predicate: the claim rule refuses by it, `claim --next` offers by it, the
-board's columns and `corral why` show it.
+`obstacles` is the only predicate: the claim rule refuses by it, `claim --next` offers by it, and
+the board's columns and `corral why` show it.
 """
 
 from collections.abc import Iterator
@@ -31,14 +31,14 @@ _RESTING = {
 
 
 def obstacles(state: State, task: Task, now: int, claimer: str = "") -> list[Obstacle]:
-    """Return what keeps the task from being claimed; nothing means that it is ready."""
+    """Return what keeps the task from being claimed; an empty list means that it is ready."""
     if task.state in _RESTING:
         text, hint = _RESTING[task.state]
         detail = f": {task.reason}" if task.reason else ""
         if task.state is TaskState.BLOCKED and task.reason.startswith("needs_answer: "):
             hint = f'corral message send {{id}} "your answer", then {hint}'
         if recurs(task) and task.state in (TaskState.DONE, TaskState.FAILED):
-            detail, hint = f"{detail}; {outlook(task, now)}", "corral task cancel {id} ends that"
+            detail, hint = f"{detail}; {outlook(task, now)}", "corral task cancel {id} stops that"
         return [Obstacle("wrong_state", f"{task.id} {text}{detail}", hint.format(id=task.id))]
     found = [_need(state, task, need) for need in unmet(state, task)]
     if task.claim is not None and not task.claim.lapsed(now):
@@ -50,14 +50,14 @@ def obstacles(state: State, task: Task, now: int, claimer: str = "") -> list[Obs
             Obstacle(
                 "reserved",
                 f"{task.id} was handed off to {task.assignee}",
-                f"corral task hand-off {task.id} gives it to anyone",
+                f"corral task hand-off {task.id} offers it to everyone",
             )
         )
     return found
 
 
 def ready(state: State, task: Task, now: int, claimer: str = "") -> bool:
-    """Say whether the task could be claimed now: the quick form of `not obstacles(…)`."""
+    """Say whether the task can be claimed now: the fast form of `not obstacles(…)`."""
     if task.state == TaskState.TODO:
         if task.assignee and claimer and task.assignee != claimer:
             return False
@@ -67,16 +67,16 @@ def ready(state: State, task: Task, now: int, claimer: str = "") -> bool:
 
 
 def offers(state: State, now: int, claimer: str = "") -> Iterator[Task]:
-    """Yield the tasks that could be claimed now, in no order."""
+    """Yield the tasks that can be claimed now, in no particular order."""
     return (task for task in state.tasks.values() if ready(state, task, now, claimer))
 
 
 def next_offer(state: State, now: int, claimer: str) -> Task | None:
-    """Return the task to take next: one for this claimer by name first, then the most urgent, then
-    the oldest.
+    """Return the task to claim next: first those reserved for this claimer, then by priority, then
+    by age.
 
-    What cannot be better than the best so far is passed over before the costly question whether it
-    is ready. Tasks stand in the order in which they were added.
+    A task that cannot beat the best so far is skipped before the costly check whether it is ready.
+    Tasks are stored in the order in which they were added.
     """
     if type(state.tasks) is not dict:
         from corral.core.board.offers import Ordered
@@ -114,8 +114,7 @@ def _need(state: State, task: Task, need: Task) -> Obstacle:
     through = "" if lost is need else f", which needs {lost.id}"
     return Obstacle(
         "need_cancelled",
-        f"{task.id} needs {need.id}{through}, and {lost.id} was cancelled: it can never start"
-        " like this",
+        f"{task.id} needs {need.id}{through}, and {lost.id} was cancelled, so it can never start",
         f"corral task retry {lost.id}, or corral task edit {task.id} --drop-need {need.id}",
     )
 
@@ -125,21 +124,21 @@ def _resting(task: Task, now: int) -> Obstacle:
     if task.parks:
         return Obstacle(
             "resting",
-            f"{task.id} is parked for another {left} s, no attempt was used up ({task.reason})",
-            "wait: it goes on by itself",
+            f"{task.id} is parked for another {left} s; no attempt was used up ({task.reason})",
+            "wait: it continues automatically",
         )
     if not task.failures:
-        text = f"{task.id} waits for its date, which is in {left} s (cron: {task.cron})"
-        return Obstacle("resting", text, "wait: it starts by itself")
+        text = f"{task.id} is waiting for its date, which is in {left} s (cron: {task.cron})"
+        return Obstacle("resting", text, "wait: it starts automatically")
     return Obstacle(
         "resting",
-        f"{task.id} rests for another {left} s after {_times(task.failures)} ({task.reason})",
-        "wait: it is tried again by itself",
+        f"{task.id} is retried in {left} s, after {_times(task.failures)} ({task.reason})",
+        "wait: it is retried automatically",
     )
 
 
 def _times(failures: int) -> str:
-    return "a failed attempt" if failures == 1 else f"{failures} failed attempts"
+    return "1 failed attempt" if failures == 1 else f"{failures} failed attempts"
 
 
 def _held(task: Task, claim: Claim, now: int) -> Obstacle:

@@ -1,9 +1,9 @@
-"""Cron lines: `minute hour day month weekday`, in UTC, or `@daily` and its like.
+"""Cron lines: `minute hour day month weekday`, in UTC, or `@daily` and the like.
 
-Each field is `*`, a number, a range `a-b`, any of these with a step `/n` (not a lone number), or a
-list of such with commas; months and weekdays also have names (`jan`, `mon`), and 7 is Sunday too.
-As in Vixie's cron, a day must suit both day fields if one of them begins with `*`, and one of the
-two otherwise. Dates are milliseconds since 1970, at the beginning of their minute.
+Each field is `*`, a number or a range `a-b`; `*` and ranges can have a step `/n`; commas join
+several. Months and weekdays also have names (`jan`, `mon`), and 7 is Sunday too. As in Vixie's
+cron, a day must match both day fields if one of them starts with `*`, and otherwise either of the
+two. Dates are milliseconds since 1970, at the beginning of their minute.
 """
 
 from bisect import bisect_left, bisect_right
@@ -19,7 +19,7 @@ from corral.core.text import printable
 _MINUTE = 60_000
 _DAY = 1440  # minutes
 _EPOCH = date(1970, 1, 1).toordinal()
-_CALENDAR = 146_097  # days of 400 years, after which the calendar is the same again
+_CALENDAR = 146_097  # days in 400 years, after which the calendar repeats
 _HINT = "five fields, minute hour day month weekday, like '0 3 * * 1-5'"
 
 _ALIASES = {
@@ -56,7 +56,7 @@ _FIELDS = (
 
 
 class Cron(Struct, frozen=True):
-    moments: tuple[int, ...]  # minutes of the day, rising
+    moments: tuple[int, ...]  # minutes of the day, ascending
     days: frozenset[int]
     months: frozenset[int]
     weekdays: frozenset[int]  # Sunday is 0
@@ -89,7 +89,7 @@ class Cron(Struct, frozen=True):
         return None
 
     def _days(self, start: int, step: int) -> Iterator[int]:
-        """Yield the days that suit, from `start` on, as days since 1970."""
+        """Yield the matching days from `start` on, as days since 1970."""
         for day in range(start, start + step * (_CALENDAR + 2), step):
             ordinal = _EPOCH + day
             if not 1 <= ordinal <= date.max.toordinal():
@@ -103,10 +103,12 @@ def parse(line: str) -> Cron:
     """Read a cron line; BadInput says in one sentence what is wrong with it."""
     words = _ALIASES.get(line.strip().lower(), line).split()
     if len(words) == 1 and words[0].startswith("@"):
-        raise BadInput(f"cron has no {printable(words[0])} here", f"one of {', '.join(_ALIASES)}")
+        raise BadInput(
+            f"the cron line {printable(words[0])} is not known", f"one of {', '.join(_ALIASES)}"
+        )
     if len(words) != len(_FIELDS):
         raise BadInput(
-            f"the cron line {printable(line)!r} has {len(words)} of 5 fields",
+            f"the cron line {printable(line)!r} has {len(words)} fields instead of 5",
             _HINT,
         )
     minutes, hours, days, months, weekdays = (
@@ -120,12 +122,14 @@ def parse(line: str) -> Cron:
         either=not (words[2].startswith("*") or words[4].startswith("*")),
     )
     if found.after(0) is None:
-        raise BadInput(f"the cron line {printable(line)!r} has no date: no such day exists", _HINT)
+        raise BadInput(
+            f"the cron line {printable(line)!r} never matches: no such day exists", _HINT
+        )
     return found
 
 
 def shown(at: int) -> str:
-    """Return a date as people read it."""
+    """Return a date as text for people."""
     return f"{datetime.fromtimestamp(at // 1000, UTC):%Y-%m-%d %H:%M} UTC"
 
 
@@ -144,7 +148,7 @@ def _item(item: str, field: _Field) -> range:
         if field is _WEEKDAY and dash and high == 0 < low:
             high = 7  # fri-sun
     if low > high:
-        raise BadInput(f"the {field.name} {printable(item)!r} of the cron line runs backwards")
+        raise BadInput(f"the {field.name} {printable(item)!r} of the cron line is reversed")
     if slash and not dash and span != "*":
         raise BadInput(
             f"the {field.name} {printable(item)!r} of the cron line has a step but no range",

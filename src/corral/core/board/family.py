@@ -1,7 +1,7 @@
-"""Tasks below tasks: a session that may start others has a budget for all that is below it.
+"""Tasks below tasks: a task whose session may add others has a budget for its subtree.
 
-The budget counts open tasks in the whole subtree, at every level above; the depth is a number of
-levels that shrinks by one from parent to child.
+The budget counts the open tasks of the whole subtree, and every ancestor's budget applies. The
+depth is a number of levels, one less in each child than in its parent.
 """
 
 from collections.abc import Iterator
@@ -17,13 +17,13 @@ _OVER = (TaskState.DONE, TaskState.FAILED, TaskState.CANCELLED)
 
 
 def parent(state: State, command: AddTask) -> Task:
-    """Return the parent of a task that is about to be added, or refuse one more below it."""
+    """Return the parent of a task that is about to be added, unless it may have no more."""
     found = find_task(state, command.parent)
     if not found.levels:
         raise Refused(
-            f"{found.id} may have no tasks below it: it is as deep as it may go;"
+            f"{found.id} may not have tasks below it: it is at the deepest level allowed;"
             " nothing was changed",
-            "ask whoever gave it out for more --levels",
+            "ask whoever added it for more --levels",
             code="too_deep",
         )
     must_have_room(state, found)
@@ -35,12 +35,12 @@ def is_over(task: Task) -> bool:
 
 
 def must_have_room(state: State, above: Task) -> None:
-    """Refuse one more open task below this one, if it or one above it has used up its budget."""
+    """Refuse one more open task below this one if it or an ancestor has used up its budget."""
     for ancestor in (above, *_above(state, above)):
         open_below = sum(1 for _ in _below(state, ancestor.id))
         if ancestor.budget and open_below >= ancestor.budget:
             raise Refused(
-                f"{ancestor.id} may have {ancestor.budget} open tasks below it, and has"
+                f"{ancestor.id} may have at most {ancestor.budget} open tasks below it, and has"
                 f" {open_below}; nothing was changed",
                 "finish or cancel one of them first",
                 code="over_budget",
@@ -48,7 +48,7 @@ def must_have_room(state: State, above: Task) -> None:
 
 
 def levels(command: AddTask, above: Task | None) -> int:
-    """Return how deep a new task may go: what it asks for, and less than its parent."""
+    """Return the levels that a new task may have: as asked, but fewer than its parent."""
     asked = number(command.levels, "the levels", 0, 10)
     if not asked and command.budget:
         asked = 1

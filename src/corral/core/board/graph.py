@@ -1,4 +1,4 @@
-"""The graph of needs. Guarantee: no accepted change ever makes a cycle."""
+"""The graph of needs. Guarantee: no accepted change ever creates a cycle."""
 
 from collections.abc import Iterable, Mapping
 
@@ -46,7 +46,7 @@ def _trail(came_from: Mapping[TaskId, TaskId], task: TaskId) -> list[TaskId]:
 
 
 def unmet(state: State, task: Task) -> list[Task]:
-    """Return what the task needs and what has not landed."""
+    """Return the tasks that this one needs and that have not landed."""
     tasks = state.tasks
     return [tasks[need] for need in task.needs if tasks[need].state is not TaskState.DONE]
 

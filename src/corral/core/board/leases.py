@@ -1,6 +1,6 @@
 """Leases on named resources: `file:src/auth/**`, `port:8080`, `service:db`.
 
-Two leases clash if they name the same resource or, for files, if any path could be in both.
+Two leases clash if they name the same resource or, for files, if any path matches both.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ def resource_name(text: str) -> str:
     kind, colon, rest = name.partition(":")
     if not colon or not rest or not kind.replace("-", "").isalnum():
         raise BadInput(
-            f"{printable(name)!r} names no resource",
+            f"{printable(name)!r} is not the name of a resource",
             "name it kind:name, like file:src/auth/**, port:8080 or service:db",
         )
     kind = kind.lower()
@@ -37,7 +37,7 @@ def pattern(text: str) -> str:
     clean = line(text, "the path pattern", paths.MAX_LENGTH)
     problem = paths.problem(clean)
     if problem:
-        raise BadInput(f"the path pattern {printable(clean)!r} is bad: {problem}")
+        raise BadInput(f"the path pattern {printable(clean)!r} cannot be used: {problem}")
     return paths.normal(clean)
 
 

@@ -1,6 +1,6 @@
-"""The table of a task's moves: the one place that says what may follow what.
+"""The table of moves: the one place that says which state of a task may follow which.
 
-The rules refuse by it, `corral why` explains by it, and the reference page prints it.
+The rules refuse by it, `corral why` explains with it, and the reference page prints it.
 """
 
 from enum import StrEnum
@@ -33,24 +33,36 @@ class Move(Struct, frozen=True):
 MOVES = {
     move.name: move
     for move in (
-        Move("claim", (TODO, DOING), DOING, Fence.NEVER, "take it; from doing only if lapsed"),
-        Move("renew", (DOING,), DOING, Fence.ALWAYS, "keep the claim longer"),
+        Move(
+            "claim",
+            (TODO, DOING),
+            DOING,
+            Fence.NEVER,
+            "take it; from `doing` only if the claim has lapsed",
+        ),
+        Move("renew", (DOING,), DOING, Fence.ALWAYS, "extend the claim"),
         Move("submit", (DOING,), REVIEW, Fence.ALWAYS, "hand in the work"),
         Move("fail", (DOING,), FAILED, Fence.ALWAYS, "end the attempt without a result"),
-        Move("block", (TODO, DOING), BLOCKED, Fence.WHEN_CLAIMED, "wait for somebody's help"),
-        Move("hand-off", (TODO, DOING), TODO, Fence.WHEN_CLAIMED, "give it to another, or anyone"),
-        Move("edit", (TODO, BLOCKED, FAILED), None, Fence.NEVER, "change what is asked"),
+        Move("block", (TODO, DOING), BLOCKED, Fence.WHEN_CLAIMED, "wait for someone's help"),
+        Move(
+            "hand-off",
+            (TODO, DOING),
+            TODO,
+            Fence.WHEN_CLAIMED,
+            "offer it to one claimer, or to all",
+        ),
+        Move("edit", (TODO, BLOCKED, FAILED), None, Fence.NEVER, "change what it asks for"),
         Move("unblock", (BLOCKED,), TODO, Fence.NEVER, "put it back on the board"),
-        Move("retry", (BLOCKED, REVIEW, FAILED, CANCELLED), TODO, Fence.NEVER, "try once more"),
+        Move("retry", (BLOCKED, REVIEW, FAILED, CANCELLED), TODO, Fence.NEVER, "try again"),
         Move("land", (REVIEW,), DONE, Fence.NEVER, "record that the work is on the target branch"),
         Move(
             "cancel",
             (TODO, DOING, BLOCKED, REVIEW, FAILED),
             CANCELLED,
             Fence.IF_SHOWN,
-            "give it up; what needs it can never start",
+            "give it up; tasks that need it can never start",
         ),
-        Move("comment", tuple(TaskState), None, Fence.IF_SHOWN, "say something about it"),
+        Move("comment", tuple(TaskState), None, Fence.IF_SHOWN, "comment on it"),
     )
 }
 
@@ -60,13 +72,13 @@ def moves_from(state: TaskState) -> list[Move]:
 
 
 def moves_of(task: Task) -> list[Move]:
-    """Return the moves of this very task: one that comes back can be given up while it is done."""
+    """Return the moves of a task; a recurring one can be cancelled even while it is done."""
     ends = task.state is DONE and bool(task.every or task.cron)
     return [*moves_from(task.state), *([MOVES["cancel"]] if ends else [])]
 
 
 def check(task: Task, name: str) -> Move:
-    """Return the move, or refuse it because of the state that the task is in."""
+    """Return the move, or refuse it because of the task's state."""
     move = MOVES[name]
     if task.state in move.sources or move in moves_of(task):
         return move
@@ -74,6 +86,6 @@ def check(task: Task, name: str) -> Move:
     raise Refused(
         f"{task.id} is in the state {task.state}, and {name} needs"
         f" {' or '.join(move.sources)}; nothing was changed",
-        f"from {task.state} one can: {possible}" if possible else f"corral why {task.id}",
+        f"from {task.state} you can: {possible}" if possible else f"corral why {task.id}",
         code="wrong_state",
     )

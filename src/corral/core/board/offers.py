@@ -1,10 +1,10 @@
-"""The next task to offer, without a walk over the whole board: for a server, which is asked often.
+"""The next task to offer, without scanning the whole board: for a server, which is asked often.
 
-`index` puts a dictionary in the place of the state's tasks that also keeps them in order of their
-rank. It is the same dictionary to everybody else; one that was not indexed is walked over
-(`claims.next_offer`), and both must give the same answer. What is in the heaps may be out of date
-and is checked against the task when it comes up: a task that cannot be had then is put where it is
-looked for again when that changes.
+`index` replaces the state's tasks by a dictionary that also keeps them ordered by rank. To all
+other code it is the same dictionary. Without an index the tasks are scanned (`claims.next_offer`);
+both must give the same answer. Entries of the heaps may be out of date and are checked against the
+task when they come up: a task that is not available then is filed where it will be found once it
+is.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ _Timed = tuple[int, TaskId]
 
 
 def index(state: State) -> None:
-    """Have the tasks of a state kept in order from now on."""
+    """Keep the tasks of a state in order from now on."""
     if not isinstance(state.tasks, Ordered):
         state.tasks = Ordered(state.tasks)
 
@@ -27,10 +27,10 @@ def index(state: State) -> None:
 class Ordered(dict[TaskId, Task]):
     def __init__(self, tasks: dict[TaskId, Task]) -> None:
         super().__init__(tasks)
-        self._ranked: list[_Ranked] = []  # what may be had by anybody, the best first
-        self._reserved: dict[str, set[TaskId]] = {}  # what is for one claimer
-        self._timed: list[_Timed] = []  # what may be had from a time on: lapsed claims, rests
-        self._needing: dict[TaskId, list[TaskId]] = {}  # what waits for a task to land
+        self._ranked: list[_Ranked] = []  # available to anyone, best first
+        self._reserved: dict[str, set[TaskId]] = {}  # reserved for one claimer
+        self._timed: list[_Timed] = []  # available from some time on: expiring claims, retry delays
+        self._needing: dict[TaskId, list[TaskId]] = {}  # waiting for a task to land
         for task in tasks.values():
             self._file(task)
         heapify(self._ranked)
@@ -44,7 +44,7 @@ class Ordered(dict[TaskId, Task]):
                 self._file(self[waiting], sift=True)
 
     def best(self, state: State, now: int, claimer: str, ready: Ready) -> Task | None:
-        """Return the task to take next; `ready` says whether one can be had."""
+        """Return the task to claim next; `ready` says whether a task is available."""
         while self._timed and self._timed[0][0] <= now:
             _, name = heappop(self._timed)
             self._file(self[name], sift=True, now=now)
@@ -65,7 +65,7 @@ class Ordered(dict[TaskId, Task]):
         return None
 
     def _file(self, task: Task, *, sift: bool = False, now: int = 0) -> None:
-        """Put a task where it will be found."""
+        """File a task where it will be found."""
         if task.assignee:
             self._reserved.setdefault(task.assignee, set()).add(task.id)
         if task.state is TaskState.DOING and task.claim is not None:
@@ -78,11 +78,11 @@ class Ordered(dict[TaskId, Task]):
             self._push(self._ranked, _rank(task), sift)
 
     def _put_off(self, task: Task, now: int) -> None:
-        """Put a task that came up but cannot be had now where its time will come."""
+        """File a task that came up but is not available where it will be found once it is."""
         if task.state not in (TaskState.TODO, TaskState.DOING):
             return
         if task.state is TaskState.DOING and task.claim and task.claim.expires_at > now:
-            return  # it is among the timed
+            return  # it is in `_timed`
         if task.not_before_at > now:
             heappush(self._timed, (task.not_before_at, task.id))
             return
@@ -95,7 +95,7 @@ class Ordered(dict[TaskId, Task]):
     @staticmethod
     def _push(heap: "list[_Ranked] | list[_Timed]", entry: "_Ranked | _Timed", sift: bool) -> None:
         if sift:
-            heappush(heap, entry)  # type: ignore[misc]  # each heap has its own kind
+            heappush(heap, entry)  # type: ignore[misc]  # each heap has its own type of entry
         else:
             heap.append(entry)  # type: ignore[arg-type]
 

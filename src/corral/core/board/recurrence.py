@@ -1,13 +1,13 @@
-"""Tasks that come back: every n beats, or at the dates of a cron line.
+"""Recurring tasks: every n beats, or at the dates of a cron line.
 
 A date is a moment (milliseconds, UTC): the beginning of a beat or of a minute. It is used at most
 once, and never while the task is open, because everything is decided from `covered_at` and the
-state, inside the log's transaction. Dates that pass while the task is open are covered by that run:
-nothing piles up. What `missed` settles are dates that passed while it was finished and no witness
-ran: `once` runs the newest of them, `skip` waits for the next.
+state inside the log's transaction. A run covers all dates that pass while the task is open: nothing
+piles up. `missed` says what to do about dates that passed while the task was finished and no
+witness ran: `once` runs the newest of them, `skip` waits for the next.
 
 Beats are counted from 1970, and the n of `every` from the beat in which the task was added; the
-first run is at once. A task on a cron line waits on the board for its first date.
+first run is immediate. A task with a cron line waits on the board for its first date.
 """
 
 from collections.abc import Iterator, Sequence
@@ -36,16 +36,16 @@ def asked(command: "AddTask") -> dict[str, Any]:
     every = number(command.every, "the number of beats", 0, _MOST_BEATS)
     cron = " ".join(line(command.cron, "the cron line", TITLE, empty=True).split())
     if every and cron:
-        raise BadInput("a task comes back by --every or by --cron, not by both")
+        raise BadInput("a task recurs by --every or by --cron, not by both")
     if command.missed not in ("", ONCE, SKIP):
         raise BadInput(f"--missed is {printable(command.missed)!r}: use {ONCE} or {SKIP}")
     if not every and not cron:
         if command.missed:
-            raise BadInput("--missed is for tasks that come back: add --every or --cron")
+            raise BadInput("--missed is only for recurring tasks: add --every or --cron")
         return {}
     if command.parent:
         raise BadInput(
-            "a task below another one cannot come back by itself: the budget is for one run",
+            "a task below another one cannot recur: the budget is for one run",
             "leave out --parent",
         )
     if cron:
@@ -54,13 +54,13 @@ def asked(command: "AddTask") -> dict[str, Any]:
 
 
 def first(added: e.TaskAdded, now: int) -> list[e.Event]:
-    """Return what a new task waits for: nothing, or the first date of its cron line."""
+    """Return the event that makes a new task wait for the first date of its cron line, if any."""
     date = _parsed(added.cron).after(now) if added.cron else None
     return [] if date is None else [e.TaskRecurred(task=added.task, date=date)]
 
 
 def due(state: State, now: int, beat_s: int) -> list[tuple[Task, int]]:
-    """Return the tasks to put on the board, each with the date that this is for."""
+    """Return the tasks to put on the board, each with the date that the run is for."""
     return [
         (task, date)
         for task in _recurring(state)
@@ -73,23 +73,23 @@ def decide(state: State, now: int, beat_s: int) -> Sequence[e.Event]:
 
 
 def next_at(state: State, now: int, beat_s: int) -> int | None:
-    """Return when `due` has something, if nothing else happens before: now or later."""
+    """Return when `due` will next return something, if nothing else happens before."""
     beat = beat_s * 1000
     times = (_next(task, now, beat) for task in _recurring(state))
     return min((max(now, at) for at in times if at is not None), default=None)
 
 
 def starts_over(state: State, task: Task) -> bool:
-    """Say whether the next session is the first for a new date: it begins at the trunk, and not at
-    what the run before it left on the branch."""
+    """Say whether the next session is the first for a new date: it starts from the trunk, not from
+    what the previous run left on the branch."""
     last = state.sessions.get(task.session)
     return recurs(task) and last is not None and last.started_at < task.covered_at
 
 
 def outlook(task: Task, now: int) -> str:
-    """Say when a finished task comes back; how long a beat is, only the configuration knows."""
+    """Say when a finished task recurs. The length of a beat is not known here."""
     if not task.cron:
-        return f"it comes back every {'beat' if task.every == 1 else f'{task.every} beats'}"
+        return f"it recurs every {'beat' if task.every == 1 else f'{task.every} beats'}"
     from corral.core.board.cron import shown
 
     since = _covered(task) if task.missed == ONCE else max(_covered(task), now)
@@ -97,8 +97,8 @@ def outlook(task: Task, now: int) -> str:
     if date is None:
         return "it has no further date"
     if date <= now:
-        return f"it is due since {shown(date)}: the witness puts it on the board"
-    return f"it comes back at {shown(date)}"
+        return f"it has been due since {shown(date)}: the witness will put it on the board"
+    return f"it recurs at {shown(date)}"
 
 
 def _recurring(state: State) -> Iterator[Task]:
@@ -106,7 +106,7 @@ def _recurring(state: State) -> Iterator[Task]:
 
 
 def _due(task: Task, now: int, beat: int) -> int | None:
-    late = max(beat, 60_000)  # a date that was left alone for so long was missed
+    late = max(beat, 60_000)  # a date that was not used for this long counts as missed
     if task.state in _FINISHED:
         date = _last(task, now, beat)
         if date is None or date <= _covered(task):
@@ -126,7 +126,7 @@ def _next(task: Task, now: int, beat: int) -> int | None:
 
 
 def _waits_to_skip(task: Task) -> bool:
-    """Say whether a task was never begun, and must not be begun late."""
+    """Say whether a task was never started and must not be started late."""
     never = task.state == TaskState.TODO and not task.attempts
     return never and bool(task.cron) and task.missed == SKIP
 
@@ -136,7 +136,7 @@ def _covered(task: Task) -> int:
 
 
 def _last(task: Task, now: int, beat: int) -> int | None:
-    """Return the task's last date that is not later than now."""
+    """Return the task's last date up to now."""
     if task.cron:
         return _parsed(task.cron).until(now)
     begin = task.added_at // beat
@@ -145,7 +145,7 @@ def _last(task: Task, now: int, beat: int) -> int | None:
 
 
 def _first(task: Task, after: int, beat: int) -> int | None:
-    """Return the task's first date that is later than `after`."""
+    """Return the task's first date later than `after`."""
     if task.cron:
         return _parsed(task.cron).after(after)
     begin = task.added_at // beat
@@ -154,6 +154,6 @@ def _first(task: Task, after: int, beat: int) -> int | None:
 
 
 def _parsed(cron: str) -> "Cron":
-    from corral.core.board.cron import parse  # few tasks need it, and commands should start quickly
+    from corral.core.board.cron import parse  # few tasks need it, and commands should start fast
 
     return parse(cron)

@@ -1,7 +1,7 @@
 """decide(state, command, actor, now) → the events that carry it out, or a refusal.
 
-Pure, and the only place that says yes or no. It runs inside the log's transaction, so what it saw
-is what the events are appended to. Nothing is changed here: a refused command leaves no trace.
+Pure, and the only place that says yes or no. It runs inside the log's transaction, so the events
+are appended to exactly the state that it saw. A refused command leaves no trace.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,7 +32,7 @@ STRATEGIES = ("", "rebase", "squash", "merge")
 def decide(state: State, command: c.Command, actor: str, now: int) -> Decision:
     name = text.line(actor, "the name", text.NAME)
     if redacted(name) != name:
-        raise BadInput("the name looks like a key, which must not be logged", "use another name")
+        raise BadInput("the name looks like a secret, which must not be logged", "use another name")
     rule = _RULES.get(type(command)) or _of_concept(type(command))
     return rule(state, without_secrets(command), name, now)
 
@@ -115,7 +115,7 @@ def _edit_task(state: State, command: c.EditTask, actor: str, now: int) -> Decis
         brief=_given(command.brief, _brief),
     )
     if event == e.TaskEdited(task=task.id):
-        raise BadInput(f"nothing to change was given for {task.id}", "corral task edit --help")
+        raise BadInput(f"there is nothing to change for {task.id}", "corral task edit --help")
     return [event]
 
 
@@ -130,7 +130,7 @@ def _edited_needs(state: State, task: Task, command: c.EditTask) -> tuple[TaskId
 
 
 def _apply_plan(state: State, command: c.ApplyPlan, actor: str, now: int) -> Decision:
-    from corral.core.plan.apply import applied  # it is made of these rules
+    from corral.core.plan.apply import applied  # it is built on these rules
 
     return applied(state, command.plan, actor, now)
 
@@ -168,9 +168,9 @@ def _submit_task(state: State, command: c.SubmitTask, actor: str, now: int) -> D
     session = state.sessions.get(task.session)
     if session is not None and session.live and session.token == command.token:
         raise Refused(
-            f"{session.id} works on {task.id}: it is handed in when the session has ended and was"
-            " judged; nothing was changed",
-            "commit your work, then end",
+            f"{session.id} is working on {task.id}: it is handed in once the session has ended and"
+            " was judged; nothing was changed",
+            "commit your work, then stop",
             code="not_judged",
         )
     return [e.TaskSubmitted(task=task.id, token=command.token, commit=commit)]
@@ -277,8 +277,8 @@ def _fenced(
     demanded = move.fence is Fence.ALWAYS or (move.fence is Fence.WHEN_CLAIMED and not force)
     if demanded and task.claim is not None and not token:
         raise Refused(
-            f"{task.id} is held by {task.claim.holder}: {move_name} must show the token of the"
-            " claim; nothing was changed",
+            f"{task.id} is held by {task.claim.holder}: {move_name} needs the token of the claim;"
+            " nothing was changed",
             f"corral task {move_name} {task.id} --token TOKEN"
             + (" (or --force)" if move.fence is Fence.WHEN_CLAIMED else ""),
             code="token_needed",
@@ -297,8 +297,7 @@ def _fenced_lease(state: State, name: str, token: str) -> str:
 def _stale(name: str, current: Claim | None, kind: str) -> Refused:
     now_held = f"{current.holder} holds it now" if current else "nobody holds it now"
     return Refused(
-        f"the token is not the current one of {name}: the {kind} that it came from has ended,"
-        f" and {now_held}; nothing was changed",
+        f"the token for {name} is stale: its {kind} has ended, and {now_held}; nothing was changed",
         f"leave it alone, or get a new {kind}",
         code="stale_token",
     )
@@ -315,7 +314,7 @@ def _lease_held(wanted: str, name: str, lease: Claim, now: int) -> Refused:
 
 
 def _token(state: State, before: int) -> Token:
-    """A fencing token is the number of the event that granted it: unique, and only ever rising."""
+    """A fencing token is the number of the event that granted it: unique and increasing."""
     return Token(str(state.seq + before + 1))
 
 
@@ -327,20 +326,20 @@ def _the_convoy(state: State, convoy: str) -> str:
     if not state.convoys:
         raise BadInput("there is no convoy yet", 'corral convoy create "…"')
     raise BadInput(
-        f"there are {len(state.convoys)} convoys: say which one", "--convoy ID (corral convoy list)"
+        f"there are {len(state.convoys)} convoys: name one", "--convoy ID (corral convoy list)"
     )
 
 
 def _needs(state: State, task: TaskId, needs: Sequence[str]) -> tuple[TaskId, ...]:
     if len(needs) > text.ITEMS:
-        raise BadInput(f"{len(needs)} needs are too many: at most {text.ITEMS}")
-    # A task that is being added may be named by the id that it is about to get.
+        raise BadInput(f"there are {len(needs)} needs: at most {text.ITEMS} are allowed")
+    # A new task can be named by the id that it is about to get.
     found = [task if n.upper() == task else find_task(state, n).id for n in needs]
     circle = cycle(state.tasks, task, found)
     if circle:
         raise Refused(
-            f"that would be a cycle: {' → '.join(circle)}; nothing was changed",
-            "leave out one of these needs",
+            f"that would create a cycle: {' → '.join(circle)}; nothing was changed",
+            "remove one of these needs",
             code="cycle",
         )
     return tuple(dict.fromkeys(found))
@@ -381,7 +380,7 @@ def _expiry(ttl_s: int | UnsetType, now: int) -> int:
 
 def _patterns(patterns: tuple[str, ...]) -> tuple[str, ...]:
     if len(patterns) > text.ITEMS:
-        raise BadInput(f"{len(patterns)} paths are too many: at most {text.ITEMS}")
+        raise BadInput(f"there are {len(patterns)} paths: at most {text.ITEMS} are allowed")
     return tuple(dict.fromkeys(leases.pattern(pattern) for pattern in patterns))
 
 
@@ -394,7 +393,7 @@ def _inputs(inputs: tuple[str, ...]) -> tuple[str, ...]:
 
 def _run(argv: tuple[str, ...]) -> tuple[str, ...]:
     if len(argv) > text.ITEMS:
-        raise BadInput(f"{len(argv)} words of a command are too many: at most {text.ITEMS}")
+        raise BadInput(f"the command has {len(argv)} words: at most {text.ITEMS} are allowed")
     return tuple(text.prose(word, "a word of the command", text.COMMENT) for word in argv)
 
 

@@ -1,4 +1,4 @@
-"""Steer what runs: pause and resume, stop a session, report progress, acknowledge an alert."""
+"""Rules that steer running work: pause, resume, stop, report progress, acknowledge alerts."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,7 +15,7 @@ from corral.core.session import rules as session_rules
 from corral.core.session.verdict import Verdict
 
 Decision = Sequence[e.Event]
-_SAID = 500  # characters of a line of progress
+_SAID = 500  # characters in a line of progress
 
 
 def _pause(state: State, command: c.Pause, actor: str, now: int) -> Decision:
@@ -28,7 +28,7 @@ def _pause(state: State, command: c.Pause, actor: str, now: int) -> Decision:
         events.append(QueuePaused(convoy=convoy, reason=reason or f"paused by {actor}"))
     if not events:
         raise Refused(
-            f"{_what(convoy)} is paused already; nothing was changed",
+            f"{_what(convoy)} is already paused; nothing was changed",
             "corral resume",
             code="already_paused",
         )
@@ -48,7 +48,7 @@ def _resume(state: State, command: c.Resume, actor: str, now: int) -> Decision:
 
 
 def _meant(state: State, command: c.Pause | c.Resume) -> tuple[bool, bool]:
-    """Say whether a command is about the start of sessions, and about landing: both by default."""
+    """Say whether a command applies to starting sessions and to landing; by default to both."""
     if command.convoy and command.convoy not in state.convoys:
         said = text.printable(command.convoy)
         raise NotFound(f"there is no convoy {said!r}", "corral convoy list")

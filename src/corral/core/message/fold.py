@@ -1,4 +1,4 @@
-"""The part of the fold that is about messages: where each is, and which sessions wait for one."""
+"""The fold of messages: where each is, and which sessions wait for an answer."""
 
 from collections.abc import Callable
 from typing import Any
@@ -66,14 +66,14 @@ def expired(state: State, event: MessageExpired, seq: int, at: int) -> None:
 
 
 def session_ended(state: State, session: SessionId) -> None:
-    """Forget what a session was told: nobody will acknowledge it any more."""
+    """Acknowledge what a session was told: after its end nobody else will."""
     for message in list(state.messages.values()):
         if message.reader == session and message.read_at:
             _keep(state, replace(message, acknowledged=True))
 
 
 def _keep(state: State, message: Message) -> None:
-    """Keep a message as long as something about it is open."""
+    """Keep a message for as long as it is open."""
     if message.acknowledged and not message.question:
         state.messages.pop(message.id, None)
     else:
@@ -81,7 +81,7 @@ def _keep(state: State, message: Message) -> None:
 
 
 def _note_waiting(state: State, sender: str, at: int) -> None:
-    """Note which question a session waits for an answer to, or that it has waited."""
+    """Note which question a session is waiting on, or that it no longer waits."""
     session = state.sessions.get(SessionId(sender))
     if session is None or not session.live:
         return

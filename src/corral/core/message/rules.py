@@ -1,13 +1,13 @@
-"""Messages: to a session, to whoever works on a task, to a role, or to people.
+"""Messages to a session, to whoever works on a task, to a role, or to people.
 
-A message is delivered once. Who reads by itself takes it, and that is one event. To a session it is
-handed by the witness in three steps: it is taken (from then on it is nobody else's), handed over
-with its number in it, and delivered once it is known that the session has it. What a session did
-not get before its end goes back, to whoever works on its task next.
+A message is delivered once. A reader that asks for its messages takes and gets them in one event.
+To a session the witness delivers in three steps: it takes the message (so that no other session can
+get it), hands it over with its number, and records the delivery once it is known that the session
+has it. Messages that a session did not get before its end go to its task's next session.
 
-To a role it goes to one of its sessions, the first that comes to a turn. What nobody takes in time
-is given up, and its sender is told. A question leaves its sender waiting until it is answered, and
-that can be seen.
+A message to a role goes to one of its sessions, the first that comes to a turn. A message that
+nobody takes in time expires, and its sender is told. The sender of a question visibly waits until
+it is answered.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -34,13 +34,13 @@ from corral.core.message.events import (
 Decision = Sequence[e.Event]
 
 PEOPLE = "people"
-POLICY = "policy"  # answers what an engine asks, if its profile says with what
-CORRAL = "corral"  # by this name, senders are told what became of their messages
-QUESTION = "question"  # the alert about an agent that waits for a person
+POLICY = "policy"  # answers an engine's questions as its profile says
+CORRAL = "corral"  # the sender of notices about undelivered messages
+QUESTION = "question"  # the alert about an agent that is waiting for a person
 UNDELIVERED = "undelivered"
 TEXT = 4_000
-_OPEN = 2_000  # messages that are not over, in all
-_AT_ONCE = 20  # delivered by one reading: an agent pays for every word
+_OPEN = 2_000  # open messages in total
+_AT_ONCE = 20  # messages per delivery: an agent pays for every word
 _DAY_S = 86_400
 
 
@@ -68,7 +68,7 @@ def address(state: State, to: str) -> str:
 
 
 def inbox(state: State, reader: str) -> set[str]:
-    """Return the addresses whose messages are for somebody."""
+    """Return the addresses whose messages are for this reader."""
     session = state.sessions.get(SessionId(reader))
     if session is not None:
         if not session.live:
@@ -83,7 +83,7 @@ def _of_task(task: Task) -> set[str]:
 
 
 def waiting(state: State, reader: str, now: int) -> Iterator[Message]:
-    """Yield the messages that somebody has not taken yet, oldest first."""
+    """Yield the messages that wait for a reader, oldest first."""
     return _open(state, inbox(state, reader), now)
 
 
@@ -94,12 +94,12 @@ def _open(state: State, own: set[str], now: int) -> Iterator[Message]:
 
 
 def handed(state: State, session: str) -> list[Message]:
-    """Return the messages that were taken for a session and are not known to be delivered."""
+    """Return the messages taken for a session that are not known to be delivered."""
     return [m for m in state.messages.values() if m.reader == session and not m.read_at]
 
 
 def concerned(state: State, now: int) -> dict[SessionId, tuple[Message, ...]]:
-    """Return the sessions that there is something to do for, with the messages it is about."""
+    """Return the sessions for which there are messages to deliver, with these messages."""
     found: dict[SessionId, tuple[Message, ...]] = {}
     for session in state.sessions.values() if state.messages else ():
         if session.live:
@@ -109,23 +109,23 @@ def concerned(state: State, now: int) -> dict[SessionId, tuple[Message, ...]]:
 
 
 def had(state: State, session: str) -> list[Message]:
-    """Return the messages that a session was told and has not acknowledged."""
+    """Return the messages that a session got and has not acknowledged."""
     found = (m for m in state.messages.values() if m.reader == session and m.read_at)
     return [message for message in found if not message.acknowledged]
 
 
 def mark(message: Message) -> str:
-    """Return by what a message is known wherever it stands, like in an engine's own record."""
+    """Return the mark by which a message is recognised, for example in an engine's own record."""
     return f"[{message.id} from "
 
 
 def told(message: Message) -> str:
-    """Return a message as an agent is told it; the text is set in, so that it can pose as none."""
+    """Return a message as an agent sees it, indented so that its text cannot fake another."""
     head = f"{mark(message)}{message.sender}"
     head += f", in answer to {message.reply_to}]" if message.reply_to else "]"
     if message.question:
         to = message.sender if "." in message.sender else PEOPLE
-        head += f' It asks. Answer: corral message send {to} "…" --reply-to {message.id}'
+        head += f' It is a question. Answer: corral message send {to} "…" --reply-to {message.id}'
     return "\n".join([head, *(f"  {line}" for line in message.text.splitlines())])
 
 
@@ -137,19 +137,19 @@ def take(
     launch: int = 0,
     fit: Callable[[Message], bool] = lambda message: True,
 ) -> list[e.Event]:
-    """Take what waits for a session (and fits), for its inbox or for the prompt of a launch."""
+    """Take the fitting messages for a session, for its inbox or for the prompt of a launch."""
     found = [message for message in waiting(state, session, now) if fit(message)]
     return [MessageTaken(message=m.id, session=session, launch=launch) for m in found[:_AT_ONCE]]
 
 
 def take_first(state: State, task: Task, session: SessionId, now: int) -> list[e.Event]:
-    """Take what waits for whoever works on a task next, for the brief of its new session."""
+    """Take the messages for a task's next session, for its brief."""
     found = list(_open(state, _of_task(task), now))[:_AT_ONCE]
     return [MessageTaken(message=m.id, session=session, launch=1) for m in found]
 
 
 def by_policy(state: State, session: SessionId, answer: str, call: str, now: int) -> MessageSent:
-    """Answer what a session asks; it must be the first event of its transaction."""
+    """Answer a session's question; it must be the first event of its transaction."""
     return MessageSent(
         message=f"m-{state.seq + 1}",
         sender=POLICY,
@@ -162,7 +162,7 @@ def by_policy(state: State, session: SessionId, answer: str, call: str, now: int
 
 
 def deliver(state: State, session: str, proofs: Mapping[str, str]) -> list[e.Event]:
-    """Record that a session has messages which were handed to it, and how that is known."""
+    """Record that a session has got messages, and how that is known."""
     return [
         MessageDelivered(message=m.id, reader=session, proof=proofs[m.id])
         for m in handed(state, session)
@@ -171,11 +171,11 @@ def deliver(state: State, session: str, proofs: Mapping[str, str]) -> list[e.Eve
 
 
 def give_back(state: State, session: Session) -> list[e.Event]:
-    """Give back what a session that ends did not get."""
+    """Give back the messages that an ending session did not get."""
     mine = f"session:{session.id}"
     left = [m for m in state.messages.values() if m.to == mine and not m.reader]
     return [
-        MessageExpired(message=m.id)  # what it answers was asked by this session
+        MessageExpired(message=m.id)  # this session asked what it answers
         if m.sender == POLICY
         else MessageReturned(message=m.id, to=f"task:{session.task}" if m.to == mine else m.to)
         for m in (*handed(state, session.id), *left)
@@ -183,9 +183,9 @@ def give_back(state: State, session: Session) -> list[e.Event]:
 
 
 def expire(state: State, now: int) -> list[e.Event]:
-    """Give up the messages whose time is over, and tell the senders of those that nobody took.
+    """Let messages expire, and tell the senders of those that nobody took.
 
-    What is just being handed over is not given up: its session will have it, or give it back.
+    A message that is being handed over does not expire: its session will get it or give it back.
     """
     over = [m for m in state.messages.values() if m.expires_at <= now]
     over = [m for m in over if m.read_at or not m.reader]
@@ -202,7 +202,7 @@ def expire(state: State, now: int) -> list[e.Event]:
 
 def _given_up(state: State, message: Message, number: int, now: int) -> list[e.Event]:
     what = "answered" if message.reader else "took"
-    said = f"nobody {what} {message.id} to {message.to} in time, and it was given up"
+    said = f"nobody {what} {message.id} to {message.to} in time, so it has expired"
     sender = state.sessions.get(SessionId(message.sender))
     if message.sender == CORRAL:
         return []
@@ -244,13 +244,13 @@ def _send_text(state: State, command: c.SendText, actor: str, now: int) -> Decis
     if not session.live:
         raise Refused(
             f"{session.id} has ended; nothing was sent",
-            f"for whoever works on it next: corral message send {session.task} …",
+            f"to reach the task's next session: corral message send {session.task} …",
             code="session_ended",
         )
     if not session.takes:
         raise Refused(
-            f"{session.id} takes no text while it runs: its engine cannot; nothing was sent",
-            f"for it to read by itself, or the next attempt: corral message send {session.id} …",
+            f"the engine of {session.id} cannot receive text while it runs; nothing was sent",
+            f"to leave it a message: corral message send {session.id} …",
             code="takes_no_text",
         )
     message = MessageSent(
@@ -267,7 +267,7 @@ def _send_text(state: State, command: c.SendText, actor: str, now: int) -> Decis
 
 
 def _sent(state: State, message: MessageSent, now: int) -> list[e.Event]:
-    """Check what is to be sent, give it its number, and see to the alert about a question."""
+    """Check a message, number it, and raise or clear the alert about a question."""
     if not message.text.strip():
         raise BadInput("the message is empty: give it at least one visible character")
     text.prose(message.text, "the message", TEXT)
@@ -275,7 +275,7 @@ def _sent(state: State, message: MessageSent, now: int) -> list[e.Event]:
     gone = {event.message for event in events if isinstance(event, MessageExpired)}
     if len(state.messages) - len(gone) >= _OPEN:
         raise Refused(
-            f"{_OPEN} messages are open: nobody reads them; nothing was sent",
+            f"there are {_OPEN} unread messages, which is the limit; nothing was sent",
             "corral message list",
             code="too_many_messages",
         )
@@ -291,7 +291,7 @@ def _sent(state: State, message: MessageSent, now: int) -> list[e.Event]:
 
 
 def _answered(state: State, asked: Message, gone: set[str]) -> list[e.Event]:
-    """Clear the alert about a sender none of whose questions to people is open any more."""
+    """Clear the alert about a sender that has no open question to people left."""
     others = (m for m in state.messages.values() if m.question and m.sender == asked.sender)
     if any(m.to == PEOPLE and m.id not in gone for m in others):
         return []
@@ -317,7 +317,7 @@ def _read(state: State, command: c.ReadMessages, actor: str, now: int) -> Decisi
 def _acknowledge(state: State, command: c.AcknowledgeMessage, actor: str, now: int) -> Decision:
     found = _find(state, command.message)
     if found.reader != actor:
-        who = f"was taken by {found.reader}" if found.reader else "was not taken yet"
+        who = f"was read by {found.reader}" if found.reader else "has not been read yet"
         raise Refused(
             f"{found.id} {who}; nothing was changed", "corral message read", code="not_delivered"
         )
