@@ -15,6 +15,7 @@ from corral.core.log.state import State, Task, TaskState
 from corral.core.queue import rules as queue_rules
 from corral.core.queue.fold import trunk_of
 from corral.core.session.slots import CANNOT_OPEN, Limits, TakenSlots
+from corral.core.show.views import filled
 
 
 class Standing(StrEnum):
@@ -201,15 +202,11 @@ def _task_report(state: State, task: Task, lot: Lot) -> TaskReport:
     session = state.sessions.get(task.session)
     bill = money.total(e for e in state.ledger.values() if e.task == task.id)
     returned = state.returned.get(task.id)
-    return TaskReport(
-        id=task.id,
-        title=task.title,
-        state=task.state,
+    return filled(
+        TaskReport,
+        task,
         lot=lot,
-        attempts=task.attempts,
         verdict=session.verdict if session else "",
-        reason=task.reason,
-        commit=task.commit,
         returns=returned.times if returned else 0,
         cost_usd=bill.usd,
         seconds=(task.changed_at - task.added_at) / 1000,
