@@ -101,6 +101,8 @@ def test_the_log_can_be_cut_and_filtered(board: Board) -> None:
     assert numbers("--task", "AF-1") == [3, 5]
     assert numbers("--task", "af-1", "--last", "1") == [5]
     assert board.refused("log", "--task", "AF-9", code=4)["code"] == "not_found"
+    board.corral("message", "send", "AF-1", "hello")
+    assert numbers("--task", "AF-1") == [3, 5, 6], "a message to it is about it, too"
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ import msgspec
 
 from corral.core.board.graph import find_task
 from corral.core.log.codec import Stored, decode, mirrored
+from corral.core.show.log_filter import Sought, sieve
 from corral.core.text import number, printable
 from corral.core.text import shown as safe
 from corral.interfaces.cli.context import Context
@@ -20,6 +21,7 @@ from corral.store.port import follow
 def log(context: Context, options: Options) -> None:
     store = context.store
     task = find_task(store.state(), options.task).id if options.task else ""
+    wanted = sieve(Sought(task=task), store.state())
     after = max(0, options.after)
     if options.last is not None:
         after = max(after, store.state().seq - number(options.last, "--last", 0, 1 << 40))
@@ -27,7 +29,7 @@ def log(context: Context, options: Options) -> None:
         gc.enable()  # unlike other commands, this one keeps running
     events: Iterator[Stored] = follow(store, after) if options.follow else store.read(after)
     for stored in events:
-        if task and not _about(stored, task):
+        if task and not wanted(decode(stored.line)):
             continue
         if context.as_json:
             sys.stdout.buffer.write(mirrored(stored) + b"\n")
@@ -35,10 +37,6 @@ def log(context: Context, options: Options) -> None:
             sys.stdout.write(_line(stored) + "\n")
         if options.follow:
             sys.stdout.flush()
-
-
-def _about(stored: Stored, task: str) -> bool:
-    return bool(msgspec.json.decode(decode(stored.line).data).get("task") == task)
 
 
 def _line(stored: Stored) -> str:
