@@ -58,14 +58,14 @@ def test_in_a_pipe_everything_goes_wrong_and_the_branch_ends_green(tmp_path: Pat
     assert re.search(
         r"the link works once: http://127\.0\.0\.1:\d+/login\?ticket=\S+$", done.stdout, re.M
     )
-    told = done.stdout.partition("What happened, and how it was absorbed")[2]
+    told = done.stdout.partition("What went wrong and how it was absorbed")[2]
     kinds = {
         line[:12].strip().replace(" ", "_") for line in told.splitlines() if line[:1].isalpha()
     }
     assert {kind.replace(" ", "_") for kind in EXPECTED} <= kinds
     assert "not absorbed" not in told
     assert "did not land" not in told
-    assert f"✓ {len(BUGS)} of {len(BUGS)} landed on main" in done.stdout
+    assert f"✓ {len(BUGS)} of {len(BUGS)} tasks landed on main" in done.stdout
     assert processes_below(tmp_path) == []
     (folder,) = tmp_path.iterdir()
     commands = re.findall(r"^ {15}(corral .+)$", told, re.MULTILINE)
@@ -123,7 +123,7 @@ def test_interrupted_it_leaves_nothing_behind(tmp_path: Path, number: int) -> No
     os.killpg(process.pid, number)  # like Ctrl-C, which the roles hear as well
     out, _ = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130
-    assert "stopped; nothing is left" in out
+    assert "stopped; nothing is left behind" in out
     assert list(tmp_path.iterdir()) == []
     assert processes_below(tmp_path) == []
 

@@ -1,4 +1,4 @@
-"""`corral demo`: twelve agents, most of which go wrong, on a sample project that is thrown away.
+"""`corral demo`: twelve agents, most of which go wrong, on a temporary sample project.
 
 project      the sample project's files, with a dozen bugs
 bugs         each bug, its fix, and what goes wrong on the way

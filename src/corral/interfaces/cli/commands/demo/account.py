@@ -1,4 +1,4 @@
-"""What happened to each task and how it was absorbed, told from the log and from nothing else."""
+"""What went wrong with each task and how Corral absorbed it, from the log alone."""
 
 from collections.abc import Iterable
 
@@ -13,19 +13,19 @@ from corral.core.session.rules import WITNESS
 from corral.core.session.verdict import Verdict
 from corral.interfaces.cli.commands.run import ROLE_ENDED
 
-LEFT = "left behind"  # what a session that is over had started
+LEFT = "left behind"  # processes that a session had started and did not end
 _SHOWN = 110
 _SAID: dict[str, str] = {
-    Verdict.DIRTY: "it said that it was done, and had not committed ",
-    Verdict.OUT_OF_SCOPE: "it changed what is not its own: ",
-    Verdict.LIMITED: "its account is limited: ",
+    Verdict.DIRTY: "it claimed to be done but had not committed ",
+    Verdict.OUT_OF_SCOPE: "it changed files outside its scope: ",
+    Verdict.LIMITED: "its account met a rate limit: ",
 }
 
 
 class DemoTrouble(Struct):
     """One thing that went wrong; `absorbed` is empty while the log does not say how."""
 
-    kind: str  # a verdict, why work came back, or what happened to a role
+    kind: str  # a verdict, the reason why work came back, or what happened to a role
     subject: str  # the session, the task or the role
     happened: str
     absorbed: str
@@ -64,9 +64,9 @@ class DemoAccount:
             case e.SessionEnded() as ended:
                 self._session_ended(ended)
             case e.TaskParked(task=task):
-                self._next(task, "no attempt was used up")
+                self._next(task, "without using up an attempt")
             case e.TaskDelayed(task=task):
-                self._next(task, "after a rest")
+                self._next(task, "after a delay")
             case q.ChangeReturned() as returned:
                 self._returned(returned)
             case e.TaskLanded(task=task, commit=commit):
@@ -83,7 +83,7 @@ class DemoAccount:
                 kind=cause,
                 subject=session,
                 happened=_short(text),
-                absorbed=f"its program was started again in the same tree{how}",
+                absorbed=f"its program was restarted in the same worktree{how}",
                 look="",
                 task=self._tasks[session],
             )
@@ -98,8 +98,8 @@ class DemoAccount:
                 DemoTrouble(
                     kind=LEFT,
                     subject=ended.session,
-                    happened=f"it ended, and left {processes} running",
-                    absorbed="ended with it, before its work was judged",
+                    happened=f"it ended but left {processes} running",
+                    absorbed="stopped before its work was judged",
                     look="",
                     task=task,
                 )
@@ -113,7 +113,7 @@ class DemoAccount:
     def _returned(self, returned: q.ChangeReturned) -> None:
         told = "with the trunk and both sides"
         if returned.why != "conflict":
-            told = "with the trunk and what failed there"
+            told = "with the trunk and the failure"
         found = DemoTrouble(
             kind=returned.why,
             subject=returned.task,
@@ -126,7 +126,8 @@ class DemoAccount:
         self._next(returned.task, told)
 
     def _role_ended(self, text: str) -> None:
-        here = f"{len(self._live)} sessions ran at that moment"
+        running = len(self._live)
+        here = f"{running} session{'s' * (running != 1)} running at that moment"
         found = DemoTrouble(
             ROLE_ENDED, WITNESS, f"{_short(text)}; {here}", "", "corral session list"
         )
@@ -134,7 +135,7 @@ class DemoAccount:
 
     def _witness_is_back(self) -> None:
         if self._ended is not None:
-            self._ended.absorbed = "the sessions ran on, and the next one took them over"
+            self._ended.absorbed = "the sessions kept running, and the next witness took them over"
             self._ended = None
 
     def _next(self, task: TaskId, how: str) -> None:
@@ -143,7 +144,7 @@ class DemoAccount:
 
     def _go_on(self, task: TaskId, session: SessionId) -> None:
         if (waiting := self._waiting.pop(task, None)) is not None:
-            waiting.absorbed = f"{session} took over, {waiting.absorbed}".rstrip(", ")
+            waiting.absorbed = f"{session} took over {waiting.absorbed}".rstrip()
 
     def _closer(self, trouble: DemoTrouble) -> str:
         """Return the command that shows more: only a task's last session is remembered."""
@@ -158,6 +159,6 @@ class DemoAccount:
 
 
 def _short(text: str) -> str:
-    """Leave out what a program said last: it is a command away."""
+    """Leave out the program's last words: a command shows them."""
     said = text.partition("; its last words")[0]
     return said if len(said) <= _SHOWN else f"{said[: _SHOWN - 1]}…"

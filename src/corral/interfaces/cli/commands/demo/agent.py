@@ -1,8 +1,8 @@
-"""The scripted agent: `python -m corral.interfaces.cli.demo.agent`, in a session's tree.
+"""The scripted agent: `python -m corral.interfaces.cli.commands.demo.agent` in a worktree.
 
-A program like that of any engine: it reads its brief, works on the files of its tree, runs the
-tests, commits, and prints facts as it goes. It knows the answers, and uses no model. In the first
-attempt at some tasks it goes wrong, in the way that the task's bug says.
+A program like that of any engine: it reads its brief, edits files in its worktree, runs the tests,
+commits, and prints facts as it goes. It knows the answers and uses no model. In its first attempt
+at some tasks it goes wrong, as the entry of the bug says.
 
 It loads nothing of Corral but the bugs: a dozen of these start at the same moment.
 """
@@ -46,7 +46,7 @@ def main() -> None:
 
 
 def _asked(brief: str) -> Bug:
-    """Find out which task it is: by the title in the brief's first line, or by what is resumed."""
+    """Find the task: by the title in the brief's first line, or by the conversation resumed."""
     key = os.environ.get("CORRAL_RESUME", "").rpartition("-")[0]
     title = brief.partition("\n")[0].partition(": ")[2]
     return next(bug for bug in BUGS if bug.key == key or bug.title == title)
@@ -83,7 +83,7 @@ def work(bug: Bug, fault: str) -> None:
 
 
 def think(bug: Bug, step: int, text: str) -> None:
-    """Take as long as a model would, though not quite."""
+    """Pause for nearly as long as a model would."""
     time.sleep(bug.works_s / _STEPS)
     tell("said", text=text)
     with open("progress.md", "a", encoding="utf-8") as file:
@@ -99,7 +99,7 @@ def edit(bug: Bug) -> None:
 
 
 def resolve(bug: Bug) -> None:
-    """Where two sides of a conflict stand in a file, keep what both of them want."""
+    """Resolve the conflicts in a file so that both sides get what they want."""
     for path in dict.fromkeys(edit.path for edit in bug.edits):
         content = Path(path).read_text("utf-8")
         if bug.both and _CONFLICT.search(content):
@@ -120,7 +120,7 @@ def call_as_it_is_now(bug: Bug) -> None:
 
 
 def undo_outside() -> None:
-    """Take back what an attempt before this one changed and should not have."""
+    """Undo changes of an earlier attempt that were out of scope."""
     begun = run("git", "rev-list", "--max-parents=0", "HEAD").strip()
     if run("git", "diff", "--name-only", begun, "--", _OUTSIDE):
         run("git", "checkout", "--quiet", begun, "--", _OUTSIDE)
@@ -133,7 +133,7 @@ def commit(bug: Bug) -> None:
 
 
 def leave_a_daemon() -> None:
-    """Start a process that detaches itself from everything, as a forgotten server would be."""
+    """Start a process that detaches itself completely, like a forgotten server."""
     sleeping = "import os, time; os.setsid(); os.fork() and os._exit(0); time.sleep(3600)"
     subprocess.run([sys.executable, "-c", sleeping], stdin=subprocess.DEVNULL, check=True)
     tell("used", tool="shell", what="a server in the background")

@@ -17,7 +17,7 @@ _LOOK_S = 0.02
 
 
 def end_all(repo: str) -> list[str]:
-    """End what is left of a repository's sessions and its keeper; return who does not end."""
+    """Stop the remaining sessions of a repository and its keeper; return what does not stop."""
     git_dir = join(repo, ".git")
     keepers = list(_keepers(git_dir))
     processes.end(processes.strays(git_dir, ()))
@@ -35,7 +35,7 @@ def end_all(repo: str) -> list[str]:
 
 
 def _keepers(git_dir: str) -> Iterator[table.Process]:
-    """Yield the processes that the sessions and checks say were their keepers, if they are."""
+    """Yield the keepers of sessions and checks that still run."""
     folders = glob(join(git_dir, "corral", "*", "*", "")) + glob(
         join(git_dir, "corral", "*", "*", "*", "")
     )
@@ -55,7 +55,7 @@ def _name(pid: int) -> bytes:
 
 
 def remove(folder: str) -> None:
-    """Delete a folder, though the last of its files may just be going away by themselves."""
+    """Delete a folder, even while the last of its files are being deleted."""
     for _ in range(50):
         shutil.rmtree(folder, ignore_errors=True)
         if not os.path.lexists(folder):

@@ -1,4 +1,4 @@
-"""`corral demo`: play it, tell how everything was absorbed, and prove that the branch is green."""
+"""`corral demo`: run it, report how every failure was absorbed, prove that the branch is green."""
 
 import os
 import signal
@@ -43,18 +43,18 @@ _WIDEST = 110
 EXPECTED = {
     Verdict.CRASHED: "an agent crashes",
     Verdict.HUNG: "one hangs",
-    Verdict.DIRTY: "one says that it is done, without a commit",
-    Verdict.OUT_OF_SCOPE: "one changes a file that is none of its business",
-    Verdict.LIMITED: "one is told to wait by its model's server",
+    Verdict.DIRTY: "one claims to be done without a commit",
+    Verdict.OUT_OF_SCOPE: "one changes a file outside its scope",
+    Verdict.LIMITED: "one meets a rate limit",
     LEFT: "one leaves a daemon behind",
     "conflict": "two change the same line",
-    "red": "two fit as text, and break the program together",
+    "red": "two merge cleanly but break the program together",
     ROLE_ENDED: "the witness, which looks after all of them, is killed with kill -9",
 }
 
 
 def demo(context: Context, options: Options) -> int:
-    """Run the demo; 0 only if the project's tests pass on the branch that landed."""
+    """Run the demo; return 0 only if the project's tests pass on the branch that landed."""
     engine = options.engine or sample_repo.SCRIPTED
     if engine != sample_repo.SCRIPTED:
         _must_be_there(engine)
@@ -86,8 +86,8 @@ def _must_be_there(engine: str) -> None:
 class DemoOutcome(Struct, frozen=True):
     report: RunReport
     troubles: list[DemoTrouble]
-    unseen: list[str]  # what should have gone wrong, and did not
-    tests: str  # what the tests on a fresh clone of the branch said; empty: nothing was wrong
+    unseen: list[str]  # what should have gone wrong but did not
+    tests: str  # the failure of the tests on a fresh clone of the branch; empty if they pass
     left: list[str]  # processes
 
     @property
@@ -131,7 +131,7 @@ def _shown(context: Context, *, quiet: bool) -> Iterator[None]:
 
 
 def _until_seen() -> None:
-    """Leave somebody who watches the time to look around: the dashboard ends with the demo."""
+    """Give a person who watches the dashboard time to look around: it ends with the demo."""
     with suppress(KeyboardInterrupt, EOFError):
         input("\nIt is over. Look around in the browser as long as you like; Enter ends it. ")
 
@@ -149,13 +149,13 @@ class _KillTheWitness:
         if self._done or pid is None or len(sessions) < len(BUGS):
             return
         if all(session.live for session in sessions):
-            return  # wait for the first to end: now somebody is at every stage of its work
+            return  # wait for the first to end: by then the agents are at every stage of their work
         self._done = True
         os.kill(pid, signal.SIGKILL)
 
 
 def _tested(repo: str) -> str:
-    """Run the tests on a fresh clone: as they landed, and then as they were, without marks."""
+    """Run the tests on a fresh clone: as they landed, then the original ones without marks."""
     fresh = join(repo, os.pardir, "fresh")
     git("clone", "--quiet", "--no-local", f"--branch={sample_repo.BRANCH}", repo, fresh, cwd=repo)
     said = _failure(fresh, strict=False)
@@ -195,12 +195,12 @@ def _data(outcome: DemoOutcome) -> dict[str, Any]:
 def _say_first_words(engine: str) -> None:
     _wrapped(
         f"A shop with {len(BUGS)} known bugs, a test that fails for each, and {len(BUGS)} agents"
-        " at once, each in a working tree and on a branch of its own.",
+        " at once, each in its own worktree and on its own branch.",
         "bold",
     )
     if engine == sample_repo.SCRIPTED:
         things = "; ".join(EXPECTED.values())
-        _wrapped(f"They are scripted, and need neither a key nor a model. On the way {things}.")
+        _wrapped(f"They are scripted and need neither a key nor a model. On the way {things}.")
     say("")
     sys.stdout.flush()
 
@@ -209,9 +209,9 @@ def _say_last_words(outcome: DemoOutcome, kept: str) -> None:
     report = outcome.report
     say("")
     if report.standing is Standing.INTERRUPTED:
-        say("stopped; nothing is left" + (f" but {kept}" if kept else ""))
+        say("stopped; nothing is left behind" + (f" but {kept}" if kept else ""))
         return
-    say(paint("What happened, and how it was absorbed, as the log has it:", "bold"))
+    say(paint("What went wrong and how it was absorbed, from the log:", "bold"))
     landed = {task.id: task.commit for task in report.tasks if task.commit}
     for trouble in outcome.troubles:
         _say_trouble(trouble, landed)
@@ -220,13 +220,12 @@ def _say_last_words(outcome: DemoOutcome, kept: str) -> None:
         _wrapped(f"✗ {problem}", "red")
     if not outcome.exit_code:
         _wrapped(
-            f"✓ {report.landed} of {len(report.tasks)} landed on {sample_repo.BRANCH} in"
-            f" {report.seconds:.0f} s; every test passes on a fresh clone of it; no process is"
-            " left.",
+            f"✓ {report.landed} of {len(report.tasks)} tasks landed on {sample_repo.BRANCH} in"
+            f" {report.seconds:.0f} s; all tests pass on a fresh clone; no process is left.",
             "green",
         )
-    where = f"in {kept}" if kept else "in the demo's folder, which corral demo --keep keeps"
-    _wrapped(f"The commands to look closer work {where}.")
+    where = kept or "the demo's folder; keep it with corral demo --keep"
+    _wrapped(f"To look closer, run these commands in {where}.")
 
 
 def _problems(outcome: DemoOutcome) -> Iterator[str]:
@@ -238,8 +237,8 @@ def _problems(outcome: DemoOutcome) -> Iterator[str]:
         )
     if outcome.tests:
         yield f"the tests fail on a fresh clone of {sample_repo.BRANCH}: {outcome.tests}"
-    yield from (f"this was to be shown, and did not happen: {one}" for one in outcome.unseen)
-    yield from (f"still alive: {one}" for one in outcome.left)
+    yield from (f"this should have gone wrong but did not: {one}" for one in outcome.unseen)
+    yield from (f"still running: {one}" for one in outcome.left)
 
 
 def _say_trouble(trouble: DemoTrouble, landed: dict[Any, str]) -> None:
@@ -254,7 +253,7 @@ def _say_trouble(trouble: DemoTrouble, landed: dict[Any, str]) -> None:
 
 
 def _wrapped(text: str, *styles: str, hang: int = 0) -> None:
-    """Print a paragraph that fits the terminal; in a pipe, too, lines stay readable."""
+    """Print a paragraph that fits the terminal; in a pipe, lines stay readable as well."""
     wide = max(30, min(columns() - 1, _WIDEST))
     lines = textwrap.wrap(
         text,
