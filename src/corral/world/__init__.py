@@ -1,1 +1,1 @@
-"""The outside: one module for each thing that Corral touches."""
+"""The outside world: one module for each thing that Corral touches."""

@@ -1,4 +1,4 @@
-"""The time. Everything that needs it is given a clock, so that tests can move it."""
+"""The current time. Code that needs it receives a clock, so that tests can set it."""
 
 import time
 from collections.abc import Callable

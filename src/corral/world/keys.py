@@ -1,9 +1,9 @@
-"""Secrets in files that only their owner can read: the people's token, and what keys are made from.
+"""Secrets in files that only their owner can read: the users' token and the key material.
 
-    corral/token      what people show to the server
-    corral/secret     sessions' keys and browsers' cookies are derived from it
+    corral/token      the token with which people log in to the server
+    corral/secret     derives the keys of sessions and the cookies of browsers
 
-A file that others could read is not used: it is refused, with what helps.
+A file that others could read is refused, with a hint how to fix it.
 """
 
 import os
@@ -17,19 +17,19 @@ TOKEN, SECRET = "token", "secret"
 
 
 def token(folder: str) -> str:
-    """Return the people's token of a repository; it is made when first asked for."""
+    """Return the users' token of a repository; create it on first use."""
     from corral.core.access import PERSON_PREFIX
 
     return _kept(f"{folder}/{TOKEN}", lambda: PERSON_PREFIX + os.urandom(24).hex())
 
 
 def secret(folder: str) -> bytes:
-    """Return what keys are derived from; it is made when first asked for."""
+    """Return the secret that keys are derived from; create it on first use."""
     return bytes.fromhex(_kept(f"{folder}/{SECRET}", lambda: os.urandom(32).hex()))
 
 
 def read(path: str) -> str:
-    """Return a secret that is there; nothing if it is not."""
+    """Return an existing secret, or an empty string."""
     try:
         file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
     except FileNotFoundError:
@@ -46,7 +46,7 @@ def read(path: str) -> str:
 
 
 def write(path: str, text: str) -> None:
-    """Put a file in place that only its owner can read, whole or not at all."""
+    """Create a file that only its owner can read, atomically."""
     scratch = f"{path}.{os.urandom(6).hex()}"
     file = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
@@ -65,7 +65,7 @@ def _kept(path: str, make: Callable[[], str]) -> str:
     os.makedirs(os.path.dirname(path), exist_ok=True)
     write(scratch, make())
     try:
-        # Unlike a rename, a link does not take the place of what another has just made.
+        # Unlike a rename, a link does not replace a file that another process has just created.
         with suppress(FileExistsError):
             os.link(scratch, path)
     finally:

@@ -1,10 +1,10 @@
-"""Ports of this machine: which of them somebody listens on."""
+"""TCP ports of this machine."""
 
 import socket
 
 
 def is_free(port: int) -> bool:
-    """Say whether a server could listen on this port now, on loopback and everywhere."""
+    """Say whether a port is free, on loopback and on all interfaces."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -1,4 +1,4 @@
-"""Where we are: the git repository around a folder, found without starting git.
+"""Finds the git repository around a folder, without starting git.
 
 Every working tree of a repository shares one folder for Corral's log: `corral/` in the git
 directory, which git never commits and every `git worktree` can see.
@@ -14,12 +14,12 @@ from corral.core.errors import BadInput, NotARepository
 
 class Repository(Struct, frozen=True):
     git_dir: str  # of the whole repository, not of one working tree
-    worktree: str  # the working tree that we are in; the git directory if it is bare
+    worktree: str  # the current working tree; the git directory if the repository is bare
     head: str  # the HEAD of this working tree
 
     @property
     def folder(self) -> str:
-        """The folder of the log and of all that Corral keeps about this repository."""
+        """The folder of the log and of everything else that Corral keeps for this repository."""
         return join(self.git_dir, "corral")
 
     @property
@@ -27,7 +27,7 @@ class Repository(Struct, frozen=True):
         return dirname(self.git_dir) if basename(self.git_dir) == ".git" else self.worktree
 
     def config_file(self) -> str | None:
-        """Return the configuration of this working tree, or else of the main one."""
+        """Return the configuration file of this working tree, or else of the main one."""
         for tree in (self.worktree, self.main_worktree):
             path = join(tree, ".corral", "config.toml")
             if lexists(path):
@@ -35,7 +35,7 @@ class Repository(Struct, frozen=True):
         return None
 
     def branch(self) -> str:
-        """Return the branch that is checked out here; nothing if HEAD is detached."""
+        """Return the branch that is checked out here; empty if HEAD is detached."""
         content = _read(self.head)
         name = content.removeprefix("ref: refs/heads/")
         return "" if name == content else name
@@ -49,7 +49,7 @@ class Repository(Struct, frozen=True):
 
 
 def find(start: str | None) -> Repository:
-    """Find the repository around a folder; by default the current one, as git would."""
+    """Find the repository around a folder (default: the current one), as git would."""
     if start is None and (named := os.environ.get("GIT_DIR")):
         return _of(realpath(named), os.getcwd())
     begin = abspath(start or ".")
@@ -59,7 +59,7 @@ def find(start: str | None) -> Repository:
     while True:
         marker = join(folder, ".git")
         if _is_git_dir(marker) or isfile(join(marker, "commondir")):
-            return _of(marker, folder)  # a folder of that name that is none is passed, as by git
+            return _of(marker, folder)  # like git, skip one that is not a git directory
         if isfile(marker):
             return _of(_linked(marker), folder)
         if _is_git_dir(folder):

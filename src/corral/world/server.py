@@ -1,9 +1,8 @@
-"""Where the server of a repository is: a socket in the git directory, and `corral/server.json`.
+"""Where to reach a repository's server: a socket in the git directory, and `corral/server.json`.
 
-The socket is for commands on this machine: a connection that is refused means that no server runs,
-with no doubt left. The file is for everybody else. It names the process by its pid and the tick at
-which it started, so that a stale one is recognised: a port that some other program has now is not
-sent a token.
+Commands on this machine use the socket: a refused connection proves that no server runs. Other
+clients use the file. It identifies the process by its pid and start tick, so that a stale file is
+recognised and no token is sent to another program that now has the port.
 """
 
 import os
@@ -35,7 +34,7 @@ class Published(Struct, frozen=True):
 
 
 def publish(folder: str, url: str, port: int, log: str) -> None:
-    """Say where this process serves."""
+    """Publish where this process serves."""
     own = table.look(os.getpid())
     record = Published(
         pid=os.getpid(),
@@ -50,7 +49,7 @@ def publish(folder: str, url: str, port: int, log: str) -> None:
 
 
 def withdraw(folder: str) -> None:
-    """Take back what this process has published."""
+    """Remove what this process has published."""
     found = _read(folder)
     if found is not None and found.pid == os.getpid():
         for path in (f"{folder}/{RECORD}", f"{folder}/{FOLDER}/{SOCKET}"):
@@ -59,7 +58,7 @@ def withdraw(folder: str) -> None:
 
 
 def published(folder: str) -> Published | None:
-    """Return where the server is, if that very process still runs."""
+    """Return the address of the server, if that process still runs."""
     found = _read(folder)
     if found is None or not table.is_running(found.pid, found.start, found.boot):
         return None
@@ -71,11 +70,11 @@ def _read(folder: str) -> Published | None:
         content = keys.read(f"{folder}/{RECORD}")
         return msgspec.json.decode(content, type=Published) if content else None
     except (Failed, msgspec.MsgspecError):
-        return None  # one that others can write, or half of one, says nothing
+        return None  # ignore a file that others can write, or a partial one
 
 
 def check(settings: ServerSettings) -> None:
-    """Refuse to be reached from elsewhere without encryption."""
+    """Refuse to listen beyond loopback without encryption."""
     if settings.bind not in _LOOPBACK and not (settings.tls_cert and settings.tls_key):
         raise Refused(
             f"[server] bind = {settings.bind!r} can be reached from other machines, and"
@@ -86,13 +85,13 @@ def check(settings: ServerSettings) -> None:
 
 
 def last_port(folder: str) -> int:
-    """Return the port of a server that was killed: who was connected looks for the next there."""
+    """Return the port of a server that was killed, where its clients will look for the next one."""
     found = _read(folder)
     return found.port if found is not None and 0 < found.port < 65_536 else 0
 
 
 def listen_tcp(bind: str, wanted: int, last: int = 0) -> socket.socket:
-    """Listen on the wanted port; 0 means the last or the usual one, or another if that is taken."""
+    """Listen on a port; 0 means the previous or default one, or another if that is taken."""
     family = socket.AF_INET6 if ":" in bind else socket.AF_INET
     usual = [*([last] if last else []), *range(PORT, PORT + _MORE), 0]
     ports = [wanted] if wanted else usual
@@ -117,7 +116,7 @@ def listen_tcp(bind: str, wanted: int, last: int = 0) -> socket.socket:
 
 
 def make_place(folder: str) -> str:
-    """Make the folder of the socket, which only its owner can look into."""
+    """Create the folder of the socket, which only its owner can read."""
     place = f"{folder}/{FOLDER}"
     os.makedirs(place, mode=0o700, exist_ok=True)
     os.chmod(place, 0o700)
@@ -125,11 +124,11 @@ def make_place(folder: str) -> str:
 
 
 def listen_local(folder: str) -> socket.socket:
-    """Listen on the socket in the git directory; the caller holds the lock of the server."""
+    """Listen on the socket in the git directory; the caller holds the server lock."""
     place = make_place(folder)
     with suppress(FileNotFoundError):
         os.unlink(f"{place}/{SOCKET}")
-    # A socket's name has 108 bytes at most; through the open folder it is always short enough.
+    # A socket's path may have at most 108 bytes; via the open folder it is always short enough.
     opened = os.open(place, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

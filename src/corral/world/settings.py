@@ -1,7 +1,7 @@
-"""The configuration file, read once for each change of it.
+"""The configuration file, parsed once per change.
 
-Reading TOML takes longer than many a command. What was read is kept beside the log, with the size
-and time of the file that it came from; anything odd about it means that the file is read again.
+Parsing TOML takes longer than many commands. The result is cached beside the log with the size and
+time of the file; if anything about the cache is odd, the file is parsed again.
 """
 
 import os
@@ -21,16 +21,16 @@ _FOR_EVERY_ROLE = {"shared-rules", "beat-protocol"}
 
 
 def check(path: str, kept: str) -> None:
-    """Refuse a file that is not sound; one that was read before is, and is not read again."""
+    """Refuse an invalid file; a file that is in the cache is valid and not parsed again."""
     if _remembered(kept, path) is None:
         load(path, kept)
 
 
 def load(path: str, kept: str) -> "Config":
-    """Return the configuration in a file; `kept` is where to remember it, if its folder exists."""
+    """Return the configuration in a file; `kept` is the path of the cache, if its folder exists."""
     from corral.core.config import Config, parse
 
-    with suppress(msgspec.MsgspecError):  # of a version with other settings
+    with suppress(msgspec.MsgspecError):  # from a version with other settings
         known = _remembered(kept, path)
         if known is not None:
             return msgspec.msgpack.decode(known, type=Config)
@@ -68,7 +68,7 @@ def _mark(path: str) -> _Mark:
 
 
 def _remembered(kept: str, path: str) -> msgspec.Raw | None:
-    """Return what was kept of this very file."""
+    """Return the cached configuration of this file."""
     with suppress(OSError, msgspec.MsgspecError), open(kept, "rb") as file:
         mark, config = msgspec.msgpack.decode(file.read(), type=tuple[_Mark, msgspec.Raw])
         if mark == _mark(path):
@@ -78,7 +78,7 @@ def _remembered(kept: str, path: str) -> msgspec.Raw | None:
 
 def _remember(kept: str, mark: _Mark, config: "Config") -> None:
     scratch = f"{kept}.{os.getpid()}"
-    # No folder yet, read-only or full: then the file is simply read again the next time.
+    # No folder yet, read-only or full disk: the file is parsed again next time.
     with suppress(OSError):
         with open(scratch, "wb") as file:
             file.write(msgspec.msgpack.encode((mark, config)))

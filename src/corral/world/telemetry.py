@@ -1,7 +1,7 @@
 """Sends traces to a collector by OTLP over HTTP, with the official SDK (`corral[otel]`).
 
-Nothing else imports the SDK, and this module only does when there is something to send. What the
-collector wants to be shown is read by the SDK from OTEL_EXPORTER_OTLP_HEADERS, never from a file.
+Nothing else imports the SDK, and this module imports it only when there is something to send. The
+SDK reads credentials for the collector from OTEL_EXPORTER_OTLP_HEADERS, never from a file.
 """
 
 from collections.abc import Sequence
@@ -20,19 +20,19 @@ _NANO = 1_000_000  # in a millisecond
 
 
 def send(endpoint: str, traces: Sequence[Trace], repository: str) -> None:
-    """Send all spans of some traces; raise Failed if they were not taken."""
+    """Send all spans of some traces; raise Failed if the collector did not accept them."""
     try:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
         from opentelemetry.sdk.resources import Resource
         from opentelemetry.sdk.trace.export import SpanExportResult
     except ImportError as error:
-        raise Failed("what sends traces is not installed: pip install 'corral[otel]'") from error
+        raise Failed("OpenTelemetry is not installed: pip install 'corral[otel]'") from error
     about = Resource({"service.name": "corral", "corral.repository": repository})
     spans = [_readable(trace, span, about) for trace in traces for span in trace.spans]
     exporter = OTLPSpanExporter(endpoint=_address(endpoint), timeout=_TIMEOUT_S)
     try:
         if exporter.export(spans) is not SpanExportResult.SUCCESS:
-            raise Failed(f"the traces could not be sent to {endpoint}; they are sent again later")
+            raise Failed(f"the traces could not be sent to {endpoint}; sending is retried later")
     finally:
         exporter.shutdown()  # type: ignore[no-untyped-call]
 

@@ -1,8 +1,8 @@
-"""Wait until a folder changes, without polling where the system can tell (Linux: inotify).
+"""Waits until a folder changes, without polling where the system supports it (Linux: inotify).
 
-A `Watch` listens from the moment a folder is added: look at the folder after that, and no change
-between the look and the wait is missed. Elsewhere it wakes up every 20 ms, and the caller looks
-again.
+A `Watch` listens from the moment a folder is added: read the folder after that, and no change
+between reading and waiting is missed. On other systems it wakes up every 20 ms, and the caller
+reads again.
 """
 
 import ctypes
@@ -22,19 +22,19 @@ _HEADER = struct.Struct("iIII")
 
 
 class Watch:
-    """Wakes up when something in one of its folders is written, made or renamed."""
+    """Wakes up when a file in one of its folders is written, created or renamed."""
 
     def __init__(self, *folders: str) -> None:
         self._fd = _inotify()
         self._bell_out, self._bell_in = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         self._folders: dict[int, str] = {}
-        self._sought: dict[int, bool] = {}  # whether to look for a folder that went away
+        self._sought: dict[int, bool] = {}  # whether to watch a removed folder once it is back
         self._missing: set[str] = set()
         for folder in folders:
             self.add(folder)
 
     def add(self, folder: str) -> None:
-        """Listen to one more folder; one that does not exist yet is looked for at each wait."""
+        """Listen to one more folder; a missing one is tried again at each wait."""
         if folder in self._folders.values():
             return
         self._missing.add(folder)
@@ -43,7 +43,7 @@ class Watch:
     def add_complete(self, folder: str) -> None:
         """Listen to a folder for files that are complete: closed after writing, or renamed into it.
 
-        A log that only grows wakes nobody, and a folder that is gone is not looked for.
+        A file that merely grows wakes nobody, and a removed folder is not tried again.
         """
         if self._fd < 0:
             self.add(folder)
@@ -51,7 +51,7 @@ class Watch:
             self._listen_to(folder, _COMPLETE)
 
     def add_growing(self, folder: str) -> None:
-        """Listen to a folder for files that are complete, or grow."""
+        """Listen to a folder for files that are complete or grow."""
         if self._fd < 0:
             self.add(folder)
         elif folder not in self._folders.values():
@@ -65,14 +65,14 @@ class Watch:
             del self._folders[number], self._sought[number]
 
     def ring(self) -> None:
-        """Wake whoever waits, from another thread."""
+        """Wake the waiting thread from another one."""
         try:
             os.write(self._bell_in, b"!")
         except BlockingIOError:
-            return  # it is ringing already
+            return  # it is already awake
 
     def wait(self, timeout_s: float | None) -> set[str]:
-        """Return the folders that changed; none after the time, or when it was rung."""
+        """Return the folders that changed; none after the timeout or when woken by `ring`."""
         self._listen()
         blind = bool(self._missing)
         if blind:
@@ -100,7 +100,7 @@ class Watch:
         self.close()
 
     def _listen(self) -> None:
-        """Add what could not be added before."""
+        """Add the folders that could not be added before."""
         if self._fd < 0:
             return
         for folder in list(self._missing):

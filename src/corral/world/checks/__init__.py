@@ -1,17 +1,17 @@
-"""Checks: running a project's check commands on a commit, in trees of the refinery's own.
+"""Checks: running a project's check commands on a commit, in the refinery's own working trees.
 
     refinery ── Runs.start() ──► keeper ──► shim ──► runner ── /bin/sh -c, one command after another
 
-`pool` has the trees, one for each slot; `tree` brings one to a commit, whatever the run before left
-in it. A run is its folder, `<git dir>/corral/checks/<run>`: what was asked (`run.json`), what
-`world/processes` keeps there, and how each command ended (`results`). So whoever started it may be
-killed: `Runs.all` and `outcome` tell the rest. `runner` is the program of a run.
+`pool` holds the trees, one per slot; `tree` brings one to a commit, whatever the previous run left
+in it. A run is a folder, `<git dir>/corral/checks/<run>`: the request (`run.json`), the files of
+`world/processes`, and how each command ended (`results`). The refinery that started it may be
+killed: `Runs.all` and `outcome` recover the rest. `runner` is the program of a run.
 
 A check is the project's own code and has our rights. It can move the repository's branches and
-write its configuration, which all working trees share: whoever lands a commit has to look at the
-refs again. What it cannot do, short of malice, is to change the next run in its slot: its processes
-have ended before its outcome is known, and its tree is made anew from git where it is not clean.
-The paths that the pool is told to keep (caches) are the exception.
+write its configuration, which all working trees share, so the refs must be read again before a
+commit lands. Short of malice, it cannot affect the next run in its slot: its processes have ended
+before its outcome is known, and its tree is recreated from git where it is not clean. The paths
+that the pool is told to keep (caches) are the exception.
 """
 
 from corral.world.checks.keys import key

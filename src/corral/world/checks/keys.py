@@ -1,4 +1,4 @@
-"""The key of a check configuration: a result holds for the same tree and the same key only."""
+"""The key of a check configuration: a result is valid only for the same tree and key."""
 
 import hashlib
 import json
@@ -8,9 +8,9 @@ _FORM = 1  # of what is hashed
 
 
 def key(commands: Sequence[str], extra: Mapping[str, object] | None = None) -> str:
-    """Return a hash of the commands in their order, and of whatever else decides the result.
+    """Return a hash of the commands in order, and of anything else that affects the result.
 
-    `extra` is for what can be written as JSON: variables, the version of a tool, a platform.
+    `extra` holds JSON values: variables, the version of a tool, a platform.
     """
     asked = [_FORM, list(commands), dict(extra or {})]
     text = json.dumps(asked, sort_keys=True, separators=(",", ":"), allow_nan=False)

@@ -1,4 +1,4 @@
-"""The values that go into and come out of a run of checks."""
+"""The inputs and results of a check run."""
 
 from enum import StrEnum
 
@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class ChecksRun(Struct, frozen=True):
-    """One run of the checks on one commit, as it was asked for."""
+    """A request to run the checks on one commit."""
 
     id: str
     slot: int
@@ -31,13 +31,13 @@ class RunResult(StrEnum):
 
 
 class CommandResult(Struct, frozen=True):
-    """How one command ended, and what it took."""
+    """How one command ended, and the resources it used."""
 
     number: int
     code: int | None = None
     signal: int | None = None
     wall_s: float = 0.0
-    cpu_s: float = 0.0  # of those that it waited for; a daemon counts for the run only
+    cpu_s: float = 0.0  # of processes it waited for; a daemon counts only for the run
     disk_full: bool = False
 
     @property
@@ -46,9 +46,9 @@ class CommandResult(Struct, frozen=True):
 
 
 class RunOutcome(Struct, frozen=True):
-    """How a run ended. Nothing of it is alive, except for the `left` and, if lost, for strays.
+    """How a run ended. None of its processes is alive except the `left` and, if lost, strays.
 
-    `command` is the one that failed, or that ran when the run was cut short. A red one with
+    `command` is the one that failed, or that was running when the run was cut short. A red run with
     `disk_full` says more about the machine than about the commit.
     """
 
@@ -63,7 +63,7 @@ class RunOutcome(Struct, frozen=True):
     wall_s: float = 0.0
     cpu_s: float = 0.0
     killed: int = 0  # processes that the commands had left behind
-    left: int = 0  # of those, whom no signal of ours reaches
+    left: int = 0  # of those, the ones that we cannot signal
     disk_full: bool = False
 
     @property

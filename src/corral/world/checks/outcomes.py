@@ -1,4 +1,4 @@
-"""What a run came to, from its folder alone: any refinery can tell, not only who started it."""
+"""The outcome of a run, from its folder alone, so that any refinery can determine it."""
 
 from os.path import exists, join
 
@@ -23,23 +23,23 @@ _ENDED = {
 
 
 def read_run(folder: str) -> ChecksRun | None:
-    """Return what was asked for; None if the folder is not one of a run."""
+    """Return the request of a run; None if the folder is not that of a run."""
     content = read_plain(join(folder, ASKED))
     if content is None:
         return None
     try:
         return msgspec.json.decode(content, type=ChecksRun)
     except msgspec.DecodeError:
-        return None  # a check has written there
+        return None  # a check has overwritten it
 
 
 def outcome(folder: str) -> RunOutcome | None:
-    """Return how a run ended; None while it goes on or is being started."""
+    """Return how a run ended; None while it is running or starting."""
     run = read_run(folder)
     launched = exists(join(folder, records.PROCESS))
     if run is not None and not launched and is_held(run.lock):
         return None
-    # Only now: if it was being started before, that has been decided.
+    # Only now, because a run that was starting has either started or failed.
     ended = processes.outcome(folder)
     if ended is None:
         return None
@@ -51,12 +51,12 @@ def outcome(folder: str) -> RunOutcome | None:
 
 
 def tail(folder: str, lines: int) -> list[str]:
-    """Return the last lines of what the commands wrote; each command is shown before its output."""
+    """Return the last lines of output; each command precedes its output."""
     return processes.tail(folder, lines)
 
 
 def is_overdue(folder: str) -> bool:
-    """Say whether a run goes on past its deadline: a check may have frozen its shim; stop it."""
+    """Say whether a run is past its deadline and must be stopped: a check froze its shim."""
     run = read_run(folder)
     record = records.read(folder, records.PROCESS) or {}
     if run is None or not processes.alive(folder):
@@ -72,7 +72,7 @@ def _told(run: ChecksRun, ended: Exit, lines: list[CommandResult]) -> RunOutcome
     wall_s = _wall_s(run.folder, ended)
     result, detail = _judged(run, ended, failed, done)
     if result is RunResult.STOPPED and wall_s >= run.deadline_s:
-        result = RunResult.TIMED_OUT  # by us, in place of its shim
+        result = RunResult.TIMED_OUT  # by us instead of its shim
     last = failed or running
     green = result is RunResult.GREEN
     return RunOutcome(
@@ -103,19 +103,19 @@ def _judged(
         return RunResult.GREEN, ""
     how = f"signal {ended.signal}" if ended.signal else f"exit code {ended.code}"
     if ended.signal or done:
-        return RunResult.LOST, f"its runner ended with {how}, so the end of a command is not known"
+        return RunResult.LOST, f"its runner ended with {how}, so the result of a command is unknown"
     return RunResult.COULD_NOT_START, f"its runner ended with {how}"
 
 
 def _lines(folder: str) -> list[CommandResult]:
-    """Return the beginning or the end of each command, in order."""
+    """Return the start or end record of each command, in order."""
     content = (read_plain(join(folder, RESULTS)) or b"").partition(b"\0")[0]
     found: dict[int, CommandResult] = {}
     for text in content.splitlines():
         try:
             line = msgspec.json.decode(text, type=CommandResult)
         except msgspec.DecodeError:
-            break  # half a line: its writer was killed over it
+            break  # a partial line: its writer was killed
         found[line.number] = line
     return list(found.values())
 

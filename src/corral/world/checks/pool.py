@@ -1,9 +1,9 @@
-"""The refinery's own working trees: `<place>/check-1`, `check-2`, …, one for each slot.
+"""The refinery's own working trees: `<place>/check-1`, `check-2`, …, one per slot.
 
-They stay, detached and held, beside the sessions' trees, which have other names and another list.
-What is remembered about one is in `<git dir>/corral/check-trees/check-1/`: the desk with our index,
-which run used it last, and a lock. Git inherits that lock, so even if whoever started a checkout is
-killed, nobody touches the tree before git has ended too.
+They persist, detached and locked, beside the sessions' trees, which have other names and another
+list. The state of one is in `<git dir>/corral/check-trees/check-1/`: the desk with our index, the
+run that used it last, and a lock. Git inherits that lock, so even if the process that started a
+checkout is killed, nothing touches the tree before git has ended.
 """
 
 import fcntl
@@ -33,7 +33,7 @@ class Pool:
     def __init__(
         self, repository: Repository, *, place: str | None = None, keep: Sequence[str] = ()
     ) -> None:
-        """The paths of `keep` (caches) survive from run to run, whatever they hold."""
+        """The paths in `keep` (caches) survive from run to run, whatever they contain."""
         self.marker = repository.git_dir
         self.git_dir = realpath(repository.git_dir)
         self.place = place_of(repository, place)
@@ -64,11 +64,11 @@ class Pool:
             tree.remove()
 
     def remove_unused(self, before: int) -> list[int]:
-        """Remove the trees that nobody has used since a time; return their slots."""
+        """Remove the trees that have not been used since a time; return their slots."""
         removed = []
         for slot in self.slots():
             if self._used_at(slot) < before:
-                with suppress(Refused):  # somebody uses it after all
+                with suppress(Refused):  # it is in use after all
                     self.remove(slot)
                     removed.append(slot)
         return removed
@@ -77,17 +77,17 @@ class Pool:
         return join(self._desks, f"{PREFIX}{slot}", LOCK)
 
     def used_by(self, slot: int, run_id: str) -> None:
-        """Remember the run that uses a slot; before it is started, and while the slot is held."""
+        """Record the run that uses a slot, before it starts and while the slot is held."""
         path = join(self._desks, f"{PREFIX}{slot}", LAST_RUN)
         with open(path, "w", encoding="utf-8") as file:
             file.write(run_id)
 
     @contextmanager
     def hold(self, slot: int, *, patience_s: float = _PATIENCE_S) -> Iterator[CheckTree]:
-        """Have the tree of a slot for oneself; refused while a run goes on in it."""
+        """Hold the tree of a slot exclusively; refused while a run uses it."""
         name = f"{PREFIX}{slot}"
         if not _NAME.fullmatch(name):
-            raise BadInput(f"{slot} is not the number of a slot: they are 1, 2, 3, …")
+            raise BadInput(f"{slot} is not a slot number: slots are numbered 1, 2, 3, …")
         desk = join(self._desks, name)
         lock = self._take(slot, time.monotonic() + patience_s)
         try:
@@ -120,32 +120,32 @@ class Pool:
             if os.path.exists(path) and os.path.samestat(os.stat(path), os.fstat(lock)):
                 os.utime(lock)
                 return lock
-            os.close(lock)  # it was removed, with its slot, while we waited
+            os.close(lock)  # it was removed with its slot while we waited
 
     def _refuse_busy(self, slot: int) -> None:
-        """Make sure that nothing of the last run can still happen in this slot."""
+        """Make sure that nothing of the previous run can still act in this slot."""
         said = read_plain(join(self._desks, f"{PREFIX}{slot}", LAST_RUN))
         last = os.fsdecode(said or b"")
         if not last:
             return
         folder = join(self.checks, last)
-        processes.withdraw(folder)  # if its starter was killed before it was started
+        processes.withdraw(folder)  # in case its starter was killed before starting it
         ended = processes.outcome(folder)
         if ended is None:
             raise Refused(f"the run {last} goes on in the check slot {slot}", code="slot_busy")
         if (ended.reason is EndReason.LOST or ended.left) and end_strays(self.marker, last):
             raise Refused(
-                f"processes of the run {last} cannot be ended; its slot stays in use",
+                f"processes of the run {last} cannot be ended, so its slot stays in use",
                 code="slot_busy",
             )
 
 
 def mark(run_id: str) -> str:
-    """Return the name by which a run's processes are found; no session has one like it."""
+    """Return the name by which a run's processes are found; no session has such a name."""
     return f"check-{run_id}"
 
 
 def end_strays(marker: str, run_id: str) -> int:
-    """End what is left of a run that lost its shim and its keeper; return how many stay."""
+    """End what is left of a run that lost its shim and keeper; return how many processes remain."""
     found = processes.strays(marker, live=())
     return processes.end([stray for stray in found if stray.session == mark(run_id)])

@@ -1,8 +1,8 @@
-"""The program of a run: one command after another until one fails, and how each ended.
+"""The program of a run: runs commands in order until one fails, and records how each ended.
 
-Started under a shim as a file of its own, in a bare interpreter: it imports nothing of ours. The
-results are written into room that was taken before the first command, so that a command which fills
-the disk cannot take the truth along.
+It runs under a shim as a standalone file in a bare interpreter, so it imports nothing of ours.
+Space for the results is allocated before the first command, so that a command that fills the disk
+cannot prevent them from being recorded.
 """
 
 import json
@@ -12,11 +12,11 @@ import time
 
 _LINE = 256
 _DISK_FULL_BELOW = 1 << 20
-_CANNOT = 126  # what a shell says about a command that it cannot run
+_CANNOT = 126  # the exit code of a shell that cannot run a command
 
 
 class Results:
-    """A line for each command when it begins, and one when it has ended."""
+    """Writes a line when a command starts, and one when it has ended."""
 
     def __init__(self, folder: str, commands: int) -> None:
         path = f"{folder}/results"
@@ -55,12 +55,12 @@ def main(folder: str) -> int:
 
 
 def _carry_out(command: str, tree: str) -> tuple[int, float]:
-    """Run one command to its end, in a session of its own: it may signal its whole group."""
+    """Run one command to its end in its own session, because it may signal its whole group."""
     pid = os.fork()
     if pid == 0:
         try:
             os.setsid()
-            # By its name, every time: a command may have put another folder in its place.
+            # By name every time, because a command may have replaced the folder.
             os.chdir(tree)
             os.execve("/bin/sh", ["sh", "-c", command], os.environ)
         except OSError as error:
@@ -82,7 +82,7 @@ def _disk_full(*places: str) -> bool:
         try:
             room = os.statvfs(place)
         except OSError:
-            continue  # the command has taken it away
+            continue  # the command removed it
         no_files = room.f_files > 0 and room.f_favail == 0
         if no_files or room.f_bavail * room.f_frsize < _DISK_FULL_BELOW:
             return True

@@ -1,4 +1,4 @@
-"""Start runs of checks, find those of another refinery, stop them, and prune what is old."""
+"""Starts check runs, finds those of an earlier refinery, stops them, and prunes old ones."""
 
 import os
 import re
@@ -21,7 +21,7 @@ from corral.world.trees import trash
 GRACE_S = 2.0
 OUTPUT_BYTES = 16 << 20
 _DAY = 24 * 3_600_000
-# No dot: what is named like AF-1.2 is a session, and ended with it.
+# No dot: a name like AF-1.2 is a session, and would be ended with it.
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}")
 _PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TERM", "USER", "LOGNAME", "SHELL")
 _MOST_COMMANDS = 1000
@@ -34,7 +34,7 @@ class Runs:
 
     def folder(self, run_id: str) -> str:
         if not _ID.fullmatch(run_id):
-            raise BadInput(f"{run_id!r} cannot be the id of a run: use letters, digits, - and _")
+            raise BadInput(f"{run_id!r} is not a valid run id: use letters, digits, - and _")
         return join(self._pool.checks, run_id)
 
     def start(
@@ -50,9 +50,9 @@ class Runs:
         grace_s: float = GRACE_S,
         output_bytes: int = OUTPUT_BYTES,
     ) -> ChecksRun:
-        """Check a commit out and start the commands on it; they go on without us.
+        """Check out a commit and start the commands on it; they continue without us.
 
-        Refused while another run goes on in the slot: stop that one, and wait for its outcome.
+        Refused while another run uses the slot: stop that one, and wait for its outcome.
         """
         folder = self.folder(run_id)
         if not 0 < len(commands) <= _MOST_COMMANDS or deadline_s <= 0:
@@ -91,14 +91,14 @@ class Runs:
         return run
 
     def all(self) -> list[ChecksRun]:
-        """Return every run that has a folder, the oldest first: those that go on and others."""
+        """Return every run that has a folder, oldest first, whether running or not."""
         found = [run for folder in self._folders() if (run := read_run(folder)) is not None]
         return sorted(found, key=lambda run: (run.asked_at, run.id))
 
     def adopt(self) -> dict[str, RunOutcome | None]:
-        """Take over what a refinery that is gone had started; None for those that go on.
+        """Take over the runs of an earlier refinery; None for those still running.
 
-        Only for who alone starts runs here: one that was not quite started never will be.
+        Only one refinery may start runs here: a run that had not quite started never will.
         """
         found = self.all()
         for run in found:
@@ -106,7 +106,7 @@ class Runs:
         return {run.id: outcome(run.folder) for run in found}
 
     def prune(self, *, keep: int = 50, failures_days: float = 7) -> int:
-        """Delete old runs, but for the last ones and young failures; return how many."""
+        """Delete old runs except the newest and recent failures; return how many."""
         trash.sweep(self._pool.checks)
         last = {run.folder for run in self.all()[-keep:]} if keep else set()
         old = [folder for folder in self._folders() if folder not in last]
@@ -118,7 +118,7 @@ class Runs:
         return len(gone)
 
     def end_strays(self) -> int:
-        """End what is left of runs that are over; return how many processes stay nevertheless."""
+        """End what is left of finished runs; return how many processes remain."""
         found = {stray.session for stray in processes.strays(self._pool.marker, live=())}
         return sum(
             end_strays(run.marker, run.id)
@@ -140,10 +140,10 @@ class Runs:
     def _environment(
         self, run: ChecksRun, env: Mapping[str, str], ports: Sequence[int]
     ) -> dict[str, str]:
-        """Return all variables of a run: nothing of git's and no token is inherited."""
+        """Return the environment of a run: no variables of git and no tokens are inherited."""
         return {
             **{name: os.environ[name] for name in _PASSED_ON if name in os.environ},
-            # Whatever would ask a person has to fail, or the run would wait until its deadline.
+            # Anything that would prompt a person must fail, or the run would wait for its deadline.
             **{"GIT_EDITOR": "true", "GIT_TERMINAL_PROMPT": "0"},
             **env,
             **{f"CORRAL_PORT_{n}": str(port) for n, port in enumerate(ports, 1)},
@@ -156,13 +156,13 @@ class Runs:
 
 
 def stop(folder: str) -> bool:
-    """Have a run ended at once, with all that it started; False if there was nothing to end.
+    """End a run immediately with all its processes; False if there was nothing to end.
 
     Does not wait: its outcome says when it is over.
     """
     if not isdir(folder):
         return False
-    if processes.withdraw(folder, "stopped before it was started") or processes.ask_stop(folder):
+    if processes.withdraw(folder, "stopped before it started") or processes.ask_stop(folder):
         return True
     run, ended = read_run(folder), processes.outcome(folder)
     if run is not None and ended is not None and ended.reason is EndReason.LOST:

@@ -1,9 +1,9 @@
-"""Bring one check tree to exactly a commit, whatever the run before did to it.
+"""Brings a check tree to exactly one commit, whatever the previous run did to it.
 
-The warm way: put the tree's git folder right, write the files that differ, remove what is not the
-commit's, and look whether that is so. If any of it fails or something is left, the cold way: the
-folder is renamed away as it is, and made anew. All git runs through a view with an index of our own
-(`world/git/view`), so nothing that a check wrote is believed or run.
+The warm way: repair the tree's git folder, write the files that differ, remove those that are not
+in the commit, and verify the result. If any of it fails or something is left over, the cold way:
+the folder is renamed away and created again. All git commands run through a view with our own index
+(`world/git/view`), so nothing that a check wrote is trusted or run.
 """
 
 import os
@@ -25,7 +25,7 @@ _GITLINK = "160000"
 
 
 class CheckTree:
-    """A check tree that is held: nobody else is at it, and nothing runs in it."""
+    """A check tree that we hold: nothing else uses it, and nothing runs in it."""
 
     def __init__(self, view: View, path: str, desk: str, keep: Sequence[str], lock: int) -> None:
         self.path = path
@@ -35,7 +35,7 @@ class CheckTree:
         self._keep = tuple(name.strip("/") for name in keep)
 
     def check_out(self, commit: str) -> str:
-        """Make the tree exactly a commit, and empty its TMPDIR; return the whole name of it."""
+        """Bring the tree to exactly one commit and empty its TMPDIR; return the full commit id."""
         found = None if "\n" in commit else self._view.commit(commit)
         if found is None:
             raise NotFound(f"there is no commit {commit!r} to check")
@@ -43,15 +43,15 @@ class CheckTree:
         try:
             clean = self._warm(found)
         except (GitFailed, OSError):
-            clean = False  # whatever it is, a new folder does not have it
+            clean = False  # whatever is wrong, a new folder does not have it
         if not clean:
             self._cold(found)
         return found
 
     def let_go(self) -> None:
-        """Take back what a run may have left on lists that are not its own.
+        """Undo what a run may have left in shared lists of git.
 
-        A branch that it checked out counts as in use, and its index has to make sense to `git gc`.
+        A branch that it checked out counts as in use, and `git gc` must be able to read its index.
         """
         self.empty_temporary()
         tree = self._known()
@@ -73,8 +73,8 @@ class CheckTree:
         if tree is None:
             return False
         self._open_up()
-        remove(self._in_desk("index.lock"))  # of a git that was killed: we hold the tree
-        # First, so that the commit cannot be collected meanwhile.
+        remove(self._in_desk("index.lock"))  # left by a killed git; we hold the tree
+        # First, so that the commit cannot be garbage-collected in the meantime.
         worktrees.repair(tree.git_dir, tree.path, commit)
         put(self._in_desk("HEAD"), f"{commit}\n")
         files.check_out(tree, self._desk, commit)
@@ -94,18 +94,18 @@ class CheckTree:
         put(self._in_desk("HEAD"), f"{commit}\n")
         tree = self._tree(own, commit)
         files.check_out(tree, self._desk, commit)
-        # Where line ends do not fit the attributes, git calls files changed that it just wrote.
+        # If line endings contradict the attributes, git calls files changed that it just wrote.
         strange = [path for tag, path in self._differences() if tag != _CHANGED]
         if strange:
-            raise Failed(f"{self.path!r} is not {commit} even when made anew: {strange[0]!r}")
+            raise Failed(f"{self.path!r} is not {commit} even when created again: {strange[0]!r}")
         files.hand_over(tree, self._desk)
 
     def _known(self) -> Tree | None:
-        """Return the tree as it was made; None if that is not what is there."""
+        """Return the tree as it was created; None if something else is there."""
         own = os.fsdecode(read_plain(self._in_desk(_OWN)) or b"")
         head = os.fsdecode(read_plain(self._in_desk("HEAD")) or b"").strip()
         tree = self._tree(own, head)
-        # In a copy of a repository, it would be the original's.
+        # In a copy of the repository, it would belong to the original.
         ours = dirname(own) == join(self._view.git_dir, "worktrees")
         whole = ours and head and isdir(own) and not islink(own) and tree.exists
         return tree if whole else None
@@ -117,7 +117,7 @@ class CheckTree:
         return join(self._desk.folder, name)
 
     def _open_up(self) -> None:
-        """Let us into folders that a check closed, the kept ones aside; git does not know modes."""
+        """Restore access to folders that a check closed, except kept ones."""
         os.chmod(self.path, os.lstat(self.path).st_mode & 0o7777 | stat.S_IRWXU)
         for inside, folders, _ in os.walk(self.path):
             here = relpath(inside, self.path)
@@ -129,7 +129,7 @@ class CheckTree:
                     os.chmod(path, stat.S_IMODE(mode) | stat.S_IRWXU)
 
     def _differences(self) -> list[tuple[str, str]]:
-        """Return what is not as the commit has it; submodules are emptied, as git leaves them."""
+        """Return what differs from the commit; submodules are emptied, as git leaves them."""
         kept = [word for path in self._keep for word in ("-x", f"/{path}")]
         listed = self._desk.run("ls-files", "-z", "-t", "-s", "-o", "-m", "-d", *kept)
         found = []
@@ -148,9 +148,9 @@ class CheckTree:
             os.mkdir(folder)
 
     def _vanish(self) -> None:
-        """Take folder and git folder off their places, each in one step, and delete them.
+        """Move the folder and its git folder away, each atomically, and delete them.
 
-        At once, not in the background: it may be what fills the disk.
+        Not in the background, because it may be what fills the disk.
         """
         with locked(self._view.git_dir):
             folder = trash.take_away(self.path)
@@ -164,7 +164,7 @@ class CheckTree:
             trash.delete(path)
 
     def _entries(self) -> set[str]:
-        """Return our git folders: the one we know of, or one whose maker was killed too early."""
+        """Return our git folders: the known one, or one whose creator was killed too early."""
         listed = join(self._view.git_dir, "worktrees")
         names = os.listdir(listed) if isdir(listed) else []
         link = os.fsencode(join(self.path, ".git"))

@@ -1,11 +1,11 @@
-"""The `.gitattributes` that a merge goes by, as git itself would see them.
+"""The `.gitattributes` that apply to a merge, as git itself would see them.
 
-`git merge` and `git rebase` read them from the working tree, which holds those of our side.
-`git merge-tree` looks there too, and nowhere else (its `--attr-source` needs git 2.41). So each set
-of them is laid out in a folder of its own, `<git dir>/corral/attributes/<set>`, which git is given
-as its working tree; nothing else is in it. The repository's `info/attributes` is left out: it
-belongs to no commit, and any session could change by it how the work of others is merged. A driver
-that attributes name is one of git's own, or of the user's configuration, or none: see `view`.
+`git merge` and `git rebase` read them from the working tree, which contains those of our side. So
+does `git merge-tree` (its `--attr-source` needs git 2.41). Each set of them is therefore written to
+its own folder, `<git dir>/corral/attributes/<set>`, which git gets as its working tree; nothing
+else is in it. The repository's `info/attributes` is ignored: it belongs to no commit, and any
+session could use it to change how the work of others is merged. A driver that attributes name comes
+from git itself or from the user's configuration: see `view`.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ Rules = tuple[tuple[bytes, str], ...]  # path and blob of each `.gitattributes`
 
 class Attributes:
     def __init__(self, objects: Objects, union: Sequence[str] = ()) -> None:
-        """`union` has patterns of paths whose conflicts keep the lines of both sides."""
+        """`union` holds patterns of paths whose conflicts keep the lines of both sides."""
         self._objects = objects
         self._extra = b"".join(pattern_line(pattern, "merge=union") for pattern in union)
         self._below: dict[str, Rules] = {}
@@ -42,7 +42,7 @@ class Attributes:
         return self._folders[rules]
 
     def _rules(self, tree: str) -> Rules:
-        """Find all `.gitattributes` of a tree; a folder that was seen before is not read again."""
+        """Find all `.gitattributes` of a tree; a known folder is not read again."""
         if len(self._below) > _REMEMBERED:
             self._below.clear()
         order: list[str] = []
@@ -65,7 +65,7 @@ class Attributes:
                 for oid in dict.fromkeys(following)
                 if oid not in self._below and oid not in children
             ]
-        # A tree comes after at least one that holds it, perhaps before another: so from the end,
+        # A tree comes after at least one of its parents, perhaps before another: so from the end,
         # and again for those whose inner trees were not known yet.
         waiting = order
         while waiting:
@@ -93,7 +93,7 @@ class Attributes:
         draft = tempfile.mkdtemp(prefix=".new-", dir=self._home)
         files = {path: self._objects.content(blob, "blob") for path, blob in safe}
         if self._extra:
-            # First, so that whatever the repository itself says about a path counts more.
+            # First, so that the attributes in the repository override it.
             files[_NAME] = self._extra + files.get(_NAME, b"")
         for path, content in files.items():
             target = join(draft, os.fsdecode(path))
@@ -104,13 +104,13 @@ class Attributes:
             os.rename(draft, folder)
         except OSError:
             shutil.rmtree(draft)
-            if not isdir(folder):  # nobody was quicker: the disk is full, or worse
+            if not isdir(folder):  # no other process created it: the disk is full, or worse
                 raise
         return folder
 
 
 def _safe(path: bytes) -> bool:
-    """Say whether a path of a tree stays in the folder; trees can be made by hand."""
+    """Say whether a path of a tree stays inside the folder; trees can be forged."""
     parts = path.split(b"/")
     return not any(part.lower() in (b"", b".", b"..", b".git") or b"\0" in part for part in parts)
 
@@ -118,6 +118,6 @@ def _safe(path: bytes) -> bool:
 def pattern_line(pattern: str, attribute: str) -> bytes:
     """Return a line of `.gitattributes`."""
     if not pattern or pattern.startswith(("!", "[attr]")) or "\n" in pattern or "\0" in pattern:
-        raise BadInput(f"{pattern!r} is not a pattern of paths as in .gitattributes")
+        raise BadInput(f"{pattern!r} is not a valid .gitattributes pattern")
     escaped = pattern.replace("\\", "\\\\").replace('"', '\\"')
     return os.fsencode(f'"{escaped}" {attribute}\n')

@@ -1,12 +1,12 @@
-"""What would land: a stack of changes on a tip, as commits that no branch names yet.
+"""What would land: a stack of changes on a tip, as commits that no branch points to yet.
 
-Made in the object store alone, and always the same for the same input: a restart makes the same
-commits again. The trees of a stack are remembered, so that a longer one costs only what is new.
+They are created in the object store alone and deterministically: a restart creates the same commits
+again. The trees of a stack are cached, so that a longer one costs only what is new.
 
-A change is merged by the histories of both sides, as `git merge` does, and the stack is held to
-contain the change's fork point and all changes below, in whatever form these landed. So a task that
-was built on another one, which was then squashed, brings only its own work; and a branch that took
-in the target meanwhile is not asked about it again.
+A change is merged by the histories of both sides, as `git merge` does, and the stack is assumed to
+contain the change's fork point and all changes below, in whatever form they landed. So a task that
+was built on another one, which was then squashed, adds only its own work, and a branch that has
+merged the target in the meantime does not conflict with it again.
 """
 
 from collections.abc import Callable, Sequence
@@ -40,18 +40,18 @@ class Strategy(StrEnum):
 
 
 class CandidateChange(Struct, frozen=True):
-    """What one task wants to land: a branch's commit and the commit where it forked off."""
+    """What one task wants to land: the commit of its branch and its fork point."""
 
     task: str
     commit: str
     fork: str
     title: str = ""
-    message: str = ""  # the body; without, a squash says what its commits said
+    message: str = ""  # the body; if empty, a squash lists the messages of its commits
     trailers: tuple[Trailer, ...] = ()
 
 
 class Stamp(Struct, frozen=True):
-    """For which run commits are made, by whom, and when."""
+    """The run that commits are made for, their committer, and their time."""
 
     run: str
     committer: Identity
@@ -59,9 +59,9 @@ class Stamp(Struct, frozen=True):
 
 
 class Member(Struct, frozen=True):
-    """A change in a stack: the stack's commit and tree with it, and the commits made for it.
+    """A change in a stack: the stack's commit and tree including it, and its own commits.
 
-    None were made if everything in it was there already.
+    It has no commits if the stack already contained everything.
     """
 
     change: CandidateChange
@@ -79,7 +79,7 @@ class Candidate(Struct, frozen=True):
 
 
 class Conflict(Struct, frozen=True):
-    """A change that does not fit on a tip and the changes below it; `picked` is what failed."""
+    """A change that conflicts with the tip or the changes below; `picked` is what failed."""
 
     change: CandidateChange
     tip: str
@@ -89,7 +89,7 @@ class Conflict(Struct, frozen=True):
 
 
 class CandidateStep(Struct, frozen=True):
-    """One commit to be made: the branch's commit that it stands for, and its tree."""
+    """A commit to be created: the original commit of the branch, and the new tree."""
 
     source: str
     tree: str
@@ -101,7 +101,7 @@ class Broken(Struct, frozen=True):
 
 
 class Piece(Struct, frozen=True):
-    """A change with the commits that are its own."""
+    """A change with its own commits."""
 
     change: CandidateChange
     own: Range
@@ -111,10 +111,10 @@ Plan = tuple[CandidateStep, ...] | Broken
 
 
 class Candidates:
-    """Makes candidates with a merger; remembers the trees of the stacks that it has made."""
+    """Creates candidates with a merger; caches the trees of its stacks."""
 
     def __init__(self, merger: Merger, *, resolve: Resolve | None = None) -> None:
-        """`resolve` may turn a merge with conflicts into a better one: see `resolving`."""
+        """`resolve` may resolve conflicts of a merge: see `resolutions`."""
         self._merger = merger
         self._resolve = resolve or _as_it_is
         self._plans: dict[tuple[object, ...], Plan] = {}
@@ -134,7 +134,7 @@ class Candidates:
     def make_each(
         self, tip: str, changes: Sequence[CandidateChange], strategy: Strategy, stamp: Stamp
     ) -> list[Candidate | Conflict]:
-        """Put each change on the tip by itself, with one process for the merges of all."""
+        """Put each change on the tip separately, with one process for all merges."""
         pieces = self._pieces(tip, changes, stacked=False)
         if strategy is not Strategy.REBASE:
             self._foresee(tip, pieces)
@@ -152,7 +152,7 @@ class Candidates:
     def _make(
         self, tip: str, pieces: Sequence[Piece], strategy: Strategy, stamp: Stamp
     ) -> tuple[Candidate | Conflict, list[bytes]]:
-        """Return what comes of it, and the commits that are still to be written."""
+        """Return the result, and the commits that are still to be written."""
         tree = self._merger.objects.commit(tip).tree
         plans: list[tuple[CandidateStep, ...]] = []
         for number, piece in enumerate(pieces):
@@ -165,9 +165,9 @@ class Candidates:
         return self._compose(tip, list(zip(pieces, plans, strict=True)), strategy, stamp)
 
     def _plan(self, tip: str, tree: str, stack: Sequence[Piece], strategy: Strategy) -> Plan:
-        """Work out the trees of the commits of the last change in a stack, or remember them.
+        """Compute the trees of the last change's commits in a stack, or take them from the cache.
 
-        `tree` is what the stack holds without it.
+        `tree` is the tree of the stack without it.
         """
         key = _key(tip, stack, strategy)
         plan = self._remembered(key)
@@ -207,7 +207,7 @@ class Candidates:
         )
 
     def _replay(self, tree: str, own: Range) -> Plan:
-        """Replay commits as `git rebase` does: what becomes empty is dropped."""
+        """Replay commits as `git rebase` does: commits that become empty are dropped."""
         steps: list[CandidateStep] = []
         for commit in own.commits:
             base = commit.parents[0] if commit.parents else None
@@ -275,15 +275,15 @@ class Candidates:
         if piece.own.rooted and self._merger.view.fork(piece.change.commit, tip) is None:
             raise Refused(
                 f"{piece.change.task} has no commit in common with the target",
-                "make its changes on a branch that starts at the target",
+                "recreate its changes on a branch that starts at the target",
             )
 
     def _remembered(self, key: tuple[object, ...]) -> Plan | None:
         plan = self._plans.get(key)
         if isinstance(plan, Broken):
-            del self._plans[key]  # somebody may resolve it before it is asked about again
+            del self._plans[key]  # it may be resolved before the next attempt
         elif plan and None in self._merger.objects.kinds([step.tree for step in plan]):
-            return None  # no ref holds the trees, so git may have collected them
+            return None  # no ref holds the trees, so git may have deleted them
         return plan
 
     def _remember(self, key: tuple[object, ...], plan: Plan) -> None:

@@ -1,8 +1,8 @@
-"""Git where a person works: their checkout of a branch, and the remote that they push to.
+"""Git in a user's checkout, and the remote that it pushes to.
 
-Nothing here touches more than a person asked for by their finish policy: a clean checkout is
-fast-forwarded, a branch is pushed, a pull request is opened. Each function that changes something
-returns what went wrong, an empty text if nothing did.
+Nothing here goes beyond the finish policy that the user chose: a clean checkout is fast-forwarded,
+a branch is pushed, a pull request is opened. Each function that changes something returns what went
+wrong, or an empty string.
 """
 
 import os
@@ -17,7 +17,7 @@ _IN_THE_MIDDLE = ("rebase-merge", "rebase-apply", "MERGE_HEAD", "CHERRY_PICK_HEA
 
 
 def is_clean(place: str) -> bool:
-    """Say whether a checkout has no changes and is not in the middle of a merge or the like."""
+    """Say whether a checkout has no changes and no merge or similar operation in progress."""
     own = _output(place, "rev-parse", "--absolute-git-dir")
     if own is None or any(os.path.exists(join(own.strip(), name)) for name in _IN_THE_MIDDLE):
         return False
@@ -25,7 +25,7 @@ def is_clean(place: str) -> bool:
 
 
 def fast_forward(place: str, commit: str) -> str:
-    """Move the branch that is checked out, its files with it."""
+    """Fast-forward the checked-out branch, including its files."""
     return _problem(["git", *SAFE, "merge", "--ff-only", "--quiet", commit], place)
 
 

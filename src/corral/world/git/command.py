@@ -1,7 +1,7 @@
-"""The one place that starts git: with which environment, for how long, and what a failure says.
+"""The only place that starts git: its environment, its timeout and its error messages.
 
-A repository can name programs for git to run. `SAFE` turns off those that a plain look at refs
-would start; `view` explains how files that a session wrote are read.
+A repository can name programs for git to run. `SAFE` turns off those that merely reading refs would
+start; `view` explains how files that a session wrote are read.
 """
 
 import os
@@ -13,17 +13,17 @@ from typing import IO
 from corral.core.errors import Failed
 
 SAFE = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "gc.auto=0")
-_LIMIT_S = 900.0  # a tree may hold a pipe where git expects a file
+_LIMIT_S = 900.0  # a tree may contain a pipe where git expects a file
 _HINT = "install git 2.38 or newer"
 _CONFIGURATION = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
-# A hook's environment would send our commands to another repository, index or object store.
+# A hook's environment would direct our commands to another repository, index or object store.
 _REDIRECTING = frozenset(
     {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR"}
 )
 
 
 class GitFailed(Failed):
-    """Git ended with an error, which is quoted."""
+    """Git failed; its error is quoted."""
 
     code = "git_failed"
 
@@ -38,7 +38,7 @@ def run(
     fine: Sequence[int] = (0,),
     limit_s: float | None = _LIMIT_S,
 ) -> bytes:
-    """Run git and return what it printed; an exit code that is not fine is an error."""
+    """Run git and return its output; an unexpected exit code is an error."""
     done = start(command, cwd, environment, stdin=stdin, held=held, limit_s=limit_s)
     if done.returncode not in fine:
         raise failure(done)
@@ -73,11 +73,11 @@ def start(
     except FileNotFoundError as error:
         raise _not_started(command[0], cwd) from error
     except subprocess.TimeoutExpired as error:
-        raise GitFailed(f"{command[0]} took longer than {limit_s:g} s and was ended") from error
+        raise GitFailed(f"{command[0]} took longer than {limit_s:g} s and was killed") from error
 
 
 def talk(command: Sequence[str], cwd: str, environment: dict[str, str]) -> subprocess.Popen[bytes]:
-    """Start git to answer one question after another; the caller ends it."""
+    """Start git as a process that answers many queries; the caller ends it."""
     try:
         return subprocess.Popen(
             command,
@@ -92,7 +92,7 @@ def talk(command: Sequence[str], cwd: str, environment: dict[str, str]) -> subpr
 
 
 def failure(done: subprocess.CompletedProcess[bytes]) -> GitFailed:
-    """Return the error for a git that failed, with the line of its output that says why."""
+    """Return the error for a failed git command, with the line of its output that says why."""
     lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
     said = next((line for line in lines if line.startswith(("fatal:", "error:"))), None)
     reason = said or (lines[-1] if lines else "no reason given")
@@ -100,13 +100,13 @@ def failure(done: subprocess.CompletedProcess[bytes]) -> GitFailed:
 
 
 def users_environment() -> dict[str, str]:
-    """Return the user's environment, without what would send git to another repository."""
+    """Return the user's environment, without variables that direct git to another repository."""
     kept = {k: v for k, v in os.environ.items() if k not in _REDIRECTING}
     return kept | {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
 
 
 def own_environment() -> dict[str, str]:
-    """Return an environment for what Corral does itself: nothing of git's but its configuration."""
+    """Return the environment for Corral's own commands: of git's variables, only configuration."""
     kept = {
         name: value
         for name, value in os.environ.items()
@@ -133,7 +133,7 @@ def _not_started(program: str, cwd: str) -> GitFailed:
 
 
 def _subcommand(command: Sequence[str]) -> str:
-    """Return the word that says what git was to do, after the options of git itself."""
+    """Return the subcommand of a git command line."""
     words = iter(command[1:])
     for word in words:
         if word == "-c":

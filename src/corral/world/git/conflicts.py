@@ -1,4 +1,4 @@
-"""A conflict as an agent or a person is shown it: files with markers, stages, the other side."""
+"""A conflict as shown to an agent or a person: files with markers, stages, the other side."""
 
 import os
 import re
@@ -15,7 +15,7 @@ Style = Literal["merge", "diff3", "zdiff3"]
 
 
 class ConflictState(Struct, frozen=True):
-    """How a working tree looks in a conflict: its branch at `tip`, files of `tree`, an index."""
+    """The state of a working tree in a conflict: its branch at `tip`, files of `tree`, an index."""
 
     tip: str
     tree: str
@@ -25,16 +25,16 @@ class ConflictState(Struct, frozen=True):
 
 class Diff(Struct, frozen=True):
     text: str
-    cut: bool  # it was longer
+    cut: bool  # it was truncated
 
 
 def conflict_state(
     merger: Merger, tip: str, commit: str, fork: str, *, name: str, style: Style = "zdiff3"
 ) -> ConflictState:
-    """Merge a branch into a tip for a working tree that shall show the conflict.
+    """Merge a branch into a tip for a working tree that will show the conflict.
 
-    In the markers our side is `HEAD` and the branch `worktree/<name>`. There is no MERGE_HEAD: what
-    is committed then is the change, resolved, on top of the tip.
+    In the markers our side is `HEAD` and the branch `worktree/<name>`. There is no MERGE_HEAD: the
+    next commit is the resolved change on top of the tip.
     """
     plain = re.sub(r"[^A-Za-z0-9_-]", "_", name).strip("-") or "branch"
     merged = merger.shown(Sides(tip, commit, (fork,)), plain, style)
@@ -42,7 +42,7 @@ def conflict_state(
 
 
 def enter(desk: Desk, state: ConflictState) -> None:
-    """Give the files and the index of a desk that state; all that was there must be kept before."""
+    """Put the files and the index of a desk into that state; their content must have been kept."""
     desk.run("read-tree", "--reset", "-u", state.tree)
     nothing = "0" * len(state.tree)
     paths = dict.fromkeys(stage.path for stage in state.stages)
@@ -54,13 +54,13 @@ def enter(desk: Desk, state: ConflictState) -> None:
 def other_side(
     view: View, base: str, tip: str, paths: Sequence[str] = (), *, limit: int = 64 * 1024
 ) -> Diff:
-    """Return what landed between two commits, in these paths or in all; at most so many bytes."""
+    """Return the diff between two commits, of these paths or all, up to a number of bytes."""
     process = view.talk(
         *("--literal-pathspecs", "diff-tree", "-p", "-M", "--no-ext-diff", "--no-textconv"),
         *("--no-color", base, tip, "--", *paths),
     )
     if process.stdin is None or process.stdout is None:
-        raise GitFailed("git was started without a way to hear it")
+        raise GitFailed("git was started without stdout")
     process.stdin.close()
     try:
         said = process.stdout.read(limit + 1)

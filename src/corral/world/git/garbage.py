@@ -1,7 +1,7 @@
-"""Notice that somebody collects garbage in the repository, and wait until that is over.
+"""Detects a running garbage collection in the repository, and waits until it is over.
 
-`git gc --prune=now` deletes what nothing named when it looked, even if a ref names it by then. It
-says that it is at work in a file with its process.
+`git gc --prune=now` deletes objects that were unreachable when it looked, even if a ref points to
+them by then. While it runs, a file contains its pid.
 """
 
 import os
@@ -17,9 +17,9 @@ _LOOK_S = 0.02
 
 
 def wait_until_over(git_dir: str) -> bool:
-    """Wait for the end of the collection that goes on now; False if there is none.
+    """Wait for the end of the running collection; False if there is none.
 
-    One that begins later sees what is named now, and is not waited for.
+    One that begins later sees the current refs, so it is not waited for.
     """
     process = _collector(git_dir)
     if not process:
@@ -32,7 +32,7 @@ def wait_until_over(git_dir: str) -> bool:
 
 @contextmanager
 def held_off(git_dir: str) -> Iterator[bool]:
-    """Keep others from collecting meanwhile, as one who collects does; False if it cannot be."""
+    """Lock out garbage collections, as a collection does itself; False if that is impossible."""
     wait_until_over(git_dir)
     path = join(git_dir, "gc.pid")
     held = _take(git_dir, path)
@@ -44,11 +44,11 @@ def held_off(git_dir: str) -> Iterator[bool]:
 
 
 def _take(git_dir: str, path: str) -> bool:
-    """Write the file as git does: whoever has its lock may look at it, and put another in place."""
+    """Write the file as git does: the holder of its lock may read and replace it."""
     lock = f"{path}.lock"
     try:
         fd = os.open(lock, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
-    except OSError:  # somebody has it, or the disk is full, or read-only
+    except OSError:  # it is locked, or the disk is full or read-only
         return False
     try:
         os.write(fd, f"{os.getpid()} {os.uname().nodename}".encode())

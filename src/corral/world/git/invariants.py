@@ -1,7 +1,7 @@
-"""What must hold of every landing, asked of the trees themselves.
+"""Invariants of every landing, checked against the trees themselves.
 
-Cheap enough to be asked each time: a queue with a wrong base lands trees in which the work of
-others is undone, and all of its tests are green.
+They are cheap enough to check each time: a queue with a wrong base lands trees in which the work of
+others is undone while all tests pass.
 """
 
 from collections.abc import Mapping
@@ -17,9 +17,9 @@ _SHOWN = 5
 def assert_landing(
     merger: Merger, old: str, candidate: Candidate, entries: Mapping[str, str]
 ) -> list[str]:
-    """Say in plain words what is wrong with landing a candidate on a target that is at `old`.
+    """List in plain words what is wrong with landing a candidate on a target at `old`.
 
-    `entries` has the commit of each task as it was queued. Nothing is wrong if the list is empty.
+    `entries` holds the commit of each task as it was queued. An empty list means nothing is wrong.
     """
     wrong = _history(merger, old, candidate)
     for member in candidate.members:
@@ -61,7 +61,7 @@ def _content(
     meant = frozenset[str]().union(*(one.all for one in branch))
     strange = set(landed.all - meant)
     lost = set()
-    # Which of several bases a path goes back to cannot be told, nor what a replay left of a merge.
+    # With several bases, or a merge that was replayed, the origin of a path is ambiguous.
     if len(bases) == 1 and not (strategy is Strategy.REBASE and _has_merges(merger, sides)):
         lost = _lost(landed, branch[0], target[0])
     if strange and strategy is Strategy.REBASE:
@@ -78,7 +78,7 @@ def _content(
 
 
 def _lost(landed: Changed, branch: Changed, target: Changed) -> set[str]:
-    """Return paths that only the branch has changed, and that are not as the branch has them."""
+    """Return paths that only the branch has changed, and that differ from the branch."""
     lost = set()
     for path, entry in branch.entries.items():
         if path in target.entries:
@@ -92,7 +92,7 @@ def _lost(landed: Changed, branch: Changed, target: Changed) -> set[str]:
 def _moved(
     merger: Merger, bases: tuple[str, ...], sides: tuple[str, str], paths: set[str]
 ) -> set[str]:
-    """Return those paths that a rename on either side explains, of the file or of its folder."""
+    """Return the paths that a rename of the file or its folder on either side explains."""
     found: set[str] = set()
     for base in bases:
         for side in sides:
@@ -112,7 +112,7 @@ def _renames(merger: Merger, base: str, commit: str) -> dict[str, str]:
 
 
 def _touched(merger: Merger, sides: Sides) -> set[str]:
-    """Return the paths that single commits change, be it to and fro: a replay has them all."""
+    """Return the paths that any single commit changes, even if reverted: a replay has them all."""
     lines = _own(merger, sides, "--no-merges", "--parents")
     commits = [line.split() for line in lines]
     pairs = [(parents[0], commit) for commit, *parents in commits if parents]

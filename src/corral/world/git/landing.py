@@ -1,8 +1,8 @@
-"""Move the target to what was tested, and hold what must not be collected meanwhile.
+"""Moves the target to the tested commit, once its objects are safely on disk.
 
-The target may be checked out by the user. Its ref is moved all the same, and nothing else: the
-files, the index and HEAD of that checkout stay as they are, so that git then shows the landed
-changes as undone there. Who lands gets told which working trees that is.
+The user may have the target checked out. Its ref is moved anyway, and nothing else: the files, the
+index and HEAD of that checkout stay as they are, so git then shows the landed changes as reverted
+there. The caller is told which working trees those are.
 """
 
 import os
@@ -28,7 +28,7 @@ class Overtaken(Refused):
         where = f"is at {found[:12]}" if found else "is gone"
         super().__init__(
             f"{ref} {where}, not at {expected[:12]}; nothing has landed",
-            "test again on what is there now",
+            "check again on the new tip",
         )
         self.ref = ref
         self.found = found
@@ -38,13 +38,13 @@ class Landed(Struct, frozen=True):
     ref: str
     old: str
     new: str
-    checked_out: tuple[str, ...]  # the folders of working trees that have the target checked out
+    checked_out: tuple[str, ...]  # folders of working trees that have the target checked out
 
 
 def land(view: View, ref: str, old: str, new: str, message: str) -> Landed:
-    """Move a branch from one commit to another, if it still is where it was.
+    """Move a branch from one commit to another, unless it has moved.
 
-    The commits are on the disk before the branch names them. `message` is for the reflog.
+    The commits are on disk before the branch points to them. `message` is for the reflog.
     """
     if not branch_of(ref):
         raise BadInput(f"{ref!r} is not a branch, so nothing can land on it")
@@ -61,10 +61,10 @@ def land(view: View, ref: str, old: str, new: str, message: str) -> Landed:
 
 
 def settle(view: View, new: str, old: str) -> int:
-    """Wait until the disk has all that one commit adds to another; return how many files.
+    """Flush all objects that one commit adds to another to disk; return the number of files.
 
-    Git writes single objects without waiting, and a branch must not name what a loss of power
-    can take away.
+    Git writes loose objects without flushing, and a branch must not point to objects that a power
+    failure can lose.
     """
     listed = view.run("rev-list", "--objects", "--no-object-names", new, f"^{old}").decode().split()
     count = 0
@@ -74,7 +74,7 @@ def settle(view: View, new: str, old: str) -> int:
         try:
             file = os.open(join(folder, oid[2:]), os.O_RDONLY | os.O_CLOEXEC)
         except FileNotFoundError:
-            continue  # in a pack, which git has waited for
+            continue  # in a pack, which git has flushed
         try:
             os.fsync(file)
         finally:

@@ -1,10 +1,10 @@
-"""Three-way merges in the object store: no checkout, no index, no file of the user's.
+"""Three-way merges in the object store, without a checkout, an index or any user file.
 
-Git's own `merge-tree` does the work, so that a result is what `git merge` makes of the same
-commits. It finds the base by itself and, before 2.40, cannot be told another. So it is shown a
-commit that exists for this only, with our files and a history of our choice: `merge` gives it the
-base as its only parent; `Sides.known` adds commits that our side is held to contain although its
-history does not say so (a fork point whose work was squashed, say).
+Git's own `merge-tree` does the work, so a result is what `git merge` makes of the same commits. It
+finds the base automatically and, before 2.40, cannot be given another. So it gets a commit that
+exists only for this purpose, with our files and a chosen history: `merge` gives it the base as its
+only parent; `Sides.known` adds commits that our side is assumed to contain although they are not in
+its history (such as a fork point whose work was squashed).
 """
 
 import os
@@ -35,7 +35,7 @@ class Stage(Struct, frozen=True):
 
 
 class MergeMessage(Struct, frozen=True):
-    """What git says about some paths; `kind` is stable, like `CONFLICT (contents)`."""
+    """A message of git about some paths; `kind` is stable, such as `CONFLICT (contents)`."""
 
     paths: tuple[str, ...]
     kind: str
@@ -47,7 +47,7 @@ class MergeMessage(Struct, frozen=True):
 
 
 class Merged(Struct, frozen=True):
-    """A merge: its tree, with conflict markers in it if it is not clean."""
+    """The result of a merge: a tree, with conflict markers if it is not clean."""
 
     tree: str
     clean: bool = True
@@ -62,10 +62,10 @@ class Merged(Struct, frozen=True):
 
     @property
     def named(self) -> tuple[str, ...]:
-        """The same by the names that they have in the commits.
+        """The same paths, by the names that they have in the commits.
 
-        A file that stands where the other side has a folder, or a link, is put beside it by git,
-        with the commit's name at its end.
+        If one side has a file where the other has a folder or a link, git puts the file beside it,
+        with the name of the commit appended.
         """
         return tuple(dict.fromkeys(_PUT_BESIDE.sub("", path) for path in self.paths))
 
@@ -73,8 +73,8 @@ class Merged(Struct, frozen=True):
 class Sides(Struct, frozen=True):
     """Two commits to merge.
 
-    `known` are commits that ours is held to contain besides its history; `tree` is what ours holds
-    if that is not its own tree, because something was stacked on it.
+    `known` are commits that ours is assumed to contain besides its history; `tree` replaces its
+    tree if something was stacked on it.
     """
 
     ours: str
@@ -84,10 +84,10 @@ class Sides(Struct, frozen=True):
 
 
 class Merger:
-    """Merges commits of one repository; for one thread, and to be closed."""
+    """Merges commits of one repository; use it in one thread, and close it."""
 
     def __init__(self, view: View, *, union: Sequence[str] = ()) -> None:
-        """`union` has patterns, as in `.gitattributes`, of paths that keep both sides' lines."""
+        """`union` holds `.gitattributes` patterns of paths that keep the lines of both sides."""
         self.view = view
         self.objects = Objects(view)
         self._attributes = Attributes(self.objects, union)
@@ -103,11 +103,11 @@ class Merger:
         self.objects.close()
 
     def merge(self, ours: str, theirs: str, base: str | None) -> Merged:
-        """Merge with exactly this base; with None, as if both had begun with nothing."""
+        """Merge with exactly this base; with None, as if both had started empty."""
         return self.merge_tree(self.objects.commit(ours).tree, theirs, base)
 
     def merge_tree(self, tree: str, theirs: str, base: str | None) -> Merged:
-        """Do the same with a tree on our side."""
+        """Merge in the same way, with a tree on our side."""
         if base is None:
             base = self.stand_in(self._empty(), ())
         other = self.objects.commit(theirs)
@@ -120,7 +120,7 @@ class Merger:
         return self._alone(self._ours(sides), sides.theirs, self._tree(sides))
 
     def bases(self, sides: Sides) -> tuple[str, ...]:
-        """Return the commits that such a merge goes out from."""
+        """Return the merge bases of such a merge."""
         said = self.view.run("merge-base", "--all", self._ours(sides), sides.theirs, fine=(0, 1))
         return tuple(said.decode().split())
 
@@ -138,7 +138,7 @@ class Merger:
         return _read_one(said)
 
     def join_many(self, many: Sequence[Sides]) -> list[Merged]:
-        """Merge many pairs, each by itself, in one process for each set of attributes."""
+        """Merge many pairs separately, in one process per set of attributes."""
         self.objects.commits([side.ours for side in many])
         groups: dict[str, list[int]] = {}
         for number, sides in enumerate(many):
@@ -169,7 +169,7 @@ class Merger:
         return _read_one(said)
 
     def _ours(self, sides: Sides) -> str:
-        """Return ours, or a commit that stands for it with more of a history."""
+        """Return ours, or a substitute commit with more history."""
         tree = self._tree(sides)
         known = [commit for commit in dict.fromkeys(sides.known) if commit != sides.ours]
         if not known and tree == self.objects.commit(sides.ours).tree:
@@ -180,9 +180,9 @@ class Merger:
         return sides.tree or self.objects.commit(sides.ours).tree
 
     def stand_in(self, tree: str, parents: tuple[str, ...]) -> str:
-        """Return a commit that exists for merging only; no ref holds it."""
+        """Return a commit that exists only for merging; no ref holds it."""
         found = self._stand_ins.get((tree, parents))
-        if found and self.objects.kinds([found]) == ["commit"]:  # git may have collected it
+        if found and self.objects.kinds([found]) == ["commit"]:  # git may have deleted it
             return found
         lines = [f"tree {tree}", *(f"parent {parent}" for parent in parents)]
         head = "\n".join(lines).encode()
@@ -214,7 +214,7 @@ def _read_many(said: bytes) -> Iterator[Merged]:
 
 
 def _rest(tree: str, words: Iterator[bytes], *, clean: bool) -> Merged:
-    """Read the stages and messages that follow a tree; each list ends with an empty word."""
+    """Read the stages and messages that follow a tree; each list ends with an empty field."""
     stages = [] if clean else [_stage(word) for word in iter(lambda: next(words, b""), b"")]
     messages = []
     # Git 2.39 ends the list with advice about submodules, if there are any in conflict.

@@ -1,7 +1,7 @@
-"""The text of the commits that land: who wrote them, what they say, their trailers.
+"""The text of the commits that land: author, message and trailers.
 
-Everything is bytes: a commit may be in any encoding. What names one is turned into UTF-8, as
-`git rebase` does; what cannot be turned keeps its bytes and the name of its encoding.
+Everything is bytes, because a commit may have any encoding. A declared encoding is converted to
+UTF-8, as `git rebase` does; text that cannot be converted keeps its bytes and encoding.
 """
 
 import codecs
@@ -29,12 +29,12 @@ class Identity(Struct, frozen=True):
 
     def line(self, at_s: int) -> bytes:
         if not self.name or any(sign in self.name + self.email for sign in "<>\n\0"):
-            raise BadInput(f"{self.name!r} <{self.email!r}> cannot be an author of commits")
+            raise BadInput(f"{self.name!r} <{self.email!r}> is not a valid commit author")
         return f"{self.name} <{self.email}> {at_s} +0000".encode()
 
 
 class Text(Struct, frozen=True):
-    """An author's line and a message, and their encoding if it is not UTF-8."""
+    """An author line and a message, and their encoding if it is not UTF-8."""
 
     author: bytes
     message: bytes
@@ -58,10 +58,10 @@ def replayed(commit: CommitObject, trailers: Sequence[Trailer]) -> Text:
 def squashed(
     title: str, body: str, commits: Sequence[CommitObject], trailers: Sequence[Trailer]
 ) -> Text:
-    """Make one text of a branch's commits, oldest first.
+    """Combine the commits of a branch, oldest first, into one text.
 
-    The author is who made most of them (of equals, who came first), with the date of the last of
-    these; the others are named as co-authors. Without a body, the commits' own messages are it.
+    The author is the one with the most commits (the earliest on a tie), with the date of their last
+    one; the others become co-authors. Without a body, the commit messages are used.
     """
     read = [_in_utf8(commit) for commit in commits]
     people = [_person(author) for author, _, _ in read]
@@ -87,11 +87,11 @@ def squashed(
 
 
 def with_trailers(message: bytes, trailers: Iterable[Trailer]) -> bytes:
-    """Add trailers where `git interpret-trailers` would; one that is the last already is not."""
+    """Add trailers where `git interpret-trailers` would, unless they are already last."""
     lines = []
     for key, value in trailers:
         if not _KEY.fullmatch(f"{key}:".encode()) or "\n" in value:
-            raise BadInput(f"{key!r}: {value!r} cannot be a trailer of a commit")
+            raise BadInput(f"{key!r}: {value!r} is not a valid commit trailer")
         lines.append(f"{key}: {value}".encode())
     for line in lines:
         _, block = _split(message)
@@ -107,9 +107,9 @@ def _appended(message: bytes, lines: Sequence[bytes]) -> bytes:
 
 
 def _split(message: bytes) -> tuple[bytes, list[bytes]]:
-    """Return a message without its trailers, and those; git's rule for what is a block of them.
+    """Split a message into its text and its trailers, by git's rule for a trailer block.
 
-    It is the last paragraph, never the first: all of it trailers, or a quarter if git made one.
+    It is the last paragraph, never the first: all trailers, or at least a quarter if git made one.
     """
     text = message.rstrip()
     start, end = text.rpartition(b"\n\n")[0], text.rpartition(b"\n\n")[2].split(b"\n")
@@ -129,7 +129,7 @@ def _split(message: bytes) -> tuple[bytes, list[bytes]]:
 
 
 def _unfolded(lines: Sequence[bytes]) -> list[bytes]:
-    """Put a line that begins with a space to the one before it."""
+    """Join a line that begins with a space to the previous one."""
     found: list[bytes] = []
     for line in lines:
         if found and line[:1] in (b" ", b"\t"):
@@ -157,7 +157,7 @@ def _subject(text: bytes) -> bytes:
 
 
 def _body(texts: Sequence[bytes], *, titled: bool) -> bytes:
-    """List what the commits said; a single one's subject is the title, if there is no other."""
+    """List the messages of the commits; the subject of a single one is the default title."""
     if len(texts) == 1 and not titled:
         return texts[0].lstrip(b"\n").partition(b"\n\n")[2].strip(b"\n")
     parts = []
@@ -173,9 +173,9 @@ def _person(author: bytes) -> tuple[bytes, bytes]:
 
 
 def _in_utf8(commit: CommitObject) -> tuple[bytes, bytes, bytes]:
-    """Return author, message and what is left to say about their encoding.
+    """Return author, message and their remaining encoding.
 
-    What only the refinery may say is taken out: a branch may have it by picking what has landed.
+    Trailers reserved for the refinery are removed: a branch may contain cherry-picked landed work.
     """
     author, message, encoding = _recoded(commit)
     return author, _OURS.sub(b"", message), encoding

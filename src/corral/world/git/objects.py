@@ -1,6 +1,6 @@
-"""Read and write objects through git processes that stay open: about 0.1 ms each, not 2 ms.
+"""Reads and writes objects through git processes that stay open: about 0.1 ms each, not 2 ms.
 
-One thread at a time; close it when done. What was read is remembered only where it is said.
+Use it in one thread at a time, and close it when done. Only what says so is cached.
 """
 
 import hashlib
@@ -18,15 +18,15 @@ from corral.world.git.command import GitFailed
 from corral.world.git.view import View
 
 TREE = b"40000"
-_AT_ONCE = 500  # so that all questions fit into a pipe while nobody reads the answers
+_AT_ONCE = 500  # so that all queries fit into a pipe before answers are read
 _REMEMBERED = 20_000
-_MANY = 64  # one file for each is slow, and a pack for a few would make too many packs
+_MANY = 64  # loose objects are slow, and packing a few would create too many packs
 _COMMIT = 1  # in a pack
 _SHA1_LINE = len("tree ") + 40
 
 
 class CommitObject(Struct, frozen=True):
-    """A commit, as its object says it. Names and messages are bytes in the commit's encoding."""
+    """A parsed commit object. Names and messages are bytes in the commit's encoding."""
 
     oid: str
     tree: str
@@ -64,26 +64,26 @@ class Objects:
         self._reader = self._writer = None
 
     def read(self, names: Sequence[str]) -> Iterator[tuple[str, str, bytes] | None]:
-        """Yield the id, kind and content of each object, None for one that is not there.
+        """Yield the id, kind and content of each object, None for a missing one.
 
-        A name may be whatever git understands, without a line end.
+        A name may be anything that git resolves, without a newline.
         """
         for start in range(0, len(names), _AT_ONCE):
             yield from self._answers(names[start : start + _AT_ONCE])
 
     def content(self, name: str, kind: str) -> bytes:
-        """Return one object of a certain kind."""
+        """Return one object of a given kind."""
         (found,) = list(self.read([name]))
         if found is None or found[1] != kind:
             raise GitFailed(f"there is no {kind} {name}", "git fsck")
         return found[2]
 
     def kinds(self, names: Sequence[str]) -> list[str | None]:
-        """Return what each name means, None if nothing."""
+        """Return the id of each name, None if it does not resolve."""
         return [found and found[1] for found in self.read(names)]
 
     def commits(self, oids: Sequence[str]) -> list[CommitObject]:
-        """Return commits by their ids; they are remembered."""
+        """Return commits by their ids; they are cached."""
         wanted = [oid for oid in dict.fromkeys(oids) if oid not in self._found]
         if len(self._found) + len(wanted) > _REMEMBERED:
             self._found.clear()
@@ -98,7 +98,7 @@ class Objects:
         return self.commits([oid])[0]
 
     def trees(self, oids: Sequence[str]) -> list[list[TreeEntry]]:
-        """Return what trees hold, each one level deep."""
+        """Return the entries of trees, each one level deep."""
         found = []
         for oid, answer in zip(oids, self.read(oids), strict=True):
             if answer is None or answer[1] != "tree":
@@ -107,7 +107,7 @@ class Objects:
         return found
 
     def write_commits(self, contents: Sequence[bytes]) -> list[str]:
-        """Write commit objects as they are given; many of them as one pack."""
+        """Write commit objects as given; many of them as one pack."""
         if len(contents) >= _MANY:
             self.view.run("index-pack", "--stdin", stdin=_pack(contents))
             return [commit_id(content) for content in contents]
@@ -121,7 +121,7 @@ class Objects:
             raise
 
     def _written(self, writer: subprocess.Popen[bytes], contents: Sequence[bytes]) -> list[str]:
-        # The drafts are files in memory: nothing is left of them if we are killed.
+        # The drafts are files in memory: nothing remains of them if we are killed.
         with ExitStack() as stack:
             files = [
                 stack.enter_context(os.fdopen(os.memfd_create("commit"), "wb")) for _ in contents
@@ -142,7 +142,7 @@ class Objects:
             _tell(self._reader, (os.fsencode(name) for name in names))
             return [_answer(_stdout(self._reader)) for _ in names]
         except BaseException:
-            # What was not read would be taken for the answer to the next question.
+            # Unread output would be taken for the answer to the next query.
             _end(self._reader)
             self._reader = None
             raise
@@ -151,11 +151,11 @@ class Objects:
 def _answer(pipe: IO[bytes]) -> tuple[str, str, bytes] | None:
     header = pipe.readline()
     if not header:
-        raise GitFailed("git cat-file ended before it had answered")
+        raise GitFailed("git cat-file ended before it answered")
     about, _, size = header.strip().rpartition(b" ")
     oid, _, kind = about.rpartition(b" ")
     if not size.isdigit() or not oid:
-        return None  # missing, or a name that means several things
+        return None  # missing or ambiguous
     content = pipe.read(int(size))
     pipe.read(1)
     return oid.decode(), kind.decode(), content
@@ -193,17 +193,17 @@ def _pack(contents: Sequence[bytes]) -> bytes:
 
 def _tell(process: subprocess.Popen[bytes], lines: Iterable[bytes]) -> None:
     if process.stdin is None:
-        raise GitFailed("git was started without a way to ask it")
+        raise GitFailed("git was started without stdin")
     try:
         process.stdin.write(b"".join(line + b"\n" for line in lines))
         process.stdin.flush()
     except BrokenPipeError as error:
-        raise GitFailed("a git process has ended that was still needed") from error
+        raise GitFailed("a git process ended that was still needed") from error
 
 
 def _stdout(process: subprocess.Popen[bytes]) -> IO[bytes]:
     if process.stdout is None:
-        raise GitFailed("git was started without a way to hear it")
+        raise GitFailed("git was started without stdout")
     return process.stdout
 
 

@@ -1,4 +1,4 @@
-"""Which paths commits change, for many of them in one process."""
+"""Which paths commits change, for many commits in one process."""
 
 import os
 from collections.abc import Sequence
@@ -12,14 +12,14 @@ NOTHING = ("000000", "")
 
 
 class PathChange(Struct, frozen=True):
-    """What a path was and is: mode and object, `NOTHING` where it was or is not."""
+    """The old and new mode and object of a path; `NOTHING` if it does not exist."""
 
     old: tuple[str, str]
     new: tuple[str, str]
 
 
 class Changed(Struct, frozen=True):
-    """Paths with what became of them; a rename is one that went and one that came."""
+    """Paths and their changes; a rename is a deletion and an addition."""
 
     entries: dict[str, PathChange]
 
@@ -39,7 +39,7 @@ class Changed(Struct, frozen=True):
 def changed_paths(view: View, pairs: Sequence[tuple[str, str]]) -> list[Changed]:
     """Return what changed from the first to the second commit of each pair.
 
-    They are ids of commits or trees: of branches, or of a snapshot of somebody's work.
+    They are ids of commits or trees: of branches, or of a snapshot of uncommitted work.
     """
     oids = _trees(view, [oid for pair in pairs for oid in pair])
     trees = list(zip(oids[::2], oids[1::2], strict=True))
@@ -69,7 +69,7 @@ def _read(said: bytes, pairs: Sequence[tuple[str, str]]) -> list[Changed]:
     for old, new in pairs:
         header = f"{old} {new}\n".encode()
         if said[at : at + len(header)] != header:
-            raise GitFailed(f"git said nothing about what changed from {old} to {new}")
+            raise GitFailed(f"git did not report what changed from {old} to {new}")
         at += len(header)
         entries = {}
         while said[at : at + 1] == b":":

@@ -1,8 +1,8 @@
-"""Which branches would conflict, while they are still being worked on.
+"""Finds branches that would conflict while they are still being worked on.
 
-Only branches that come near each other are merged: those that share a path, where one has a file
-and the other a folder, and where one has emptied a folder (git then looks for where it went) into
-which the other puts a file. Nothing else can conflict.
+Only pairs that could conflict are merged: they share a path, one has a file where the other has a
+folder, or one has emptied a folder (git then looks for where it went) to which the other adds a
+file. Nothing else can conflict.
 """
 
 from collections import defaultdict
@@ -16,7 +16,7 @@ from corral.world.git.paths import Changed, changed_paths
 
 
 class LiveBranch(Struct, frozen=True):
-    """A branch that is being worked on: its newest commit, or a snapshot, and its fork point."""
+    """A branch in progress: its newest commit or a snapshot, and its fork point."""
 
     name: str
     commit: str
@@ -24,7 +24,7 @@ class LiveBranch(Struct, frozen=True):
 
 
 class Clash(Struct, frozen=True):
-    """Two branches that do not merge, and why."""
+    """Two branches that conflict, and why."""
 
     one: LiveBranch
     other: LiveBranch
@@ -44,7 +44,7 @@ def against(merger: Merger, tip: str, branches: Sequence[LiveBranch]) -> list[Me
 def sweep(merger: Merger, branches: Sequence[LiveBranch]) -> list[Clash]:
     """Find all pairs of branches that conflict.
 
-    Of a pair that forked off at different commits, the later one brings along what landed between.
+    If they forked at different commits, the later one includes what landed in between.
     """
     changes = changed_paths(merger.view, [(one.fork, one.commit) for one in branches])
     pairs = [(branches[a], branches[b]) for a, b in near(merger, branches, changes)]
@@ -83,7 +83,7 @@ def _left(
     changes: Sequence[Changed],
     adders: dict[str, set[int]],
 ) -> dict[str, set[int]]:
-    """Return the folders that branches have emptied and to which others add, with the former."""
+    """Return the folders that some branches have emptied and others add to, with the former."""
     asked = [
         (number, folder)
         for number, changed in enumerate(changes)
@@ -92,7 +92,7 @@ def _left(
     ]
     names = [f"{branches[number].commit}:{folder}" for number, folder in asked]
     usable = [n for n, name in enumerate(names) if "\n" not in name]
-    gone = {n for n in range(len(names)) if "\n" in names[n]}  # cannot be asked: rather too many
+    gone = {n for n in range(len(names)) if "\n" in names[n]}  # unknown, so assume one
     answers = merger.objects.kinds([names[n] for n in usable])
     gone |= {n for n, kind in zip(usable, answers, strict=True) if kind != "tree"}
     found: dict[str, set[int]] = defaultdict(set)

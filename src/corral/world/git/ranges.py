@@ -1,4 +1,4 @@
-"""Which commits are a change's own: those that neither the target nor what it was built on has."""
+"""Which commits belong to a change: those neither in the target nor in what it was built on."""
 
 from collections.abc import Sequence
 
@@ -20,12 +20,12 @@ class Range(Struct, frozen=True):
 
     @property
     def rooted(self) -> bool:
-        """Say whether a history begins here, perhaps one that has nothing to do with the target."""
+        """Say whether a history begins here, possibly one unrelated to the target."""
         return any(not commit.parents for commit in (*self.commits, *self.merges))
 
 
 class Branch(Struct, frozen=True):
-    """A commit, and the commit where its branch forked off."""
+    """A commit and the fork point of its branch."""
 
     commit: str
     fork: str
@@ -34,11 +34,11 @@ class Branch(Struct, frozen=True):
 def own_commits(
     objects: Objects, tip: str, branches: Sequence[Branch], *, stacked: bool
 ) -> list[Range]:
-    """Return what each branch adds to a tip; if they are stacked, to those before it as well.
+    """Return what each branch adds to a tip and, if stacked, to the branches before it.
 
-    Nearly every branch is a line from its fork point. Lines are read by walking back, and one
-    process then tells for all of them whether the target has a part of it; anything else is asked
-    for one by one.
+    Nearly every branch is linear from its fork point. Linear branches are read by walking back, and
+    one process then says for all of them whether the target contains a part; all others are
+    queried one by one.
     """
     lines = [_line(objects, branch) for branch in branches]
     asked = "".join(f"{branch.commit}\n" for branch in branches) + f"^{tip}\n"
@@ -57,7 +57,7 @@ def own_commits(
 
 
 def _line(objects: Objects, branch: Branch) -> list[CommitObject] | None:
-    """Walk back to the fork point; None if there is a merge on the way, or no way."""
+    """Walk back to the fork point; None if there is a merge on the way, or no path."""
     line: list[CommitObject] = []
     oid = branch.commit
     while oid != branch.fork:

@@ -1,6 +1,6 @@
-"""Refs and the commits behind them, in the repository itself: never a working tree.
+"""Refs and their commits, in the repository itself, never in a working tree.
 
-Hooks and file monitors are off: what lies in a repository must not run because Corral looks at it.
+Hooks and file monitors are off: programs in a repository must not run because Corral reads it.
 """
 
 import os
@@ -14,7 +14,7 @@ from corral.world.git.command import SAFE, GitFailed, users_environment
 
 
 class Commit(Struct, frozen=True):
-    """One commit to be made on a ref: a message and the files that it holds."""
+    """A commit to be created on a ref: a message and its files."""
 
     message: str
     at_s: int
@@ -25,26 +25,26 @@ class Git:
     def __init__(self, git_dir: str, cwd: str) -> None:
         self._command = ("git", f"--git-dir={git_dir}", *SAFE)
         self._cwd = cwd
-        # For what runs programs that the settings name (ssh, helpers), git looks itself where it
-        # is, and refuses a repository that belongs to somebody else.
+        # For commands that run configured programs (ssh, helpers), git itself checks where it
+        # is, and refuses a repository that belongs to another user.
         self._home = cwd if os.path.lexists(os.path.join(cwd, ".git")) else git_dir
 
     def resolve(self, ref: str) -> str | None:
-        """Return the commit that a ref names, if it exists."""
+        """Return the commit that a ref points to, if it exists."""
         said = self._run("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}", fine=(0, 1))
         return said.decode().strip() or None
 
     def tip(self, ref: str) -> tuple[str, str] | None:
-        """Return the commit that a ref names and its message; None if there is no such ref.
+        """Return the commit that a ref points to and its message; None if there is no such ref.
 
-        Read as an object: `git log` would run programs that the repository's settings name.
+        Read as an object: `git log` would run programs from the repository's configuration.
         """
         said = self._run("cat-file", "--batch", stdin=f"{ref}\n".encode())
         header, _, body = said.partition(b"\n")
         words = header.split()
         if words[-1:] == [b"missing"]:
             if self._says("rev-parse", "--verify", "--quiet", ref):
-                raise GitFailed(f"{ref} names a commit that is not there", "git fsck")
+                raise GitFailed(f"{ref} points to a missing commit", "git fsck")
             return None
         if len(words) != 3 or words[1] != b"commit":
             raise GitFailed(f"{ref} is not a commit", f"git cat-file -t {ref}")
@@ -70,7 +70,7 @@ class Git:
             at = end + 1 + size + 1
 
     def append(self, ref: str, tip: str | None, commits: Iterable[Commit]) -> None:
-        """Add commits on top of a ref's tip, in one step; fails if the ref has moved away."""
+        """Add commits on top of a ref atomically; fails if the ref has moved."""
         stream: list[bytes] = []
         parent = tip
         for commit in commits:
@@ -88,11 +88,11 @@ class Git:
         self._run("fast-import", "--quiet", "--done", stdin=b"".join([*stream, b"done\n"]))
 
     def move(self, ref: str, new: str, old: str | None) -> None:
-        """Point a ref at a commit, if it still is where it was."""
+        """Point a ref at a commit, unless it has moved."""
         self._run("update-ref", ref, new, old or "0" * len(new))
 
     def land(self, ref: str, new: str, old: str, message: str) -> None:
-        """Do the same for good: it is on the disk, and the reflog says why."""
+        """Do the same durably: it is on disk, and the reflog says why."""
         self._run(
             *("-c", "core.logAllRefUpdates=true", "-c", "core.fsync=reference"),
             *("update-ref", "--no-deref", "-m", message, ref, new, old),
@@ -102,7 +102,7 @@ class Git:
         self._run("update-ref", "-d", ref)
 
     def contains(self, commit: str, ancestor: str) -> bool:
-        """Say whether a commit has another one in its history."""
+        """Say whether a commit has another one as an ancestor."""
         return self._says("merge-base", "--is-ancestor", ancestor, commit)
 
     def fetch(self, remote: str, source: str, target: str) -> bool:
@@ -118,7 +118,7 @@ class Git:
         return True
 
     def push(self, remote: str, ref: str) -> bool:
-        """Push one ref without force; False if the remote has something that we do not have."""
+        """Push one ref without force; False if the remote has commits that we do not have."""
         done = self._outside("push", "--porcelain", remote, f"{ref}:{ref}")
         if done.returncode == 0:
             return True
@@ -131,11 +131,11 @@ class Git:
         return command.run(git, self._cwd, environment, stdin=stdin, fine=fine, limit_s=None)
 
     def _outside(self, *args: str) -> CompletedProcess[bytes]:
-        """Run git where it talks to another repository."""
+        """Run git for communication with another repository."""
         git = ["git", *SAFE, *args]
         return command.start(git, self._home, users_environment(), limit_s=None)
 
     def _says(self, *args: str) -> bool:
-        """Say whether git answers a question with yes."""
+        """Say whether a git query succeeds."""
         git = [*self._command, *args]
         return command.start(git, self._cwd, users_environment(), limit_s=None).returncode == 0

@@ -1,11 +1,11 @@
-"""Conflicts that need nobody: those that were resolved before, byte for byte.
+"""Resolves conflicts automatically that were resolved before, byte for byte.
 
-`rerere` is not asked by `git merge-tree`, and remembers in the repository's own folder. Here the
-contents of the base and of both sides lead to the content that somebody made of them once. That is
-kept as a tree of blobs under one ref, so that it survives a collection and can be pushed.
+`git merge-tree` does not use `rerere`, which stores resolutions in the repository's own folder.
+Here the contents of the base and of both sides are mapped to an earlier resolution. The map is kept
+as a tree of blobs under one ref, so that it survives garbage collection and can be pushed.
 
-Paths that keep both sides' lines are the business of the merge itself (`Merger(union=…)`). Files
-that a program generates need a checkout; `matching` only says which they are.
+Paths that keep the lines of both sides are handled by the merge itself (`Merger(union=…)`).
+Generated files need a checkout; `matching` only says which they are.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ _ATTEMPTS = 20
 
 
 class Riddle(Struct, frozen=True):
-    """A conflict in the content of one file, and nothing else wrong with it."""
+    """A conflict in the content of one file only."""
 
     path: str
     mode: str
@@ -43,7 +43,7 @@ class Resolutions:
         self._merger = merger
 
     def apply(self, merged: Merged) -> Merged:
-        """Fill in what is known; the result is clean if that was all."""
+        """Apply known resolutions; the result is clean if that resolves all conflicts."""
         asked = riddles(merged)
         answers = self._merger.objects.read([f"{RESOLVED_REF}:{one.key}" for one in asked])
         known = [
@@ -63,9 +63,9 @@ class Resolutions:
         return Merged(tree, clean, left, messages)
 
     def remember(self, merged: Merged, resolved: str) -> tuple[str, ...]:
-        """Learn from a commit in which somebody resolved a conflict; return the paths.
+        """Learn from a commit that resolved a conflict; return the paths.
 
-        A file that still has conflict markers is not learnt.
+        A file that still has conflict markers is skipped.
         """
         asked = riddles(merged)
         usable = [one for one in asked if "\n" not in one.path]
@@ -79,7 +79,7 @@ class Resolutions:
         return tuple(one.path for one, _ in learnt)
 
     def forget(self, merged: Merged) -> None:
-        """Unlearn how these conflicts were resolved."""
+        """Forget the resolutions of these conflicts."""
         self._change([("0", "0" * len(merged.tree), one.key) for one in riddles(merged)])
 
     def _change(self, entries: Sequence[tuple[str, str, str]]) -> None:
@@ -94,10 +94,10 @@ class Resolutions:
             except GitFailed:
                 if view.commit(RESOLVED_REF) == old:
                     raise
-                continue  # another process was quicker
+                continue  # another process was faster
             return
         if entries:
-            raise Failed(f"{RESOLVED_REF} is changed by others all the time; nothing was learnt")
+            raise Failed(f"{RESOLVED_REF} keeps changing; nothing was learnt")
 
     def _with(self, tree: str | None, entries: Sequence[tuple[str, str, str]]) -> str:
         with self._merger.view.desk() as desk:
@@ -109,7 +109,7 @@ class Resolutions:
 
 
 def riddles(merged: Merged) -> list[Riddle]:
-    """Return the conflicts that are about content alone, of plain files of one mode."""
+    """Return the conflicts in content only, of regular files with the same mode."""
     found = []
     for path in dict.fromkeys(stage.path for stage in merged.conflicts):
         stages = {one.stage: one for one in merged.conflicts if one.path == path}
@@ -125,7 +125,7 @@ def riddles(merged: Merged) -> list[Riddle]:
 
 
 def matching(view: View, patterns: Sequence[str], paths: Sequence[str]) -> tuple[str, ...]:
-    """Return the paths that any pattern means, written as in `.gitattributes`."""
+    """Return the paths that match any of the `.gitattributes` patterns."""
     if not patterns or not paths:
         return ()
     with view.desk() as desk, tempfile.TemporaryDirectory(prefix="corral-paths-") as folder:

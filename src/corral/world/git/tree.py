@@ -1,7 +1,7 @@
-"""What a session's working tree is, and what its git folder says, read without starting git.
+"""A session's working tree, and the content of its git folder, read without starting git.
 
-The session owns that folder: a file may be a pipe that never ends, a link to anywhere, or nonsense.
-So only plain files are read, only their first part, and nothing found there is believed to exist.
+The session owns that folder: a file may be an endless pipe, a link to anywhere, or garbage. So only
+regular files are read, only their first part, and nothing found there is trusted to exist.
 """
 
 import os
@@ -26,20 +26,20 @@ class Tree(Struct, frozen=True):
     """One session's working tree."""
 
     path: str
-    name: str  # of the session that it is for
+    name: str  # of its session
     kind: Kind
     branch: str
     base: str  # the commit that the session started from
-    git_dir: str  # where git keeps what belongs to this tree alone
+    git_dir: str  # where git keeps the data of this tree alone
 
     @property
     def exists(self) -> bool:
-        """Say whether the folder is there; a link to another folder is not."""
+        """Say whether the folder exists; a link to another folder does not count."""
         return isdir(self.path) and not islink(self.path)
 
     @property
     def borrowed(self) -> tuple[str, ...]:
-        """The object stores that hold what this tree has made and the repository may not have."""
+        """The object stores with objects of this tree that the repository may lack."""
         inside = join(self.path, ".git")
         objects = join(inside, "objects")
         own = self.exists and isdir(inside) and not islink(inside) and isdir(objects)
@@ -47,14 +47,14 @@ class Tree(Struct, frozen=True):
 
 
 class Head(Struct, frozen=True):
-    """A HEAD: the branch that it names, or the commit; neither if it cannot be understood."""
+    """A HEAD: its branch or its commit; neither if it is unreadable."""
 
     branch: str = ""
     commit: str = ""
 
 
 def read_plain(path: str, limit: int = _LIMIT) -> bytes | None:
-    """Return what a plain file holds; None if it is missing or anything else."""
+    """Return the content of a regular file; None if it is missing or anything else."""
     try:
         file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -74,7 +74,7 @@ def read_head(git_dir: str) -> Head:
 
 
 def read_branch(git_dir: str, branch: str) -> str | None:
-    """Return the commit of a branch as the files of a git folder have it."""
+    """Return the commit of a branch according to the files of a git folder."""
     ref = os.fsencode(branch_ref(branch))
     loose = (read_plain(os.path.join(os.fsencode(git_dir), ref).decode(), 4096) or b"").strip()
     if _HASH.fullmatch(loose):
@@ -87,10 +87,10 @@ def read_branch(git_dir: str, branch: str) -> str | None:
 
 
 def mentioned(git_dir: str) -> set[str]:
-    """Return everything that looks like an object's id in a tree's git folder.
+    """Return everything that looks like an object id in a tree's git folder.
 
-    HEAD, its history, private refs, a merge, rebase or bisection under way: all are small files
-    that name commits, and their number grows with git. Rather too many are found than too few.
+    HEAD, its reflog, private refs, a merge, rebase or bisection in progress: all are small files
+    that name commits, and new versions of git add more. Finding too many is better than too few.
     """
     return {
         found.decode()

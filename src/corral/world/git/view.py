@@ -1,4 +1,4 @@
-"""Git on a session's files, without anything that a session could have written deciding what runs.
+"""Git on a session's files, where nothing that a session wrote can decide what runs.
 
 Git runs programs that configuration names: hooks, file monitors, clean and smudge filters, diff and
 merge drivers, ssh commands, a promisor's upload-pack. A session can write the repository's
@@ -51,7 +51,7 @@ _OURS = {
     "core.splitindex": "false",
     "core.logallrefupdates": "false",
     "core.sparsecheckout": "false",
-    "core.usereplacerefs": "false",  # they show another commit than the one that is named
+    "core.usereplacerefs": "false",  # they show another commit than the one named
     "submodule.recurse": "false",
     "gc.auto": "0",
     "maintenance.auto": "false",
@@ -59,11 +59,11 @@ _OURS = {
     "index.threads": "1",
     "core.preloadindex": "false",
     "status.submodulesummary": "false",
-    # Only by the time of its last change is a file seen whose other times were put back.
+    # Only the change time reveals a modified file whose other times were set back.
     "core.trustctime": "true",
     "core.checkstat": "default",
 }
-# What is pinned is deleted next: it has to be on the disk by then.
+# Pinned work is deleted next, so it must be on disk by then.
 _RAW = {
     "core.filemode": "true",
     "core.symlinks": "true",
@@ -99,7 +99,7 @@ class View:
         stdin: bytes | IO[bytes] = b"",
         fine: Sequence[int] = (0,),
     ) -> bytes:
-        """Run git and return what it printed; an exit code that is not fine is an error.
+        """Run git and return its output; an unexpected exit code is an error.
 
         `borrow` names object stores to read from besides the repository's own; the files in `held`
         stay open in git: a lock that lasts as long as either of us does.
@@ -110,7 +110,7 @@ class View:
         return command.run([*git, *args], cwd, environment, stdin=stdin, held=held, fine=fine)
 
     def first(self, most: int, *args: str, borrow: Sequence[str] = ()) -> bytes:
-        """Run git and return the first bytes that it prints; it is ended once there are so many."""
+        """Run git and return its first bytes of output; it is ended once it has printed enough."""
         process = self.talk(*args, borrow=borrow)
         with process:
             assert process.stdin is not None
@@ -125,12 +125,12 @@ class View:
         return said
 
     def talk(self, *args: str, borrow: Sequence[str] = ()) -> Popen[bytes]:
-        """Start git to answer one question after another; the caller ends it."""
+        """Start git as a process that answers many queries; the caller ends it."""
         git, cwd, environment = self._command(None, None, borrow)
         return command.talk([*git, *args], cwd, environment)
 
     def commits(self, *names: str, borrow: Sequence[str] = ()) -> list[str | None]:
-        """Return the commit that each name means, None where there is none."""
+        """Return the commit of each name, None where there is none."""
         asked = "".join(f"{name}^{{commit}}\n" for name in names)
         said = self.run(
             "cat-file", "--batch-check", stdin=os.fsencode(asked), borrow=borrow, fine=(0, 128)
@@ -142,7 +142,7 @@ class View:
         return found if len(found) == len(names) else [None] * len(names)
 
     def commit(self, name: str, borrow: Sequence[str] = ()) -> str | None:
-        """Return the commit that a name means, if there is one."""
+        """Return the commit of a name, if there is one."""
         return self.commits(name, borrow=borrow)[0]
 
     def tip(self, branch: str) -> str | None:
@@ -151,21 +151,21 @@ class View:
         return self.commit(tip) if tip else None
 
     def fork(self, one: str, other: str) -> str | None:
-        """Return the newest commit that two histories share."""
+        """Return the merge base of two commits."""
         said = self.run("merge-base", one, other, fine=(0, 1)).decode().split()
         return said[0] if said else None
 
     def contains(self, commit: str, part: str) -> bool:
-        """Say whether a commit is another one, or has it in its history."""
+        """Say whether a commit equals another one or has it as an ancestor."""
         return not self.run("rev-list", "-n1", part, "--not", commit).strip()
 
     def surely_contains(self, commit: str, part: str) -> bool:
-        """Say the same of names that may mean nothing; then it does not."""
+        """Say the same for names that may not resolve; then it is false."""
         whole, within = self.commits(commit, part)
         return whole is not None and within is not None and self.contains(whole, within)
 
     def move(self, ref: str, new: str, old: str | None) -> None:
-        """Point a ref at a commit, if it still is where it was."""
+        """Point a ref at a commit, unless it has moved."""
         self.run("update-ref", "--no-deref", ref, new, old or "0" * len(new))
 
     def drop(self, ref: str) -> None:
@@ -173,7 +173,7 @@ class View:
 
     @contextmanager
     def desk(self, head: str | None = None, tree: Tree | None = None) -> Iterator["Desk"]:
-        """Give a desk for a while; for a tree, with its files and a copy of its index."""
+        """Provide a desk temporarily; for a tree, with its files and a copy of its index."""
         parent = join(self._home, "desks")
         os.makedirs(parent, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix="d", dir=parent) as desk:
@@ -185,7 +185,7 @@ class View:
     def _command(
         self, desk: str | None, worktree: str | None, borrow: Sequence[str]
     ) -> tuple[list[str], str, dict[str, str]]:
-        """Return how git is started, where, and with which environment."""
+        """Return the command line, folder and environment of git."""
         git = ["git", f"--git-dir={desk or self._folder}"]
         if worktree:
             git.append(f"--work-tree={worktree}")
@@ -202,7 +202,7 @@ class View:
                 try:
                     os.symlink(join("..", "..", shared), link)
                 except FileExistsError:
-                    continue  # another process was quicker
+                    continue  # another process was faster
         settings = harmless(self.git_dir) + list(_OURS.items())
         settings += list(_RAW.items()) if raw else []
         put(join(self._folder, "config"), _as_config(settings))
@@ -213,7 +213,7 @@ class View:
 
 
 class Desk(Struct, frozen=True):
-    """A view with a HEAD and an index, and the files and objects of a tree if it is for one."""
+    """A view with a HEAD and an index, and optionally the files and objects of a tree."""
 
     view: View
     folder: str
@@ -252,7 +252,7 @@ def desk_of(view: View, folder: str, tree: Tree | None) -> Desk:
 
 
 def put(path: str, content: str) -> None:
-    """Write a file in one step; it is left alone if it says so already."""
+    """Write a file atomically, unless it already has that content."""
     data = os.fsencode(content)
     if read_plain(path) == data:
         return
@@ -263,11 +263,11 @@ def put(path: str, content: str) -> None:
 
 
 def harmless(git_dir: str) -> list[tuple[str, str]]:
-    """Return what may be taken over from the repository's own configuration."""
+    """Return the harmless keys of the repository's own configuration."""
     asked = ["git", "config", "--file", join(git_dir, "config"), "--no-includes", "--list", "-z"]
     listed = command.start(asked, git_dir, own_environment()).stdout
     pairs = (os.fsdecode(entry).partition("\n") for entry in listed.split(b"\0") if entry)
-    # A key without a value means yes.
+    # A key without a value means true.
     return [
         (key, value if between else "true")
         for key, between, value in pairs
@@ -308,5 +308,5 @@ def _copy_index(session: str, desk: str) -> None:
         stat = os.lstat(path)
         with open(join(desk, name), "wb") as copy:
             copy.write(content)
-        # Git tells by this time whether an entry could have changed unseen.
+        # From this time, git infers whether an entry could have changed unnoticed.
         os.utime(join(desk, name), ns=(stat.st_atime_ns, stat.st_mtime_ns))

@@ -1,7 +1,7 @@
-"""The repository's list of working trees: `<git dir>/worktrees/<id>`, one folder for each.
+"""The repository's list of working trees: `<git dir>/worktrees/<id>`, one folder each.
 
-Adding, repairing and forgetting are a few files, written here: git shows a new one half made, and
-would believe what a session may have put there.
+Adding, repairing and removing one means writing a few files, which happens here: git exposes a
+half-created one, and would trust what a session may have put there.
 """
 
 import fcntl
@@ -16,13 +16,13 @@ from corral.core.ids import branch_ref
 from corral.world.git.tree import read_head, read_plain
 from corral.world.git.view import put
 
-# What git writes into a new one; everything else there was left by who used it.
+# What git writes into a new one; everything else was left by its users.
 _OWN = frozenset({"HEAD", "commondir", "gitdir", "index", "locked"})
 
 
 @contextmanager
 def locked(git_dir: str) -> Iterator[None]:
-    """Hold the one lock of a repository for its list of working trees."""
+    """Hold the repository's lock for its list of working trees."""
     folder = join(git_dir, "corral")
     os.makedirs(folder, exist_ok=True)
     file = os.open(join(folder, "trees.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
@@ -36,9 +36,9 @@ def locked(git_dir: str) -> Iterator[None]:
 def add(git_dir: str, path: str, commit: str, *, held: bool = True) -> str:
     """Add a working tree with a detached HEAD and no files; return its git folder.
 
-    It appears whole: git's own `worktree add` shows a HEAD of zeros for a moment, and whoever
-    reads all refs just then (`git gc`, `git log --all`) fails on it. Call it under the repository's
-    lock. One that is held is not pruned by git while its folder is away.
+    It appears complete: git's own `worktree add` briefly shows a HEAD of zeros, and commands that
+    read all refs at that moment (`git gc`, `git log --all`) fail. Call it under the repository's
+    lock. Git does not prune a locked one while its folder is missing.
     """
     os.makedirs(path, exist_ok=True)
     if os.listdir(path):
@@ -48,7 +48,7 @@ def add(git_dir: str, path: str, commit: str, *, held: bool = True) -> str:
     own = _unused(join(listed, basename(path)))
     link = join(path, ".git")
     draft = join(git_dir, "corral", "new-tree")
-    remove(draft)  # of one that died here
+    remove(draft)  # left by a process that was killed here
     os.mkdir(draft)
     put(join(draft, "HEAD"), f"{commit}\n")
     put(join(draft, "commondir"), "../..\n")
@@ -69,7 +69,7 @@ def _unused(path: str) -> str:
 
 
 def reconnect(own: str, path: str, head: str) -> None:
-    """Put right what git needs to find a tree in use; what the session made there stays."""
+    """Repair the links that git needs to find a tree; the session's own files stay."""
     if islink(own) or not isdir(own):
         remove(own)
         os.makedirs(own)
@@ -79,7 +79,7 @@ def reconnect(own: str, path: str, head: str) -> None:
 
 
 def repair(own: str, path: str, head: str) -> None:
-    """Make a tree's git folder and its `.git` as git makes them, with a HEAD, and nothing else."""
+    """Recreate a tree's git folder and its `.git` as git does, with a HEAD and nothing else."""
     if islink(own) or not isdir(own):
         remove(own)
         os.makedirs(own)
@@ -102,7 +102,7 @@ def _connect(own: str, link: str) -> None:
 
 
 def forget(own: str) -> None:
-    """Take a tree off the list; the last one takes the list along, as git does."""
+    """Take a tree off the list; the last one also removes the list, as git does."""
     remove(own)
     try:
         os.rmdir(dirname(own))

@@ -1,7 +1,7 @@
-"""Never lose work: pin what a tree holds under `refs/corral/keep/…`, and bring it back.
+"""Never lose work: pins the content of a tree under `refs/corral/keep/…`, and restores it.
 
-`pins` is the door. `snapshot` turns a tree into commits, `verify` reads them back against the disk,
-`restoring` undoes it.
+`pins` is the interface. `snapshot` turns a tree into commits, `verify` compares them with the disk,
+`restore` brings them back.
 """
 
 from corral.world.keep.kept import Kept, Shown

@@ -1,4 +1,4 @@
-"""Entries of an index or a tree as git lists them: paths are bytes, whatever they hold."""
+"""Entries of an index or a tree as git lists them; paths are arbitrary bytes."""
 
 import os
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ class IndexEntry(Struct, frozen=True):
     blob: bytes
     path: bytes
     stage: int = 0
-    flagged: bool = False  # the index was told not to look at the file
+    flagged: bool = False  # the index is told not to check the file
 
 
 def of_index(desk: Desk, index: str | None = None) -> list[IndexEntry]:
@@ -39,7 +39,7 @@ def of_tree(view: View | Desk, tree: str) -> list[IndexEntry]:
 
 
 def put(desk: Desk, index: str, entries: Iterable[IndexEntry]) -> None:
-    """Add entries to an index without looking at any file."""
+    """Add entries to an index without reading any file."""
     lines = b"".join(
         b"%s %s %d\t%s\0" % (entry.mode, entry.blob, entry.stage, entry.path) for entry in entries
     )
@@ -47,5 +47,5 @@ def put(desk: Desk, index: str, entries: Iterable[IndexEntry]) -> None:
 
 
 def names(paths: bytes) -> tuple[str, ...]:
-    """Return paths that git listed with `-z`; bytes that are no text survive a way back."""
+    """Return paths that git listed with `-z`; bytes that are not text survive a round trip."""
     return tuple(os.fsdecode(path) for path in paths.split(b"\0") if path)

@@ -1,9 +1,9 @@
-"""What was kept, as a value, and how it is written into a commit.
+"""Kept work as a value, and how it is stored in a commit.
 
-A kept commit is built like a stash: its tree is the working tree as it was, byte for byte, with all
-untracked files; its parents are HEAD, a commit of the index, one of the unmerged entries (below
-`1/`, `2/` and `3/`), and the commits that nothing else would hold. Which parent is what stands in
-the message, as one line of JSON. The ref is `refs/corral/keep/<session>/<number>`.
+A kept commit is built like a stash: its tree is the working tree, byte for byte, with all untracked
+files; its parents are HEAD, a commit of the index, one of the unmerged entries (below `1/`, `2/`
+and `3/`), and the commits that nothing else references. The message says in one line of JSON which
+parent is which. The ref is `refs/corral/keep/<session>/<number>`.
 """
 
 import msgspec
@@ -20,7 +20,7 @@ class KeptRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
     reason: str = ""
     at: int
     head: str = ""
-    on: str = ""  # the branch that HEAD named
+    on: str = ""  # the branch that HEAD pointed to
     index: str = ""
     unmerged: str = ""
     others: tuple[str, ...] = ()
@@ -52,7 +52,7 @@ class Kept(Struct, frozen=True):
 
 
 class Shown(Struct, frozen=True):
-    """What a kept commit holds: its commits beyond the base, and paths by how they stood."""
+    """The content of a kept commit: its commits beyond the base, and paths by status."""
 
     kept: Kept
     commits: tuple[str, ...]
@@ -63,7 +63,7 @@ class Shown(Struct, frozen=True):
 
 
 def read_record(message: bytes) -> KeptRecord | None:
-    """Return what a kept commit's message says; None if it is not one of ours."""
+    """Parse the message of a kept commit; None if it is not one of ours."""
     last = message.strip().rpartition(b"\n")[2]
     try:
         return msgspec.json.decode(last, type=KeptRecord)

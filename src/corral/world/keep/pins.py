@@ -1,4 +1,4 @@
-"""The door to what was kept: pin, list, show, restore, expire."""
+"""The interface to kept work: pin, list, show, restore, expire."""
 
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -20,7 +20,7 @@ from corral.world.keep.snapshot import Snapshot
 from corral.world.keep.verify import verify
 
 _ATTEMPTS = 20
-_QUIET_ATTEMPTS = 2  # with nobody collecting meanwhile
+_QUIET_ATTEMPTS = 2  # while no garbage collection runs
 
 
 _PASSING = (QUEUE_REFS, SPEC_REFS)
@@ -41,10 +41,10 @@ class Keep:
         self._now = now
 
     def pin(self, tree: Tree, reason: str, *, task: str = "") -> Kept | None:
-        """Keep all that would be lost with a tree; None if there is nothing.
+        """Keep everything that would be lost with a tree; None if there is nothing.
 
-        It is on the disk and was read back when this returns. An error means that something could
-        not be kept: the tree must stay. A pin of a tree that something still writes to is refused.
+        When this returns, it is on disk and was read back. An error means that something could not
+        be kept, so the tree must stay. A tree that something still writes to is refused.
         """
         return self._for_good(lambda: self._pin(tree, reason, task))
 
@@ -76,26 +76,26 @@ class Keep:
             return self._store(tree, record, taken, desk)
 
     def hold(self, session: str, branch: str, commit: str, reason: str) -> Kept | None:
-        """Keep one commit that its branch is about to leave, unless another ref has it.
+        """Keep a commit that its branch is about to leave, unless another ref reaches it.
 
-        Those of the merge queue do not count: they come and go.
+        Refs of the merge queue do not count, because they are temporary.
         """
         return self._for_good(lambda: self._hold(session, branch, commit, reason))
 
     def _for_good(self, keep: Callable[[], Kept | None]) -> Kept | None:
-        """Keep something although somebody may be collecting garbage just now.
+        """Keep something even if a garbage collection may be running.
 
-        What was written is looked at again when nobody is, and written again if it is gone.
+        What was written is checked when no collection runs, and written again if it is gone.
         """
         undisturbed = 0
         for attempt in range(1, _ATTEMPTS + 1):
-            # Most of the time nobody collects, and nobody need be held off.
+            # Most of the time no collection runs, so none needs to be locked out.
             hold = garbage.held_off(self._git_dir) if attempt > 1 else nullcontext(False)
             with hold as held:
                 try:
                     kept = keep()
                 except (GitFailed, Refused):
-                    # A collection, which may be over by now, can have deleted what git needed.
+                    # A collection, perhaps over by now, may have deleted objects that git needed.
                     undisturbed += held
                     if attempt == _ATTEMPTS or undisturbed == _QUIET_ATTEMPTS:
                         raise
@@ -106,7 +106,7 @@ class Keep:
             if self._is_whole(kept):
                 return kept
             self._raw.drop(kept.ref)
-        raise Failed("what was to be kept is deleted again and again; nothing was touched")
+        raise Failed("garbage collection keeps deleting the work to be kept; nothing was touched")
 
     def _is_whole(self, kept: Kept) -> bool:
         known = [f"^{kept.record.head}"] if kept.record.head else []
@@ -135,7 +135,7 @@ class Keep:
         return self._name(record, kept)
 
     def list_kept(self, session: str = "") -> list[Kept]:
-        """Return all that is kept, of one session or of all, oldest first."""
+        """Return all kept work, of one session or of all, oldest first."""
         said = self._raw.run(
             "for-each-ref", "--format=%(refname)%00%(objectname)%00%(contents)%00%00", KEEP_REFS
         )
@@ -148,7 +148,7 @@ class Keep:
         return sorted(found, key=lambda kept: (kept.at, kept.ref))
 
     def show(self, kept: Kept) -> Shown:
-        """Say what is in it, by path."""
+        """List the content of kept work by path."""
         record = kept.record
         index = record.index or record.head
         start = record.head or self._empty()
@@ -164,14 +164,14 @@ class Keep:
         )
 
     def restore(self, kept: Kept, to: str, *, branch: str = "") -> str:
-        """Bring kept work back as a new working tree in a folder that does not exist yet.
+        """Restore kept work as a new working tree in a folder that does not exist yet.
 
         HEAD is detached, or on a new branch if one is named. Returns the folder.
         """
         return restoring.restore(self._plain, self._raw, kept, to, branch)
 
     def expire(self, older_than: int) -> list[Kept]:
-        """Let go of what was kept before a time; git's next collection takes it."""
+        """Drop work that was kept before a time; git's next garbage collection deletes it."""
         old = [kept for kept in self.list_kept() if kept.at < older_than]
         for kept in old:
             self._raw.drop(kept.ref)
@@ -190,7 +190,7 @@ class Keep:
             named |= {word.decode() for line in history.splitlines() for word in line.split()[:2]}
         there = self._raw.commits(*sorted(named), borrow=desk.borrow)
         lines = "".join(f"{commit}\n" for commit in sorted({c for c in there if c}))
-        # Not on the desk: its HEAD would count as a ref.
+        # Not on the desk, because its HEAD would count as a ref.
         said = self._raw.run(
             *("rev-list", "--parents", "--stdin", "--not", "--all"),
             stdin=lines.encode(),
@@ -211,16 +211,16 @@ class Keep:
         commit = _commit(desk, files, record, record.parents)
         if desk.borrow:
             self.bring(commit, tree.base, desk)
-        # Complete without what the tree itself holds, which is about to go?
+        # Is it complete without the objects of the tree, which is about to be removed?
         self._raw.run("rev-list", "--objects", "--quiet", commit, "--not", "--all")
         if taken is not None and tree.exists:
             verify(tree, self._raw, commit, taken.ignored)
         return self._name(record, commit)
 
     def bring(self, commit: str, base: str, desk: Desk) -> None:
-        """Copy a commit and all behind it from a tree's own objects into the repository.
+        """Copy a commit and its history from a tree's own objects into the repository.
 
-        Not a fetch: that starts a program in the session's repository, with its configuration.
+        Not a fetch, which would start a program in the session's repository with its configuration.
         """
         pack = join(desk.folder, "brought")
         asked = f"{commit}\n^{base}\n".encode()
@@ -230,9 +230,9 @@ class Keep:
                 self._raw.run("index-pack", "--stdin", "--strict", stdin=file)
 
     def _name(self, record: KeptRecord, commit: str) -> Kept:
-        """Give a commit the next free name of its session, and read it back."""
+        """Give a commit the next free ref of its session, and read it back."""
         if not record.session or "/" in record.session:
-            raise BadInput(f"{record.session!r} cannot be the name of a session")
+            raise BadInput(f"{record.session!r} is not a valid session name")
         for _ in range(_ATTEMPTS):
             place = f"{KEEP_REFS}{record.session}/"
             said = self._raw.run("for-each-ref", "--format=%(refname)", place)
@@ -245,7 +245,7 @@ class Keep:
                     raise
                 continue  # another process took that number
             if self._raw.commit(ref) != commit:
-                self._raw.drop(ref)  # collected meanwhile; a name of nothing would stop all of git
+                self._raw.drop(ref)  # garbage-collected; a dangling ref would break all of git
                 raise GitFailed(f"{commit} is gone again", "git fsck")
             return Kept(ref, commit, record)
         raise Failed(f"no name could be found for what {record.session} made; nothing was touched")

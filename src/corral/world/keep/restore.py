@@ -1,4 +1,4 @@
-"""Bring kept work back into a new working tree: HEAD, index and files as they were."""
+"""Restores kept work in a new working tree: HEAD, index and files as they were."""
 
 import os
 import shutil
@@ -55,7 +55,7 @@ def _put_head(plain: View, kept: Kept, own: str, branch: str) -> None:
     record = kept.record
     if branch and record.head:
         plain.move(branch_ref(branch), record.head, None)
-    # Without any commit yet, HEAD can only be a branch that is not born.
+    # Without any commit, HEAD can only be an unborn branch.
     name = branch or ("" if record.head else record.on or "restored")
     if name:
         with open(join(own, "HEAD"), "w", encoding="utf-8") as file:

@@ -1,7 +1,7 @@
-"""Turn the index and the files of a tree into trees of git, without writing to the tree.
+"""Turns the index and the files of a working tree into git trees, without writing to it.
 
-Rejected: `git stash create` (leaves out untracked files, refuses unmerged entries, converts bytes)
-and `git add` on the session's own index (runs filters, and changes what is to be kept).
+Rejected: `git stash create` (omits untracked files, refuses unmerged entries, converts bytes) and
+`git add` on the session's own index (runs filters, and changes what is to be kept).
 """
 
 import os
@@ -17,7 +17,7 @@ from corral.world.git.view import Desk, View
 from corral.world.keep import entries
 from corral.world.keep.entries import GITLINK, IndexEntry
 
-# Git would ask a submodule for its state by running git inside of it.
+# Git would run git inside a submodule to get its state.
 STATUS = ("status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=dirty")
 
 
@@ -29,9 +29,9 @@ class Snapshot(Struct, frozen=True):
 
 
 def take(tree: Tree, desk: Desk, plain: View, head: str | None) -> Snapshot | None:
-    """Return the index and files of a tree; None if they are those of HEAD.
+    """Return the index and files of a tree; None if they equal HEAD.
 
-    The desk converts nothing; `plain` says whether there are changes, as the user would be told.
+    The desk converts nothing; `plain` says whether there are changes as `git status` would.
     """
     found = entries.of_index(desk)
     if not tree.exists:
@@ -48,7 +48,7 @@ def take(tree: Tree, desk: Desk, plain: View, head: str | None) -> Snapshot | No
 
 
 def _without_files(desk: Desk, found: list[IndexEntry], head: str | None) -> Snapshot | None:
-    """The folder is gone; what was staged is still in the index."""
+    """Handle a missing folder: staged content is still in the index."""
     index, unmerged = _index(desk, found)
     if not found or (head and not unmerged and index == _tree_of(desk, head)):
         return None
@@ -60,7 +60,7 @@ def _tree_of(desk: Desk, commit: str) -> str:
 
 
 def _look(desk: Desk, found: list[IndexEntry]) -> None:
-    """Make our copy of the index look at files that it was told not to look at."""
+    """Make our copy of the index check files that it is told to skip."""
     hidden = b"".join(entry.path + b"\0" for entry in found if entry.flagged)
     if hidden:
         for option in ("--no-assume-unchanged", "--no-skip-worktree"):
@@ -68,7 +68,7 @@ def _look(desk: Desk, found: list[IndexEntry]) -> None:
 
 
 def _index(desk: Desk, found: list[IndexEntry]) -> tuple[str, str]:
-    """Write what is staged, and what is unmerged if anything is."""
+    """Write the staged entries, and the unmerged ones if any."""
     merged = [entry for entry in found if not entry.stage]
     unmerged = [
         IndexEntry(entry.mode, entry.blob, b"%d/%s" % (entry.stage, entry.path))
@@ -80,8 +80,8 @@ def _index(desk: Desk, found: list[IndexEntry]) -> tuple[str, str]:
 
 
 def _files(tree: Tree, desk: Desk, found: list[IndexEntry]) -> str:
-    """Write every file that is tracked or not ignored, as it lies on the disk."""
-    # Without what the index remembers about files, each is read again.
+    """Write every file that is tracked or not ignored, as it is on disk."""
+    # Without the cached file data of the index, git reads every file again.
     known = {entry.path: IndexEntry(entry.mode, entry.blob, entry.path) for entry in found}
     links = [entry for entry in known.values() if entry.mode == GITLINK]
     entries.put(desk, "files", (entry for entry in known.values() if entry.mode != GITLINK))
@@ -104,16 +104,16 @@ def _written(desk: Desk, index: str, more: list[IndexEntry]) -> str:
 
 
 def _refuse_nested(tree: Tree, ignored: Set[bytes]) -> None:
-    """Git never looks into a `.git` below, so neither an add nor a clean would see it."""
+    """Find nested repositories: git never looks into them, so neither add nor clean sees them."""
     for path in paths_in(tree.path, ignored):
         if path.endswith(b"/.git"):
             raise nested(tree, path.removesuffix(b"/.git"))
 
 
 def paths_in(root: str, ignored: Set[bytes]) -> Iterator[bytes]:
-    """Yield everything below a folder but its own `.git` and what is ignored.
+    """Yield everything below a folder except its own `.git` and ignored paths.
 
-    A `.git` further down is yielded and not entered.
+    A nested `.git` is yielded but not entered.
     """
     top = os.fsencode(root)
     waiting = [b""]

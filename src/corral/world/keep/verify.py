@@ -1,4 +1,4 @@
-"""Read a kept tree back and compare it with the disk, without git's help but for the list."""
+"""Reads a kept tree back and compares it with the disk; git only lists its entries."""
 
 import hashlib
 import os
@@ -16,7 +16,7 @@ _PART = 1024 * 1024
 
 
 def verify(tree: Tree, raw: View, written: str, ignored: Set[bytes]) -> None:
-    """Refuse unless every file on the disk is in the written tree as it is, and none too many."""
+    """Refuse unless the written tree contains exactly the files on disk."""
     kept = {
         entry.path: (entry.mode, entry.blob)
         for entry in entries.of_tree(raw, written)
@@ -32,7 +32,7 @@ def verify(tree: Tree, raw: View, written: str, ignored: Set[bytes]) -> None:
 
 
 def _on_disk(path: bytes, size: int) -> tuple[bytes, bytes] | None:
-    """Return a file's mode and blob id as git would have them without any conversion."""
+    """Return the mode and blob id that git would give a file without any conversion."""
     try:
         status = os.lstat(path)
         if stat.S_ISLNK(status.st_mode):
@@ -56,7 +56,7 @@ def _blob_id(parts: Iterable[bytes], size: int, length: int) -> bytes:
 
 
 def _keepable(path: bytes) -> bool:
-    """Say whether there is a file or link; pipes and sockets hold nothing."""
+    """Say whether the path is a file or link; pipes and sockets have no content."""
     try:
         mode = os.lstat(path).st_mode
     except OSError:
@@ -68,5 +68,5 @@ def _changed(tree: Tree, path: bytes) -> Refused:
     where = os.path.join(tree.path, os.fsdecode(path))
     return Refused(
         f"{where!r} was not kept as it is (does something still write there?); nothing was touched",
-        "stop what runs in the tree, and try again",
+        "stop all processes in the tree, and try again",
     )

@@ -1,25 +1,27 @@
-"""Processes: the one place that starts a session's program, watches it and ends it.
+"""Processes: the only place that starts, watches and ends the program of a session.
 
     witness ── start() ──► keeper ── fork ──► shim ── exec ──► program ─► whatever it starts
-                           one a repository   one a session
+                           one per repository one per session
 
-Nothing here lives in the witness. A session is its folder: `process.json` (who runs), `output`,
-`output.1`, `output.head`, and `exit.json` (how it ended), so any later witness can take over.
+Nothing here depends on the witness. A session is its folder: `process.json` (its processes),
+`output`, `output.1`, `output.head`, and `exit.json` (how it ended). So any later witness can take
+over.
 Read `shim.py` next, then `keeper.py` and `client.py`.
 
 Considered and rejected:
 - The witness as the parent: exit codes and pipes die with it.
 - A fresh interpreter for each shim: 6 MB and 30 ms of CPU each; a fork of the keeper adds 1 MB.
 - Preparing the launch in the shim (1.7 MB each): the program's process does it and then execs.
-- Killing the process group, or walking the children: both miss who detached (setsid, double fork).
-- cgroups and pid namespaces: leave nothing behind either, but need rights that containers and
-  ordinary users often lack, and a namespace hides the agents from the user's own `ps`.
-- A stream socket for requests: the keeper would have to wait for slow callers. One datagram with
-  open files inside is either there or not, and the answer goes around the keeper.
-- The launch as a file in the folder: it holds the environment, and with it secrets.
+- Killing the process group, or walking the children: both miss processes that detached (setsid,
+  double fork).
+- cgroups and pid namespaces: they leave nothing behind either, but need privileges that containers
+  and ordinary users often lack, and a namespace hides the agents from the user's own `ps`.
+- A stream socket for requests: the keeper would have to wait for slow callers. A datagram that
+  carries open files arrives whole or not at all, and the answer bypasses the keeper.
+- The launch as a file in the folder: it contains the environment, and so secrets.
 
-The names below are loaded when first used: the keeper is imported through this package, without
-the client and what that needs.
+The names below are loaded on first use: the keeper is imported through this package, without the
+client and its dependencies.
 """
 
 from typing import TYPE_CHECKING

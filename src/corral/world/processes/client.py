@@ -1,9 +1,8 @@
-"""Starting a session's processes: asking the keeper, and starting a keeper if there is none.
+"""Starts the processes of a session through the keeper, and a keeper if there is none.
 
-A launch happens at most once in a folder, and whether it happened is never in doubt: the shim and
-whoever loses patience with it both try to put `process.json` there, and only one of them can. So
-`start` keeps to its bound even if the keeper hangs, and a request that a hung keeper finds later is
-refused by the folder.
+A launch happens at most once per folder, and whether it happened is never in doubt: the shim and a
+caller that times out both try to create `process.json` there, and only one of them can. So `start`
+returns in time even if the keeper hangs, and a request that a hung keeper reads later fails.
 """
 
 import fcntl
@@ -35,11 +34,11 @@ _BOOTSTRAP = (
 
 
 class _NoKeeper(Exception):
-    """Nobody listens, or who listened went away without an answer."""
+    """No keeper is listening, or it went away without an answer."""
 
 
 def start(run_folder: str, launch: Launch, *, limit_s: float = LIMIT_S) -> Started:
-    """Start a session; CouldNotStart if its program does not run, and then it never will."""
+    """Start a session; CouldNotStart if its program does not run and never will."""
     deadline = time.monotonic() + limit_s
     _check(launch)
     if os.path.lexists(f"{launch.folder}/{records.PROCESS}"):
@@ -59,17 +58,17 @@ def start(run_folder: str, launch: Launch, *, limit_s: float = LIMIT_S) -> Start
 
 
 def withdraw(folder: str, detail: str = "withdrawn") -> bool:
-    """Make sure that nothing can start in this folder any more; False if it has started."""
+    """Make sure that nothing can start in this folder any more; False if something has started."""
     try:
         records.write_once(folder, records.PROCESS, {"pid": 0})
     except FileExistsError:
         return False
     except OSError:
-        # Where we cannot write, no shim can.
+        # If we cannot write there, no shim can.
         return True
     end = {"reason": "could_not_start", "detail": detail, "at": time.time_ns() // 1_000_000}
     with suppress(OSError):
-        # Without it, the folder says that the session was lost, which also is an end.
+        # Without it, the session counts as lost, which is also an end.
         records.write_durably(folder, records.EXIT, end)
     return True
 
@@ -78,20 +77,20 @@ def _check(launch: Launch) -> None:
     if not launch.argv or not launch.argv[0]:
         raise _refused("no program was given")
     if any("=" in name or not name for name in launch.env):
-        raise _refused("a variable's name is empty or holds '='")
+        raise _refused("the name of a variable is empty or contains '='")
     texts = [*launch.argv, *launch.env, *launch.env.values(), launch.cwd, launch.stdin or ""]
     if any("\0" in text for text in texts):
-        raise _refused("an argument, variable or path holds a zero byte")
+        raise _refused("an argument, variable or path contains a null byte")
 
 
 def _refused(reason: str) -> CouldNotStart:
-    return CouldNotStart(f"the session could not start: {reason}; nothing of it runs")
+    return CouldNotStart(f"the session could not start: {reason}; nothing was left running")
 
 
 def _given_up(folder: str, detail: str) -> Started:
     if withdraw(folder, detail) or records.read(folder, records.EXIT) is not None:
         raise _refused(detail)
-    # It did begin, at the last moment or without a word: its folder tells the rest.
+    # It started at the last moment or without an answer; its folder has the rest.
     record = records.read(folder, records.PROCESS)
     if record is None:
         raise _refused(detail)
@@ -130,7 +129,7 @@ def _ask(run_folder: str, launch: Launch, request: int, deadline: float) -> reco
     if not parts:
         raise _NoKeeper
     said = b"".join(parts).strip()
-    # A shim took it and died over it. Another try could be a second launch.
+    # A shim took it and died. Another attempt could be a second launch.
     answer: records.Record = json.loads(said) if said else {"error": "its shim was killed"}
     return answer
 
@@ -142,7 +141,7 @@ def _receive(source: socket.socket, deadline: float) -> bytes:
 
 @contextmanager
 def _connected(run_folder: str, deadline: float) -> Iterator[socket.socket]:
-    # A socket's name has 108 bytes at most; through the open folder it is always short enough.
+    # A socket's path may have at most 108 bytes; via the open folder it is always short enough.
     folder = os.open(run_folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as keeper:
@@ -157,7 +156,7 @@ def _connected(run_folder: str, deadline: float) -> Iterator[socket.socket]:
 
 
 def _raise_keeper(run_folder: str, deadline: float) -> None:
-    """Start a keeper, unless somebody just did; one at a time, so that there is only one."""
+    """Start a keeper unless one was just started; under a lock, so that there is only one."""
     lock = os.open(f"{run_folder}/{_LOCK}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         while True:
@@ -176,7 +175,7 @@ def _spawn_keeper(run_folder: str, deadline: float) -> None:
     source = __file__.removesuffix("/corral/world/processes/client.py")
     log = os.open(f"{run_folder}/{_LOG}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
-        # Nothing of ours may reach the sessions: no variables, no open files, no terminal.
+        # Sessions must inherit nothing of ours: no variables, open files or terminal.
         command = [sys.executable, "-I", "-S", "-X", "utf8", "-c", _BOOTSTRAP, source, run_folder]
         with subprocess.Popen(
             command,

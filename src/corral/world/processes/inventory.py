@@ -1,7 +1,7 @@
-"""What sessions use, and processes that belong to no session any more.
+"""The resource usage of sessions, and processes that no longer belong to a session.
 
-Each question is one pass over the table of processes, for all sessions together. Memory is PSS:
-pages that several processes share are counted once (summed RSS can say fifteen times as much).
+Each query is one pass over the process table for all sessions. Memory is PSS: pages shared by
+several processes are counted once (summed RSS can be fifteen times as much).
 """
 
 import os
@@ -14,7 +14,7 @@ from corral.world.processes.model import RUN_VARIABLE, SESSION_VARIABLE, Stray, 
 
 
 def usage(folders: Iterable[str]) -> dict[str, Usage]:
-    """Return what each running session uses, without its shim; who does not run is left out."""
+    """Return the usage of each running session, without its shim."""
     found = table.scan()
     children = table.children_of(found)
     boot = table.boot_id()
@@ -25,7 +25,7 @@ def usage(folders: Iterable[str]) -> dict[str, Usage]:
         if shim is None or shim.start != record.get("start") or record.get("boot") != boot:
             continue
         tree = table.below(children, shim.pid)
-        # Who was waited for is in the shim's account, or in that of one who still runs.
+        # A reaped process is in the account of the shim or of a process that still runs.
         ticks = shim.cpu_reaped + sum(process.cpu + process.cpu_reaped for process in tree)
         pss = sum(_pss(process.pid) for process in tree)
         result[folder] = Usage(pss, ticks / table.TICKS_PER_S, len(tree))
@@ -33,7 +33,7 @@ def usage(folders: Iterable[str]) -> dict[str, Usage]:
 
 
 def strays(marker: str, live: Collection[str]) -> list[Stray]:
-    """Return the processes of this repository's sessions that are not among the live ones."""
+    """Return processes of this repository's sessions that do not belong to a live one."""
     wanted = f"{RUN_VARIABLE}={marker}".encode("utf-8", "surrogateescape")
     prefix = f"{SESSION_VARIABLE}=".encode()
     result = []
@@ -52,7 +52,7 @@ def strays(marker: str, live: Collection[str]) -> list[Stray]:
 
 
 def end(strays: Iterable[Stray], *, limit_s: float = 5.0) -> int:
-    """End these processes and all below them; return how many of them are still there."""
+    """End these processes and their descendants; return how many remain."""
     targets = []
     for stray in strays:
         found = table.look(stray.pid)
@@ -83,7 +83,7 @@ def _pss(pid: int) -> int:
     for line in _read(pid, "smaps_rollup").splitlines():
         if line.startswith(b"Pss:"):
             return int(line.split()[1]) * 1024
-    # Another user's process, or one that is just ending.
+    # Another user's process, or one that is ending.
     return 0
 
 

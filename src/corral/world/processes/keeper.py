@@ -1,13 +1,13 @@
-"""The parent of the shims: one small process for each repository, outliving the witness.
+"""The parent of the shims: one small process per repository that outlives the witness.
 
-It forks a shim for each launch and does nothing else, so it has nothing to get stuck in: a request
-is one datagram that carries the folder, the bounds and two open files (the launch, and where to
-answer), and the shim answers it. The keeper is a child subreaper too: if a shim is killed, what
-that session started becomes the keeper's, which ends it and records the session as lost. It goes
-away by itself when it has had no child and no request for a while.
+It forks a shim for each launch and does nothing else, so nothing can block it: a request is one
+datagram that carries the folder, the limits and two open files (the launch, and where to answer),
+and the shim answers it. The keeper is a child subreaper, too: if a shim is killed, its processes
+become children of the keeper, which ends them and records the session as lost. The keeper exits on
+its own when it has had no child and no request for a while.
 
-Run by `client.py` as a bare interpreter with only this module and what it imports: it stays in
-memory for hours, and each of its pages is one that the shims share.
+`client.py` runs it as a bare interpreter with only this module and its imports: it stays in memory
+for hours, and the shims share its pages.
 """
 
 import array
@@ -20,7 +20,7 @@ import traceback
 
 from corral.world.processes import records, shim, system, termination
 
-# The number is that of the requests' form: a keeper of another version is not asked.
+# The number is the version of the request format: other keepers are not asked.
 SOCKET = "keeper.2"
 READY = b"ready"
 LINGER_S = 5.0
@@ -29,7 +29,7 @@ _SWEEP_RARELY_S = 1.0
 
 
 def main(run_folder: str) -> None:
-    """Detach, listen, say so on stdout, and serve until nobody needs a keeper."""
+    """Detach, listen, report that on stdout, and serve until no keeper is needed."""
     if os.fork():
         os._exit(0)
     os.setsid()
@@ -41,7 +41,7 @@ def main(run_folder: str) -> None:
     keeper = Keeper(listener, run_folder)
     os.write(1, READY)
     os.dup2(0, 1)
-    # Nothing made so far will be freed; the collector would only write to pages that are shared.
+    # Nothing created so far is freed; the collector would only write to shared pages.
     gc.collect()
     gc.freeze()
     gc.disable()
@@ -49,7 +49,7 @@ def main(run_folder: str) -> None:
 
 
 def _listen() -> socket.socket:
-    # A relative name, because an absolute one may be longer than a socket's name can be.
+    # A relative path, because an absolute one may be too long for a socket.
     if os.path.lexists(SOCKET):
         os.unlink(SOCKET)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -86,8 +86,8 @@ class Keeper:
                 self._sweep(childless)
             if idle and childless and not woken:
                 break
-        # From here on nobody new finds us. Who asked just before sees the end of the answer's
-        # pipe and asks again, the next keeper.
+        # From here on nobody finds us. A client that asked just before sees its answer's
+        # pipe close and asks the next keeper.
         os.unlink(f"{self._run_folder}/{SOCKET}")
 
     def _patience_ms(self) -> float | None:
@@ -127,13 +127,13 @@ class Keeper:
             self._listener.close()
             code = shim.run(folder, bounds, request, reply, self._signals)
         except BaseException:
-            # The border of a process: whatever it was is told on stderr, and by the keeper.
+            # The border of a process: any error goes to stderr, and the keeper reports it.
             traceback.print_exc()
         finally:
             os._exit(code)
 
     def _reap(self) -> bool:
-        """Take in who has ended; False if there is no child any more."""
+        """Reap ended children; False if there are none left."""
         try:
             while True:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -147,7 +147,7 @@ class Keeper:
             return False
 
     def _sweep(self, childless: bool) -> None:
-        """End what lost its shim; record the loss once nothing of it is alive."""
+        """End processes that lost their shim; record the loss once none is alive."""
         ended = None if childless else termination.kill(os.getpid(), spare=self._shims)
         if ended is not None and len(ended.signalled) > ended.untouchable:
             return
@@ -157,7 +157,7 @@ class Keeper:
 
 
 def _record_loss(pid: int, folder: str, left: int) -> None:
-    # A shim that died before it had the folder leaves it to the next try.
+    # A shim that died before it took the folder leaves it for the next attempt.
     begun = (records.read(folder, records.PROCESS) or {}).get("pid") == pid
     if not begun or records.read(folder, records.EXIT) is not None:
         return
@@ -165,5 +165,5 @@ def _record_loss(pid: int, folder: str, left: int) -> None:
     try:
         records.write_durably(folder, records.EXIT, record)
     except OSError:
-        # The folder is gone, so nobody can ask either.
+        # The folder is gone, so nothing can read it.
         traceback.print_exc()

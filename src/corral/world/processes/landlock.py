@@ -1,8 +1,7 @@
-"""Taking away from this process, and all that it starts, the right to write anywhere but here.
+"""Confines writes of this process and its descendants to given files and folders.
 
-By Landlock, which needs no rights and costs nothing: Linux 5.13 or newer. What was open before
-stays open. It is about files only: a confined program reads what it could read, and talks to the
-network as before.
+It uses Landlock (Linux 5.13 or newer), which needs no privileges and costs nothing. Files that are
+already open stay open. Only writing is confined: reading and the network are as before.
 """
 
 import ctypes
@@ -18,7 +17,7 @@ _WRITE_FILE, _TRUNCATE = 1 << 1, 1 << 14
 _REFER = 1 << 13  # to rename from one folder to another
 # Removing, and making of every kind: 4 (remove a folder) to 12 (make a link).
 _IN_FOLDERS = sum(1 << bit for bit in range(4, 13))
-_SINCE = {_REFER: 2, _TRUNCATE: 3}  # the version that knows a right
+_SINCE = {_REFER: 2, _TRUNCATE: 3}  # the version that introduced a right
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _syscall = _libc.syscall
@@ -26,20 +25,20 @@ _syscall.restype = ctypes.c_long
 
 
 def version() -> int:
-    """Return which Landlock this system has; 0: none."""
+    """Return the Landlock version of this system; 0: none."""
     found = _syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), _ASK_VERSION)
     return max(0, int(found))
 
 
 def confine(writable: list[str]) -> None:
-    """Let this process write to nothing but these files and what is in these folders.
+    """Let this process write only to these files and inside these folders.
 
-    Those that do not exist are passed over. Nor can it reach others by signals, where the system
-    can see to that.
+    Missing ones are skipped. Where the system supports it, signals to other processes are blocked,
+    too.
     """
     known = version()
     if not known:
-        raise OSError(38, "this system has no Landlock, which sessions are confined by")
+        raise OSError(38, "this system has no Landlock, which is needed to confine sessions")
     rights = _WRITE_FILE | _IN_FOLDERS
     rights |= sum(right for right, since in _SINCE.items() if known >= since)
     asked = struct.pack("QQQ", rights, 0, _SIGNALS if known >= 6 else 0)
@@ -48,7 +47,7 @@ def confine(writable: list[str]) -> None:
     for path in filter(None, writable):
         _allow(ruleset, path, rights)
     if _libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0):
-        raise OSError(ctypes.get_errno(), "the system refused to take away what is set by programs")
+        raise OSError(ctypes.get_errno(), "prctl(PR_SET_NO_NEW_PRIVS) failed")
     _call(_RESTRICT_SELF, ruleset, 0)
     os.close(ruleset)
 

@@ -1,4 +1,4 @@
-"""The values that go into and come out of a session's processes."""
+"""The inputs and results of a session's processes."""
 
 from enum import StrEnum
 
@@ -17,10 +17,10 @@ class CouldNotStart(Failed):
 
 
 class Launch(Struct, frozen=True, kw_only=True):
-    """What to run, where, and within which bounds.
+    """What to run, where, and within which limits.
 
-    `env` is all that the program gets. With `CORRAL_RUN` and `CORRAL_SESSION` in it, what is left
-    can be found even after the keeper and the shim were both killed.
+    `env` is the complete environment. With `CORRAL_RUN` and `CORRAL_SESSION` in it, leftover
+    processes can be found even after the keeper and the shim were both killed.
     """
 
     session: str
@@ -32,8 +32,8 @@ class Launch(Struct, frozen=True, kw_only=True):
     wall_s: float | None = None
     grace_s: float = 10.0
     output_bytes: int = 64 << 20
-    writable: list[str] | None = None  # all that it can write to; None: whatever we can
-    split: bool = False  # what it writes to stderr goes into files of its own, `errors`
+    writable: list[str] | None = None  # where it can write; None: wherever we can
+    split: bool = False  # stderr goes to separate files, `errors`
 
 
 class Started(Struct, frozen=True):
@@ -50,7 +50,7 @@ class EndReason(StrEnum):
 
 
 class Exit(Struct, frozen=True):
-    """How a session ended. Nothing that it started is alive, except for the `left`."""
+    """How a session ended. None of its processes is alive except the `left`."""
 
     reason: EndReason
     at: int
@@ -71,7 +71,7 @@ class Usage(Struct, frozen=True):
 
 
 class Stray(Struct, frozen=True):
-    """A process of a session that nobody knows any more."""
+    """A process of a session that no longer exists."""
 
     pid: int
     start: int

@@ -1,10 +1,10 @@
-"""A session's output on its way from the pipe to files that never grow beyond a bound.
+"""Moves the output of a session from a pipe to files of bounded size.
 
-The bytes are moved by the kernel (`splice`): they cost no memory here and hardly any time. A pipe
-rather than the file itself is given to the program, because only who holds the other end can
-rotate: a program that writes to a file directly fills the disk. `output` is the newest part,
-`output.1` the one before; what was written first is kept as `output.head` before it would be lost.
-Where the two streams have to be told apart, those of the second are `errors`, `errors.1`, ….
+The kernel moves the bytes (`splice`), which costs no memory here and hardly any time. The program
+gets a pipe rather than the file, because only the holder of the other end can rotate: a program
+that writes to a file directly can fill the disk. `output` is the newest part and `output.1` the one
+before; the beginning is saved as `output.head` before it would be lost. If the two streams are kept
+apart, those of stderr are `errors`, `errors.1`, ….
 """
 
 import errno
@@ -31,21 +31,21 @@ class OutputFiles:
         self.moved = 0
         self.dropped = 0
         self.source, self.sink = os.pipe()
-        # A larger pipe is faster, but a user may have only so many; the default does as well.
+        # A larger pipe is faster, but their number per user is limited; the default works, too.
         try:  # noqa: SIM105 - the same with `suppress` touches 40 kB more in each shim
             fcntl.fcntl(self.sink, _F_SETPIPE_SZ, _PIPE_BYTES)
         except OSError:
             pass
 
     def appear(self) -> None:
-        """Give the file its name; only for who has the folder for itself."""
+        """Give the file its name; only the owner of the folder may do that."""
         os.rename(self._fresh, self._path)
 
     def vanish(self) -> None:
         os.unlink(self._fresh)
 
     def move(self) -> bool:
-        """Move what the pipe holds, up to a bound; False once every writer is gone."""
+        """Move the content of the pipe, up to a limit; False once every writer is gone."""
         if self._size >= self._limit:
             self._rotate()
         room = min(self._limit - self._size, _AT_ONCE)
@@ -62,7 +62,7 @@ class OutputFiles:
         return count > 0
 
     def drain(self) -> None:
-        """Move what is left in the pipe, when nobody writes to it any more."""
+        """Move what is left in the pipe after the last writer is gone."""
         before = -1
         while before != self.moved + self.dropped:
             before = self.moved + self.dropped
@@ -74,14 +74,14 @@ class OutputFiles:
         except OSError as error:
             if error.errno != errno.EINVAL:
                 raise
-        # Some file systems cannot take from a pipe.
+        # Some file systems do not support splice.
         os.set_blocking(self.source, False)
         data = os.read(self.source, min(room, 65_536))
         os.pwrite(self._file, data, self._size)
         return os.lseek(self._file, self._size + len(data), os.SEEK_SET) - self._size
 
     def _drop(self) -> bool:
-        # On a full disk the program goes on rather than hang on a full pipe; the loss is recorded.
+        # On a full disk, discard output rather than block the program; the loss is recorded.
         void = os.open("/dev/null", os.O_WRONLY | os.O_CLOEXEC)
         try:
             count = os.splice(self.source, void, _AT_ONCE, flags=os.SPLICE_F_NONBLOCK)
@@ -99,7 +99,7 @@ class OutputFiles:
             os.rename(self._path, f"{self._path}.1")
             fresh = create(self._path)
         except OSError:
-            # The folder is gone or full: start over in the file at hand, which stays bounded.
+            # The folder is gone or full: start over in the current file, which stays bounded.
             os.ftruncate(self._file, 0)
             os.lseek(self._file, 0, os.SEEK_SET)
         else:
@@ -119,5 +119,5 @@ class OutputFiles:
 
 
 def create(path: str) -> int:
-    # Not for appending: the kernel moves nothing from a pipe into such a file.
+    # Not in append mode: the kernel cannot splice into such a file.
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)

@@ -1,10 +1,10 @@
 """The program of a session, between the fork and its first instruction.
 
-The program's own process does all the preparing: it reads the launch, records itself and the shim,
-and only then becomes the program, so a program that runs is always one that can be found. What
-this touches in memory is gone with the exec, while the shim, which stays, has touched next to
-nothing. The program gets its own session, the given environment and nothing else: no open file, no
-ignored or blocked signal from whoever happened to start the keeper.
+The program's own process does all the preparation: it reads the launch, records itself and the
+shim, and only then becomes the program, so a running program can always be found. Memory that this
+touches is freed by the exec, while the shim, which stays, has touched next to nothing. The program
+gets its own session, the given environment and nothing else: no open files, and no ignored or
+blocked signals from the process that happened to start the keeper.
 """
 
 import json
@@ -31,9 +31,9 @@ class Begun(NamedTuple):
 
 
 def begin(folder: str, request: int, reply: int, outputs: tuple[OutputFiles, ...]) -> Begun:
-    """Fork the process that records itself and becomes the program, or answers why not.
+    """Fork the process that records itself and becomes the program, or reports why not.
 
-    The first of the outputs is for stdout, the last for stderr; there may be one for both.
+    The first output is for stdout, the last for stderr; there may be one for both.
     """
     verdict, report = os.pipe()
     shim = os.getpid()
@@ -75,7 +75,7 @@ def _become(folder: str, launch: dict[str, Any], outputs: tuple[OutputFiles, ...
             output.appear()
         records.reserve(folder, records.EXIT)
         about = launch["stdin"] or os.devnull
-        # Else a named pipe that nobody writes to would hold us up here.
+        # Otherwise a named pipe without a writer would block us here.
         stdin = os.open(about, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         os.set_blocking(stdin, True)
         about = launch["cwd"]
@@ -106,7 +106,7 @@ def _execute(argv: list[str], env: dict[str, str]) -> NoReturn:
         except (FileNotFoundError, NotADirectoryError):
             continue
         except PermissionError as error:
-            # A later folder may have one that can be run.
+            # A later folder may have an executable one.
             refusal = error
     raise refusal
 
@@ -120,7 +120,7 @@ def _reset_signals() -> None:
 
 def _record(session: str) -> records.Record:
     program, shim = table.look(os.getpid()), table.look(os.getppid())
-    # The shim waits for our verdict, so both are in the table.
+    # The shim waits for our answer, so both are in the process table.
     assert program is not None
     assert shim is not None
     keeper = table.look(shim.parent)
@@ -138,7 +138,7 @@ def _record(session: str) -> records.Record:
 
 
 def answer(reply: int, said: records.Record) -> None:
-    """Tell whoever asked; it may be gone, and then the files in the folder tell the next one."""
+    """Answer the caller; if it is gone, the files in the folder inform the next one."""
     with suppress(BrokenPipeError):
         os.write(reply, json.dumps(said).encode())
 

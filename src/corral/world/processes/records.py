@@ -1,8 +1,8 @@
-"""The two files that say what became of a session: `process.json` and `exit.json`.
+"""The two files that record the fate of a session: `process.json` and `exit.json`.
 
-`process.json` is linked into place, which fails if it is there: whoever puts it there first decides
-whether a launch happens in this folder at all, so a launch happens at most once. `exit.json` is
-renamed into place, on disk with certainty before anyone can see it.
+`process.json` is linked into place, which fails if it exists: its first creator decides whether a
+launch happens in this folder, so a launch happens at most once. `exit.json` is renamed into place
+after it is safely on disk.
 """
 
 import json
@@ -18,7 +18,7 @@ Record = dict[str, Any]
 
 
 def write_once(folder: str, name: str, record: Record) -> None:
-    """Make a record; FileExistsError if there is one. It may be lost with the machine."""
+    """Create a record; FileExistsError if there is one. A power failure may lose it."""
     path = f"{folder}/.{name}.{os.getpid()}"
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     try:
@@ -30,7 +30,7 @@ def write_once(folder: str, name: str, record: Record) -> None:
 
 
 def reserve(folder: str, name: str) -> None:
-    """Take the room that a record will need, so that a disk full by then cannot refuse it."""
+    """Reserve space for a record, so that it can be written even if the disk is full by then."""
     fd = os.open(f"{folder}/.{name}", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         os.posix_fallocate(fd, 0, _ROOM)
@@ -39,7 +39,7 @@ def reserve(folder: str, name: str) -> None:
 
 
 def write_durably(folder: str, name: str, record: Record) -> None:
-    """Put a record into place, at once and for good; in the room that was reserved, if any."""
+    """Write a record atomically and durably, in the reserved space if there is any."""
     path = f"{folder}/.{name}"
     text = _encode(record)
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -58,7 +58,7 @@ def write_durably(folder: str, name: str, record: Record) -> None:
 
 
 def read(folder: str, name: str) -> Record | None:
-    """Return a record; None if it is not there, or is not one of ours."""
+    """Return a record; None if it is missing or not one of ours."""
     with suppress(FileNotFoundError, NotADirectoryError):
         fd = os.open(f"{folder}/{name}", os.O_RDONLY | os.O_CLOEXEC)
         try:

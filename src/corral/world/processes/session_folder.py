@@ -1,6 +1,6 @@
-"""Looking after sessions that run or have run, from their folders alone.
+"""The state of current and past sessions, from their folders alone.
 
-Nothing is remembered here, so a witness that was just started knows as much as the one before it.
+Nothing is cached here, so a new witness knows as much as the previous one.
 """
 
 import os
@@ -16,22 +16,22 @@ _TAIL_BYTES = 1 << 18
 
 
 def alive(folder: str) -> bool:
-    """Say whether the session in this folder runs, or is being ended, under its shim."""
+    """Say whether the session in this folder is running or being ended under its shim."""
     return _shim(folder) is not None
 
 
 def ran(folder: str) -> bool:
-    """Say whether a program was started in this folder, rather than withdrawn before it was."""
+    """Say whether a program was started in this folder rather than withdrawn."""
     return bool((records.read(folder, records.PROCESS) or {}).get("pid"))
 
 
 def ask_stop(folder: str) -> bool:
-    """Have the session stopped, by escalation; False if it does not run. Does not wait."""
+    """Stop the session, with escalation, without waiting; False if it is not running."""
     return _signal(folder, signal.SIGTERM)
 
 
 def force_stop(folder: str) -> bool:
-    """Kill the shim, should it not answer; its keeper ends the rest and records it as lost."""
+    """Kill a shim that does not respond; its keeper ends the rest and records it as lost."""
     return _signal(folder, signal.SIGKILL)
 
 
@@ -42,12 +42,12 @@ def read_exit(folder: str) -> Exit | None:
 
 
 def outcome(folder: str) -> Exit | None:
-    """Return how the session ended: `lost` if nobody will ever record it, None while it runs."""
+    """Return how the session ended: `lost` if nothing will ever record it, None while it runs."""
     if (end := read_exit(folder)) is not None:
         return end
     if alive(folder):
         return None
-    # It may have been recorded between the two looks.
+    # It may have been recorded between the two checks.
     if (end := read_exit(folder)) is not None:
         return end
     record = records.read(folder, records.PROCESS)
@@ -59,16 +59,16 @@ def outcome(folder: str) -> Exit | None:
 
 
 def last_lines(folder: str, lines: int) -> list[str]:
-    """Return the last lines that a program left: of its errors, if they are apart and there."""
+    """Return the last lines of a program's errors if they are kept apart, else of its output."""
     return tail(folder, lines, ERRORS) or tail(folder, lines)
 
 
 def tail(folder: str, lines: int, name: str = NEWEST) -> list[str]:
-    """Return the last lines of the output; reads a bounded part of it, across rotation."""
+    """Return the last lines of the output; reads a bounded part, across rotation."""
     parts: list[bytes] = []
     seen: set[int] = set()
     room = _TAIL_BYTES
-    # The newest first: after a rotation in between, the older one is then the same file.
+    # Newest first: after a rotation in between, the older one is then the same file.
     for path in (f"{folder}/{name}", f"{folder}/{name}.1"):
         part, inode = _end_of(path, room)
         if inode not in seen:
@@ -85,13 +85,13 @@ def _signal(folder: str, number: int) -> bool:
     shim = _shim(folder)
     if shim is None or table.send(shim, number) is not table.Sent.DELIVERED:
         return False
-    # Somebody may have frozen it.
+    # It may have been frozen.
     table.send(shim, signal.SIGCONT)
     return True
 
 
 def _shim(folder: str) -> table.Process | None:
-    # A shim that has recorded the end has nothing left to do but to end itself.
+    # A shim that has recorded the end only has to exit.
     if os.path.exists(f"{folder}/{records.EXIT}"):
         return None
     record = records.read(folder, records.PROCESS)
@@ -106,7 +106,7 @@ def _running(record: records.Record, pid: str, start: str) -> table.Process | No
 
 
 def _is_sweeping(record: records.Record) -> bool:
-    """Say whether a keeper is there that ends what is left and then records the loss."""
+    """Say whether a keeper exists that ends what is left and then records the loss."""
     keeper = _running(record, "keeper_pid", "keeper_start")
     return keeper is not None and keeper.state not in "Tt"
 

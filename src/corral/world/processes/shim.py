@@ -1,12 +1,12 @@
-"""The parent of one session: starts its program, moves its output, ends all that it started.
+"""The parent of one session: starts its program, moves its output, and ends its processes.
 
-It is a fork of the keeper, so it shares nearly all of its memory, and a child subreaper: whatever
-the program starts has the shim above it, however it detaches. "Nobody left to wait for" is then
-the proof that nothing of the session is alive, and only after that the exit is recorded. It needs
-neither the witness nor the keeper to go on.
+It is a fork of the keeper, so it shares nearly all of its memory, and it is a child subreaper:
+every process that the program starts descends from the shim, however it detaches. "No child left to
+wait for" therefore proves that nothing of the session is alive, and only then is the exit recorded.
+The shim needs neither the witness nor the keeper to continue.
 
-Until the program runs, this module uses plain statements and no library written in Python: what a
-fork touches is no longer shared, and one `json.dumps` here costs 250 kB in each shim.
+Until the program runs, this module uses plain statements and no library written in Python: memory
+that a fork touches is no longer shared, and one `json.dumps` here costs 250 kB in each shim.
 """
 
 import math
@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 from corral.world.processes import program, records, system, termination
 from corral.world.processes.output import ERRORS, NEWEST, OutputFiles
 
-# Said first, so that whoever asked knows that this launch is decided here, even if we die over it.
+# Sent first, so that the caller knows that this launch is decided here, even if we die.
 TAKEN = b" "
-# What a program leaves behind is a server or a hung tool: it is asked, but not for long.
+# A program leaves servers or hung tools behind: ask them to end, but not for long.
 LEFTOVER_GRACE_S = 1.0
 _KILL_AGAIN_S = 0.02
 _KILL_RARELY_S = 0.5
@@ -36,7 +36,7 @@ class ShimBounds(NamedTuple):
 
 
 def run(folder: str, bounds: ShimBounds, request: int, reply: int, signals: "Signals") -> int:
-    """Carry out a launch from beginning to end; the result is 0 if its end was recorded."""
+    """Carry out a launch from beginning to end; return 0 if its end was recorded."""
     system.adopt_orphans()
     system.take_name(b"corral-shim")
     signals.renew()
@@ -49,7 +49,7 @@ def run(folder: str, bounds: ShimBounds, request: int, reply: int, signals: "Sig
         program.answer(reply, {"error": f"{folder}: {os.strerror(error.errno or 0)}"})
         return 0
     begun = program.begin(folder, request, reply, outputs)
-    # The program's copies are now the only ones: the pipe ends when the last writer does.
+    # Only the program's copies are left now: the pipe closes with the last writer.
     for output in outputs:
         os.close(output.sink)
     os.close(request)
@@ -63,7 +63,7 @@ def run(folder: str, bounds: ShimBounds, request: int, reply: int, signals: "Sig
 
 
 def _is_refused(begun: program.Begun, signals: "Signals") -> bool:
-    """Wait for the program to begin; a stop is heeded even if a dead file system holds it up."""
+    """Wait for the program to start; a stop works even if a dead file system blocks it."""
     poll = select.poll()
     poll.register(begun.verdict, select.POLLIN)
     poll.register(signals.source, select.POLLIN)
@@ -78,7 +78,7 @@ def _is_refused(begun: program.Begun, signals: "Signals") -> bool:
 
 
 def _say(reply: int, said: bytes) -> None:
-    # Whoever asked may be gone; the files in the folder tell the next one.
+    # The caller may be gone; the files in the folder inform the next one.
     try:  # noqa: SIM105 - see `output.py`: plain statements touch fewer pages
         os.write(reply, said)
     except BrokenPipeError:
@@ -86,7 +86,7 @@ def _say(reply: int, said: bytes) -> None:
 
 
 class Signals:
-    """Signals as something to poll for; the wake-up comes through a pipe."""
+    """Makes signals pollable; the wake-up comes through a pipe."""
 
     def __init__(self) -> None:
         self.stop = False
@@ -97,13 +97,13 @@ class Signals:
             signal.signal(number, signal.SIG_IGN)
 
     def renew(self) -> None:
-        """Use another pipe than the process that this one was forked from."""
+        """Use a different pipe from that of the parent process."""
         os.close(self.source)
         os.close(self._sink)
         self.source, self._sink = self._pipe()
 
     def clear(self) -> None:
-        """Forget what woke us; only to be called when there is something."""
+        """Drain the wake-up pipe; call it only when there is something to read."""
         os.read(self.source, 4096)
 
     def _pipe(self) -> tuple[int, int]:
@@ -136,7 +136,7 @@ class ShimSession:
             self._poll.register(output.source, select.POLLIN)
 
     def watch(self) -> dict[str, Any]:
-        """Return how it ended, once nothing that it started is alive."""
+        """Return how the session ended, once none of its processes is alive."""
         while self._reap():
             self._act(time.monotonic())
             if self._left:
@@ -162,7 +162,7 @@ class ShimSession:
         }
 
     def _reap(self) -> bool:
-        """Take in who has ended; False if there is no descendant any more."""
+        """Reap ended processes; False if no descendant is left."""
         try:
             while True:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -198,14 +198,14 @@ class ShimSession:
         ended = termination.kill(os.getpid())
         self._ended |= ended.signalled
         lasts = now - self._killing_since
-        # Processes of another user (`sudo`) cannot be ended: say so rather than wait for ever.
+        # Processes of another user (`sudo`) cannot be ended: report them rather than wait forever.
         if lasts > _GIVE_UP_AFTER_S and ended.untouchable == len(ended.signalled):
             self._left = ended.untouchable
-        # Killed ones are gone at once, save those that hang in the kernel.
+        # Killed processes are gone at once, except those that hang in the kernel.
         self._kill_at = now + (_KILL_AGAIN_S if lasts < 1 else _KILL_RARELY_S)
 
     def _wait(self) -> None:
-        """Sleep until there is output or a signal, or something is due."""
+        """Sleep until there is output or a signal, or a deadline passes."""
         due = min(self._kill_at, math.inf if self._reason else self._wall_at)
         timeout = None if due == math.inf else max(0.0, due - time.monotonic()) * 1000 + 1
         for fd, _ in self._poll.poll(timeout):

@@ -1,4 +1,4 @@
-"""The few calls of Linux that Python does not have, looked up once, before any fork."""
+"""The few Linux calls that Python lacks, looked up once before any fork."""
 
 import ctypes
 import os
@@ -8,15 +8,15 @@ _prctl = ctypes.CDLL(None).prctl
 
 
 def adopt_orphans() -> None:
-    """Become the parent of every descendant that loses its own; children do not inherit this."""
+    """Become the parent of every orphaned descendant; children do not inherit this."""
     if _prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
-        raise OSError("the system has no child subreapers: Linux 3.4 or newer is needed")
+        raise OSError("prctl(PR_SET_CHILD_SUBREAPER) failed: Linux 3.4 or newer is needed")
 
 
 def die_with_parent(number: int) -> None:
-    """Have the system send this process a signal when its parent ends."""
+    """Have the system signal this process when its parent ends."""
     if _prctl(_PR_SET_PDEATHSIG, number, 0, 0, 0):
-        raise OSError("the system refused the signal for a parent's death")
+        raise OSError("prctl(PR_SET_PDEATHSIG) failed")
 
 
 def take_name(name: bytes) -> None:

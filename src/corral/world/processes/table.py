@@ -1,7 +1,7 @@
-"""The system's table of processes (Linux /proc), and signals that cannot hit a stranger.
+"""The process table (Linux /proc), and signals that cannot hit another process.
 
-Used by the keeper and by every shim, so it imports next to nothing. A process is named by its pid
-and the tick at which it started: a pid alone is given to somebody else sooner or later.
+The keeper and every shim use it, so it imports next to nothing. A process is identified by its pid
+and start tick, because a pid alone is reused sooner or later.
 """
 
 import os
@@ -34,17 +34,17 @@ class Process(NamedTuple):
 
 
 def boot_id() -> str:
-    """Return the name of this boot: process numbers mean nothing beyond it."""
+    """Return the id of this boot, beyond which pids mean nothing."""
     return _read("/proc/sys/kernel/random/boot_id").decode().strip()
 
 
 def look(pid: int) -> Process | None:
-    """Return what the system says about a process, if it exists."""
+    """Return the entry of a process, if it exists."""
     try:
         line = _read(f"/proc/{pid}/stat")
     except OSError:
         return None
-    # The name is in brackets and may itself hold brackets and spaces.
+    # The name is in parentheses and may contain parentheses and spaces.
     fields = line[line.rfind(b")") + 2 :].split()
     return Process(
         pid,
@@ -57,13 +57,13 @@ def look(pid: int) -> Process | None:
 
 
 def is_running(pid: int, start: int, boot: str) -> bool:
-    """Say whether this very process still runs."""
+    """Say whether exactly this process is still running."""
     found = look(pid) if pid > 0 and boot == boot_id() else None
     return found is not None and found.start == start and found.running
 
 
 def each() -> Iterator[Process]:
-    """Yield all processes in order of pid, each as it is at that moment."""
+    """Yield all processes in order of pid, each as it is when read."""
     with os.scandir("/proc") as entries:
         for entry in entries:
             if entry.name.isdigit() and (found := look(int(entry.name))) is not None:
@@ -71,7 +71,7 @@ def each() -> Iterator[Process]:
 
 
 def scan() -> dict[int, Process]:
-    """Return all processes, in one pass; not a snapshot: they come and go meanwhile."""
+    """Return all processes in one pass; not a snapshot, because they change meanwhile."""
     return {process.pid: process for process in each()}
 
 
@@ -100,13 +100,13 @@ class Sent(Enum):
 
 
 def send(process: Process, number: int) -> Sent:
-    """Signal this very process, and no other that was given its pid."""
+    """Signal exactly this process, never another with a reused pid."""
     try:
         fd = os.pidfd_open(process.pid)
     except ProcessLookupError:
         return Sent.GONE
     try:
-        # The pid may have been given away before the opening, but cannot be after it.
+        # The pid may have been reused before it was opened, but cannot be afterwards.
         now = look(process.pid)
         if now is None or now.start != process.start:
             return Sent.GONE

@@ -1,11 +1,11 @@
-"""Ending a whole tree of processes, however it was started and however fast it forks.
+"""Ends a whole tree of processes, however it was started and however fast it forks.
 
-Killing one by one loses against a program that forks: its children appear while the list is being
-worked through. So everything is frozen first (SIGSTOP cannot be caught), and only then killed.
-Each process is frozen the moment it is seen, not after the whole table was read: a chain in which
-each process forks the next and exits would be gone by then. A table is read upwards and pids are
-given out upwards, so one pass overtakes most of what it chases. The caller repeats this until it
-has nobody left to wait for, which for a child subreaper is the proof that no descendant exists.
+Killing one by one loses against a program that forks: new children appear while the list is being
+processed. So all processes are frozen first (SIGSTOP cannot be caught) and only then killed. Each
+is frozen as soon as it is seen, not after the whole table was read: a chain in which each process
+forks the next and exits would be gone by then. The table is read in ascending order and pids are
+assigned in ascending order, so one pass overtakes most of what it chases. The caller repeats this
+until it has no child left to wait for, which proves to a child subreaper that no descendant exists.
 """
 
 import signal
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from corral.world.processes.table import Process, Sent, below, children_of, each, scan, send
 
-# A fork bomb may stay ahead of the freezing for a while; killing what is known makes room.
+# A fork bomb may outrun the freezing for a while; killing known processes makes room.
 _ROUNDS = 50
 
 
@@ -25,7 +25,7 @@ class EndedProcesses(NamedTuple):
 
 
 def terminate(root: int) -> set[tuple[int, int]]:
-    """Ask every descendant to end; a stopped one is woken up, or it could not."""
+    """Ask every descendant to end; stopped ones are continued, so that they can."""
     found = below(children_of(scan()), root)
     for process in found:
         send(process, signal.SIGTERM)
@@ -36,10 +36,10 @@ def terminate(root: int) -> set[tuple[int, int]]:
 def kill(
     root: int | None, spare: Collection[int] = (), also: Iterable[Process] = ()
 ) -> EndedProcesses:
-    """Freeze, then kill some processes and all descendants of the root but those under `spare`."""
+    """Freeze, then kill some processes and all descendants of the root not under `spare`."""
     frozen: dict[tuple[int, int], Process] = {}
     untouchable: set[tuple[int, int]] = set()
-    # Only who cannot end meanwhile: the children of a pid that was given away are not ours.
+    # Only of processes that cannot end meanwhile: a reused pid has other children.
     parents = set() if root is None else {root}
 
     def freeze(process: Process) -> None:

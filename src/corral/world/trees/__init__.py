@@ -1,7 +1,7 @@
-"""Sessions' working trees: one door to make, reuse, adopt, list and remove them.
+"""Sessions' working trees: create, reuse, adopt, list and remove them.
 
-`door` is that door; `slots` is what is remembered about each tree, `files` checks out and cleans,
-`facts` says what a session has done, `preparing` copies what git does not hold, `trash` deletes.
+`door` is the interface; `slots` holds the state of each tree, `files` checks out and cleans,
+`facts` says what a session has done, `seeds` copies files that git does not track, `trash` deletes.
 """
 
 from corral.world.git.tree import Tree

@@ -1,8 +1,8 @@
-"""A tree with a git folder of its own that borrows the repository's objects, for confined sessions.
+"""Trees with their own git folder that borrow the repository's objects, for confined sessions.
 
-It is what `git clone --shared` makes, without a remote and with the one branch only: other branches
-would break when the repository lets go of their commits. The base is held by a ref while the clone
-lives, because git does not know who borrows.
+This is what `git clone --shared` creates, without a remote and with a single branch: other branches
+would break when the repository drops their commits. A ref holds the base while the clone exists,
+because git does not know who borrows objects.
 """
 
 import os

@@ -1,12 +1,12 @@
-"""Make, reuse, adopt, list and remove sessions' trees of one repository.
+"""Creates, reuses, adopts, lists and removes the session trees of one repository.
 
-Trees live beside the user's checkout, in `.<name of the repository>-corral`: inside of it, test
-runners, watchers and searches would find every file once more for each session, and below `.git`
-some test runners ignore all paths. The user's checkout is read (files to copy) and never written.
+Trees live beside the user's checkout, in `.<name of the repository>-corral`: inside it, test
+runners, watchers and searches would find every file once more per session, and below `.git` some
+test runners ignore all paths. The user's checkout is read (files to copy) and never written.
 
-Only the list of trees is changed under the repository's lock; files are written outside of it, many
-trees at once. A tree is removed, parked or given to another session only after all that is in it
-was kept.
+Only the list of trees is changed under the repository's lock; files are written without it, in many
+trees at once. A tree is removed, parked or given to another session only after its content was
+kept.
 """
 
 import os
@@ -42,7 +42,7 @@ class Trees:
         keep_ignored: Sequence[str] = (),
         now: clock.Clock = clock.now,
     ) -> None:
-        """`pool` trees are kept for reuse; the paths of `keep_ignored` survive in them."""
+        """Up to `pool` trees are kept for reuse; the paths in `keep_ignored` survive in them."""
         self._git_dir = realpath(repository.git_dir)
         self._checkout = repository.main_worktree
         self.place = place_of(repository, place)
@@ -66,10 +66,9 @@ class Trees:
     ) -> Tree:
         """Give a session a tree on its branch, a parked one if there is one.
 
-        A new branch begins at `start`. One that exists is continued from where it is; with `fresh`
-        it is kept and then set back to `start`. The tree is made `at` that path, if that is free,
-        and never at one of those to `leave` for others: asked for last, when none can be let go
-        any more.
+        A new branch begins at `start`. An existing one continues where it is; with `fresh` it is
+        kept and then reset to `start`. The tree is created `at` that path if it is free, and never
+        at a path that `leave` returns; it is called last, when none can be released any more.
         """
         check_name(name)
         check_branch(branch)
@@ -86,14 +85,14 @@ class Trees:
             self._fill(slot, commit)
             self._slots.save(replace(slot, state="live"))
         except BaseException:
-            self._discard(slot)  # nobody has worked in it
+            self._discard(slot)  # no session has worked in it
             raise
         finally:
             os.close(held)
         return slot.tree
 
     def adopt(self, name: str) -> Tree:
-        """Find the tree of a session that runs or ran, with what git needs to find it put right."""
+        """Find the tree of a current or past session, and repair the links that git needs."""
         with locked(self._git_dir):
             tree = self.find(name)
             if tree is None:
@@ -103,11 +102,11 @@ class Trees:
         return tree
 
     def find(self, name: str) -> Tree | None:
-        """Return the tree that a session has, as it is."""
+        """Return the tree of a session, unchanged."""
         return next((tree for tree in self.list() if tree.name == name), None)
 
     def list(self) -> list[Tree]:
-        """Return the trees that sessions have, not those that are parked."""
+        """Return the trees of sessions, without parked ones."""
         return [slot.tree for slot in self._slots.live()]
 
     def prepare(self, tree: Tree, copies: Sequence[str]) -> tuple[str, ...]:
@@ -119,7 +118,7 @@ class Trees:
         return facts(self._plain, tree)
 
     def collect(self, tree: Tree) -> str:
-        """Return the commit of a session's branch, brought into the repository if need be."""
+        """Return the commit of a session's branch; copy it into the repository if necessary."""
         source = tree.git_dir if tree.kind == "clone" else self._git_dir
         commit = self._plain.commit(read_branch(source, tree.branch) or "-", tree.borrowed)
         if commit is None:
@@ -134,7 +133,7 @@ class Trees:
         return commit
 
     def put_back(self, tree: Tree, reason: str) -> None:
-        """Point a session's branch at its base again; the commit that it leaves is kept.
+        """Reset a session's branch to its base; the commit that it leaves is kept.
 
         The branch of a clone is its own until it is collected.
         """
@@ -146,13 +145,13 @@ class Trees:
         self._plain.move(ref, tree.base, old)
 
     def show_conflict(self, tree: Tree, state: ConflictState) -> Kept | None:
-        """Keep what is in a tree, then let its session see a conflict in it.
+        """Keep the content of a tree, then show its session a conflict in it.
 
         Its branch is at the tip, its files have conflict markers, its index has the stages. Nothing
-        may run in it. The commit that the branch leaves is kept unless another ref has it.
+        may run in it. The commit that the branch leaves is kept unless another ref reaches it.
         """
         if tree.kind == "clone":
-            raise Refused(f"{tree.name!r} works in a clone, in which no conflict can be shown yet")
+            raise Refused(f"{tree.name!r} works in a clone, where conflicts cannot be shown yet")
         files.refuse_link(tree)
         kept = self.keep.pin(tree, "a conflict is shown")
         ref = branch_ref(tree.branch)
@@ -168,9 +167,9 @@ class Trees:
         return kept
 
     def release(self, tree: Tree, reason: str = "released") -> Kept | None:
-        """Keep what is in a tree, then clean it and park it for another session.
+        """Keep the content of a tree, then clean it and park it for another session.
 
-        Nothing may run in it any more. Clones are removed, and so is what the pool has no room for.
+        Nothing may run in it any more. Clones, and trees beyond the size of the pool, are removed.
         """
         if tree.kind == "clone" or not tree.exists:
             return self.remove(tree, reason)
@@ -194,14 +193,14 @@ class Trees:
         return kept
 
     def remove(self, tree: Tree, reason: str = "removed") -> Kept | None:
-        """Keep what is in a tree, then remove it; an error means that nothing was touched."""
+        """Keep the content of a tree, then remove it; after an error nothing has changed."""
         slot = self._slot(tree)
         kept = self.keep.pin(tree, reason)
         self._discard(slot)
         return kept
 
     def sweep(self) -> int:
-        """Delete what earlier removals and dead makers left; return how many folders remain."""
+        """Delete what earlier removals and killed creators left; return how many folders remain."""
         with locked(self._git_dir):
             self._reap()
         return trash.sweep(self.place)
@@ -250,7 +249,7 @@ class Trees:
             )
 
     def _branch(self, name: str, branch: str, base: str, *, fresh: bool) -> str:
-        """Make or set the branch; return the commit to check out."""
+        """Create or reset the branch; return the commit to check out."""
         ref = branch_ref(branch)
         tip = self._plain.commit(ref)
         if tip and (not fresh or tip == base):
@@ -308,7 +307,7 @@ class Trees:
             trash.delete_soon(gone)
 
     def _forget(self, slot: Slot) -> str | None:
-        """Take a tree off every list; its folder is only renamed."""
+        """Take a tree off all lists; its folder is only renamed."""
         gone = trash.take_away(slot.tree.path)
         if slot.tree.kind == "worktree":
             worktrees.forget(slot.tree.git_dir)
@@ -326,7 +325,7 @@ def place_of(repository: Repository, configured: str | None) -> str:
     inside = commonpath([place, checkout]) == checkout
     if inside or (isdir(place) and commonpath([place, realpath(repository.git_dir)]) == place):
         raise BadInput(
-            f"working trees cannot live in {place!r}, inside of the repository or around it",
-            f"use a folder of their own, like {beside!r}",
+            f"working trees cannot live in {place!r}, inside the repository or around it",
+            f"use a separate folder, such as {beside!r}",
         )
     return place

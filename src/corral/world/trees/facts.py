@@ -1,4 +1,4 @@
-"""What a session has done, from git and the disk alone, whatever it did to its tree."""
+"""What a session has done, from git and the disk alone, whatever state its tree is in."""
 
 from collections.abc import Sequence
 
@@ -15,13 +15,13 @@ _SHOWN = 200
 
 class TreeFacts(Struct, frozen=True):
     exists: bool
-    head_branch: str  # empty: detached, or not to be understood
+    head_branch: str  # empty: detached or unreadable
     head_commit: str | None
     branch_commit: str | None  # of the branch that the session was given
-    dirty: tuple[str, ...]  # the first of the paths that are not committed
+    dirty: tuple[str, ...]  # the first uncommitted paths
     changed: tuple[str, ...]  # between the base and the branch
     commits: int  # beyond the base
-    follows_base: bool  # the base is in the branch's history
+    follows_base: bool  # whether the base is in the branch's history
 
 
 def facts(view: View, tree: Tree, *, shown: int = _SHOWN) -> TreeFacts:
@@ -50,7 +50,7 @@ def _dirty(view: View, tree: Tree, head: str | None, shown: int) -> tuple[str, .
         try:
             said = desk.run(*STATUS, "-unormal")
         except GitFailed:
-            # An index that git cannot read says nothing good about the tree.
+            # An unreadable index counts as a change.
             return (".git",)
     lines = said.split(b"\0")[:shown]
     return names(b"\0".join(line[3:] for line in lines))

@@ -1,9 +1,9 @@
-"""Check files out into a tree and take everything else away.
+"""Checks out files into a tree and removes everything else.
 
-Both work with our own index of the tree, never the session's: git believes that a file is as the
-index has it if its times and size fit, so a session could pass a changed file on to the next
-one. What our index remembers was true when we checked the file out, and nobody can turn back the
-time at which a file's data or name last changed.
+Both use our own index of the tree, never the session's: git assumes that a file matches the index
+if its times and size do, so a session could pass a changed file on to the next one. Our index was
+correct when we checked out the file, and the time of the last change of a file's data or name
+cannot be set back.
 """
 
 import os
@@ -17,13 +17,13 @@ from corral.world.git.view import Desk
 
 
 def check_out(tree: Tree, desk: Desk, commit: str) -> None:
-    """Make all files those of a commit; those that did not change are not written."""
+    """Write the files of a commit; unchanged ones are skipped."""
     refuse_link(tree)
     desk.run("read-tree", "--reset", "-u", commit)
 
 
 def clean(tree: Tree, desk: Desk, keep: Sequence[str]) -> None:
-    """Remove every file that we did not check out, ignored or not, but for the paths to keep."""
+    """Remove every file that we did not check out, ignored or not, except the paths to keep."""
     refuse_link(tree)
     kept = [word for path in keep for word in ("-e", f"/{path.strip('/')}")]
     desk.run("clean", "-ffdxq", *kept)
@@ -42,5 +42,5 @@ def refuse_link(tree: Tree) -> None:
     if not tree.exists:
         raise Refused(
             f"{tree.path!r} is no longer a folder of its own; nothing was touched",
-            "look at it, and remove it by hand",
+            "inspect it, and remove it by hand",
         )

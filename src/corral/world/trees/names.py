@@ -1,4 +1,4 @@
-"""Names that are safe as a part of a ref and of a path."""
+"""Names that are safe in refs and paths."""
 
 import re
 
@@ -9,10 +9,10 @@ _NAME = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_-]|\.(?!\.)){0,119}")
 
 def check_name(name: str) -> None:
     if not _NAME.fullmatch(name) or name.endswith((".lock", ".")):
-        raise BadInput(f"{name!r} cannot be the name of a session: use letters, digits, - and _")
+        raise BadInput(f"{name!r} is not a valid session name: use letters, digits, - and _")
 
 
 def check_branch(branch: str) -> None:
     parts = branch.split("/")
     if not all(_NAME.fullmatch(part) and not part.endswith((".lock", ".")) for part in parts):
-        raise BadInput(f"{branch!r} cannot be the name of a session's branch")
+        raise BadInput(f"{branch!r} is not a valid name for a session's branch")

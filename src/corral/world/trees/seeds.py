@@ -1,7 +1,7 @@
-"""Copy files that git does not hold (`.env`) from the user's checkout into a tree.
+"""Copies files that git does not track (`.env`) from the user's checkout into a tree.
 
-Links are the hazard on both sides: one in the checkout may lead to a secret outside of the
-repository, one in the tree (a session's branch may contain any) to a file that is not its own.
+Links are a hazard on both sides: one in the checkout may lead to a secret outside the repository,
+and one in the tree (a session's branch may contain any) to a file outside it.
 """
 
 import os
@@ -19,12 +19,12 @@ def copy(view: View, source: str, tree: Tree, paths: Sequence[str]) -> tuple[str
     """Copy files or folders; return those that git does not ignore and a session might commit."""
     for path in paths:
         if isabs(path) or normpath(path).split(os.sep)[0] in ("..", ".git", "."):
-            raise BadInput(f"{path!r} is not a path inside of the repository")
+            raise BadInput(f"{path!r} is not a path inside the repository")
     missing = [path for path in paths if not os.path.exists(join(source, path))]
     if missing:
         raise NotFound(
             f"missing from {source!r}: {', '.join(missing)}; nothing was copied",
-            "create them, or take them out of the configuration",
+            "create them, or remove them from the configuration",
         )
     for path in paths:
         _refuse_leaving(source, join(source, path))
@@ -38,7 +38,7 @@ def _refuse_leaving(root: str, path: str) -> None:
     top = realpath(root)
     real = realpath(path)
     if commonpath([top, real]) != top or commonpath([join(top, ".git"), real]) == join(top, ".git"):
-        raise Refused(f"{path!r} leads out of {root!r}; nothing was copied")
+        raise Refused(f"{path!r} leads outside {root!r}; nothing was copied")
 
 
 def _copy(source: str, path: str, target: str) -> None:

@@ -1,9 +1,9 @@
-"""What is remembered about each tree, in `<git dir>/corral/trees/<slot>/`, where no session writes.
+"""The state of each tree, in `<git dir>/corral/trees/<slot>/`, where no session writes.
 
-A slot is a folder of the place where trees live, and the desk (HEAD and index of our own) with
-which its files are checked out and cleaned. Who is in it changes, its path does not: what tools
-keep about absolute paths stays true. All changes are made under the repository's lock. A slot whose
-tree is being made is held by a lock of its own, so that one whose maker died is seen as such.
+A slot is a folder in the place where trees live, and the desk (our own HEAD and index) with which
+its files are checked out and cleaned. Its session changes, its path does not, so data that tools
+store about absolute paths stays valid. All changes are made under the repository's lock. A slot
+whose tree is being created has its own lock, so that a killed creator is detected.
 """
 
 import fcntl
@@ -53,30 +53,30 @@ class TreeSlots:
         return [slot for slot in self.all() if slot.state == "parked"]
 
     def abandoned(self) -> list[Slot]:
-        """Return the slots whose maker died."""
+        """Return the slots whose creator was killed."""
         making = [slot for slot in self.all() if slot.state == "making"]
         let_go = [slot for slot in making if not is_held(self._lock(slot))]
-        # A maker lets go after it has saved the tree as live: what we read before may be old.
+        # A creator unlocks after saving the tree as live, so what we read before may be stale.
         still = self.all() if let_go else []
         return [slot for slot in let_go if slot in still]
 
     def empty_folders(self) -> list[str]:
-        """Return trees that were added and not saved: their maker died in between."""
+        """Return trees that were added and not saved: their creator was killed in between."""
         ours = {slot.tree.path for slot in self.all()}
         names = os.listdir(self._place) if isdir(self._place) else []
         paths = {join(self._place, name) for name in names if name.startswith("tree-")}
         return [path for path in sorted(paths - ours) if _is_empty(path)]
 
     def number(self, path: str) -> int:
-        """Return the number of a tree by its path; 0 if it is none of ours."""
+        """Return the number of a tree by its path; 0 if it is not ours."""
         number = basename(path).removeprefix("tree-")
         known = number.isdecimal() and self.path(int(number)) == path
         return int(number) if known else 0
 
     def free_number(self, at: str = "", leave: Collection[str] = ()) -> int:
-        """Return a number that nothing uses, neither we nor something left behind.
+        """Return an unused number.
 
-        That of the path `at` if it is one, else the first whose path is not to be left for others.
+        The one of the path `at` if that is free, else the first whose path is not reserved.
         """
         used = {slot.tree.path for slot in self.all()}
         wanted = self.number(at)
@@ -97,7 +97,7 @@ class TreeSlots:
         remove(self.desk(slot.tree))
 
     def hold(self, slot: Slot) -> int:
-        """Hold a slot until the file that is returned is closed, by us or by our end."""
+        """Hold a slot until the returned file is closed or this process ends."""
         os.makedirs(self.desk(slot.tree), exist_ok=True)
         file = os.open(self._lock(slot), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         fcntl.flock(file, fcntl.LOCK_EX)

@@ -1,4 +1,4 @@
-"""Delete folders later: taking one away is a rename, deleting its files takes far longer."""
+"""Deletes folders later: removing one is a rename, while deleting its files takes far longer."""
 
 import os
 import secrets
@@ -12,7 +12,7 @@ _MARK = ".trash-"
 
 
 def take_away(path: str) -> str | None:
-    """Move a folder out of the way, still on its disk; None if there is nothing."""
+    """Move a folder out of the way on the same disk; None if it does not exist."""
     trash = join(dirname(path), f"{_MARK}{secrets.token_hex(8)}")
     try:
         os.rename(path, trash)
@@ -22,12 +22,12 @@ def take_away(path: str) -> str | None:
 
 
 def delete_soon(trash: str) -> None:
-    # Whatever is left when the process ends is for the next sweep.
+    # The next sweep deletes what is left when the process ends.
     threading.Thread(target=delete, args=(trash,), daemon=True, name="corral-trash").start()
 
 
 def delete(trash: str) -> None:
-    with suppress(FileNotFoundError):  # another sweep may be at it
+    with suppress(FileNotFoundError):  # another sweep may be deleting it
         if os.path.islink(trash) or not isdir(trash):
             os.unlink(trash)
             return
@@ -36,7 +36,7 @@ def delete(trash: str) -> None:
 
 
 def sweep(place: str) -> int:
-    """Delete all that was taken away; return how many could not be."""
+    """Delete everything in the trash; return how many folders could not be deleted."""
     names = [name for name in os.listdir(place) if name.startswith(_MARK)] if isdir(place) else []
     for name in names:
         delete(join(place, name))
@@ -44,7 +44,7 @@ def sweep(place: str) -> int:
 
 
 def _open_up(folder: str) -> None:
-    """Let us into folders that were closed to us; links are not followed."""
+    """Restore access to closed folders; links are not followed."""
     os.chmod(folder, stat.S_IRWXU)
     for inside, folders, _ in os.walk(folder):
         for name in folders:

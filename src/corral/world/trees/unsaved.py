@@ -1,9 +1,9 @@
-"""What a session has not committed yet: which files differ, and a tree of git that has them.
+"""The uncommitted work of a session: which files differ, and a git tree that contains them.
 
-For looking ahead only, so it is bounded where kept work (`world/keep`) is complete: large files and
-the rest of very many are left out. Neither the session's index nor its files are touched: git reads
-a copy of the index on a desk of our own, and the tree is written from another one there. Nothing is
-written into the object store before `snapshot` is asked for.
+It serves conflict prediction only, so unlike kept work (`world/keep`) it is bounded: large files,
+and files beyond a number, are left out. Neither the session's index nor its files are touched: git
+reads a copy of the index on our own desk, and the tree is written from another one there. Nothing
+is written to the object store before `snapshot` is called.
 """
 
 import os
@@ -25,7 +25,7 @@ _SOMETHING = ("100644", "?")
 
 
 class Unsaved(Struct, frozen=True):
-    """The paths whose files differ from a commit; `mark` tells one state of them from another."""
+    """The paths that differ from a commit; `mark` identifies their state."""
 
     paths: tuple[str, ...] = ()
     mark: tuple[tuple[int, int, int], ...] = ()
@@ -33,7 +33,7 @@ class Unsaved(Struct, frozen=True):
     gone: frozenset[str] = frozenset()
 
     def on_top_of(self, committed: Changed) -> Changed:
-        """Return what was changed in all."""
+        """Return all changed paths."""
         entries = dict(committed.entries)
         for path in self.paths:
             old = entries[path].old if path in entries else _SOMETHING
@@ -43,12 +43,12 @@ class Unsaved(Struct, frozen=True):
 
 
 def unsaved(view: View, tree: Tree, commit: str, leaving_out: Container[str] = ()) -> Unsaved:
-    """Look which files of a tree differ from a commit, at the cost of one `git status`."""
+    """Find which files of a tree differ from a commit, with one `git status`."""
     with view.desk(commit, tree) as desk:
         try:
             said = desk.run(*STATUS, "-uall")
         except GitFailed:
-            return Unsaved()  # its index is nonsense, or the tree is being removed
+            return Unsaved()  # its index is unreadable, or the tree is being removed
     lines = [line for line in said.split(b"\0") if line]
     named = {os.fsdecode(line[3:]): line[:2] for line in lines}
     marks: dict[str, tuple[int, int, int]] = {}
@@ -65,7 +65,7 @@ def unsaved(view: View, tree: Tree, commit: str, leaving_out: Container[str] = (
 
 
 def snapshot(view: View, tree: Tree, commit: str, found: Unsaved) -> str:
-    """Return a tree of git: a commit's files, with what is not committed in their place."""
+    """Return a git tree: the files of a commit, overlaid with uncommitted work."""
     with view.desk(commit, tree) as desk:
         desk.run("read-tree", commit, index="ahead")
         listed = b"".join(os.fsencode(path) + b"\0" for path in found.paths)
@@ -75,7 +75,7 @@ def snapshot(view: View, tree: Tree, commit: str, found: Unsaved) -> str:
 
 
 def _mark(path: str) -> tuple[int, int, int] | None:
-    """Return what tells one content of a file from the next; None for what is left out."""
+    """Return a fingerprint of a file's content; None for files that are left out."""
     try:
         found = os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
