@@ -48,8 +48,8 @@ def test_what_is_stuck_needs_a_person_until_somebody_decides(
     assert "[31m" not in stuck.inner_text()  # colours are for terminals
     assert not violations(page)
     stuck.get_by_role("button", name=f"Cancel {task}").click()
-    page.get_by_label("Why?").fill("not worth it")
-    page.get_by_role("button", name="Cancel the task").click()
+    page.get_by_label("Reason").fill("not worth it")
+    page.get_by_role("button", name="Cancel task").click()
     last(project, "task.cancelled", task=task, reason="not worth it")
     expect(stuck).to_have_count(0)
     expect(page.locator(".nav [aria-current] .count")).to_have_count(0)
@@ -76,7 +76,7 @@ def test_every_session_of_a_task_has_a_page(project: BrowsedRepo, view: Window) 
     about.get_by_role("link", name=f"{task}.2").click()
     expect(page.get_by_role("log", name="Output")).to_contain_text(f"{task}.2")
     page.goto(f"{project.url}/sessions/{task}.3")
-    expect(page.get_by_text(f"There is no session {task}.3.")).to_be_visible()
+    expect(page.get_by_text(f"Session {task}.3 not found.")).to_be_visible()
 
 
 def test_looking_back_says_what_is_shown_as_it_is_now(project: BrowsedRepo, view: Window) -> None:
@@ -98,7 +98,7 @@ def test_looking_back_says_what_is_shown_as_it_is_now(project: BrowsedRepo, view
     page.keyboard.press("n")
     page.get_by_label("Title").fill("Too late")
     page.keyboard.press("Control+Enter")
-    expect(page.get_by_role("alert")).to_contain_text("an earlier moment")
+    expect(page.get_by_role("alert")).to_contain_text("viewing the past")
     page.keyboard.press("Escape")
     past.get_by_role("button", name="Back to now").click()
     assert "Too late" not in json.dumps(project.of_type("task.added"))
