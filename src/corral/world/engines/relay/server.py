@@ -6,7 +6,7 @@ Engines report little: some are silent until they end, and most do not say how l
 lasts. The relay starts such an engine and replaces `PLACE` in its arguments and variables by a
 loopback address. Everything is forwarded unchanged in both directions, keys included, and nothing
 is stored. Its facts say whose turn it is, what was used, and what went wrong, from the HTTP status
-rather than the engine's words. Whoever reads the facts (`relay.reader`) decides on timeouts.
+rather than the engine's words. The reader of the facts (`relay.reader`) decides on timeouts.
 """
 
 import os
