@@ -93,7 +93,7 @@ const Line = ({ name, children }: { name: ComponentChildren; children: Component
 );
 
 const ROLES: Record<string, string> = {
-  server: "serves the dashboard and agents",
+  server: "dashboard and API",
   witness: "starts and watches sessions",
   refinery: "checks and lands work",
   deacon: "tidies up",
