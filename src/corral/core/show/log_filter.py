@@ -51,7 +51,8 @@ def tasks_of(data: dict[str, Any]) -> set[TaskId]:
     """Return the tasks that an event is about, directly or through one of their sessions."""
     named = [data.get(name, "") for name in _ONE]
     for name in _MANY:
-        named += data.get(name, ())
+        several = data.get(name)
+        named += several if isinstance(several, list) else ()  # in some events, a number of them
     plain = [name.rpartition(":")[2] for name in named if name]  # the address session:AF-1.1
     return {TaskId(name.rpartition(".")[0] or name) for name in plain}
 
