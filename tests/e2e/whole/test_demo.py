@@ -22,6 +22,7 @@ from corral.interfaces.cli.output import width
 from tests.e2e.corral_command import CORRAL
 from tests.patience import PATIENCE_S
 
+README = Path(__file__).parents[3] / "README.md"
 ESCAPE = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
@@ -41,6 +42,11 @@ def processes_below(folder: Path) -> list[str]:
         except OSError:
             continue  # it has ended, or is not ours
     return found
+
+
+def without_numbers(text: str) -> str:
+    """Return a text as one line, with a mark for hashes and numbers, which differ between runs."""
+    return re.sub(r"\b[0-9a-f]{12}\b|\d+", "…", " ".join(text.split()))
 
 
 def test_in_a_pipe_everything_goes_wrong_and_the_branch_ends_green(tmp_path: Path) -> None:
@@ -66,6 +72,9 @@ def test_in_a_pipe_everything_goes_wrong_and_the_branch_ends_green(tmp_path: Pat
     assert "not absorbed" not in told
     assert "did not land" not in told
     assert f"✓ {len(BUGS)} of {len(BUGS)} tasks landed on main" in done.stdout
+    (quoted,) = re.findall(r"^```text\n(.+?)^```$", README.read_text("utf-8"), re.M | re.S)
+    for part in re.split(r"\n+(?=\S)", quoted):
+        assert without_numbers(part) in without_numbers(told), "the README shows the demo's words"
     assert processes_below(tmp_path) == []
     (folder,) = tmp_path.iterdir()
     commands = re.findall(r"^ {15}(corral .+)$", told, re.MULTILINE)
