@@ -144,10 +144,6 @@ def _window(stream: Stream, fact: f.Window) -> Stream:
     return replace(stream, used=max(0, fact.used), size=size, measured=True)
 
 
-def _compacted(stream: Stream, fact: f.Compacted) -> Stream:
-    return replace(stream, compacted=stream.compacted + 1, used=0)
-
-
 def _limited(stream: Stream, fact: f.Limited) -> Stream:
     kept = replace(fact, text=_short(fact.text, 300))
     return replace(stream, limited=kept, last_limit=kept, limits=stream.limits + 1)
@@ -162,18 +158,6 @@ def _asked(stream: Stream, fact: f.Asked) -> Stream:
     options = tuple(option[:200] for option in fact.options[:10])
     kept = f.Asked(text=fact.text.strip()[:LONGEST], options=options, call=fact.call[:200])
     return replace(stream, asked=kept)
-
-
-def _told(stream: Stream, fact: f.Told) -> Stream:
-    return replace(stream, asked=None, told=stream.told + 1)
-
-
-def _ready(stream: Stream, fact: f.Ready) -> Stream:
-    return stream
-
-
-def _denied(stream: Stream, fact: f.Denied) -> Stream:
-    return replace(stream, denied=stream.denied + 1)
 
 
 def _finished(stream: Stream, fact: f.Finished) -> Stream:
@@ -191,12 +175,12 @@ _TAKE: dict[type[f.Fact], Callable[[Stream, Any], Stream]] = {
     f.Answered: _answered,
     f.Spent: _spent,
     f.Window: _window,
-    f.Compacted: _compacted,
+    f.Compacted: lambda stream, _: replace(stream, compacted=stream.compacted + 1, used=0),
     f.Limited: _limited,
     f.Turn: _turn,
     f.Asked: _asked,
-    f.Told: _told,
-    f.Ready: _ready,
-    f.Denied: _denied,
+    f.Told: lambda stream, _: replace(stream, asked=None, told=stream.told + 1),
+    f.Ready: lambda stream, _: stream,
+    f.Denied: lambda stream, _: replace(stream, denied=stream.denied + 1),
     f.Finished: _finished,
 }

@@ -139,10 +139,6 @@ class OutputReader(Protocol):
         """Return what is known only at the end: from files, or because no final event came."""
 
 
-def given_url(job: EngineJob) -> str:
-    return job.base_url
-
-
 class Recipe(Struct, frozen=True, kw_only=True):
     type: str
     program: str
@@ -160,7 +156,7 @@ class Recipe(Struct, frozen=True, kw_only=True):
     mcp: bool = True
     counts: bool = False  # reports exact usage after each turn
     # The address of its model, if requests can go through the relay; empty if they cannot.
-    upstream: Callable[[EngineJob], str] = given_url
+    upstream: Callable[[EngineJob], str] = lambda job: job.base_url
     cost: bool = False
     read_only: bool = True
     first_output_s: int = 120  # on a busy machine

@@ -16,10 +16,6 @@ from corral.world.engines.recipe import EngineJob, Mcp, Permission, Prepared, du
 from corral.world.engines.runners.orders import AcpOrder, McpServer, PermissionPolicy
 
 
-def _no_variables(job: EngineJob) -> dict[str, str]:
-    return {}
-
-
 class AcpAgent(Struct, frozen=True, kw_only=True):
     type: str  # of the engine
     install: str = ""  # how to install the adapter
@@ -29,7 +25,7 @@ class AcpAgent(Struct, frozen=True, kw_only=True):
     sandbox: bool = False  # it relies on its own sandbox, unless we confine it
     model_flag: str = ""  # if the model must be named on the command line
     mcp_programs: bool = True  # also accepts MCP servers that are programs
-    variables: Callable[[EngineJob], dict[str, str]] = _no_variables
+    variables: Callable[[EngineJob], dict[str, str]] = lambda job: {}
     meta: dict[str, Any] = field(default_factory=dict)
 
 

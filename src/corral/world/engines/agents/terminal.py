@@ -9,12 +9,8 @@ from corral.world.engines.recipe import EngineJob, Permission, Prepared
 from corral.world.engines.runners.orders import TmuxOrder
 
 
-def _plain(job: EngineJob) -> tuple[str, ...]:
-    return ()
-
-
 class TmuxAgent(Struct, frozen=True, kw_only=True):
-    args: Callable[[EngineJob], tuple[str, ...]] = _plain
+    args: Callable[[EngineJob], tuple[str, ...]] = lambda job: ()
     record: str = ""
     clear: str = ""
 
