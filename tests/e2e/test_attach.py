@@ -110,7 +110,7 @@ def test_nothing_is_lost_or_doubled_when_the_output_is_rotated(show: Show) -> No
         show.send(None)
         out, err = seen.communicate(timeout=PATIENCE_S)
         assert out == b""
-        assert b"came and went" not in err
+        assert b"some output was skipped" not in err
 
 
 def test_interrupting_leaves_the_session_alone(show: Show) -> None:
@@ -120,7 +120,7 @@ def test_interrupting_leaves_the_session_alone(show: Show) -> None:
         seen.send_signal(signal.SIGINT)
         _, err = seen.communicate(timeout=PATIENCE_S)
         assert seen.returncode == 130
-        assert b"goes on without you" in err
+        assert b"keeps running" in err
     assert show.board.data("session", "show", "AF-1.1")["verdict"] == ""
     with show.attached() as again:
         assert again.stdout is not None

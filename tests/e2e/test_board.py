@@ -228,7 +228,7 @@ def test_an_edit_changes_what_was_named_and_nothing_else(board: Board) -> None:
 
 def test_an_alert_is_raised_once_until_it_is_cleared(board: Board) -> None:
     alert = board.data("alert", "raise", "AF-1", "the disk is nearly full")["id"]
-    assert "nothing to do" in board.corral("alert", "raise", "AF-1", "again").out
+    assert "no change needed" in board.corral("alert", "raise", "AF-1", "again").out
     assert [a["id"] for a in board.data("status")["alerts"]] == [alert]
     assert "the disk is nearly full" in board.corral("status").out
     board.corral("alert", "clear", alert)

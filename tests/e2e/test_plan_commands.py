@@ -83,13 +83,13 @@ def test_a_plan_is_applied_in_one_go_and_again_without_an_event(empty_board: Boa
     file.write_text(PLAN)
     first = empty_board.corral("plan", "apply", "plan.md")
     assert first.out.splitlines() == [
-        "auth-fix was opened",
+        "auth-fix was created",
         "2 tasks added: AF-1 (move-tokens), AF-2 (refuse-expired-tokens)",
     ]
     assert empty_board.data("convoy", "show", "auth-fix")["convoy"]["base"] == "main"
     events = empty_board.events()
     again = empty_board.corral("plan", "apply", "plan.md")
-    assert again.out == "auth-fix is as the plan says: nothing was changed\n"
+    assert again.out == "auth-fix already matches the plan; nothing was changed\n"
     assert empty_board.events() == events
     shown = empty_board.corral("task", "show", "AF-2").out
     reason = "src/auth/** and src/auth/tokens.py overlap"
@@ -99,7 +99,7 @@ def test_a_plan_is_applied_in_one_go_and_again_without_an_event(empty_board: Boa
     assert empty_board.data("task", "show", "AF-2")["reasons"] == {}
     file.write_text(PLAN.replace("Move tokens", "[x] Move").replace("[ ] [x]", "[x]"))
     last = empty_board.corral("plan", "apply", "plan.md").out
-    assert last.splitlines()[-1].startswith("left: AF-1: move-tokens is no longer in the plan")
+    assert last.splitlines()[-1].startswith("unchanged: AF-1: move-tokens is no longer in the plan")
     empty_board.corral("log", "verify")
 
 

@@ -181,7 +181,7 @@ def test_bad_input_says_what_helps(stopped: Stopped) -> None:
 
 def test_nothing_kept_is_said(bare_board: Board) -> None:
     assert bare_board.data("rescue", "list") == {"kept": [], "total": 0}
-    assert bare_board.corral("rescue", "list").out == "nothing is kept\n"
+    assert bare_board.corral("rescue", "list").out == "no work has been saved\n"
 
 
 def test_the_refs_alone_are_enough(stopped: Stopped, tmp_path: Path) -> None:

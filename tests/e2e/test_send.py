@@ -57,7 +57,7 @@ def test_a_session_is_told_something_shown_and_sat_down_at(project: WitnessRepo)
         assert "> and now this" in project.data("session", "tail", session)["lines"]
         words = ("session", "send", session, "-", "--wait", "60")
         answer = project.corral(*words, stdin=b"from stdin")
-        assert answer.out == f"{session} has it: it was seen on its screen\n"
+        assert answer.out == f"{session} has received it, as its screen shows\n"
         with Terminal(
             [CORRAL, "session", "attach", session], project.path, project.env
         ) as terminal:

@@ -45,8 +45,8 @@ def test_what_is_there_is_left_and_named(empty_board: Board) -> None:
     config = (empty_board.path / ".corral" / "config.toml").read_bytes()
     out = empty_board.corral("init", "--templates").out
     kept = [".corral/config.toml", ".corral/roles/scout.md", ".corral/roles/worker.md"]
-    assert [line for line in out.splitlines() if line.startswith("left")] == [
-        f"left {name} as it is" for name in kept
+    assert [line for line in out.splitlines() if line.endswith("left unchanged")] == [
+        f"{name} exists and was left unchanged" for name in kept
     ]
     assert (roles / "worker.md").read_text() == "mine"
     assert not (roles / "nowhere").exists()

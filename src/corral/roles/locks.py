@@ -28,7 +28,8 @@ def only_one(folder: str, role: str, *, wait_s: float = _LOOKING_S) -> int:
             return lock
     os.close(lock)
     raise Refused(
-        f"another {role} runs for this repository; nothing was changed", code=f"{role}_runs"
+        f"another {role} is already running for this repository; nothing was changed",
+        code=f"{role}_runs",
     )
 
 

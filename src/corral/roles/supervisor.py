@@ -80,7 +80,7 @@ class Supervisor:
             lock = only_one(self._folder, ROLE)
         except Refused as refusal:
             raise Refused(
-                "corral up runs for this repository already; nothing was changed",
+                "corral up is already running for this repository; nothing was changed",
                 "corral down stops it",
                 code="already_up",
             ) from refusal

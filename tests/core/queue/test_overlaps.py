@@ -1,4 +1,4 @@
-"""A coming conflict is reported once, cleared when it is over, and can hold a task back."""
+"""An upcoming conflict is reported once, cleared when it is over, and can hold a task back."""
 
 from collections.abc import Sequence
 

@@ -120,7 +120,7 @@ def test_interrupted_and_resumed(ci: Ci, number: int) -> None:
     run.send_signal(number)
     answer = ended(run)
     assert answer.code == 130, answer
-    assert "go on with: corral run night" in answer.out
+    assert "continue with: corral run night" in answer.out
     assert ci.summary()["standing"] == "interrupted"
     assert ci.data("status")["tasks"]
     gate.touch()

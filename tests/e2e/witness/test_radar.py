@@ -1,4 +1,4 @@
-"""A coming conflict is seen while agents work, reported once, and cleared."""
+"""An upcoming conflict is seen while agents work, reported once, and cleared."""
 
 from pathlib import Path
 from typing import Any
@@ -74,9 +74,9 @@ def test_two_agents_in_one_function_are_told_of_before_either_hands_in(shop: Wit
         assert shop.task(one)["state"] == shop.task(other)["state"] == "doing"
         assert index_of(shop, other) == before, "the session's index is its own"
         said = f"{other} conflicts with {one} (Max) in src/sums.py"
-        assert f"coming conflicts (1)\n  {said}\n" in f"{shop.here('status').out}\n"
+        assert f"upcoming conflicts (1)\n  {said}\n" in f"{shop.here('status').out}\n"
         for task in (one, other):
-            assert f"coming: {said}" in shop.here("why", task).out
+            assert f"upcoming conflict: {said}" in shop.here("why", task).out
         assert shop.here("why", apart, "--json").data["overlaps"] == []
         assert shop.here("queue", "list", "--json").data["overlaps"] == found
         go(shop, "one")

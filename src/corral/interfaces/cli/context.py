@@ -128,7 +128,7 @@ class Context:
             store.settle()
             self._mirror_if_due(store)
         except (CorralError, OSError) as error:
-            output.warn(f"the answer above holds, but afterwards: {error}")
+            output.warn(f"the command was carried out, but then: {error}")
 
     def _must_begin_here(self) -> None:
         """Refuse to begin a log in a repository that is not set up or has an unread mirror."""
@@ -136,7 +136,7 @@ class Context:
 
         if self.repository.has_ref(MIRROR_REF):
             raise Refused(
-                "this clone has a mirrored log that was not read in yet; nothing was changed",
+                "this clone has a mirrored log that has not been imported yet; nothing was changed",
                 "corral rebuild --from-mirror",
                 code="mirror_unread",
             )

@@ -81,7 +81,7 @@ def _place(
     for option, word in zip(wanted, loose, strict=False):
         values[name_of(option)] = _value(entry, option, word)
     if len(loose) > len(wanted):
-        raise _bad(entry, f"there is no argument for {printable(loose[len(wanted)])!r}")
+        raise _bad(entry, f"unexpected argument {printable(loose[len(wanted)])!r}")
     for option in wanted[len(loose) :]:
         if not option.optional:
             raise _bad(entry, f"{option.flag.upper()} is missing")

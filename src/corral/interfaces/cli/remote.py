@@ -59,7 +59,7 @@ def post(folder: str, path: str, actor: str) -> Any:
 def forward(folder: str, path: str, body: bytes, actor: str, key: str) -> tuple[int, bytes] | None:
     """Post a body to the server; return the raw status and body, or None if no server runs."""
     if not actor.isprintable():
-        raise BadInput("the name has a control character in it")
+        raise BadInput("the name contains a control character")
     answer = _exchanged(folder, path, body, actor, key)
     return None if answer is None else _parted(answer)
 
@@ -81,7 +81,7 @@ def data_of(answer: bytes, kind: type[T]) -> T:
 
 def _ask(folder: str, path: str, body: bytes, actor: str, key: str) -> Raw | None:
     if not actor.isprintable():
-        raise BadInput("the name has a control character in it")
+        raise BadInput("the name contains a control character")
     answer = _exchanged(folder, path, body, actor, key)
     return None if answer is None else _understood(answer)
 

@@ -81,7 +81,7 @@ def replanner(
     mayor = mayor_rules.of_convoy(context.store.state(), convoy)
     if mayor is None and asked:
         raise BadInput(
-            f"--replan needs a plan of the mayor's, and {convoy} has another one",
+            f"--replan needs a plan that the mayor made; {convoy} has another one",
             'corral run "GOAL" --replan on_failure',
         )
     if mayor is None or not (asked or mayor.replan):

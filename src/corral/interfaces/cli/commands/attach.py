@@ -44,7 +44,7 @@ def attach(context: Context, options: Options) -> None:
     try:
         ended = _Attached(context, session, screen, max(0, options.lines)).follow()
     except KeyboardInterrupt:
-        warn(f"{session.id} was left as it is: it goes on without you")
+        warn(f"detached from {session.id}, which keeps running")
         raise
     if context.as_json:
         say_json(session_view(ended))
@@ -55,7 +55,7 @@ def _sit_down(context: Context, session: Session) -> None:
 
     room = Room(context.repository.folder, session.id)
     context.close()  # a person may stay there for hours
-    warn(f"this is the terminal of {session.id}: Ctrl-B D leaves it, and it goes on without you")
+    warn(f"this is the terminal of {session.id}: Ctrl-B D detaches, and it keeps running")
     server.attach(room.path)
 
 
@@ -104,7 +104,7 @@ class _Attached:
         while self._following is not None:
             part = self._following.read()
             if part.gap:
-                warn("some output came and went faster than it could be shown")
+                warn("some output was skipped: it came faster than it could be shown")
             if not part.data:
                 break
             self._screen.show(part.data)
@@ -118,7 +118,7 @@ class _Attached:
             return f"{found.id} ended: {found.verdict}{detail}"
         if self._is_over() and not locks.taken(self._context.repository.folder, "witness"):
             return (
-                f"the program of {found.id} is over; a witness has to say what it came to:"
+                f"the program of {found.id} has ended; a witness must judge its result:"
                 " corral witness run"
             )
         return ""

@@ -77,11 +77,11 @@ def _defaults(context: Context, name: str, options: Options) -> dict[str, Any]:
 
 
 _SENTENCES = {
-    "convoy create": "{id}: {title!r} was opened; its tasks are {prefix}-1, {prefix}-2, …",
+    "convoy create": "{id}: {title!r} was created; its tasks will be {prefix}-1, {prefix}-2, …",
     "task add": "{id} was added to {convoy}: {title}",
     "task edit": "{id} was changed",
     "task claim": "{id} is yours until {until}: {title}\n"
-    "token {token}; hand in with: corral task submit {id} --token {token}",
+    "token {token}; submit it with: corral task submit {id} --token {token}",
     "task renew": "{id} is yours until {until}",
     "task submit": "{id} was submitted and waits to land",
     "task fail": "{id} failed",
@@ -91,26 +91,26 @@ _SENTENCES = {
     "task cancel": "{id} was cancelled",
     "task hand-off": "{id} is back on the board, for {who}",
     "task land": "{id} has landed",
-    "task comment": "noted on {id}",
+    "task comment": "the comment was added to {id}",
     "lease acquire": "{resource} is yours until {until}\n"
-    "token {token}; give it back with: corral lease release {quoted} --token {token}",
+    "token {token}; release it with: corral lease release {quoted} --token {token}",
     "lease renew": "{resource} is yours until {until}",
     "lease release": "{resource} was released",
     "alert raise": "{id} was raised",
     "alert clear": "{id} was cleared",
     "queue eject": "{id} was taken out of the queue; its work is kept",
-    "queue prioritise": "{id} has the priority {priority} now",
-    "queue report": "{run} is {result}",
-    "alert acknowledge": "{id} is seen to by {seen_by}",
-    "session report": "noted for {id}",
-    "message send": "{id} is on its way to {to}",
-    "message ack": "{id} is over",
+    "queue prioritise": "{id} now has priority {priority}",
+    "queue report": "{run} was recorded as {result}",
+    "alert acknowledge": "{id} was acknowledged by {seen_by}",
+    "session report": "the progress of {id} was recorded",
+    "message send": "{id} was sent to {to}",
+    "message ack": "{id} was acknowledged",
 }
 
 
 def _sentence(name: str, command: Command, data: dict[str, Any]) -> str:
     if "unchanged" in data:
-        return "nothing to do: it is so already"
+        return "no change needed"
     if isinstance(command, Pause | Resume):
         return _paused(command)
     if name == "message read":

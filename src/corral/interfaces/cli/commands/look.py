@@ -157,7 +157,7 @@ def _why(found: Explanation) -> str:
         lines.append(f"  - {obstacle.text}")
         lines += [f"    {paint('try:', 'dim')} {obstacle.hint}"] if obstacle.hint else []
     lines += [f"  {found.session} {met}" for met in found.met]
-    lines += [f"  {paint('coming:', 'yellow')} {one.text}" for one in found.overlaps]
+    lines += [f"  {paint('upcoming conflict:', 'yellow')} {one.text}" for one in found.overlaps]
     if found.waiting_for_it:
         lines.append(f"  {', '.join(found.waiting_for_it)} cannot start before it has landed")
     return "\n".join(lines)

@@ -63,7 +63,7 @@ def replan(context: Context, options: Options) -> None:
     gc.enable()
     mayor = mayor_rules.of_convoy(context.store.state(), ConvoyId(options.convoy))
     if mayor is None:
-        raise BadInput(f"no conversation with the mayor is about {options.convoy!r}")
+        raise BadInput(f"there is no conversation with the mayor about {options.convoy!r}")
     if mayor != mayor_rules.current(context.store.state()):
         raise Refused(f"{mayor.id} is not the newest conversation", code="mayor_over")
     talk = talk_of(context)
@@ -194,9 +194,8 @@ def _answer(talk: Talk, mayor: MayorConversation) -> str:
 def _human(talk: Talk, mayor: MayorConversation) -> str:
     cost = "" if not mayor.bill.tokens else ", cost unknown"
     cost = f", ${mayor.bill.usd:.4f}" if mayor.bill.usd else cost
-    lines = [
-        f"{paint(mayor.id, 'bold')} {mayor.state}: {mayor.turn} turns with {mayor.engine}{cost}"
-    ]
+    turns = f"{mayor.turn} turn{'s' * (mayor.turn != 1)}"
+    lines = [f"{paint(mayor.id, 'bold')} {mayor.state}: {turns} with {mayor.engine}{cost}"]
     if mayor.pending:
         lines += [drawn(talk, mayor), f"waits for approval: {_NOBODY}"]
     elif mayor.convoy:
@@ -212,9 +211,9 @@ def _spoken(one: m.MayorAsked | m.MayorAnswered) -> str:
     if isinstance(one, m.MayorAsked):
         return f"{paint(f'asked {one.profile} ({one.cause})', 'bold')}\n{_text(one.message)}"
     lines = [paint(f"answered {one.trouble}".strip(), "bold"), _text(one.text)]
-    lines += [f"wrong: {shown(problem)}" for problem in one.problems]
+    lines += [f"problem: {shown(problem)}" for problem in one.problems]
     if one.wrote:
-        lines.append(f"wrote, and was thrown away: {', '.join(map(shown, one.wrote))}")
+        lines.append(f"changed files, which were discarded: {', '.join(map(shown, one.wrote))}")
     return "\n".join(lines)
 
 

@@ -65,7 +65,7 @@ class _Line:
                 self._met = True
                 return found
             if not self._met or time.monotonic() > deadline:
-                return "no server runs for this repository: corral up"
+                return "no server is running for this repository: corral up"
             time.sleep(_BETWEEN_S)
 
 

@@ -182,7 +182,10 @@ def drawn(report: PlanReport) -> str:
 def confirm(plan: str, question: str, otherwise: str) -> None:
     """Show a plan and ask for approval; refuse without it."""
     if not sys.stdin.isatty():
-        raise BadInput("there is nobody to ask", f"{otherwise}, or --headless")
+        raise BadInput(
+            "this needs a confirmation, and there is no terminal to ask on",
+            f"{otherwise}, or --headless",
+        )
     say(plan)
     if not answered_yes(question):
         raise BadInput("nothing was started", otherwise)
@@ -205,13 +208,13 @@ def _count(number: int, word: str) -> str:
 def _applied(done: PlanOutcome) -> str:
     lines = []
     if done.created:
-        lines.append(f"{done.convoy} was opened")
+        lines.append(f"{done.convoy} was created")
     for word, named in (("added", done.added), ("changed", done.changed)):
         if named:
             which = ", ".join(f"{one.task} ({one.key})" for one in named[:20])
             more = f" and {len(named) - 20} more" if len(named) > 20 else ""
             lines.append(f"{_count(len(named), 'task')} {word}: {which}{more}")
     if not lines:
-        lines.append(f"{done.convoy} is as the plan says: nothing was changed")
-    lines += [f"left: {left.what}: {left.text}" for left in done.left]
+        lines.append(f"{done.convoy} already matches the plan; nothing was changed")
+    lines += [f"unchanged: {left.what}: {left.text}" for left in done.left]
     return "\n".join(lines)

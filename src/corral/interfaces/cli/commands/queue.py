@@ -43,7 +43,7 @@ def _listed(found: QueueView, now: int) -> str:
         rows = [_check_row(check, now) for check in found.checks]
         lines += [""] if lines else []
         lines.append(table(rows, ("run", "result", "time", "on", "changes", "note")))
-    lines += [paint(f"coming: {one.text}", "yellow") for one in found.overlaps]
+    lines += [paint(f"upcoming conflict: {one.text}", "yellow") for one in found.overlaps]
     for command, times in found.flaky.items():
         often = "once" if times == 1 else f"{times} times"
         lines.append(paint(f"flaky: {command!r}, {often}", "yellow"))

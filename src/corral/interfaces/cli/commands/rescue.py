@@ -33,7 +33,7 @@ def listed(context: Context, options: Options) -> None:
         shown = list(workers.map(keep.show, newest))
     context.answer(
         {"kept": [_summary(one) for one in shown], "total": len(found)},
-        lambda: _table(shown, len(found)) if found else "nothing is kept",
+        lambda: _table(shown, len(found)) if found else "no work has been saved",
     )
 
 
@@ -80,7 +80,7 @@ def show(context: Context, options: Options) -> None:
     def human() -> str:
         record = kept.record
         lines = [
-            f"{paint(_short(kept), 'bold')} of {record.session}, kept {moment(kept.at)}:"
+            f"{paint(_short(kept), 'bold')} of {record.session}, saved {moment(kept.at)}:"
             f" {printable(record.reason)}",
             f"HEAD was {_head(kept)}; the branch of its task is {record.branch}",
         ]
@@ -91,7 +91,7 @@ def show(context: Context, options: Options) -> None:
             if group:
                 lines.append(paint(f"{name} ({len(group)})", "bold"))
                 lines += [f"  {_text(path)!r}"[:1000] for path in group]
-        lines.append(f"bring it back: corral rescue restore {_short(kept)} --to FOLDER")
+        lines.append(f"restore it with: corral rescue restore {_short(kept)} --to FOLDER")
         return "\n".join(lines)
 
     context.answer(
@@ -125,7 +125,7 @@ def restore(context: Context, options: Options) -> None:
             "was_on": _text(kept.record.on),
         },
         lambda: (
-            f"{_short(kept)} is back in {_text(folder)}\n{where}{before}\n"
+            f"{_short(kept)} was restored to {_text(folder)}\n{where}{before}\n"
             f"when you are done with it: git worktree remove --force {_text(folder)!r}"
         ),
     )
@@ -147,7 +147,7 @@ def _find(keep: "Keep", name: str) -> "Kept":
     wanted = short.upper()
     newest = [kept for kept in found if wanted in (kept.session.upper(), kept.record.task.upper())]
     if not newest:
-        raise NotFound(f"nothing is kept of {printable(name)!r}", "corral rescue list")
+        raise NotFound(f"there is no saved work of {printable(name)!r}", "corral rescue list")
     return newest[-1]
 
 
@@ -157,7 +157,7 @@ def _short(kept: "Kept") -> str:
 
 def _head(kept: "Kept") -> str:
     record = kept.record
-    at = record.head[:12] or "not born yet"
+    at = record.head[:12] or "no commit yet"
     return f"{at} on {_text(record.on)}" if record.on else f"{at}, on no branch"
 
 

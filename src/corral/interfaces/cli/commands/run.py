@@ -118,9 +118,9 @@ def _can_start(context: Context, plan: Plan) -> None:
     ]
     if idle and "default" not in context.config.engine:
         raise BadInput(
-            f"nobody can do {printable(', '.join(idle))}: there is no engine 'default' in"
+            f"no engine can run {printable(', '.join(idle))}: there is no engine 'default' in"
             " .corral/config.toml; nothing was changed",
-            "describe one there ([engine.default]), or give the tasks an engine or a run",
+            "add [engine.default] there, or give the tasks an engine or a command to run",
         )
     if convoy is None:
         base = plan.convoy.base or context.repository.branch()
@@ -210,13 +210,13 @@ class ConvoyRun:
     def _interrupt(self, ear: "_Ear", *, ours: bool) -> None:
         """End the sessions, unless another process's witness watches them."""
         if not ours:
-            self.say("the sessions go on: another witness looks after them")
+            self.say("the sessions keep running: another witness watches them")
             return
-        self.say("the sessions are ended without using up an attempt")
+        self.say("stopping the sessions; no attempt is used up")
         asked = interrupt(self._store, self._context.repository, self._context.actor)
         ear.deaf = False  # they now end without us
         for session in still_there(asked):
-            self.say(f"{session} does not end: corral session list")
+            self.say(f"{session} has not stopped: corral session list")
 
     def _outlook(self) -> Outlook:
         return outlook(self._store.state(), self._convoy, self._limits, self._context.now())
@@ -292,23 +292,34 @@ def _write(path: str, content: bytes) -> None:
 
 
 _STYLE = {Standing.LANDED: "green", Standing.FAILED: "red"}
+_STANDING = {
+    Standing.LANDED: "complete",
+    Standing.NEEDS_PERSON: "needs a person",
+    Standing.OUT_OF_BUDGET: "out of budget",
+}
+_FINISHED = {
+    "left": "is on its own branch",
+    "merged": "was merged",
+    "fast_forwarded": "was fast-forwarded",
+    "asked": "is in a pull request",
+}
 
 
 def _told(told: RunReport, summary: str) -> str:
     head = f"{told.convoy}: {told.landed} of {len(told.tasks)} landed"
-    words = paint(str(told.standing).replace("_", " "), _STYLE.get(told.standing, "yellow"), "bold")
-    lines = ["", f"{head}, {words}"]
+    words = _STANDING.get(told.standing, str(told.standing))
+    lines = ["", f"{head}, {paint(words, _STYLE.get(told.standing, 'yellow'), 'bold')}"]
     for task in told.tasks:
         if task.lot not in (Lot.OVER, Lot.WORKING):
             lines.append(f"  {task.id} {task.state}: {task.reason or task.title}")
             lines.append(paint(f"    corral why {task.id}", "dim"))
     if told.finished:
-        lines.append(f"its work is {told.finished.replace('_', '-')}: {told.trunk[:12]}")
+        lines.append(f"its work {_FINISHED[told.finished]}: {told.trunk[:12]}")
     if told.known_usd:
         lines.append(
             f"cost: ${told.known_usd:.4f}{'' if told.cost_usd is not None else ' and more'}"
         )
     lines.append(f"summary: {summary}")
     if told.standing is Standing.INTERRUPTED:
-        lines.append(f"go on with: corral run {told.convoy}")
+        lines.append(f"continue with: corral run {told.convoy}")
     return "\n".join(lines)

@@ -14,12 +14,12 @@ from corral.roles.records.rooms import Room
 from corral.store.sqlite import SqliteStore
 
 _PROVED = {
-    "record": "{} has it: its own record says so",
-    "screen": "{} has it: it was seen on its screen",
-    "reacted": "{} has it, and goes on with it",
-    "none": "it was typed for {}, but nothing shows that it arrived",
+    "record": "{} has received it, as its own record shows",
+    "screen": "{} has received it, as its screen shows",
+    "reacted": "{} has received it and is working on it",
+    "none": "it was typed into the terminal of {}, but there is no proof that it arrived",
     "": "{} has read it",
-    None: "{id} waits for {}, which gets it when its turn is over",
+    None: "{id} is queued for {}, which receives it when its current turn ends",
 }
 
 
@@ -31,7 +31,7 @@ def send(context: Context, options: Options) -> None:
     session = sent["to"].removeprefix("session:")
     context.answer(
         {"session": session, "message": sent["id"], "proof": proof},
-        lambda: _PROVED.get(proof, "{} has it").format(session, id=sent["id"]),
+        lambda: _PROVED.get(proof, "{} has received it").format(session, id=sent["id"]),
     )
 
 

@@ -11,7 +11,7 @@ from corral.interfaces.cli.parser import Options
 if TYPE_CHECKING:
     from corral.world.server import Published
 
-_NOT_UP = NotFound("no server runs for this repository", "corral up", code="no_server")
+_NOT_UP = NotFound("no server is running for this repository", "corral up", code="no_server")
 
 
 def serve(context: Context, options: Options) -> None:

@@ -128,13 +128,14 @@ def _usage(context: Context, session: Session) -> "Usage | None":
 
 
 def _shown(view: SessionView, used: "Usage | None") -> str:
-    lines = [f"{paint(view.id, 'bold')} on {view.task}, by {view.profile}"]
-    lines.append(f"began {moment(view.started_at)}, branch {view.branch}")
+    lines = [f"{paint(view.id, 'bold')} on {view.task}, run by {view.profile}"]
+    lines.append(f"started {moment(view.started_at)}, branch {view.branch}")
     if view.ended_at:
         lines.append(f"ended {moment(view.ended_at)}: {view.verdict}")
     if used is not None:
         size = f"{used.pss / 2**20:.1f} MB"
-        lines.append(f"{used.processes} processes, {size}, {used.cpu_s:.1f} s of CPU")
+        count = f"{used.processes} process{'es' * (used.processes != 1)}"
+        lines.append(f"{count}, {size}, {used.cpu_s:.1f} s of CPU")
     lines += [text for text in (view.detail, view.progress) if text]
     return "\n".join(lines)
 
@@ -184,5 +185,5 @@ def stop(context: Context, options: Options) -> None:
         raise session_rules.ended(found)
     perform_anywhere(context, StopSession(session=found.id, reason=reason))
     context.answer(
-        {"session": found.id}, lambda: f"{found.id} was asked to stop; the witness sees to it"
+        {"session": found.id}, lambda: f"{found.id} was asked to stop; the witness will stop it"
     )

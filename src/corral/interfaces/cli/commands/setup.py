@@ -52,7 +52,10 @@ def _init_with_templates(context: Context, folder: Path, config: str) -> None:
                 f" files written before it: {len(written)}",
                 "run corral init --templates again to write the rest",
             ) from error
-    said = [*(f"wrote {name}" for name in written), *(f"left {name} as it is" for name in left)]
+    said = [
+        *(f"wrote {name}" for name in written),
+        *(f"{name} exists and was left unchanged" for name in left),
+    ]
     said.append("next: edit and commit them, then: corral task add … --role worker")
     context.answer(
         {"config": ".corral/config.toml", "written": written, "left": left},

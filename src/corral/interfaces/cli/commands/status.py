@@ -153,5 +153,5 @@ def _overlaps(found: Overview) -> list[str]:
         return []
     more = total - ROWS
     note = [f"  … and {more:,} more (corral status --json)"] if more > 0 else []
-    heading = paint(f"coming conflicts ({total})", "yellow", "bold")
+    heading = paint(f"upcoming conflicts ({total})", "yellow", "bold")
     return ["", heading, *(f"  {text}" for text in found.overlaps), *note]

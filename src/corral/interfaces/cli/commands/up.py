@@ -71,7 +71,7 @@ def _must_be_down(context: Context) -> None:
 
     if is_up(context.repository.folder):
         raise Refused(
-            "corral up runs for this repository already; nothing was changed",
+            "corral up is already running for this repository; nothing was changed",
             "corral down stops it",
             code="already_up",
         )
@@ -94,7 +94,9 @@ def _must_be_possible(context: Context, port: int) -> None:
 def _print_unit(context: Context) -> None:
     folder = context.repository.worktree
     if not folder.isprintable():
-        raise BadInput("the name of this folder has a control character in it: systemd takes none")
+        raise BadInput(
+            "the name of this folder contains a control character, which systemd does not accept"
+        )
     words = [sys.executable, "-m", "corral", "up", "--repo", folder]
     unit = UNIT.format(
         folder=folder.replace("%", "%%"),
@@ -142,4 +144,4 @@ def down(context: Context, options: Options) -> None:
     from corral.roles.supervisor import stop
 
     stop(context.repository.folder)
-    context.answer({"down": True}, lambda: "Corral is down; sessions that ran go on")
+    context.answer({"down": True}, lambda: "Corral is down; running sessions continue")
