@@ -28,7 +28,7 @@ def test_the_link_leads_in_and_leaves_no_token_behind(
         page.go_back()
         assert "ticket" not in page.url
         page.goto(link)  # again
-        expect(page.get_by_role("heading")).to_contain_text("used, or is too old")
+        expect(page.get_by_role("heading")).to_contain_text("has been used or has expired")
 
 
 def test_every_page_has_an_address_that_can_be_kept(project: BrowsedRepo, view: Window) -> None:

@@ -138,7 +138,7 @@ def _verdicts() -> Iterator[Sequence[str]]:
         fresh = " with a fresh conversation" if then.fresh else ""
         times = "once" if then.relaunches == 1 else f"up to {then.relaunches} times"
         first = f"restarted in place {times}{fresh}; then " if then.relaunches else ""
-        result = "the task is handed in" if verdict is Verdict.PROVED else _NEXT[then.again]
+        result = "the task is submitted" if verdict is Verdict.PROVED else _NEXT[then.again]
         yield f"`{verdict}`", said[verdict.name], uses, first + result
 
 

@@ -118,7 +118,7 @@ class Supervisor:
                 if child.process is not None and child.process.poll() is not None:
                     code = child.ended()
                     if not self._stopping:
-                        rest = f"is started again in {child.rest_s:g} s"
+                        rest = f"will be restarted in {child.rest_s:g} s"
                         self._say(f"the {child.name} has ended (exit {code}), and {rest}")
 
     def _wait(self, due: list[float]) -> None:
@@ -151,21 +151,21 @@ def is_up(folder: str) -> bool:
 def stop(folder: str) -> None:
     """Ask the supervisor of a repository to end, and wait until it has."""
     if not is_up(folder):
-        raise NotFound("corral up does not run for this repository", "corral up", code="not_up")
+        raise NotFound("corral up is not running for this repository", "corral up", code="not_up")
     found = _read(folder)
     process = table.look(found.pid) if found else None
     if found is None or process is None or not table.is_running(found.pid, found.start, found.boot):
         raise Refused(
-            f"corral up runs, but {folder}/{_RECORD} does not say as which process;"
+            f"corral up is running, but {folder}/{_RECORD} does not name its process;"
             " nothing was changed",
-            "end it where it runs",
+            "stop it where it was started",
             code="not_down",
         )
     table.send(process, signal.SIGTERM)
     deadline = time.monotonic() + 2 * _GRACE_S
     while table.is_running(found.pid, found.start, found.boot):
         if time.monotonic() > deadline:
-            raise Refused(f"the supervisor (process {found.pid}) does not end", code="not_down")
+            raise Refused(f"the supervisor (process {found.pid}) has not stopped", code="not_down")
         time.sleep(0.05)
 
 

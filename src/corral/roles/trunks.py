@@ -110,7 +110,7 @@ class Trunks:
             MOVED,
             culprit or convoy,
             f"{culprit or 'somebody'} moved the trunk of {convoy} to {(here or 'nowhere')[:12]};"
-            f" it is back at {known[:12]}, and what it was moved to is kept",
+            f" it was reset to {known[:12]}, and the commit that it was moved to is kept",
         )
 
     def _culprit(

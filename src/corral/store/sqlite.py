@@ -278,7 +278,9 @@ class SqliteStore:
         if self.exists():
             return True
         if self.sealed_seq:
-            raise LogDamaged(1, f"is missing, and all others: the log had {self.sealed_seq}")
+            raise LogDamaged(
+                1, f"is missing, like all others: the log had {self.sealed_seq} events"
+            )
         return False
 
     def _drop(self) -> None:

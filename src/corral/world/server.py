@@ -78,7 +78,7 @@ def check(settings: ServerSettings) -> None:
     if settings.bind not in _LOOPBACK and not (settings.tls_cert and settings.tls_key):
         raise Refused(
             f"[server] bind = {settings.bind!r} can be reached from other machines, and"
-            " tokens would go over the network as they are; nothing was started",
+            " tokens would cross the network unencrypted; nothing was started",
             "set tls_cert and tls_key in .corral/config.toml, or leave bind out",
             code="not_encrypted",
         )
@@ -105,7 +105,7 @@ def listen_tcp(bind: str, wanted: int, last: int = 0) -> socket.socket:
             listener.close()
             if port == ports[-1]:
                 raise Refused(
-                    f"the port {port} of {bind} cannot be had: {error.strerror}",
+                    f"port {port} on {bind} cannot be used: {error.strerror}",
                     "use another --port, or none",
                     code="port_taken",
                 ) from error

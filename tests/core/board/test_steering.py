@@ -36,7 +36,7 @@ def test_a_paused_convoy_starts_nothing_and_says_why(board: Board) -> None:
     assert refused.value.code == "paused"
     found = explain(board.state, board.get("AF-1"), board.now, LIMITS)
     assert found.summary == "AF-1 is ready and waits for sessions to be resumed"
-    assert "ana has paused the starting of sessions: too hot" in found.obstacles[0].text
+    assert "ana has paused new sessions: too hot" in found.obstacles[0].text
     assert found.obstacles[0].hint == "corral resume --sessions --convoy auth-fix"
     board.do(c.ClaimTask(task=TaskId("AF-1")), "bo")  # people may still work by hand
 

@@ -99,7 +99,7 @@ def test_the_last_attempt_of_a_task_holds_it_back_until_the_other_is_gone(board:
     task = board.get("AF-4")
     held = obstacle(board.state, task)
     assert held is not None
-    assert held.text == "the work on AF-4 so far conflicts with AF-1 in src/a.py; it waits for that"
+    assert held.text == "the work on AF-4 so far conflicts with AF-1 in src/a.py, so it waits"
     assert list(startable(board.state, HOLD, {}, board.now, "witness")) == []
     assert list(startable(board.state, Limits(10), {}, board.now, "witness")) == [task]
     said = explain(board.state, task, board.now, HOLD)

@@ -157,5 +157,5 @@ def test_what_a_transport_needs_is_missed_before_anything_is_started(project: En
     task = project.add("work")
     project.once()
     assert project.verdict(task) == "could_not_start"
-    assert project.detail(task) == "there is no program 'claude-agent-acp' for acp"
+    assert project.detail(task) == "the program 'claude-agent-acp' for acp is not installed"
     assert not project.of_type("session.reacted")

@@ -64,7 +64,7 @@ def test_a_need_on_what_is_cancelled_is_wrong_and_given_up_without_harm(project:
     project.corral("mayor", "ask", "Leave out a", "--yes")
     assert 'it needs "a", which is cancelled' in project.asked(3)
     assert project.mayor()["state"] == "idle"
-    assert "no plan that can be used in 3 attempts" in project.mayor()["reason"]
+    assert "no usable plan after 3 attempts" in project.mayor()["reason"]
     assert set(project.titles().values()) == {"todo"}
     project.corral("mayor", "ask", "Are you there?")
     assert project.runs == 5

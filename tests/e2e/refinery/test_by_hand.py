@@ -60,7 +60,7 @@ def test_outside_ci_is_waited_for_and_has_a_deadline(tmp_path: Path) -> None:
     late = project.hand_in({"file-2": "x\n"})
     with project.refinery():
         project.until(lambda: project.states()[late] == "failed")
-    assert "nobody reported on it within 1 s" in project.task(late)["reason"]
+    assert "no result was reported within 1 s" in project.task(late)["reason"]
     results = [e["data"]["result"] for e in project.events("check.ended")]
     assert results[0] == "green"
     assert set(results[1:]) == {"timed_out"}
@@ -94,7 +94,7 @@ def test_a_second_refinery_is_refused_in_one_sentence(tmp_path: Path) -> None:
         project.until(lambda: second().code == 3)
         refused = second()
         assert_one_sentence(refused)
-        assert "another refinery runs" in refused.err
+        assert "another refinery is already running" in refused.err
 
 
 def test_a_refinery_with_nothing_to_do_does_nothing(tmp_path: Path) -> None:

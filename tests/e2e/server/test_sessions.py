@@ -118,7 +118,7 @@ def test_a_pause_holds_for_the_witness(project: WitnessRepo) -> None:
     project.corral("pause", "--sessions", "--convoy", "auth-fix", "--reason", "night")
     project.once()
     assert project.sessions() == []
-    assert "has paused the starting of sessions: night" in project.corral("why", "AF-1").out
+    assert "has paused new sessions: night" in project.corral("why", "AF-1").out
     project.corral("resume", "--sessions", "--convoy", "auth-fix")
     project.once()
     assert project.verdict("AF-1") == "proved"

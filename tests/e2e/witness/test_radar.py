@@ -136,7 +136,7 @@ def test_a_task_about_what_others_are_in_conflict_over_is_held_back(shop: Witnes
         why = shop.here("why", held, "--json").data
         assert [o["code"] for o in why["obstacles"]] == ["overlap"]
         assert "is held back: it would run into a conflict" in why["summary"]
-        assert f"{one} and {other} are in conflict" in why["obstacles"][0]["text"]
+        assert f"{one} and {other} conflict" in why["obstacles"][0]["text"]
         go(shop, "one")
         shop.until_ended(one)
         shop.until_ended(held)

@@ -180,7 +180,7 @@ def test_a_users_own_tree_of_that_name_is_not_touched(checks: CheckRuns, tmp_pat
 def test_a_slot_in_use_is_refused_and_not_removed(checks: CheckRuns) -> None:
     run = checks.start("exec sleep 1000")
     for use in (checks.pool.remove, checks.pool.release, lambda n: checks.pool.checkout(n, "main")):
-        with pytest.raises(Refused, match=f"the run {run.id} goes on"):
+        with pytest.raises(Refused, match=f"the run {run.id} is still running"):
             use(1)
     with pytest.raises(NotFound, match="no commit 'nothing'"):
         checks.pool.checkout(2, "nothing")

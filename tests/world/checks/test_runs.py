@@ -144,7 +144,7 @@ def test_a_killed_refinery_loses_nothing(checks: CheckRuns, code: int, result: R
         caller.kill()
     later = Runs(Pool(find(str(checks.repo))))
     assert later.adopt() == {"r9": None}
-    with pytest.raises(Refused, match="r9 goes on"):
+    with pytest.raises(Refused, match="r9 is still running"):
         later.start(1, "r10", "main", ["true"], deadline_s=60)
     (run,) = later.all()
     gate.write_text("go\n")

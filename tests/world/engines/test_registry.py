@@ -238,7 +238,7 @@ def test_the_program_itself_is_taken_instead_of_its_wrapper(tmp_path: Path) -> N
     assert program(find("copilot"), (), environ) == (str(tmp_path / "bin" / "copilot"),)
     mine = str(script(tmp_path / "mine", ""))
     assert program(find("copilot"), (mine, "--fast"), environ) == (mine, "--fast")
-    with pytest.raises(NotFound, match="no program 'gemini'"):
+    with pytest.raises(NotFound, match="the program 'gemini'"):
         program(find("gemini"), (), environ)
 
 
@@ -259,7 +259,7 @@ def test_probing(tmp_path: Path) -> None:
     key = probe(EngineSettings(type="shell", command=("claude",), env=("MY_KEY",)), environ)
     assert (key.lacking, key.installed) == ("MY_KEY", True)
     no_tmux = probe(EngineSettings(type="claude-code", transport="tmux"), environ)
-    assert "no tmux" in no_tmux.advice
+    assert "tmux is not installed" in no_tmux.advice
     no_adapter = probe(EngineSettings(type="claude-code", transport="acp"), environ)
     assert "claude-agent-acp" in no_adapter.advice
     assert "npm install" in no_adapter.advice

@@ -1096,7 +1096,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** the log as Server-Sent Events; Last-Event-ID goes on after an event */
+    /** the log as Server-Sent Events; Last-Event-ID continues after an event */
     get: operations["get /api/events"];
     put?: never;
     post?: never;
@@ -1558,7 +1558,7 @@ export interface components {
        */
       token?: string;
       /**
-       * @description the commit to hand in
+       * @description the commit to submit
        * @default
        */
       commit?: string;

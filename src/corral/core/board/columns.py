@@ -8,7 +8,7 @@ COLUMNS = {
     "todo": "can be claimed; if it was handed off to someone, only by them",
     "doing": "someone holds a claim on it, live or lapsed",
     "blocked": "waiting for someone's help",
-    "review": "handed in, waiting to land",
+    "review": "submitted, waiting to land",
     "done": "landed",
     "failed": "the last attempt ended without a result",
     "cancelled": "given up; tasks that need it can never start",

@@ -131,7 +131,7 @@ class SubmitTask(Command, frozen=True, kw_only=True):
     name = "task submit"
     task: Task
     token: Shown = Token("")
-    commit: A[str, _about("the commit to hand in")] = ""
+    commit: A[str, _about("the commit to submit")] = ""
 
 
 class FailTask(Command, frozen=True, kw_only=True):

@@ -41,7 +41,7 @@ MOVES = {
             "take it; from `doing` only if the claim has lapsed",
         ),
         Move("renew", (DOING,), DOING, Fence.ALWAYS, "extend the claim"),
-        Move("submit", (DOING,), REVIEW, Fence.ALWAYS, "hand in the work"),
+        Move("submit", (DOING,), REVIEW, Fence.ALWAYS, "submit the work"),
         Move("fail", (DOING,), FAILED, Fence.ALWAYS, "end the attempt without a result"),
         Move("block", (TODO, DOING), BLOCKED, Fence.WHEN_CLAIMED, "wait for someone's help"),
         Move(

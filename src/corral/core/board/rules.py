@@ -168,7 +168,7 @@ def _submit_task(state: State, command: c.SubmitTask, actor: str, now: int) -> D
     session = state.sessions.get(task.session)
     if session is not None and session.live and session.token == command.token:
         raise Refused(
-            f"{session.id} is working on {task.id}: it is handed in once the session has ended and"
+            f"{session.id} is working on {task.id}: its work is submitted once it has ended and"
             " was judged; nothing was changed",
             "commit your work, then stop",
             code="not_judged",

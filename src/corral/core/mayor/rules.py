@@ -33,7 +33,9 @@ def current(state: State) -> MayorConversation:
     """Return the conversation that commands are about: the newest one."""
     found = newest(state)
     if found is None:
-        raise NotFound("nobody has spoken to the mayor yet", 'corral mayor start --task "…"')
+        raise NotFound(
+            "there is no conversation with the mayor yet", 'corral mayor start --task "…"'
+        )
     return found
 
 
@@ -53,7 +55,7 @@ def wish(said: str) -> str:
 def start(state: State, goal: str, engine: str, replan: str) -> Decision:
     """Begin a conversation, unless another one is still open."""
     if replan not in ("", "on_failure"):
-        raise BadInput("replan is on_failure, or nothing")
+        raise BadInput("replan must be on_failure or empty")
     last = newest(state)
     if last is not None and (last.busy or last.state is MayorState.PROPOSED):
         raise Refused(
@@ -90,7 +92,7 @@ def answer(
     elif (told or answered.trouble) and found.used + answered.used_up >= attempts:
         how = "gave_up" if found.cause == "goal" else "unanswered"
         why = told[0] if told else f"{answered.trouble}: {answered.text}"
-        reason = text.cut(f"no plan that can be used in {attempts} attempts: {why}", text.LINE)
+        reason = text.cut(f"no usable plan after {attempts} attempts: {why}", text.LINE)
         made.append(m.MayorEnded(mayor=answered.mayor, how=how, reason=reason))
     return made
 
@@ -116,11 +118,11 @@ def approve(
         task = state.tasks[name]
         if not unstarted(task) and task.state is not TaskState.FAILED:
             raise Refused(
-                f"{name} is {task.state} by now and cannot be cancelled; nothing was changed",
-                'corral mayor ask "make it anew"',
+                f"{name} is {task.state} now and cannot be cancelled; nothing was changed",
+                'corral mayor ask "make a new plan"',
                 code="plan_outdated",
             )
-        command = c.CancelTask(task=name, reason=f"the plan of {mayor} goes without it")
+        command = c.CancelTask(task=name, reason=f"the plan of {mayor} no longer includes it")
         events += decide(state, command, actor, now)
     made = next((one.convoy for one in events if isinstance(one, e.ConvoyCreated)), None)
     known = find_convoy(state, plan)
@@ -140,7 +142,7 @@ def reject(state: State, mayor: str, reason: str) -> Decision:
 def stop(state: State, mayor: str, reason: str) -> Decision:
     found = state.mayors[mayor]
     if found.over:
-        raise Refused(f"{mayor} is over", "corral mayor status")
+        raise Refused(f"{mayor} has ended", "corral mayor status")
     said = text.line(reason, "the reason", empty=True)
     return [m.MayorEnded(mayor=mayor, how="stopped", reason=said)]
 

@@ -206,7 +206,7 @@ def _text(
 
 def _list(say: Say, field: str, values: tuple[str, ...], what: str) -> Iterator[Problem]:
     if len(values) > text.ITEMS:
-        yield say(field, f"{len(values)} times {what} is too many: at most {text.ITEMS}")
+        yield say(field, f"{what} is given {len(values)} times: at most {text.ITEMS} are allowed")
     for value in values[: text.ITEMS]:
         yield from _text(say, field, value, what)
 

@@ -75,11 +75,11 @@ def obstacle(state: State, task: Task) -> Obstacle | None:
             other = state.tasks[(pair - {task.id}).pop()]
             if other.state in _AT_WORK:
                 said = f"the work on {task.id} so far conflicts with {other.id} in {where}"
-                return Obstacle("overlap", f"{said}; it waits for that", f"corral why {other.id}")
+                return Obstacle("overlap", f"{said}, so it waits", f"corral why {other.id}")
         elif _touches(task, overlap.paths) and _same_convoy(state, task, overlap):
             both = f"{overlap.other} and {overlap.task}"
-            said = f"{task.id} is about {where}, over which {both} are in conflict"
-            return Obstacle("overlap", f"{said}; it waits for them", f"corral why {overlap.task}")
+            said = f"{task.id} may change {where}, where {both} conflict"
+            return Obstacle("overlap", f"{said}, so it waits", f"corral why {overlap.task}")
     return None
 
 

@@ -324,7 +324,7 @@ def report(state: State, command: c.ReportCheck, actor: str, now: int) -> Decisi
         )
     if not check.live:
         raise Refused(
-            f"{check.run} is over ({check.result}); nothing was changed", code="check_ended"
+            f"{check.run} has ended ({check.result}); nothing was changed", code="check_ended"
         )
     if commit and commit != check.commit:
         raise Refused(

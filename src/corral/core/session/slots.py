@@ -59,7 +59,7 @@ class TakenSlots:
             which = "" if "" in self._paused else f" --convoy {task.convoy}"
             return Obstacle(
                 "paused",
-                f"{task.id} waits: {pause.by} has paused the starting of sessions{because}",
+                f"{task.id} waits: {pause.by} has paused new sessions{because}",
                 f"corral resume --sessions{which}",
             )
         room = limits.total if task.urgent else limits.total - limits.reserve

@@ -54,7 +54,7 @@ def why(
     if name in state.mayors:
         return _of_mayor(state.mayors[name])
     if name.startswith(("m-", "alert-", "mayor-")):
-        raise NotFound(f"{printable(name)} is over or never existed", "corral log")
+        raise NotFound(f"{printable(name)} has ended or never existed", "corral log")
     if ":" in name:
         return _of_lease(state, resource_name(name), now)
     task = find_task(state, TaskId(name))

@@ -146,7 +146,7 @@ class Tools:
         elif task:
             command = c.CommentTask(task=TaskId(task), text=text)
         else:
-            raise BadInput("you are no session: name the task")
+            raise BadInput("you are not a session: name the task")
         return {"seq": (await self._do(command))["seq"]}
 
     @_told

@@ -194,7 +194,7 @@ def _commands() -> list[Route]:
 EVENTS = Route(
     method="GET",
     path="/api/events",
-    summary="the log as Server-Sent Events; Last-Event-ID goes on after an event",
+    summary="the log as Server-Sent Events; Last-Event-ID continues after an event",
     handler=_streamed,
     query=EventsQuery,
     kind="text/event-stream",

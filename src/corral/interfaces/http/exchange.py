@@ -143,7 +143,7 @@ def asked(call: Call, kind: type[Struct]) -> Any:
     except (UnicodeDecodeError, ValueError) as error:
         raise BadInput("the query of the address cannot be understood") from error
     if len(dict(pairs)) != len(pairs):
-        raise BadInput("a name stands in the query of the address twice")
+        raise BadInput("a name appears twice in the query of the address")
     try:
         return msgspec.convert(dict(pairs), kind, strict=False)
     except msgspec.ValidationError as error:

@@ -74,10 +74,13 @@ class Guard:
         hosts = [value for name, value in call.scope["headers"] if name == b"host"]
         said = hosts[0].decode("latin-1").lower() if len(hosts) == 1 else ""
         if said not in self._hosts and not (call.over_socket and said == SOCKET_HOST):
-            raise Misdirected("this Host is not ours", "use the address that corral link prints")
+            raise Misdirected(
+                "the Host header does not name this server",
+                "use the address that corral link prints",
+            )
         origin = call.header(b"origin")
         if origin and origin.lower() not in self._origins:
-            raise NotYours("pages of other sites get nothing here", code="foreign_origin")
+            raise NotYours("requests from pages of other sites are refused", code="foreign_origin")
 
     def check_body(self, call: Call) -> None:
         if call.method == "POST":
@@ -120,7 +123,7 @@ class Guard:
         else:
             raise NoToken(_WRONG, _HINT)
         if call.method not in ("GET", "HEAD") and not call.header(b"origin"):
-            raise NotYours("a browser says where it comes from", code="foreign_origin")
+            raise NotYours("a browser must send the Origin header", code="foreign_origin")
         return Principal(_actor(call))
 
     def _limit(self, who: Principal) -> None:
@@ -130,7 +133,7 @@ class Guard:
                 self._sessions.clear()
             bucket = self._sessions[who.session] = Bucket(*self._rates.session)
         if not bucket.take():
-            raise TooMany(f"{who.session} asks too often", "wait a moment")
+            raise TooMany(f"{who.session} sends too many requests", "wait a moment")
 
     # The one-time link: the ticket in its address is exchanged for a cookie.
 
@@ -144,7 +147,7 @@ class Guard:
         if not self._genuine(ticket, "ticket") or ticket in self._used:
             if not self._failures.take():
                 raise TooMany("too many wrong tickets", "wait a moment")
-            raise NoToken("this link was used, or is too old", "corral link makes a new one")
+            raise NoToken("this link has been used or has expired", "corral link makes a new one")
         self._used[ticket] = now + TICKET_S
         return self._signed("cookie", int(now) + COOKIE_S).encode()
 

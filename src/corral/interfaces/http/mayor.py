@@ -206,7 +206,7 @@ class Mayors:
                 await self._api.feed.reach(work.result())
             elif not seen.done():
                 self._working[work].set()
-                raise Refused("the mayor did not begin in time; the work was ended")
+                raise Refused("the mayor did not start in time and was stopped")
         finally:
             seen.cancel()
             if not work.done():

@@ -109,7 +109,9 @@ class Chores:
             return ChoreOutcome()
         lost = [session for session in sorted(live) if self._is_lost(SessionId(session))]
         lost = [session for session in lost if session in chores.live(self._store.state())]
-        text = "it has no process, no exit code and no witness; take it up with: corral witness run"
+        text = (
+            "it has no process, no exit code and no witness; continue it with: corral witness run"
+        )
         return ChoreOutcome(len(lost), worries=dict.fromkeys(lost, text))
 
     def _alerts(self) -> ChoreOutcome:

@@ -128,9 +128,7 @@ class Talk:
         """See the newest conversation through, wherever it is."""
         mayor = self.look()
         if mayor.over or mayor.state is MayorState.IDLE:
-            raise BadInput(
-                "there is no conversation to go on with", 'corral mayor start --task "…"'
-            )
+            raise BadInput("there is no conversation to continue", 'corral mayor start --task "…"')
         with self._alone():
             return self._settle()
 
@@ -241,7 +239,7 @@ class Talk:
     ) -> MayorConversation:
         if mayor.over:
             raise Refused(
-                f"{mayor.id} is over: {mayor.reason or mayor.state}",
+                f"{mayor.id} has ended: {mayor.reason or mayor.state}",
                 'corral mayor start --task "…"',
                 code="mayor_over",
             )
@@ -296,7 +294,7 @@ class Talk:
         spent = mayor_rules.over(state, mayor, Bill(), budgets_of(self._config), now())
         if spent:
             raise Refused(
-                f"the mayor waits for money: {spent}; nothing was asked",
+                f"the mayor is over budget: {spent}; nothing was asked",
                 "raise the limit in .corral/config.toml, then: corral mayor start",
                 code="no_money",
             )
@@ -336,7 +334,7 @@ class Talk:
         wrote = self._tree.written(mayor, tree) if tree else ()
         if wrote:
             what = ", ".join(wrote[:5])
-            self._say(f"it wrote {what}, which is thrown away (corral rescue list)")
+            self._say(f"it wrote {what}, which was discarded but saved (corral rescue list)")
         limit = stream.finished if stream.finished and stream.finished.trouble else stream.limited
         account = self._account(mayor.profile)
         limited = ended.trouble in _PASSING
@@ -404,7 +402,7 @@ class Talk:
             if known is None or known.until_at > until or known.until_at <= now():
                 raise Refused(
                     f"the mayor is parked: {why[0]}",
-                    "corral mayor start goes on with it" if known else why[1],
+                    "corral mayor start continues it" if known else why[1],
                     code="account_limited",
                 )
             if not told:
@@ -422,8 +420,8 @@ class Talk:
             if name and name in engines:
                 return name
         raise NotFound(
-            "no engine is chosen that could make a plan",
-            "describe one in .corral/config.toml, as [engine.default] or with --engine PROFILE",
+            "no engine is configured that can make a plan",
+            "add [engine.default] to .corral/config.toml, or use --engine PROFILE",
         )
 
     def _all(self, mayor: MayorConversation, message: str, commit: str) -> str:

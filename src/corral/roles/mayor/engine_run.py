@@ -40,7 +40,7 @@ from corral.world.watch import Watch
 
 _LOOK_S = 1.0
 _LINGERS = "lingers"  # the engine has answered but does not end
-_WITHDRAWN = "whoever asked was killed before it was started"
+_WITHDRAWN = "the asking process was killed before the engine started"
 _STREAMED = ("gemini",)  # engines whose text arrives in pieces that belong together
 
 
@@ -65,7 +65,7 @@ class EngineRunner:
         recipe = self.profiles.recipe(name)
         if recipe is None or profile.type == "aider" or profile.transport == "tmux":
             raise BadInput(
-                f"the engine {name!r} gives no answer that can be read as a plan",
+                f"the engine {name!r} cannot give an answer that Corral can read as a plan",
                 'corral mayor start --engine PROFILE, or engine = "…" in [mayor]',
             )
         self.profiles.check(name, _task())

@@ -53,5 +53,7 @@ class MayorTree:
         branch = self._repository.branch()
         found = self._git.resolve(branch_ref(branch) if branch else "HEAD")
         if found is None:
-            raise NotFound("there is no commit yet that a plan could be about", "git commit")
+            raise NotFound(
+                "the repository has no commit yet, so there is nothing to plan", "git commit"
+            )
         return found

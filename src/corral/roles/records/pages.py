@@ -50,7 +50,7 @@ def place(said: str) -> Place | None:
         return None
     parts = said.split("-")
     if len(parts) != 3 or not all(p.isascii() and p.isdigit() and len(p) < 20 for p in parts):
-        raise BadInput("this is not a place in an output", "take the begin or end of a page")
+        raise BadInput("this is not a position in the output", "use the begin or end of a page")
     return Place(*map(int, parts))
 
 

@@ -170,7 +170,7 @@ class CheckRuns:
             told = self._take(check)
             result = RED if told else GREEN
         if result == LOST:
-            self._log.alert(CANNOT_CHECK, check.convoy, f"{check.run} came to nothing: {told}")
+            self._log.alert(CANNOT_CHECK, check.convoy, f"{check.run} had no result: {told}")
         self._end(
             check,
             result,
@@ -188,7 +188,7 @@ class CheckRuns:
 
     def _wait_for_report(self, check: CheckRun) -> None:
         if self._clock() > check.due_at:
-            said = f"nobody reported on it within {check.deadline_s} s"
+            said = f"no result was reported within {check.deadline_s} s"
             self._end(check, TIMED_OUT, detail=said)
 
     def _end(

@@ -64,7 +64,7 @@ class Landings:
                 CHECKED_OUT,
                 convoy,
                 f"the trunk of {convoy} is checked out in {', '.join(landed.checked_out)}; its"
-                " files there are left as they are, so git shows what has landed since as undone:"
+                " files there were left unchanged, so git shows what has landed since as reverted:"
                 " switch to another branch there",
             )
         return ""

@@ -98,7 +98,7 @@ class EngineProfiles:
         for variable in profile.env:
             if variable not in os.environ:
                 raise NotFound(
-                    f"the engine {name!r} passes on {variable}, which is not set for the witness"
+                    f"the engine {name!r} needs {variable}, which is not set for the witness"
                 )
         required = self._config.budget.require_model
         if profile.model and not model_allowed(profile.model, required):

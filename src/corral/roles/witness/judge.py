@@ -130,8 +130,8 @@ class Judge(Struct, frozen=True):
         self.log.alert(
             LEAKED,
             session.id,
-            f"{session.id} wrote the value of {found.name} into {found.where}: nothing of it lands,"
-            f" and {session.branch} is back where it began; its work is kept (corral rescue list)",
+            f"{session.id} wrote the value of {found.name} into {found.where}: none of its work"
+            f" lands, and {session.branch} was reset; that work is kept (corral rescue list)",
         )
         return f"the value of {found.name} is in {found.where}"
 

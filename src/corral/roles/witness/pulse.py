@@ -130,7 +130,7 @@ class PulseTaker:
             return False  # the file is older than the session
         found, problem = reports.result(tree)
         if found is ReportedResult.GOOD:
-            self.stop(session, folder, RESULT, "it handed in results.json")
+            self.stop(session, folder, RESULT, "it wrote results.json")
         elif found is ReportedResult.BAD:
             self._log.alert("bad_result", session.id, f"results.json was not accepted: {problem}")
         else:

@@ -98,14 +98,14 @@ class SessionTrees(Struct, frozen=True):
             self.log.alert(
                 "not_kept",
                 session,
-                f"the tree {tree.path} of {session} stays, because what is in it could not be"
-                f" kept: {described(error)}",
+                f"the tree {tree.path} of {session} was not removed, because its content could not"
+                f" be saved: {described(error)}",
             )
 
     def _prepare_branch(self, session: Session) -> ConflictState | None:
         for other in self.trees.list():
             if other.branch == session.branch:  # of an attempt before this one
-                self.trees.release(self.trees.adopt(other.name), f"{session.id} goes on")
+                self.trees.release(self.trees.adopt(other.name), f"{session.id} continues")
         return self._returned_conflict(session)
 
     def _make(self, session: Session) -> Tree:

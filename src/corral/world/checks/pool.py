@@ -132,7 +132,7 @@ class Pool:
         processes.withdraw(folder)  # in case its starter was killed before starting it
         ended = processes.outcome(folder)
         if ended is None:
-            raise Refused(f"the run {last} goes on in the check slot {slot}", code="slot_busy")
+            raise Refused(f"the run {last} is still running in check slot {slot}", code="slot_busy")
         if (ended.reason is EndReason.LOST or ended.left) and end_strays(self.marker, last):
             raise Refused(
                 f"processes of the run {last} cannot be ended, so its slot stays in use",

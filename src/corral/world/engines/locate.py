@@ -29,7 +29,7 @@ def program(
     if found is None and isfile(name):
         raise NotFound(f"{name!r} cannot be run", f"chmod +x {shlex.quote(name)}")
     if found is None:
-        raise NotFound(f"there is no program {name!r} for {recipe.type}", recipe.install)
+        raise NotFound(f"the program {name!r} for {recipe.type} is not installed", recipe.install)
     return (_native(recipe, found) or found, *command[1:])
 
 
@@ -37,14 +37,16 @@ def need_transport(profile: EngineSettings, environ: Mapping[str, str]) -> None:
     """Check that the profile's transport has what it needs."""
     path = environ.get("PATH", os.defpath)
     if profile.transport == "tmux" and shutil.which("tmux", path=path) is None:
-        raise NotFound("there is no tmux", "install it, say with: apt-get install tmux")
+        raise NotFound(
+            "tmux is not installed", "install it, for example with: apt-get install tmux"
+        )
     if profile.transport != "acp":
         return
     if importlib.util.find_spec("acp") is None:
         raise NotFound("the SDK for transport acp is missing", "pip install 'corral[acp]'")
     agent = acp_agents.find(profile.type)
     if agent.adapter and shutil.which(agent.adapter, path=path) is None:
-        raise NotFound(f"there is no program {agent.adapter!r} for acp", agent.install)
+        raise NotFound(f"the program {agent.adapter!r} for acp is not installed", agent.install)
 
 
 def _native(recipe: Recipe, found: str) -> str | None:

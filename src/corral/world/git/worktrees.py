@@ -42,7 +42,7 @@ def add(git_dir: str, path: str, commit: str, *, held: bool = True) -> str:
     """
     os.makedirs(path, exist_ok=True)
     if os.listdir(path):
-        raise Refused(f"{path} is there already", "move it away, or name another folder")
+        raise Refused(f"{path} already exists", "move it away, or name another folder")
     listed = join(git_dir, "worktrees")
     os.makedirs(listed, exist_ok=True)
     own = _unused(join(listed, basename(path)))

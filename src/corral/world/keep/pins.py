@@ -248,7 +248,9 @@ class Keep:
                 self._raw.drop(ref)  # garbage-collected; a dangling ref would break all of git
                 raise GitFailed(f"{commit} is gone again", "git fsck")
             return Kept(ref, commit, record)
-        raise Failed(f"no name could be found for what {record.session} made; nothing was touched")
+        raise Failed(
+            f"no free name was found for the work of {record.session}; nothing was touched"
+        )
 
     def _differing(self, old: str, new: str, *options: str) -> tuple[str, ...]:
         said = self._raw.run(

@@ -96,7 +96,7 @@ class Trees:
         with locked(self._git_dir):
             tree = self.find(name)
             if tree is None:
-                raise NotFound(f"there is no tree of {name!r}", "corral session list")
+                raise NotFound(f"there is no worktree of {name!r}", "corral session list")
             if tree.kind == "worktree" and tree.exists:
                 worktrees.reconnect(tree.git_dir, tree.path, f"ref: {branch_ref(tree.branch)}")
         return tree
@@ -234,13 +234,13 @@ class Trees:
     def _slot(self, tree: Tree) -> Slot:
         slot = next((one for one in self._slots.live() if one.tree == tree), None)
         if slot is None:
-            raise NotFound(f"{tree.path!r} is not a tree of {tree.name!r} (any more)")
+            raise NotFound(f"{tree.path!r} is not, or is no longer, the worktree of {tree.name!r}")
         return slot
 
     def _refuse_taken(self, name: str, branch: str) -> None:
         for slot in self._slots.all():
             if name == slot.tree.name:
-                raise Refused(f"{name!r} has a tree already: {slot.tree.path!r}")
+                raise Refused(f"{name!r} already has a worktree: {slot.tree.path!r}")
             if branch == slot.tree.branch:
                 raise Refused(f"the branch {branch!r} is in use by {slot.tree.name!r}")
         for user in worktrees.users_of(self._git_dir, branch):

@@ -87,7 +87,7 @@ def _shown_check(check: CheckView, output: list[str]) -> str:
     head = f"{paint(check.run, 'bold')} {paint(result, RESULT_STYLE.get(result, 'dim'))}"
     lines = [
         f"{head} on {check.tip[:12]}, started {moment(check.started_at)}",
-        f"changes: {' '.join(check.members) or 'none, the trunk itself'}",
+        f"changes: {' '.join(check.members) or 'none: it checks the trunk itself'}",
         f"checked: {check.commit}",
     ]
     lines += [check.detail] if check.detail else []
