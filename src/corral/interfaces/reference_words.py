@@ -26,11 +26,9 @@ EXITS = {
 }
 # The codes that are passed where an error is raised. Classes explain their own code.
 CODES: dict[type[CorralError], dict[str, str]] = {
-    BadInput: {
-        "bad_plan": "the plan cannot be applied; `corral plan check` lists every problem",
-    },
+    BadInput: {"bad_plan": "the plan cannot be applied; `corral plan check` lists every problem"},
     NotYours: {
-        "foreign_origin": "the request comes from a page of another site, or of an unknown one",
+        "foreign_origin": "the request comes from a page of another site, or of an unknown one"
     },
     Refused: {
         "account_limited": "the engine's account is rate-limited, or its key was rejected",
@@ -94,9 +92,7 @@ CODES: dict[type[CorralError], dict[str, str]] = {
         "not_up": "`corral up` is not running for this repository",
         "nothing_ready": "`task claim --next` found no task to claim",
     },
-    CorralError: {
-        "unexpected": "a defect in Corral: please report it",
-    },
+    CorralError: {"unexpected": "a defect in Corral: please report it"},
 }
 ENVIRONMENT = {
     "CORRAL_SESSION": "the caller's name, unless `--as` is given; set in sessions",

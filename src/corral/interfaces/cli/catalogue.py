@@ -4,7 +4,6 @@ Commands that change the state take their options from the Struct in `core/board
 others name theirs here. Help, completion and the reference page are made from this table.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -25,12 +24,17 @@ class CommandEntry(Struct, frozen=True):
     name: str
     summary: str
     code: str  # module:function; a command of the core goes to `board`
-    options: tuple[Option, ...] = ()
-    group: str = ""
+    options: tuple[Option, ...]
+    group: str
 
-    @property
-    def words(self) -> Sequence[str]:
-        return self.name.split()
+
+_BOARD = "board:operate"
+_Row = tuple[str, str, *tuple[Option, ...]]  # the code, the summary and the options
+
+
+def _board(*names: str) -> dict[str, _Row]:
+    """Return commands of the core, which describe themselves."""
+    return dict.fromkeys(names, (_BOARD, ""))
 
 
 _STATES = ("backlog", "todo", "doing", "blocked", "review", "done", "failed", "cancelled")
@@ -39,7 +43,10 @@ _MOVES = (
     *("renew", "submit", "fail", "block", "unblock"),
     *("retry", "cancel", "hand-off", "land", "comment"),
 )
-_BOARD = "board:operate"
+_SESSION = Option("session", "the session, like AF-1.1")
+_PORT = Option("--port", "the port (default: 5173, or another if taken)", "number", 0)
+_REMOTE = Option("remote", "the remote, like origin")
+_KEPT = Option("kept", "the saved work, like AF-1.1/1; for a session or task, its newest")
 _PLAN = (
     Option("file", "the plan: TOML, a Markdown checklist or JSON; - for standard input"),
     Option("--format", "the format of the file, if its name does not show it", choices=_FORMATS),
@@ -52,402 +59,284 @@ _PLANNER = (
     ),
 )
 
-_GROUPS: dict[str, tuple[CommandEntry, ...]] = {
-    "Start": (
-        CommandEntry(
-            "init",
-            "set up Corral in this repository: write .corral/config.toml",
+_GROUPS: dict[str, dict[str, _Row]] = {
+    "Start": {
+        "init": (
             "setup:init",
-            (
-                Option("--print", "print the file instead of writing it", "flag"),
-                Option("--templates", "write templates of role files to .corral/roles", "flag"),
-            ),
+            "set up Corral in this repository: write .corral/config.toml",
+            Option("--print", "print the file instead of writing it", "flag"),
+            Option("--templates", "write templates of role files to .corral/roles", "flag"),
         ),
-        CommandEntry(
-            "doctor", "check that everything Corral needs is present and working", "setup:doctor"
-        ),
-        CommandEntry(
-            "demo",
-            "watch 12 agents fix a sample project while everything goes wrong",
+        "doctor": ("setup:doctor", "check that everything Corral needs is present and working"),
+        "demo": (
             "demo.command:demo",
-            (
-                Option("--engine", "use a real engine of this type instead of scripted agents"),
-                Option("--keep", "keep the repository and print its path", "flag"),
-                Option("--with-ui", "serve the dashboard meanwhile and print its link", "flag"),
-            ),
+            "watch 12 agents fix a sample project while everything goes wrong",
+            Option("--engine", "use a real engine of this type instead of scripted agents"),
+            Option("--keep", "keep the repository and print its path", "flag"),
+            Option("--with-ui", "serve the dashboard meanwhile and print its link", "flag"),
         ),
-    ),
-    "Server": (
-        CommandEntry(
-            "up",
-            "run the server, the witness, the refinery and the deacon",
+    },
+    "Server": {
+        "up": (
             "up:up",
-            (
-                Option("-d", "run in the background; return when the server answers", "flag"),
-                Option("--systemd", "print a systemd unit instead", "flag"),
-                Option("--port", "the port (default: 5173, or another if taken)", "number", 0),
-            ),
+            "run the server, the witness, the refinery and the deacon",
+            Option("-d", "run in the background; return when the server answers", "flag"),
+            Option("--systemd", "print a systemd unit instead", "flag"),
+            _PORT,
         ),
-        CommandEntry("down", "stop everything that corral up runs", "up:down"),
-        CommandEntry(
-            "serve",
-            "run the server alone",
-            "serve:serve",
-            (Option("--port", "the port (default: 5173, or another if taken)", "number", 0),),
-        ),
-        CommandEntry(
-            "mcp", "offer the agents' tools (MCP) over standard input and output", "mcp:bridge"
-        ),
-        CommandEntry("link", "print a one-time link to the dashboard", "serve:link"),
-    ),
-    "Looking": (
-        CommandEntry(
-            "status",
-            "show which tasks are ready, in progress, blocked, in review and landed",
+        "down": ("up:down", "stop everything that corral up runs"),
+        "serve": ("serve:serve", "run the server alone", _PORT),
+        "mcp": ("mcp:bridge", "offer the agents' tools (MCP) over standard input and output"),
+        "link": ("serve:link", "print a one-time link to the dashboard"),
+    },
+    "Looking": {
+        "status": (
             "status:status",
-            (Option("--watch", "keep running and show each change as it happens", "flag"),),
+            "show which tasks are ready, in progress, blocked, in review and landed",
+            Option("--watch", "keep running and show each change as it happens", "flag"),
         ),
-        CommandEntry(
-            "cost", "show what was spent: tokens and money, by task and model", "cost:cost"
-        ),
-        CommandEntry(
-            "why",
-            "explain why a task, session or other thing is in its current state",
+        "cost": ("cost:cost", "show what was spent: tokens and money, by task and model"),
+        "why": (
             "look:why",
-            (Option("thing", "a task, session, convoy, check run, lease, message or alert"),),
+            "explain why a task, session or other thing is in its current state",
+            Option("thing", "a task, session, convoy, check run, lease, message or alert"),
         ),
-        CommandEntry(
-            "log",
-            "list the events, oldest first",
+        "log": (
             "history:log",
-            (
-                Option("--follow", "keep running and show new events as they come", "flag"),
-                Option("--after", "only events after this number", "number", 0),
-                Option("--task", "only events about this task"),
-                Option("--last", "only the newest N", "number"),
-            ),
+            "list the events, oldest first",
+            Option("--follow", "keep running and show new events as they come", "flag"),
+            Option("--after", "only events after this number", "number", 0),
+            Option("--task", "only events about this task"),
+            Option("--last", "only the newest N", "number"),
         ),
-    ),
-    "Convoys and tasks": (
-        CommandEntry("convoy create", "", _BOARD),
-        CommandEntry("pause", "", _BOARD),
-        CommandEntry("resume", "", _BOARD),
-        CommandEntry("convoy list", "list the convoys", "look:convoy_list"),
-        CommandEntry(
-            "convoy show",
-            "show one convoy",
-            "look:convoy_show",
-            (Option("convoy", "the convoy's id"),),
-        ),
-        CommandEntry("task add", "", _BOARD),
-        CommandEntry("task edit", "", _BOARD),
-        CommandEntry(
-            "task list",
-            "list the tasks",
+    },
+    "Convoys and tasks": {
+        **_board("convoy create", "pause", "resume"),
+        "convoy list": ("look:convoy_list", "list the convoys"),
+        "convoy show": ("look:convoy_show", "show one convoy", Option("convoy", "the convoy's id")),
+        **_board("task add", "task edit"),
+        "task list": (
             "look:task_list",
-            (
-                Option("--state", "only tasks in this column", choices=_STATES),
-                Option("--convoy", "only tasks of this convoy"),
-                Option("--ready", "only tasks that could be claimed now", "flag"),
-            ),
+            "list the tasks",
+            Option("--state", "only tasks in this column", choices=_STATES),
+            Option("--convoy", "only tasks of this convoy"),
+            Option("--ready", "only tasks that could be claimed now", "flag"),
         ),
-        CommandEntry(
-            "task show",
-            "show one task, with its brief and comments",
+        "task show": (
             "look:task_show",
-            (Option("task", "the task, like AF-1"),),
+            "show one task, with its brief and comments",
+            Option("task", "the task, like AF-1"),
         ),
-        CommandEntry(
-            "task claim",
-            "",
-            _BOARD,
-            (Option("--next", "claim the next task that is ready", "flag"),),
-        ),
-        *(CommandEntry(f"task {move}", "", _BOARD) for move in _MOVES),
-    ),
-    "Plans": (
-        CommandEntry(
-            "plan check",
-            "check a plan: show its waves, critical path and overlaps, or every error in it",
+        "task claim": (_BOARD, "", Option("--next", "claim the next task that is ready", "flag")),
+        **_board(*(f"task {move}" for move in _MOVES)),
+    },
+    "Plans": {
+        "plan check": (
             "plans:check",
-            _PLAN,
+            "check a plan: show its waves, critical path and overlaps, or every error in it",
+            *_PLAN,
         ),
-        CommandEntry(
-            "plan show",
-            "show the tasks of a plan, wave by wave",
+        "plan show": (
             "plans:show",
-            (*_PLAN, Option("--graph", "draw the graph of dependencies", "flag")),
+            "show the tasks of a plan, wave by wave",
+            *_PLAN,
+            Option("--graph", "draw the graph of dependencies", "flag"),
         ),
-        CommandEntry(
-            "plan apply",
-            "create or update the convoy and tasks of a plan, all or nothing",
+        "plan apply": (
             "plans:apply",
-            _PLAN,
+            "create or update the convoy and tasks of a plan, all or nothing",
+            *_PLAN,
         ),
-    ),
-    "Sessions": (
-        CommandEntry(
-            "witness run",
-            "start a session for each ready task, watch it, and judge its result",
+    },
+    "Sessions": {
+        "witness run": (
             "sessions:witness",
-            (Option("--once", "exit when nothing runs and nothing can start", "flag"),),
+            "start a session for each ready task, watch it, and judge its result",
+            Option("--once", "exit when nothing runs and nothing can start", "flag"),
         ),
-        CommandEntry("session list", "list the sessions and what each is doing", "sessions:listed"),
-        CommandEntry(
-            "session show",
-            "show one session and its outcome",
-            "sessions:show",
-            (Option("session", "the session, like AF-1.1"),),
-        ),
-        CommandEntry(
-            "session tail",
-            "show the last lines of a session's output",
+        "session list": ("sessions:listed", "list the sessions and what each is doing"),
+        "session show": ("sessions:show", "show one session and its outcome", _SESSION),
+        "session tail": (
             "sessions:tail",
-            (
-                Option("session", "the session, like AF-1.1"),
-                Option("--lines", "the number of lines", "number", 20),
-                Option("--raw", "show the engine's raw output", "flag"),
-            ),
+            "show the last lines of a session's output",
+            _SESSION,
+            Option("--lines", "the number of lines", "number", 20),
+            Option("--raw", "show the engine's raw output", "flag"),
         ),
-        CommandEntry(
-            "session send",
-            "send text to a running session: an instruction or an answer",
+        "session send": (
             "send:send",
-            (
-                Option("session", "the session, like AF-1.1"),
-                Option("text", "the text; - for standard input"),
-                Option("--answers", "the question that this answers, if several are open"),
-                Option("--wait", "wait at most N seconds for proof of delivery", "number", 5),
-            ),
+            "send text to a running session: an instruction or an answer",
+            _SESSION,
+            Option("text", "the text; - for standard input"),
+            Option("--answers", "the question that this answers, if several are open"),
+            Option("--wait", "wait at most N seconds for proof of delivery", "number", 5),
         ),
-        CommandEntry(
-            "session stop",
-            "stop a session and every process it started",
+        "session stop": (
             "sessions:stop",
-            (
-                Option("session", "the session, like AF-1.1"),
-                Option("--reason", "the reason, in one line", default="stopped by hand"),
-            ),
+            "stop a session and every process it started",
+            _SESSION,
+            Option("--reason", "the reason, in one line", default="stopped by hand"),
         ),
-        CommandEntry("session report", "", _BOARD),
-        CommandEntry(
-            "session attach",
-            "follow a session's output until it ends, or take over its terminal",
+        **_board("session report"),
+        "session attach": (
             "attach:attach",
-            (
-                Option("session", "the session, like AF-1.1"),
-                Option("--lines", "start with the last N lines", "number", 20),
-            ),
+            "follow a session's output until it ends, or take over its terminal",
+            _SESSION,
+            Option("--lines", "start with the last N lines", "number", 20),
         ),
-    ),
-    "The mayor": (
-        CommandEntry(
-            "mayor start",
-            "have an engine read the code and write a plan, or continue that conversation",
+    },
+    "The mayor": {
+        "mayor start": (
             "mayor:start",
-            (
-                Option(
-                    "--task",
-                    "the goal (- for standard input); without it, the conversation continues",
-                ),
-                *_PLANNER,
-                Option("--yes", "put the plan on the board without asking", "flag"),
-                Option("--headless", "the same as --yes, for scripts", "flag"),
+            "have an engine read the code and write a plan, or continue that conversation",
+            Option(
+                "--task", "the goal (- for standard input); without it, the conversation continues"
             ),
+            *_PLANNER,
+            Option("--yes", "put the plan on the board without asking", "flag"),
+            Option("--headless", "the same as --yes, for scripts", "flag"),
         ),
-        CommandEntry(
-            "mayor ask",
-            "ask the mayor a question; the answer may change tasks that have not started",
+        "mayor ask": (
             "mayor:ask",
-            (
-                Option("text", "the question or the change; - for standard input"),
-                Option("--yes", "put the changed plan on the board without asking", "flag"),
-            ),
+            "ask the mayor a question; the answer may change tasks that have not started",
+            Option("text", "the question or the change; - for standard input"),
+            Option("--yes", "put the changed plan on the board without asking", "flag"),
         ),
-        CommandEntry(
-            "mayor status", "show the conversation: its state, plan and cost", "mayor:status"
-        ),
-        CommandEntry(
-            "mayor tail",
-            "show what was said",
+        "mayor status": ("mayor:status", "show the conversation: its state, plan and cost"),
+        "mayor tail": (
             "mayor:tail",
-            (Option("--turns", "the last N questions and answers", "number", 3),),
+            "show what was said",
+            Option("--turns", "the last N questions and answers", "number", 3),
         ),
-        CommandEntry("mayor approve", "put the proposed plan on the board", "mayor:approve"),
-        CommandEntry(
-            "mayor reject",
-            "reject the proposed plan",
+        "mayor approve": ("mayor:approve", "put the proposed plan on the board"),
+        "mayor reject": (
             "mayor:reject",
-            (Option("--reason", "the reason, in one line", default=""),),
+            "reject the proposed plan",
+            Option("--reason", "the reason, in one line", default=""),
         ),
-        CommandEntry(
-            "mayor stop",
-            "end the conversation and stop its engine",
+        "mayor stop": (
             "mayor:stop",
-            (Option("--reason", "the reason, in one line", default="stopped by hand"),),
+            "end the conversation and stop its engine",
+            Option("--reason", "the reason, in one line", default="stopped by hand"),
         ),
-        CommandEntry(
-            "mayor replan",
-            "ask the mayor once about each task of a convoy that has failed for good",
+        "mayor replan": (
             "mayor:replan",
-            (
-                Option("convoy", "the convoy"),
-                Option("--yes", "put the changed plan on the board without asking", "flag"),
-            ),
+            "ask the mayor once about each task of a convoy that has failed for good",
+            Option("convoy", "the convoy"),
+            Option("--yes", "put the changed plan on the board without asking", "flag"),
         ),
-    ),
-    "Engines": (
-        CommandEntry(
-            "engine list",
-            "list the coding agents and which of them are installed",
-            "engines:listed",
-        ),
-        CommandEntry(
-            "engine check",
-            "start the engine of each profile and ask it a short question",
+    },
+    "Engines": {
+        "engine list": ("engines:listed", "list the coding agents and which of them are installed"),
+        "engine check": (
             "engines:check",
-            (
-                Option("profile", "only this profile", optional=True),
-                Option("--quick", "only start the engines; ask no model", "flag"),
-            ),
+            "start the engine of each profile and ask it a short question",
+            Option("profile", "only this profile", optional=True),
+            Option("--quick", "only start the engines; ask no model", "flag"),
         ),
-    ),
-    "Runs": (
-        CommandEntry(
-            "run",
-            "carry out a goal or a plan until everything has landed, failed or needs a person",
+    },
+    "Runs": {
+        "run": (
             "run:run",
-            (
-                Option("plan", "a goal in words, a plan's file (- for standard input) or a convoy"),
-                Option("--yes", "start without asking", "flag"),
-                Option("--headless", "print one line for each step, and ask nothing", "flag"),
-                Option("--summary", "write the report to this file as JSON"),
-                Option("--junit", "write the report to this file as JUnit XML"),
-                *_PLANNER,
-                Option("--format", "the format of the plan's file", choices=_FORMATS),
-            ),
-        ),
-    ),
-    "Landing": (
-        CommandEntry(
-            "refinery run",
-            "check submitted work and land it on the trunk of its convoy",
+            "carry out a goal or a plan until everything has landed, failed or needs a person",
+            Option("plan", "a goal in words, a plan's file (- for standard input) or a convoy"),
+            Option("--yes", "start without asking", "flag"),
+            Option("--headless", "print one line for each step, and ask nothing", "flag"),
+            Option("--summary", "write the report to this file as JSON"),
+            Option("--junit", "write the report to this file as JUnit XML"),
+            *_PLANNER,
+            Option("--format", "the format of the plan's file", choices=_FORMATS),
+        )
+    },
+    "Landing": {
+        "refinery run": (
             "queue:refinery",
-            (Option("--once", "exit when nothing more can land", "flag"),),
+            "check submitted work and land it on the trunk of its convoy",
+            Option("--once", "exit when nothing more can land", "flag"),
         ),
-        CommandEntry(
-            "queue list",
-            "list the changes that wait to land and the checks that run",
+        "queue list": (
             "queue:listed",
+            "list the changes that wait to land and the checks that run",
         ),
-        CommandEntry(
-            "queue show",
-            "show one change in the queue, or one check run and its output",
+        "queue show": (
             "queue:show",
-            (
-                Option("what", "the task, like AF-1, or the check run, like R42"),
-                Option("--lines", "the last N lines of the output", "number", 40),
-            ),
+            "show one change in the queue, or one check run and its output",
+            Option("what", "the task, like AF-1, or the check run, like R42"),
+            Option("--lines", "the last N lines of the output", "number", 40),
         ),
-        CommandEntry("queue eject", "", _BOARD),
-        CommandEntry("queue prioritise", "", _BOARD),
-        CommandEntry("queue report", "", _BOARD),
-    ),
-    "Tidying and rescue": (
-        CommandEntry(
-            "deacon run",
-            "end lapsed claims and leases, and clean up what sessions have left behind",
+        **_board("queue eject", "queue prioritise", "queue report"),
+    },
+    "Tidying and rescue": {
+        "deacon run": (
             "deacon:run",
-            (Option("--once", "do every job once and report the findings", "flag"),),
+            "end lapsed claims and leases, and clean up what sessions have left behind",
+            Option("--once", "do every job once and report the findings", "flag"),
         ),
-        CommandEntry(
-            "deacon status", "show when each of the deacon's jobs last ran", "deacon:status"
-        ),
-        CommandEntry(
-            "rescue list",
-            "list the work that was saved before worktrees were cleaned or removed",
+        "deacon status": ("deacon:status", "show when each of the deacon's jobs last ran"),
+        "rescue list": (
             "rescue:listed",
-            (
-                Option("--session", "only the work of this session or task"),
-                Option("--last", "only the newest N", "number", 50),
-            ),
+            "list the work that was saved before worktrees were cleaned or removed",
+            Option("--session", "only the work of this session or task"),
+            Option("--last", "only the newest N", "number", 50),
         ),
-        CommandEntry(
-            "rescue show",
-            "show what was saved: commits, staged, changed and untracked files",
+        "rescue show": (
             "rescue:show",
-            (Option("kept", "the saved work, like AF-1.1/1; for a session or task, its newest"),),
+            "show what was saved: commits, staged, changed and untracked files",
+            _KEPT,
         ),
-        CommandEntry(
-            "rescue restore",
-            "restore saved work to a new folder, exactly as it was",
+        "rescue restore": (
             "rescue:restore",
-            (
-                Option("kept", "the saved work, like AF-1.1/1; for a session or task, its newest"),
-                Option("--to", "the folder; it must be empty or not exist"),
-                Option("--branch", "a new branch for HEAD", default=""),
-            ),
+            "restore saved work to a new folder, exactly as it was",
+            _KEPT,
+            Option("--to", "the folder; it must be empty or not exist"),
+            Option("--branch", "a new branch for HEAD", default=""),
         ),
-    ),
-    "Leases and alerts": (
-        CommandEntry("lease acquire", "", _BOARD),
-        CommandEntry("lease renew", "", _BOARD),
-        CommandEntry("lease release", "", _BOARD),
-        CommandEntry(
-            "lease list", "list the leases, their holders and when they expire", "look:lease_list"
-        ),
-        CommandEntry("alert raise", "", _BOARD),
-        CommandEntry("alert acknowledge", "", _BOARD),
-        CommandEntry("alert clear", "", _BOARD),
-        CommandEntry("alert list", "list what needs a person's attention", "look:alert_list"),
-    ),
-    "Messages": (
-        CommandEntry("message send", "", _BOARD),
-        CommandEntry("message read", "", _BOARD),
-        CommandEntry("message ack", "", _BOARD),
-        CommandEntry("message list", "list the messages that are still open", "look:message_list"),
-    ),
-    "The log": (
-        CommandEntry("log verify", "check every event against its hash", "history:verify"),
-        CommandEntry(
-            "log push",
-            "push the log to a remote, without overwriting anything",
+    },
+    "Leases and alerts": {
+        **_board("lease acquire", "lease renew", "lease release"),
+        "lease list": ("look:lease_list", "list the leases, their holders and when they expire"),
+        **_board("alert raise", "alert acknowledge", "alert clear"),
+        "alert list": ("look:alert_list", "list what needs a person's attention"),
+    },
+    "Messages": {
+        **_board("message send", "message read", "message ack"),
+        "message list": ("look:message_list", "list the messages that are still open"),
+    },
+    "The log": {
+        "log verify": ("history:verify", "check every event against its hash"),
+        "log push": (
             "mirror:push",
-            (Option("remote", "the remote, like origin"),),
+            "push the log to a remote, without overwriting anything",
+            _REMOTE,
         ),
-        CommandEntry(
-            "log fetch",
-            "fetch the log from a remote, without overwriting anything",
+        "log fetch": (
             "mirror:fetch",
-            (Option("remote", "the remote, like origin"),),
+            "fetch the log from a remote, without overwriting anything",
+            _REMOTE,
         ),
-        CommandEntry(
-            "rebuild",
-            "rebuild everything that is derived from the log",
+        "rebuild": (
             "mirror:rebuild",
-            (
-                Option(
-                    "--from-mirror",
-                    "import the log from refs/corral/log, or restore it from there",
-                    "flag",
-                ),
+            "rebuild everything that is derived from the log",
+            Option(
+                "--from-mirror",
+                "import the log from refs/corral/log, or restore it from there",
+                "flag",
             ),
         ),
-    ),
-    "Shell": (
-        CommandEntry(
-            "completion",
-            "print the completion script for a shell",
+    },
+    "Shell": {
+        "completion": (
             "completion:script",
-            (Option("shell", "your shell", choices=("bash", "zsh", "fish")),),
-        ),
-    ),
+            "print the completion script for a shell",
+            Option("shell", "your shell", choices=("bash", "zsh", "fish")),
+        )
+    },
 }
 
-ENTRIES: dict[str, CommandEntry] = {
-    entry.name: CommandEntry(entry.name, entry.summary, entry.code, entry.options, group)
-    for group, entries in _GROUPS.items()
-    for entry in entries
+ENTRIES = {
+    name: CommandEntry(name, summary, code, tuple(options), group)
+    for group, rows in _GROUPS.items()
+    for name, (code, summary, *options) in rows.items()
 }
 
 # What a newcomer needs first, in this order; `corral help all` lists the others.

@@ -58,8 +58,7 @@ def _init_with_templates(context: Context, folder: Path, config: str) -> None:
     ]
     said.append("next: edit and commit them, then: corral task add … --role worker")
     context.answer(
-        {"config": ".corral/config.toml", "written": written, "left": left},
-        lambda: "\n".join(said),
+        {"config": ".corral/config.toml", "written": written, "left": left}, lambda: "\n".join(said)
     )
 
 

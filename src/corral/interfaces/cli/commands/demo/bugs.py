@@ -153,11 +153,7 @@ BUGS = (
         "invoice() in shop/invoices.py ends without the sum. Its last line should be 'to pay: '"
         " and the sum as money.show() writes it.",
         "test_invoices.Invoices.test_the_last_line_is_the_sum",
-        Edit(
-            "shop/invoices.py",
-            'to be paid."""\n',
-            'to be paid."""\n\nfrom shop import money\n',
-        ),
+        Edit("shop/invoices.py", 'to be paid."""\n', 'to be paid."""\n\nfrom shop import money\n'),
         Edit(
             "shop/invoices.py",
             "    return [name for name, _ in items]\n",

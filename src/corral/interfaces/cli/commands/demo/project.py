@@ -5,7 +5,26 @@ mended loses its mark: unittest takes an unexpected success as a failure. `STRIC
 marks and shows what is still wrong.
 """
 
-_TESTS = '''\
+
+def _tests(text: str) -> str:
+    """Add the other imports to tests whose first line imports what they test."""
+    imported, _, tests = text.partition("\n")
+    marks = "from tests import known_bug\n" if "@known_bug" in tests else ""
+    return f"import unittest\n\n{imported}\n{marks}\n\n{tests}"
+
+
+FILES = {
+    "README.md": """\
+# Shop
+
+A small shop with a dozen known bugs.
+
+    python3 -m unittest               the tests; those of known bugs may fail
+    STRICT=1 python3 -m unittest      the same, with everything that is still wrong
+""",
+    ".gitignore": "__pycache__/\n",
+    "shop/__init__.py": "",
+    "tests/__init__.py": '''\
 """The shop's tests. A test of something that is known to be broken has the mark `@known_bug`.
 
 Take the mark off when you mend it. STRICT=1 ignores the marks.
@@ -17,9 +36,8 @@ import unittest
 
 def known_bug(test):
     return test if os.getenv("STRICT") else unittest.expectedFailure(test)
-'''
-
-_SLUGS = '''\
+''',
+    "shop/slugs.py": '''\
 """Names in addresses."""
 
 import re
@@ -29,15 +47,9 @@ def slug(title):
     """Return a title as a part of an address: lower case, words joined by hyphens."""
     plain = title.encode("ascii", "ignore").decode()
     return "-".join(re.findall(r"[a-z0-9]+", plain.lower()))
-'''
-
-_TEST_SLUGS = """\
-import unittest
-
+''',
+    "tests/test_slugs.py": _tests("""\
 from shop.slugs import slug
-from tests import known_bug
-
-
 class Slugs(unittest.TestCase):
     def test_words_are_joined(self):
         self.assertEqual(slug("Two  Words!"), "two-words")
@@ -45,9 +57,8 @@ class Slugs(unittest.TestCase):
     @known_bug
     def test_accents_leave_their_letter(self):
         self.assertEqual(slug("Crème brûlée"), "creme-brulee")
-"""
-
-_DATES = '''\
+"""),
+    "shop/dates.py": '''\
 """When things are delivered."""
 
 DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
@@ -59,15 +70,9 @@ def is_leap(year):
 
 def days_in(year, month):
     return 29 if month == 2 and is_leap(year) else DAYS[month - 1]
-'''
-
-_TEST_DATES = """\
-import unittest
-
+''',
+    "tests/test_dates.py": _tests("""\
 from shop.dates import days_in
-from tests import known_bug
-
-
 class Dates(unittest.TestCase):
     def test_every_fourth_year_is_longer(self):
         self.assertEqual([days_in(year, 2) for year in (2023, 2024)], [28, 29])
@@ -75,9 +80,8 @@ class Dates(unittest.TestCase):
     @known_bug
     def test_but_not_every_hundredth(self):
         self.assertEqual([days_in(year, 2) for year in (1900, 2000, 2100)], [28, 29, 28])
-"""
-
-_VOUCHERS = '''\
+"""),
+    "shop/vouchers.py": '''\
 """Voucher codes: digits, the last of which makes the sum of all a multiple of ten."""
 
 
@@ -87,15 +91,9 @@ def check_digit(digits):
 
 def is_valid(code):
     return code.isdigit() and code[-1:] == str(check_digit(code[:-1]))
-'''
-
-_TEST_VOUCHERS = """\
-import unittest
-
+''',
+    "tests/test_vouchers.py": _tests("""\
 from shop.vouchers import is_valid
-from tests import known_bug
-
-
 class Vouchers(unittest.TestCase):
     def test_a_wrong_digit_is_found(self):
         self.assertTrue(is_valid("1234569"))
@@ -104,9 +102,8 @@ class Vouchers(unittest.TestCase):
     @known_bug
     def test_a_sum_that_is_a_multiple_of_ten_already(self):
         self.assertTrue(is_valid("5550050"))
-"""
-
-_STOCK = '''\
+"""),
+    "shop/stock.py": '''\
 """What is in the store."""
 
 
@@ -118,15 +115,9 @@ class Stock:
         """Take pieces out; say whether there were enough."""
         self.pieces[name] -= count
         return self.pieces[name] >= 0
-'''
-
-_TEST_STOCK = """\
-import unittest
-
+''',
+    "tests/test_stock.py": _tests("""\
 from shop.stock import Stock
-from tests import known_bug
-
-
 class Stocks(unittest.TestCase):
     def test_what_is_there_can_be_had(self):
         stock = Stock(tea=3)
@@ -138,9 +129,8 @@ class Stocks(unittest.TestCase):
         stock = Stock(tea=3)
         self.assertFalse(stock.reserve("tea", 4))
         self.assertEqual(stock.pieces, {"tea": 3})
-"""
-
-_CART = '''\
+"""),
+    "shop/cart.py": '''\
 """What a cart costs, in cents."""
 
 EXPRESS = 500
@@ -153,15 +143,9 @@ def shipping(goods):
 def total(items, discount=0, express=False):
     goods = sum(price * count for price, count in items)
     return goods - discount + shipping(goods)
-'''
-
-_TEST_CART = """\
-import unittest
-
+''',
+    "tests/test_cart.py": _tests("""\
 from shop.cart import total
-from tests import known_bug
-
-
 class Carts(unittest.TestCase):
     @known_bug
     def test_a_discount_never_pays_for_shipping(self):
@@ -175,33 +159,25 @@ class Carts(unittest.TestCase):
     @known_bug
     def test_express_costs_more(self):
         self.assertEqual(total([(2500, 2)], express=True), 5500)
-"""
-
-_MONEY = '''\
+"""),
+    "shop/money.py": '''\
 """Amounts of money, for people to read."""
 
 
 def show(cents):
     """Return an amount in cents with its currency."""
     return f"{cents // 100}.{cents % 100:02} EUR"
-'''
-
-_TEST_MONEY = """\
-import unittest
-
+''',
+    "tests/test_money.py": _tests("""\
 from shop import money
-from tests import known_bug
-
-
 class Money(unittest.TestCase):
     @known_bug
     def test_every_amount_says_its_own_currency(self):
         self.assertEqual(money.show(1234, "CHF"), "12.34 CHF")
         with self.assertRaises(TypeError):
             money.show(1234)
-"""
-
-_RECEIPTS = '''\
+"""),
+    "shop/receipts.py": '''\
 """Receipts: one line for each thing that was bought."""
 
 from shop import money
@@ -209,35 +185,23 @@ from shop import money
 
 def receipt(items, currency="EUR"):
     return [f"{name}: {money.show(price)}" for name, price in items]
-'''
-
-_TEST_RECEIPTS = """\
-import unittest
-
+''',
+    "tests/test_receipts.py": _tests("""\
 from shop.receipts import receipt
-
-
 class Receipts(unittest.TestCase):
     def test_each_thing_has_a_line(self):
         self.assertEqual(receipt([("tea", 450)]), ["tea: 4.50 EUR"])
-"""
-
-_INVOICES = '''\
+"""),
+    "shop/invoices.py": '''\
 """Invoices: what is to be paid."""
 
 
 def invoice(items, currency="EUR"):
     """Return the lines of an invoice; the last one is the sum."""
     return [name for name, _ in items]
-'''
-
-_TEST_INVOICES = """\
-import unittest
-
+''',
+    "tests/test_invoices.py": _tests("""\
 from shop.invoices import invoice
-from tests import known_bug
-
-
 class Invoices(unittest.TestCase):
     def test_everything_is_named(self):
         self.assertEqual(invoice([("tea", 450), ("pot", 1900)])[:2], ["tea", "pot"])
@@ -245,23 +209,16 @@ class Invoices(unittest.TestCase):
     @known_bug
     def test_the_last_line_is_the_sum(self):
         self.assertEqual(invoice([("tea", 450), ("pot", 1900)])[-1], "to pay: 23.50 EUR")
-"""
-
-_SEARCH = '''\
+"""),
+    "shop/search.py": '''\
 """Find things by a part of their name."""
 
 
 def search(names, wanted):
     return [name for name in names if wanted in name]
-'''
-
-_TEST_SEARCH = """\
-import unittest
-
+''',
+    "tests/test_search.py": _tests("""\
 from shop.search import search
-from tests import known_bug
-
-
 class Search(unittest.TestCase):
     def test_a_part_is_enough(self):
         self.assertEqual(search(["green tea", "pot"], "tea"), ["green tea"])
@@ -270,24 +227,17 @@ class Search(unittest.TestCase):
     def test_capitals_do_not_matter(self):
         self.assertEqual(search(["Green Tea", "Weißtee"], "TEE"), ["Weißtee"])
         self.assertEqual(search(["Straße"], "strasse"), ["Straße"])
-"""
-
-_MAILS = '''\
+"""),
+    "shop/mails.py": '''\
 """Mail addresses of customers."""
 
 
 def domain(address):
     """Return where a mail goes to, in lower case."""
     return address.split("@")[1].lower()
-'''
-
-_TEST_MAILS = """\
-import unittest
-
+''',
+    "tests/test_mails.py": _tests("""\
 from shop.mails import domain
-from tests import known_bug
-
-
 class Mails(unittest.TestCase):
     def test_the_part_behind_the_sign(self):
         self.assertEqual(domain("ana@Example.org"), "example.org")
@@ -295,9 +245,8 @@ class Mails(unittest.TestCase):
     @known_bug
     def test_a_quoted_name_may_hold_the_sign(self):
         self.assertEqual(domain('"ana@work"@example.org'), "example.org")
-"""
-
-_PAGES = '''\
+"""),
+    "shop/pages.py": '''\
 """Lists on several pages."""
 
 
@@ -309,15 +258,9 @@ def pages(count, size):
 def page(things, number, size):
     """Return the things of one page; the first page is number 1."""
     return things[(number - 1) * size : number * size]
-'''
-
-_TEST_PAGES = """\
-import unittest
-
+''',
+    "tests/test_pages.py": _tests("""\
 from shop.pages import page, pages
-from tests import known_bug
-
-
 class Pages(unittest.TestCase):
     def test_full_pages(self):
         self.assertEqual((pages(20, 10), page(list(range(20)), 2, 10)), (2, list(range(10, 20))))
@@ -325,23 +268,16 @@ class Pages(unittest.TestCase):
     @known_bug
     def test_a_page_that_is_not_full_counts(self):
         self.assertEqual([pages(count, 10) for count in (0, 1, 10, 21)], [0, 1, 1, 3])
-"""
-
-_EXPORT = '''\
+"""),
+    "shop/export.py": '''\
 """Tables for other programs: values with commas between them."""
 
 
 def row(values):
     return ",".join(str(value) for value in values)
-'''
-
-_TEST_EXPORT = '''\
-import unittest
-
+''',
+    "tests/test_export.py": _tests('''\
 from shop.export import row
-from tests import known_bug
-
-
 class Export(unittest.TestCase):
     def test_values_are_joined(self):
         self.assertEqual(row(["tea", 450]), "tea,450")
@@ -349,44 +285,5 @@ class Export(unittest.TestCase):
     @known_bug
     def test_a_comma_in_a_value_separates_nothing(self):
         self.assertEqual(row(["tea, green", 'a "pot"']), '"tea, green","a ""pot"""')
-'''
-
-_README = """\
-# Shop
-
-A small shop with a dozen known bugs.
-
-    python3 -m unittest               the tests; those of known bugs may fail
-    STRICT=1 python3 -m unittest      the same, with everything that is still wrong
-"""
-
-FILES = {
-    "README.md": _README,
-    ".gitignore": "__pycache__/\n",
-    "shop/__init__.py": "",
-    "shop/slugs.py": _SLUGS,
-    "shop/dates.py": _DATES,
-    "shop/vouchers.py": _VOUCHERS,
-    "shop/stock.py": _STOCK,
-    "shop/cart.py": _CART,
-    "shop/money.py": _MONEY,
-    "shop/receipts.py": _RECEIPTS,
-    "shop/invoices.py": _INVOICES,
-    "shop/search.py": _SEARCH,
-    "shop/mails.py": _MAILS,
-    "shop/pages.py": _PAGES,
-    "shop/export.py": _EXPORT,
-    "tests/__init__.py": _TESTS,
-    "tests/test_slugs.py": _TEST_SLUGS,
-    "tests/test_dates.py": _TEST_DATES,
-    "tests/test_vouchers.py": _TEST_VOUCHERS,
-    "tests/test_stock.py": _TEST_STOCK,
-    "tests/test_cart.py": _TEST_CART,
-    "tests/test_money.py": _TEST_MONEY,
-    "tests/test_receipts.py": _TEST_RECEIPTS,
-    "tests/test_invoices.py": _TEST_INVOICES,
-    "tests/test_search.py": _TEST_SEARCH,
-    "tests/test_mails.py": _TEST_MAILS,
-    "tests/test_pages.py": _TEST_PAGES,
-    "tests/test_export.py": _TEST_EXPORT,
+'''),
 }
