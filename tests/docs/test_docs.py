@@ -192,7 +192,7 @@ def test_commands_that_are_shown_exist_with_their_options(name: str, words: list
     entry = ENTRIES.get(" ".join(words[:2])) or ENTRIES.get(words[0])
     assert entry, f"{name}: there is no command {words}"
     try:
-        parse(entry, words[len(entry.words) :])
+        parse(entry, words[len(entry.name.split()) :])
     except CorralError as error:
         pytest.fail(f"{name}: {error.message}")
 
@@ -200,7 +200,7 @@ def test_commands_that_are_shown_exist_with_their_options(name: str, words: list
 @pytest.mark.parametrize("name", NAMES)
 def test_commands_that_are_mentioned_exist(name: str) -> None:
     text = FENCE.sub("", (ROOT / name).read_text("utf-8"))
-    groups = {entry.words[0] for entry in ENTRIES.values()} | {"help"}
+    groups = {entry.name.split()[0] for entry in ENTRIES.values()} | {"help"}
     for words in (found.split() for found in re.findall(r"`corral ([a-z][^`]*)`", text)):
         assert words[0] in groups, f"{name} mentions corral {words[0]}"
         alone = words[0] in ENTRIES or words[0] == "help"

@@ -79,7 +79,7 @@ def test_every_command_that_a_template_teaches_exists(name: str) -> None:
     for command in taught:
         words = shlex.split(command)[1:]
         entry = next(ENTRIES[found] for n in (2, 1) if (found := " ".join(words[:n])) in ENTRIES)
-        if given := words[len(entry.words) :]:  # named alone, it is only spoken of
+        if given := words[len(entry.name.split()) :]:  # named alone, it is only spoken of
             parse(entry, given)
 
 

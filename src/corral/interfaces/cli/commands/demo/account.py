@@ -28,8 +28,8 @@ class DemoTrouble(Struct):
     kind: str  # a verdict, the reason why work came back, or what happened to a role
     subject: str  # the session, the task or the role
     happened: str
-    absorbed: str
-    look: str
+    absorbed: str = ""
+    look: str = ""
     task: TaskId | None = None
 
 
@@ -38,7 +38,6 @@ class DemoAccount:
 
     def __init__(self, records: Iterable[Record]) -> None:
         self.troubles: list[DemoTrouble] = []
-        self.landed: dict[TaskId, str] = {}
         self._tasks: dict[SessionId, TaskId] = {}
         self._live: set[SessionId] = set()
         self._waiting: dict[TaskId, DemoTrouble] = {}  # troubles whose next step is not known yet
@@ -69,69 +68,48 @@ class DemoAccount:
                 self._next(task, "after a delay")
             case q.ChangeReturned() as returned:
                 self._returned(returned)
-            case e.TaskLanded(task=task, commit=commit):
-                self.landed[task] = commit
             case e.AlertRaised(kind=kind, text=text) if kind == ROLE_ENDED:
                 self._role_ended(text)
 
     def _reacted(self, session: SessionId, cause: str, action: str, text: str) -> None:
-        if cause not in set(Verdict):
-            return
-        how = " with its conversation" if action == RESUME else ""
-        self._add(
-            DemoTrouble(
-                kind=cause,
-                subject=session,
-                happened=_short(text),
-                absorbed=f"its program was restarted in the same worktree{how}",
-                look="",
-                task=self._tasks[session],
+        if cause in set(Verdict):
+            how = " with its conversation" if action == RESUME else ""
+            absorbed = f"its program was restarted in the same worktree{how}"
+            self._add(
+                DemoTrouble(cause, session, _short(text), absorbed, task=self._tasks[session])
             )
-        )
 
     def _session_ended(self, ended: e.SessionEnded) -> None:
         task = self._tasks[ended.session]
         self._live.discard(ended.session)
         if ended.killed:
             processes = "1 process" if ended.killed == 1 else f"{ended.killed} processes"
-            self._add(
-                DemoTrouble(
-                    kind=LEFT,
-                    subject=ended.session,
-                    happened=f"it ended but left {processes} running",
-                    absorbed="stopped before its work was judged",
-                    look="",
-                    task=task,
-                )
-            )
+            happened = f"it ended but left {processes} running"
+            absorbed = "stopped before its work was judged"
+            self._add(DemoTrouble(LEFT, ended.session, happened, absorbed, task=task))
         if ended.verdict != Verdict.PROVED:
-            said = _SAID.get(ended.verdict, "")
-            detail = f"{said}{_short(ended.detail)}"
-            found = DemoTrouble(ended.verdict, ended.session, detail, "", "", task)
-            self._waiting[task] = self._add(found)
+            detail = f"{_SAID.get(ended.verdict, '')}{_short(ended.detail)}"
+            self._waiting[task] = self._add(
+                DemoTrouble(ended.verdict, ended.session, detail, task=task)
+            )
 
     def _returned(self, returned: q.ChangeReturned) -> None:
-        told = "with the trunk and both sides"
-        if returned.why != "conflict":
-            told = "with the trunk and the failure"
-        found = DemoTrouble(
-            kind=returned.why,
-            subject=returned.task,
-            happened=f"its work came back from the queue: {_short(returned.detail)}",
-            absorbed="",
-            look=f"corral queue show {returned.run}" if returned.run else "",
-            task=returned.task,
+        task, run = returned.task, returned.run
+        happened = f"its work came back from the queue: {_short(returned.detail)}"
+        told = "both sides" if returned.why == "conflict" else "the failure"
+        absorbed = f"with the trunk and {told}"
+        look = f"corral queue show {run}" if run else ""
+        self._waiting[task] = self._add(
+            DemoTrouble(returned.why, task, happened, absorbed, look, task)
         )
-        self._waiting[returned.task] = self._add(found)
-        self._next(returned.task, told)
 
     def _role_ended(self, text: str) -> None:
         running = len(self._live)
         here = f"{running} session{'s' * (running != 1)} running at that moment"
-        found = DemoTrouble(
-            ROLE_ENDED, WITNESS, f"{_short(text)}; {here}", "", "corral session list"
+        look = "corral session list"
+        self._ended = self._add(
+            DemoTrouble(ROLE_ENDED, WITNESS, f"{_short(text)}; {here}", look=look)
         )
-        self._ended = self._add(found)
 
     def _witness_is_back(self) -> None:
         if self._ended is not None:

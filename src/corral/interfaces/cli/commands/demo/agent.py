@@ -16,19 +16,9 @@ import sys
 import time
 from pathlib import Path
 
-from corral.interfaces.cli.commands.demo.bugs import (
-    BUGS,
-    CRASH,
-    DAEMON,
-    FORGET,
-    HANG,
-    LIMIT,
-    STRAY,
-    Bug,
-)
+from corral.interfaces.cli.commands.demo import bugs
 
 _LIMIT_S = 4
-_FOR_EVER_S = 3600
 _STEPS = 3
 _OUTSIDE = "README.md"
 _CONFLICT = re.compile(r"^<<<<<<< .*?^>>>>>>> [^\n]*\n", re.DOTALL | re.MULTILINE)
@@ -45,44 +35,43 @@ def main() -> None:
     tell("finished", text="All done, and every test passes.")
 
 
-def _asked(brief: str) -> Bug:
+def _asked(brief: str) -> bugs.Bug:
     """Find the task: by the title in the brief's first line, or by the conversation resumed."""
     key = os.environ.get("CORRAL_RESUME", "").rpartition("-")[0]
     title = brief.partition("\n")[0].partition(": ")[2]
-    return next(bug for bug in BUGS if bug.key == key or bug.title == title)
+    return next(bug for bug in bugs.BUGS if bug.key == key or bug.title == title)
 
 
 def tell(fact: str, **values: object) -> None:
     print(json.dumps({"fact": fact, **values}), flush=True)
 
 
-def work(bug: Bug, fault: str) -> None:
-    if fault == LIMIT:
-        text = "too many requests"
-        tell("finished", trouble="rate", retry_s=_LIMIT_S, text=text)
+def work(bug: bugs.Bug, fault: str) -> None:
+    if fault == bugs.LIMIT:
+        tell("finished", trouble="rate", retry_s=_LIMIT_S, text="too many requests")
         sys.exit(1)
     think(bug, 1, f"reading {bug.edits[0].path}")
-    if fault == HANG:
-        time.sleep(_FOR_EVER_S)
+    if fault == bugs.HANG:
+        time.sleep(3600)
     undo_outside()
     resolve(bug)
     edit(bug)
     call_as_it_is_now(bug)
     think(bug, 2, f"edited {bug.edits[0].path}")
-    if fault == CRASH:
+    if fault == bugs.CRASH:
         os.kill(os.getpid(), signal.SIGKILL)
-    if fault == STRAY:
+    if fault == bugs.STRAY:
         with open(_OUTSIDE, "a", encoding="utf-8") as file:
             file.write("\nReserving more than there is was mended by an eager agent.\n")
-    if fault == DAEMON:
+    if fault == bugs.DAEMON:
         leave_a_daemon()
     run(sys.executable, "-B", "-m", "unittest", "-q", f"tests.{bug.test}")
-    if fault != FORGET:
+    if fault != bugs.FORGET:
         commit(bug)
     think(bug, 3, "done")
 
 
-def think(bug: Bug, step: int, text: str) -> None:
+def think(bug: bugs.Bug, step: int, text: str) -> None:
     """Pause for nearly as long as a model would."""
     time.sleep(bug.works_s / _STEPS)
     tell("said", text=text)
@@ -90,7 +79,7 @@ def think(bug: Bug, step: int, text: str) -> None:
         file.write(f"{time.strftime('%H:%M:%S')} - {text} [outputs: {step}]\n")
 
 
-def edit(bug: Bug) -> None:
+def edit(bug: bugs.Bug) -> None:
     for path, old, new in bug.edits:
         content = Path(path).read_text("utf-8")
         if old in content:
@@ -98,7 +87,7 @@ def edit(bug: Bug) -> None:
             Path(path).write_text(content.replace(old, new), "utf-8")
 
 
-def resolve(bug: Bug) -> None:
+def resolve(bug: bugs.Bug) -> None:
     """Resolve the conflicts in a file so that both sides get what they want."""
     for path in dict.fromkeys(edit.path for edit in bug.edits):
         content = Path(path).read_text("utf-8")
@@ -107,12 +96,11 @@ def resolve(bug: Bug) -> None:
             Path(path).write_text(_CONFLICT.sub(lambda _: bug.both, content), "utf-8")
 
 
-def call_as_it_is_now(bug: Bug) -> None:
+def call_as_it_is_now(bug: bugs.Bug) -> None:
     """Pass the currency wherever this task may, if amounts are shown with one."""
     if "currency)" not in Path("shop/money.py").read_text("utf-8"):
         return
-    owned = [path for pattern in bug.paths for path in Path().glob(pattern)]
-    for path in owned:
+    for path in [path for pattern in bug.paths for path in Path().glob(pattern)]:
         content = path.read_text("utf-8")
         if path.parts[0] == "shop" and _OLD_CALL.search(content):
             tell("used", tool="edit", what=str(path), paths=[str(path)])
@@ -126,7 +114,7 @@ def undo_outside() -> None:
         run("git", "checkout", "--quiet", begun, "--", _OUTSIDE)
 
 
-def commit(bug: Bug) -> None:
+def commit(bug: bugs.Bug) -> None:
     run("git", "add", "--update")
     if run("git", "diff", "--cached", "--name-only"):
         run("git", "commit", "--quiet", "--message", bug.title)

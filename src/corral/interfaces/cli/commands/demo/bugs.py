@@ -26,8 +26,7 @@ class Bug(NamedTuple):
     both: str = ""  # the lines that keep what both sides of the conflict want
 
 
-CRASH, HANG, FORGET, STRAY = "crash", "hang", "forget", "stray"
-LIMIT, DAEMON = "limit", "daemon"
+CRASH, HANG, FORGET, STRAY, LIMIT, DAEMON = "crash", "hang", "forget", "stray", "limit", "daemon"
 
 
 def _bug(

@@ -15,6 +15,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from corral.core.errors import BadInput
+from corral.core.ids import TaskId
 from corral.core.log.codec import decode
 from corral.core.session.rules import WITNESS
 from corral.core.session.verdict import Verdict
@@ -23,7 +24,6 @@ from corral.interfaces.cli.commands.demo import cleanup, sample_repo
 from corral.interfaces.cli.commands.demo.account import LEFT, DemoAccount, DemoTrouble
 from corral.interfaces.cli.commands.demo.bugs import BUGS
 from corral.interfaces.cli.commands.demo.project import FILES
-from corral.interfaces.cli.commands.demo.tools import git
 from corral.interfaces.cli.commands.demo.window import window
 from corral.interfaces.cli.commands.run import ROLE_ENDED, ConvoyRun, apply
 from corral.interfaces.cli.context import Context
@@ -127,13 +127,11 @@ def _shown(context: Context, *, quiet: bool) -> Iterator[None]:
             sys.stdout.flush()
         yield
         if not quiet and sys.stdin.isatty() and sys.stdout.isatty():
-            _until_seen()
-
-
-def _until_seen() -> None:
-    """Give a person who watches the dashboard time to look around: it ends with the demo."""
-    with suppress(KeyboardInterrupt, EOFError):
-        input("\nIt is over. Look around in the browser as long as you like; Enter ends it. ")
+            # The dashboard ends with the demo.
+            with suppress(KeyboardInterrupt, EOFError):
+                input(
+                    "\nIt is over. Look around in the browser as long as you like; Enter ends it. "
+                )
 
 
 class _KillTheWitness:
@@ -157,7 +155,9 @@ class _KillTheWitness:
 def _tested(repo: str) -> str:
     """Run the tests on a fresh clone: as they landed, then the original ones without marks."""
     fresh = join(repo, os.pardir, "fresh")
-    git("clone", "--quiet", "--no-local", f"--branch={sample_repo.BRANCH}", repo, fresh, cwd=repo)
+    sample_repo.git(
+        "clone", "--quiet", "--no-local", f"--branch={sample_repo.BRANCH}", repo, fresh, cwd=repo
+    )
     said = _failure(fresh, strict=False)
     for path, content in FILES.items():
         if path.startswith("tests/"):
@@ -212,11 +212,11 @@ def _say_last_words(outcome: DemoOutcome, kept: str) -> None:
         say("stopped; nothing is left behind" + (f" but {kept}" if kept else ""))
         return
     say(paint("What went wrong and how it was absorbed, from the log:", "bold"))
-    landed = {task.id: task.commit for task in report.tasks if task.commit}
+    landed = {TaskId(task.id) for task in report.tasks if task.commit}
     for trouble in outcome.troubles:
         _say_trouble(trouble, landed)
     say("")
-    for problem in [*_problems(outcome)]:
+    for problem in _problems(outcome):
         _wrapped(f"✗ {problem}", "red")
     if not outcome.exit_code:
         _wrapped(
@@ -241,10 +241,9 @@ def _problems(outcome: DemoOutcome) -> Iterator[str]:
     yield from (f"still running: {one}" for one in outcome.left)
 
 
-def _say_trouble(trouble: DemoTrouble, landed: dict[Any, str]) -> None:
-    end = f"; {trouble.task} landed" if trouble.task in landed else ""
-    if trouble.task is not None and trouble.task not in landed:
-        end = f"; {trouble.task} did not land"
+def _say_trouble(trouble: DemoTrouble, landed: set[TaskId]) -> None:
+    fate = "landed" if trouble.task in landed else "did not land"
+    end = f"; {trouble.task} {fate}" if trouble.task is not None else ""
     kind = trouble.kind.replace("_", " ")
     style = "yellow" if trouble.absorbed else "red"
     _wrapped(f"{kind.ljust(12)} {trouble.subject}: {trouble.happened or '-'}", style, hang=13)
@@ -256,12 +255,7 @@ def _wrapped(text: str, *styles: str, hang: int = 0) -> None:
     """Print a paragraph that fits the terminal; in a pipe, lines stay readable as well."""
     wide = max(30, min(columns() - 1, _WIDEST))
     lines = textwrap.wrap(
-        text,
-        wide,
-        subsequent_indent=" " * hang,
-        break_on_hyphens=False,
-        drop_whitespace=True,
-        replace_whitespace=False,
+        text, wide, subsequent_indent=" " * hang, break_on_hyphens=False, replace_whitespace=False
     )
     say("\n".join(paint(line, *styles) if styles else line for line in lines))
 

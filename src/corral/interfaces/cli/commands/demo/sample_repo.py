@@ -1,21 +1,23 @@
 """The demo's repository: the sample project, its configuration and the plan for its bugs."""
 
+import io
+import json
 import os
 import shlex
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 
+from corral.core.errors import Failed
 from corral.interfaces.cli.commands.demo.bugs import BUGS, LIMIT, Bug
 from corral.interfaces.cli.commands.demo.project import FILES
-from corral.interfaces.cli.commands.demo.tools import corral, git
 from corral.world.engines.registry import ENGINES
 from corral.world.git import version
+from corral.world.git.command import own_environment, run
 
 SCRIPTED = "scripted"
-TITLE = "Mend the shop"
 BRANCH = "main"
 _OTHER = "other-account"
-_CHECK = ("-B", "-m", "unittest", "-q")
 
 
 def make(folder: str, engine: str) -> str:
@@ -26,7 +28,7 @@ def make(folder: str, engine: str) -> str:
     git("init", "--quiet", f"--initial-branch={BRANCH}", cwd=repo)
     for path, content in FILES.items():
         _write(repo, path, content)
-    corral("init", repo=repo)
+    _corral("init", repo=repo)
     _write(repo, ".corral/config.toml", _config(engine))
     git("add", ".", cwd=repo)
     git("commit", "--quiet", "--message=Begin", cwd=repo)
@@ -34,39 +36,53 @@ def make(folder: str, engine: str) -> str:
     return repo
 
 
+def git(*words: str, cwd: str) -> None:
+    """Run git as somebody without any settings of their own."""
+    settings = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    run(["git", *words], cwd, own_environment() | settings)
+
+
+def _corral(*words: str, repo: str) -> None:
+    from corral.interfaces.cli import main
+
+    with redirect_stdout(io.TextIOWrapper(io.BytesIO(), "utf-8")):
+        code = main.run([*words, "--repo", repo])
+    if code:
+        raise Failed(f"corral {' '.join(words)} ended with exit code {code}")
+
+
 def command(*more: str, strict: bool = False) -> str:
     """Return the command that runs the project's tests."""
-    words = [sys.executable, *_CHECK, *more]
+    words = [sys.executable, "-B", "-m", "unittest", "-q", *more]
     return ("STRICT=1 " if strict else "") + shlex.join(words)
 
 
 def plan(engine: str) -> str:
     """Return the plan, a task for each bug. All begin at once, even where their paths overlap."""
-    head = [
-        "[convoy]",
-        f"title = {_text(TITLE)}",
-        f"base = {_text(BRANCH)}",
-        f"checks = [{_text(command())}]",
-        "",
-        "[policy]",
-        'overlap = "allow"',
-        'tests = "apart"',
-    ]
-    return "\n".join([*head, *(line for bug in BUGS for line in _task(bug, engine)), ""])
+    head = f"""\
+[convoy]
+title = "Mend the shop"
+base = {_text(BRANCH)}
+checks = [{_text(command())}]
+
+[policy]
+overlap = "allow"
+tests = "apart"
+"""
+    return head + "".join(_task(bug, engine) for bug in BUGS)
 
 
-def _task(bug: Bug, engine: str) -> list[str]:
+def _task(bug: Bug, engine: str) -> str:
     other = engine == SCRIPTED and bug.fault == LIMIT
-    return [
-        "",
-        "[[task]]",
-        f"key = {_text(bug.key)}",
-        f"title = {_text(bug.title)}",
-        f"engine = {_text(_OTHER if other else 'default')}",
-        f"paths = [{', '.join(_text(path) for path in bug.paths)}]",
-        f"accept = [{_text(command(f'tests.{bug.test}', strict=True))}]",
-        f"brief = {_text(bug.brief)}",
-    ]
+    return f"""
+[[task]]
+key = {_text(bug.key)}
+title = {_text(bug.title)}
+engine = {_text(_OTHER if other else "default")}
+paths = [{", ".join(map(_text, bug.paths))}]
+accept = [{_text(command(f"tests.{bug.test}", strict=True))}]
+brief = {_text(bug.brief)}
+"""
 
 
 _SCRIPTED = """\
@@ -121,13 +137,11 @@ def _config(engine: str) -> str:
         return _REAL.format(agents=len(BUGS), engine=_text(engine), key=_text(key) if key else "")
     # Without the folder that it starts in on its path: that is a session's.
     words = (sys.executable, "-P", "-m", "corral.interfaces.cli.commands.demo.agent")
-    return _SCRIPTED.format(agents=len(BUGS), command=", ".join(_text(word) for word in words))
+    return _SCRIPTED.format(agents=len(BUGS), command=", ".join(map(_text, words)))
 
 
 def _text(value: str) -> str:
     """Write a text as TOML does."""
-    import json
-
     return json.dumps(value, ensure_ascii=False)
 
 
