@@ -149,11 +149,11 @@ def test_mistakes_in_a_description_are_told_with_their_line(project: EngineRepo)
     config = project.path / ".corral" / "config.toml"
     good = config.read_text()
     for old, new, told in (
-        ('fact = "said"', 'fact = "sayed"', "a fact is one of began, said"),
+        ('fact = "said"', 'fact = "sayed"', "fact is one of began, said"),
         ('text = "parts', 'words = "parts', "the fact said has no words: it takes text"),
-        ('when = { kind = "text" }', "when = {}", "every one of lines needs `when`"),
+        ('when = { kind = "text" }', "when = {}", "each of lines needs `when`"),
         ('key = "EIGHTH_KEY"', 'output = "codex"', "either output or lines, not both"),
-        ('type = "command"', 'type = "codex"', "lines is for type"),
+        ('type = "command"', 'type = "codex"', "lines needs type"),
         ("MODEL_URL =", 'OPENAI = "sk-proj-0123456789abcdefghij0123", MODEL_URL =', "looks like"),
     ):
         assert old in good
