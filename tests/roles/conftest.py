@@ -1,6 +1,5 @@
 """Fixtures of tests about single roles, run inside of the test's own process."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -28,6 +27,5 @@ def project(tmp_path: Path) -> Iterator[DeaconRepo]:
 @pytest.fixture
 def witness(project: DeaconRepo) -> Iterator[None]:
     """Have the lock of a witness taken."""
-    lock = locks.only_one(project.repository.folder, "witness")
-    yield
-    os.close(lock)
+    with locks.only_one(project.repository.folder, "witness"):
+        yield

@@ -150,6 +150,6 @@ class StoreFailed(Failed):
     code = "store_failed"
 
 
-def described(error: Exception) -> str:
+def described(error: BaseException) -> str:
     """Return an error in one line: its message, or its type too if it is not one of ours."""
     return error.message if isinstance(error, CorralError) else f"{type(error).__name__}: {error}"

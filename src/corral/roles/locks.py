@@ -3,6 +3,8 @@
 import fcntl
 import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from os.path import join
 
 from corral.core.errors import Refused
@@ -12,25 +14,25 @@ _LOOKING_S = 0.1  # another process may only be checking whether the lock is hel
 _BETWEEN_S = 0.02
 
 
-def only_one(folder: str, role: str, *, wait_s: float = _LOOKING_S) -> int:
-    """Take the lock of a role until the returned file is closed; refuse a second holder."""
+@contextmanager
+def only_one(folder: str, role: str, *, wait_s: float = _LOOKING_S) -> Iterator[None]:
+    """Hold the lock of a role; refuse a second holder."""
     os.makedirs(folder, exist_ok=True)
     lock = os.open(_path(folder, role), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     deadline = time.monotonic() + wait_s
-    while True:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > deadline:
+    try:
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
-            time.sleep(_BETWEEN_S)
-        else:
-            return lock
-    os.close(lock)
-    raise Refused(
-        f"another {role} is already running for this repository; nothing was changed",
-        code=f"{role}_runs",
-    )
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    text = f"another {role} is already running for this repository"
+                    raise Refused(f"{text}; nothing was changed", code=f"{role}_runs") from None
+                time.sleep(_BETWEEN_S)
+        yield
+    finally:
+        os.close(lock)
 
 
 def taken(folder: str, role: str) -> bool:

@@ -10,16 +10,16 @@ from typing import Any, Concatenate, ParamSpec
 
 from msgspec.structs import astuple
 
+from corral.core.board import recurrence
 from corral.core.board.commands import RaiseAlert
 from corral.core.log import events as e
 from corral.core.log.state import Alert, State
 from corral.core.redaction import redacted
 from corral.core.text import unstyled
-from corral.roles.deacon.recurrence import recur
 from corral.roles.secrets import Secrets
 from corral.store.port import Decide, Store
 from corral.store.service import record, request
-from corral.world.clock import Clock
+from corral.world.clock import Clock, now
 
 _P = ParamSpec("_P")
 _SHOWN = 900  # characters of an alert
@@ -71,7 +71,7 @@ class Log:
     def recur(self, beat_s: int, clock: Clock) -> int | None:
         """Put recurring tasks that are due on the board; return when to look again."""
         with self._turn:
-            return recur(self.store, beat_s, clock)
+            return recur(self.store, self._actor, beat_s, clock)
 
     def alert(self, kind: str, subject: str, text: str, *, again: bool = False) -> None:
         """Raise an alert, once while the trouble lasts; with `again`, even after it was cleared."""
@@ -95,6 +95,18 @@ class Log:
             return [e.AlertCleared(alert=found.id)] if found else []
 
         self.record(decide)
+
+
+def recur(store: Store, actor: str, beat_s: int, clock: Clock = now) -> int | None:
+    """Put due tasks on the board; return when to call again, or None if nothing will be due.
+
+    Nothing is written, and no lock is taken, unless something is due. A task that ends or is added
+    may be due earlier, so call this after each change of the log as well. However often this is
+    called, each date is used once, because the decision is made in the log's transaction.
+    """
+    if recurrence.due(store.state(), clock(), beat_s):
+        record(store, actor, lambda state, at: recurrence.decide(state, at, beat_s))
+    return recurrence.next_at(store.state(), clock(), beat_s)
 
 
 def find_alert(state: State, kind: str, subject: str) -> Alert | None:

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 
 import msgspec
 from msgspec import Struct
@@ -76,21 +77,20 @@ class Supervisor:
 
     def run(self) -> None:
         """Keep the roles running until asked to stop; refuse if another supervisor runs."""
+        lock = ExitStack()
         try:
-            lock = only_one(self._folder, ROLE)
+            lock.enter_context(only_one(self._folder, ROLE))
         except Refused as refusal:
             raise Refused(
                 "corral up is already running for this repository; nothing was changed",
                 "corral down stops it",
                 code="already_up",
             ) from refusal
-        try:
+        with lock:
+            lock.callback(self._end_all)
             with signals.heeded(self.stop):
                 self._publish()
                 self._loop()
-        finally:
-            self._end_all()
-            os.close(lock)
 
     def stop(self) -> None:
         """Ask all roles, and the supervisor, to end."""

@@ -12,7 +12,7 @@ from corral.core.board import commands as c
 from corral.core.board.recurrence import next_at
 from corral.core.log.codec import decode
 from corral.core.log.state import TaskState
-from corral.roles.deacon.recurrence import recur
+from corral.roles.log import recur
 from corral.store.service import perform
 from tests.contract.memory_store import MemoryStore
 from tests.core.board.recurring_board import BEAT, BEAT_S, TASK, Recurring, ms
@@ -106,7 +106,7 @@ def test_two_witnesses_at_once_use_a_date_once() -> None:
     land(store)
     clock.now += BEAT
     with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(lambda _: recur(store, BEAT_S, clock), range(32)))
+        answers = list(pool.map(lambda _: recur(store, "witness", BEAT_S, clock), range(32)))
     assert answers == [None] * 32  # it is open: nothing to wait for
     kinds = [decode(stored.line).type for stored in store.read()]
     assert kinds.count("task.recurred") == 1
@@ -115,10 +115,10 @@ def test_two_witnesses_at_once_use_a_date_once() -> None:
 def test_nothing_is_written_while_nothing_is_due() -> None:
     clock = Clock(ms(2026, 3, 2, 12, 5))
     store = MemoryStore(clock)
-    assert recur(store, BEAT_S, clock) is None
+    assert recur(store, "witness", BEAT_S, clock) is None
     land(store)
     before = store.state().seq
-    assert recur(store, BEAT_S, clock) == ms(2026, 3, 2, 12, 15)
+    assert recur(store, "witness", BEAT_S, clock) == ms(2026, 3, 2, 12, 15)
     assert store.state().seq == before
 
 

@@ -80,9 +80,8 @@ def test_a_live_session_without_process_and_witness_is_an_alert_until_it_is_take
     before = project.state().seq
     project.once()
     assert project.state().seq == before
-    lock = locks.only_one(project.repository.folder, "witness")
-    assert project.once()["sessions"].found == 0
-    os.close(lock)
+    with locks.only_one(project.repository.folder, "witness"):
+        assert project.once()["sessions"].found == 0
     assert project.alerts() == {}
     assert project.state().sessions[session].live
 
@@ -124,11 +123,9 @@ def test_an_error_in_one_chore_is_an_alert_and_the_others_are_done(project: Deac
 
 
 def test_a_second_deacon_is_refused(project: DeaconRepo) -> None:
-    lock = locks.only_one(project.repository.folder, "deacon")
-    with pytest.raises(Refused) as caught:
+    with locks.only_one(project.repository.folder, "deacon"), pytest.raises(Refused) as caught:
         project.once()
     assert caught.value.code == "deacon_runs"
-    os.close(lock)
     project.once()
 
 

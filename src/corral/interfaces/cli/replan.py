@@ -1,52 +1,47 @@
 """While a convoy runs, ask the mayor about tasks that have failed for good."""
 
-import os
-import subprocess
 from collections.abc import Callable
-from os.path import dirname, join
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
+from threading import Event
 
-from corral.core.errors import BadInput
+from corral.core.errors import BadInput, described
 from corral.core.ids import ConvoyId
 from corral.core.log.state import State
 from corral.core.mayor import rules as mayor_rules
 from corral.interfaces.cli.context import Context
-from corral.roles.supervisor import program
-
-_END_S = 60.0
+from corral.store.sqlite import SqliteStore
 
 
 class Replanner:
-    """Runs `corral mayor replan` as a separate process, one at a time, once for each failure."""
+    """Asks in a thread, one question at a time, once for each failure."""
 
     def __init__(
         self, context: Context, convoy: ConvoyId, say: Callable[[str], None], *, yes: bool
     ) -> None:
+        self._context = context
         self._convoy = convoy
         self._say = say
-        self._most = context.config.mayor.replans
-        self._errors = join(context.repository.folder, "runs", f"{convoy}.mayor")
-        words = ("replan", convoy, *(["--yes"] if yes else []))
-        self._argv = program("mayor", *words, "--repo", context.repository.worktree)
         self._yes = yes
         self._tried: set[str] = set()
-        self._process: subprocess.Popen[bytes] | None = None
+        self._stopping = Event()
+        self._thread = ThreadPoolExecutor(1, "corral-mayor")
+        self._work: Future[None] | None = None
 
     def busy(self, state: State) -> bool:
         """Ask about a new failure if there is one; return whether the mayor is at work."""
-        if self._process is not None:
-            if self._process.poll() is None:
+        if self._work is not None:
+            if not self._work.done():
                 return True
-            self._ended(self._process.returncode)
+            error, self._work = self._work.exception(), None
+            if error is not None:
+                self._say(f"the mayor could not be asked: {described(error)}")
         due = self._due(state)
         if not due or due in self._tried:
             return False
         self._tried.add(due)
         self._say(f"{due} has failed for good: asking the mayor")
-        os.makedirs(dirname(self._errors), exist_ok=True)
-        with open(self._errors, "wb") as errors:
-            self._process = subprocess.Popen(
-                self._argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors
-            )
+        self._work = self._thread.submit(self._ask)
         return True
 
     def _due(self, state: State) -> str:
@@ -57,21 +52,24 @@ class Replanner:
         left = mayor.busy or (self._yes and mayor.pending)
         if left and mayor.cause == "failure" and not mayor.over:
             return mayor.task
-        task = mayor_rules.untold(state, mayor, self._most)
+        task = mayor_rules.untold(state, mayor, self._context.config.mayor.replans)
         return task.id if task and not mayor.pending else ""
+
+    def _ask(self) -> None:
+        """Work in a thread, on a store of its own."""
+        from corral.roles.mayor.conversation import Talk
+
+        place, config, actor = self._context.repository, self._context.config, self._context.actor
+        with closing(SqliteStore(place.folder)) as store:
+            talk = Talk(
+                store, place, config, actor=actor, say=lambda _: None, stopping=self._stopping
+            )
+            talk.replan(self._convoy, yes=self._yes)
 
     def stop(self) -> None:
         """End the question that is being asked; the next run, or `mayor start`, continues it."""
-        if self._process is not None and self._process.poll() is None:
-            self._process.terminate()
-            self._process.wait(_END_S)
-
-    def _ended(self, code: int) -> None:
-        self._process = None
-        with open(self._errors, encoding="utf-8", errors="replace") as errors:
-            said = errors.read(1 << 16).strip().splitlines()
-        if code:
-            self._say(f"the mayor could not be asked: {said[-1] if said else f'exit {code}'}")
+        self._stopping.set()
+        self._thread.shutdown()
 
 
 def replanner(

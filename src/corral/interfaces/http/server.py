@@ -6,9 +6,8 @@ acknowledged an event it mirrors the log, as commands do when no server runs.
 
 import asyncio
 import gc
-import os
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import partial
 from socket import socket
 
@@ -50,8 +49,8 @@ def run(
 ) -> None:
     """Serve until asked to stop; call `ready` with the address once requests are answered."""
     serving.check(config.server)
-    lock = only_one(repository.folder, ROLE)
-    try:
+    with only_one(repository.folder, ROLE), ExitStack() as stack:
+        stack.callback(serving.withdraw, repository.folder)
         settings = config.server
         # Before anyone can connect: commands read the token once they are connected.
         token, secret = keys.token(repository.folder), keys.secret(repository.folder)
@@ -64,9 +63,6 @@ def run(
         )
         with suppress(KeyboardInterrupt):
             place.run()
-    finally:
-        serving.withdraw(repository.folder)
-        os.close(lock)
 
 
 class _Place:

@@ -7,8 +7,8 @@ ended. The machine is looked at before the log is read (`core/chores` says why).
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from functools import cached_property
 from os.path import isdir, islink, join
 
@@ -55,8 +55,8 @@ class Chores:
         """Return the chores to do whenever the log has changed; they cost next to nothing."""
         return {
             "claims": self._claims,
-            "leases": self._leases,
-            "messages": self._messages,
+            "leases": lambda: self._all_of(chores.lapsed_leases),
+            "messages": lambda: self._all_of(messages.expire),
             "sessions": self._sessions,
             "alerts": self._alerts,
             **({TRACES: self._traces.send} if self._config.telemetry.endpoint else {}),
@@ -95,12 +95,6 @@ class Chores:
         return self._all_of(
             lambda state, now: chores.lapsed_claims(state, guarded, self.grace_s, now)
         )
-
-    def _leases(self) -> ChoreOutcome:
-        return self._all_of(chores.lapsed_leases)
-
-    def _messages(self) -> ChoreOutcome:
-        return self._all_of(messages.expire)
 
     def _sessions(self) -> ChoreOutcome:
         """Find live sessions without a process or a witness; the next witness adopts them."""
@@ -141,7 +135,12 @@ class Chores:
         busy = {stray.session for stray in processes.strays(self._repository.git_dir, live=())}
         if not chores.orphans(self._store.state(), trees, self._clock(), watched=False):
             return ChoreOutcome()
-        with self._in_place_of_a_witness() as alone:
+        with ExitStack() as stack:
+            alone = True
+            try:  # keeps a witness from starting in between
+                stack.enter_context(locks.only_one(self._repository.folder, "witness"))
+            except Refused:
+                alone = False
             state = self._store.state()
             orphans = chores.orphans(state, trees, self._clock(), watched=not alone)
             worries = dict.fromkeys(busy & set(orphans), "something still runs in its tree")
@@ -153,19 +152,6 @@ class Chores:
                 except (CorralError, OSError) as error:
                     worries[name] = f"its tree was left untouched: {_said(error)}"
         return ChoreOutcome(len(orphans), len(orphans) - len(worries), worries)
-
-    @contextmanager
-    def _in_place_of_a_witness(self) -> Iterator[bool]:
-        """Keep a witness from starting for a moment; False if one is running."""
-        try:
-            lock = locks.only_one(self._repository.folder, "witness")
-        except Refused:
-            yield False
-            return
-        try:
-            yield True
-        finally:
-            os.close(lock)
 
     def _rooms(self) -> ChoreOutcome:
         home = join(self._repository.folder, "sessions")

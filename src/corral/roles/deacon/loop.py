@@ -5,9 +5,7 @@ them becomes an alert and does not affect the others. In between it sleeps until
 the next deadline passes. Like the witness it remembers nothing, and only one runs for a repository.
 """
 
-import os
 import time
-from collections.abc import Mapping
 
 from corral.core import chores
 from corral.core.chores import ChoreOutcome
@@ -30,43 +28,34 @@ class Deacon:
         self, store: Store, repository: Repository, config: Config, clock: Clock = now
     ) -> None:
         self._store = store
-        self._repository = repository
+        self._folder = repository.folder
         self._clock = clock
         self._chores = Chores(store, repository, config, clock)
         self._swept_at = 0
 
     def once(self) -> dict[str, ChoreOutcome]:
         """Do all chores once; return the outcome of each."""
-        lock = locks.only_one(self._repository.folder, DEACON)
-        try:
-            return self._round(self._clock())
-        finally:
-            os.close(lock)
+        with locks.only_one(self._folder, DEACON):
+            return self._round()
 
     def run(self) -> None:
         """Do the chores whenever there may be something to do, until asked to stop."""
-        lock = locks.only_one(self._repository.folder, DEACON)
-        try:
+        with locks.only_one(self._folder, DEACON):
             while True:
                 seen = self._store.state().seq
-                self._round(self._clock())
+                self._round()
                 if self._store.wait(seen, self._until_next()):
                     time.sleep(_REST_S)
-        finally:
-            os.close(lock)
 
-    def _round(self, at: int) -> dict[str, ChoreOutcome]:
-        due = self._chores.quick()
+    def _round(self) -> dict[str, ChoreOutcome]:
+        due, at = self._chores.quick(), self._clock()
         if chores.sweep_at(self._store.state(), self._swept_at) <= at:
             self._swept_at = at
             due = self._chores.thorough() | due
         results = {name: _tried(chore) for name, chore in due.items()}
-        self._record(results)
-        return results
-
-    def _record(self, results: Mapping[str, ChoreOutcome]) -> None:
         if chores.settle(self._store.state(), results, self._clock()):
             record(self._store, DEACON, lambda state, at: chores.settle(state, results, at))
+        return results
 
     def _until_next(self) -> float:
         state, at = self._store.state(), self._clock()
@@ -80,7 +69,6 @@ def _tried(chore: Chore) -> ChoreOutcome:
         return chore()
     except CorralError as error:
         return ChoreOutcome(error=error.message)
-    except (
-        Exception
-    ) as error:  # a border: an error in one chore must not keep the others from being done
+    # A border: an error in one chore must not keep the others from being done.
+    except Exception as error:
         return ChoreOutcome(error=printable(f"{type(error).__name__}: {error}"))

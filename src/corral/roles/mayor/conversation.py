@@ -9,7 +9,6 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from os.path import isfile, join
 
 import msgspec
 from msgspec.structs import replace
@@ -19,22 +18,15 @@ from corral.core.engine import governor
 from corral.core.engine.bill import Bill
 from corral.core.engine.facts import PASSING
 from corral.core.errors import BadInput, NotFound, Refused
-from corral.core.ids import SessionId, TaskId
+from corral.core.ids import ConvoyId, TaskId
 from corral.core.log.codec import decode, event_of
 from corral.core.log.state import State, Task
+from corral.core.mayor import commands as c
 from corral.core.mayor import events as m
 from corral.core.mayor import rules as mayor_rules
-from corral.core.mayor.commands import (
-    ApprovePlan,
-    AskMayor,
-    MayorCommand,
-    RejectPlan,
-    StartMayor,
-    StopMayor,
-)
 from corral.core.mayor.state import MayorConversation, MayorState
 from corral.core.plan import prompt as prompts
-from corral.core.plan.amend import Before, MayorReply, understood
+from corral.core.plan.amend import Before, understood
 from corral.core.plan.check import Surroundings
 from corral.core.plan.schema import Plan
 from corral.core.session.profiles import account_of, budgets_of, limits_of
@@ -46,6 +38,7 @@ from corral.roles.mayor.engine_run import EngineRunEnd, EngineRunner
 from corral.roles.mayor.tree import MayorTree
 from corral.roles.records.rooms import Room
 from corral.roles.secrets import Secrets
+from corral.roles.witness.launch import template
 from corral.store.port import Store
 from corral.world import processes
 from corral.world.clock import now
@@ -63,7 +56,6 @@ _UNCOUNTED = ("interrupted", "auth", "over_budget")  # troubles that do not coun
 _SAID = 20_000  # characters of one question or answer that are repeated to an engine
 _EXCHANGES = 8
 _PATHS = 50
-_NONE = TaskId("")
 
 
 class Talk:
@@ -96,23 +88,23 @@ class Talk:
         self._view = View(repository.git_dir)
         self._accounts = limits_of(config).accounts
 
-    def perform(self, command: MayorCommand) -> MayorConversation:
+    def perform(self, command: c.MayorCommand) -> MayorConversation:
         """Carry out a command and see the conversation through; return how it stands then."""
         match command:
-            case StartMayor():
+            case c.StartMayor():
                 return self._start(command) if command.goal.strip() else self.go_on()
-            case AskMayor():
+            case c.AskMayor():
                 return self._ask(mayor_rules.wish(command.text))
-            case ApprovePlan():
+            case c.ApprovePlan():
                 self._approve(command.proposal)
-            case RejectPlan():
+            case c.RejectPlan():
                 mayor = self.look()
                 self._record(lambda state: mayor_rules.reject(state, mayor.id, command.reason))
-            case StopMayor():
+            case c.StopMayor():
                 self._stop(self.look(), command.reason)
         return self.look()
 
-    def _start(self, command: StartMayor) -> MayorConversation:
+    def _start(self, command: c.StartMayor) -> MayorConversation:
         """Begin a conversation and see it through; the same goal again continues it."""
         name = command.engine or self._chosen()
         goal = mayor_rules.wish(command.goal)
@@ -143,13 +135,24 @@ class Talk:
         """Ask a person's question."""
         with self._alone():
             mayor = self._settle()
-            plan = self.before(mayor).plan
-            message = prompts.question(text, plan, self._standing(mayor))
-            return self._put(mayor, "question", message, key=self._key)
+            if mayor.over:
+                raise Refused(
+                    f"{mayor.id} has ended: {mayor.reason or mayor.state}",
+                    'corral mayor start --task "…"',
+                    code="mayor_over",
+                )
+            message = prompts.question(text, self.before(mayor).plan, self._standing(mayor))
+            self._pose(mayor, "question", message, key=self._key)
+            return self._settle()
 
-    def replan(self, mayor: MayorConversation, *, yes: bool) -> list[TaskId]:
-        """Ask about each failed task of the conversation's convoy once; return those tasks."""
+    def replan(self, convoy: ConvoyId, *, yes: bool) -> list[TaskId]:
+        """Ask about each failed task of a convoy once; return those tasks."""
         told: list[TaskId] = []
+        mayor = mayor_rules.of_convoy(self._log.look(), convoy)
+        if mayor is None:
+            raise BadInput(f"there is no conversation with the mayor about {convoy!r}")
+        if mayor != self.look():
+            raise Refused(f"{mayor.id} is not the newest conversation", code="mayor_over")
         mayor = self.go_on() if mayor.busy else mayor
         while True:
             if mayor.pending:
@@ -172,7 +175,8 @@ class Talk:
                 return mayor
             lines = self._standing(mayor)
             message = prompts.failure(task.key or task.id, self._happened(task), plan, lines)
-            return self._put(mayor, "failure", message, task.id)
+            self._pose(mayor, "failure", message, task.id)
+            return self._settle()
 
     def _stop(self, mayor: MayorConversation, reason: str) -> None:
         """End a conversation and its engine; tidy up unless somebody waits for the answer."""
@@ -229,31 +233,13 @@ class Talk:
             plan = replace(plan, convoy=replace(plan.convoy, slug=mayor.convoy))
         return Before(plan, mayor.convoy)
 
-    def _put(
-        self,
-        mayor: MayorConversation,
-        cause: str,
-        message: str,
-        task: TaskId = _NONE,
-        key: str = "",
-    ) -> MayorConversation:
-        if mayor.over:
-            raise Refused(
-                f"{mayor.id} has ended: {mayor.reason or mayor.state}",
-                'corral mayor start --task "…"',
-                code="mayor_over",
-            )
-        self._pose(mayor, cause, message, task, key)
-        return self._settle()
-
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        lock = only_one(self._repository.folder, ROLE, wait_s=_ENDING_S)
-        try:
-            with signals.heeded(self._runner.stopping.set):
-                yield
-        finally:
-            os.close(lock)
+        with (
+            only_one(self._repository.folder, ROLE, wait_s=_ENDING_S),
+            signals.heeded(self._runner.stopping.set),
+        ):
+            yield
 
     def _settle(self) -> MayorConversation:
         """Take the next step until the conversation waits for a person or is over."""
@@ -281,12 +267,7 @@ class Talk:
             self._pose(mayor, "again", str(getattr(asked, "message", "")))
 
     def _pose(
-        self,
-        mayor: MayorConversation,
-        cause: str,
-        message: str,
-        task: TaskId = _NONE,
-        key: str = "",
+        self, mayor: MayorConversation, cause: str, message: str, task: str = "", key: str = ""
     ) -> None:
         state = self._log.look()
         profile = governor.stand_in(state, mayor.engine, self._accounts, now())
@@ -310,7 +291,7 @@ class Talk:
             profile=profile,
             prompt="" if resume else self._all(mayor, message, tree.base)[:BRIEF],
             resume=resume,
-            task=task,
+            task=TaskId(task),
         )
         self._log.record(lambda now_state, _: mayor_rules.ask(now_state, mayor.id, asked), key)
 
@@ -362,11 +343,14 @@ class Talk:
         )
         if ended.trouble:
             self._say(f"no answer ({ended.trouble}): {cut(ended.text, 300)}")
-
         before = self.before(mayor)
 
         def decide(state: State, at: int) -> mayor_rules.Decision:
-            reply = None if ended.trouble else self._reply(state, mayor, before, ended.text)
+            around = replace(self._around, tasks=frozenset(state.tasks))
+            must = mayor.cause == "goal"
+            reply = None
+            if not ended.trouble:
+                reply = understood(ended.text, state, before, around, must=must)
             full = replace(answered, used_up=counts and (reply is None or bool(reply.problems)))
             if limited:
                 until_at = governor.free_at(
@@ -379,13 +363,6 @@ class Talk:
             return mayor_rules.answer(state, full, reply, self._config.mayor.attempts)
 
         self._log.record(decide)
-
-    def _reply(
-        self, state: State, mayor: MayorConversation, before: Before, text: str
-    ) -> MayorReply:
-        around = replace(self._around, tasks=frozenset(state.tasks))
-        must = mayor.cause == "goal"
-        return understood(text, state, before, around, must=must)
 
     def _over(self, mayor: MayorConversation) -> Callable[[Bill], str]:
         budgets = budgets_of(self._config)
@@ -431,13 +408,9 @@ class Talk:
             name: engine.good_for or f"{engine.type} {engine.model}".strip()
             for name, engine in self._config.engine.items()
         }
-        rules = join(self._repository.main_worktree, ".corral", "roles", "shared-rules.md")
+        rules = template(self._repository, "shared-rules")[:BRIEF]
         beginning = prompts.prompt(
-            self.goal(mayor),
-            names(listed),
-            offered,
-            _text(rules),
-            sorted(self._around.roles or ()),
+            self.goal(mayor), names(listed), offered, rules, sorted(self._around.roles or ())
         )
         said: list[tuple[str, str]] = []
         asked = ""
@@ -462,7 +435,7 @@ class Talk:
         session = state.sessions.get(task.session)
         if session is not None:
             lines.append(f"its last session: {session.verdict} {session.detail}")
-            folder = Room(self._repository.folder, SessionId(session.id)).launch()
+            folder = Room(self._repository.folder, session.id).launch()
             lines += processes.last_lines(folder, 20) if folder else []
         returned = state.returned.get(task.id)
         if returned is not None:
@@ -477,14 +450,6 @@ class Talk:
         return event_of(decode(stored.line)) if stored else None
 
 
-def _text(path: str) -> str:
-    if not isfile(path):
-        return ""
-    with open(path, encoding="utf-8", errors="replace") as file:
-        return file.read(BRIEF)
-
-
 def _clean(text: str) -> str:
     """Make an engine's text fit for the log: bounded, and without control characters."""
-    kept = text[-BRIEF:]
-    return "".join(c if c.isprintable() or c in "\n\t" else "?" for c in kept)
+    return "".join(c if c.isprintable() or c in "\n\t" else "?" for c in text[-BRIEF:])

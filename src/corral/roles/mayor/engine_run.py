@@ -19,7 +19,7 @@ from corral.core.engine.bill import Bill
 from corral.core.engine.stream import Stream
 from corral.core.engine.watchdog import Seen
 from corral.core.errors import BadInput
-from corral.core.ids import ConvoyId, SessionId, TaskId, Token, mail_of
+from corral.core.ids import ConvoyId, SessionId, TaskId, Token
 from corral.core.log.state import Session, Task, TaskState
 from corral.core.mayor.state import MayorConversation
 from corral.core.plan.schema import MOST_BYTES
@@ -28,7 +28,7 @@ from corral.roles.mayor.answer import Words
 from corral.roles.records.facts import Reading
 from corral.roles.records.rooms import Room, launched
 from corral.roles.witness.engine_profile import EngineProfiles
-from corral.roles.witness.launch import PASSED_ON, last_words
+from corral.roles.witness.launch import last_words, passed_on, write_prompt
 from corral.world import processes
 from corral.world.clock import now
 from corral.world.engines.files import lay
@@ -91,14 +91,15 @@ class EngineRunner:
         room = self._room(mayor)
         os.makedirs(room.path, mode=0o700, exist_ok=True)
         job = self._job(mayor, tree.path)
-        _write(job.prompt_file, prompt)
+        write_prompt(job.prompt_file, prompt)
         session = self._session(mayor)
         prepared = self.profiles.prepared(session, _task(), job)
         lay(prepared, job.home)
         os.makedirs(job.unpacked, mode=0o700, exist_ok=True)
         folder = self.folder(mayor)
         os.mkdir(folder, mode=0o700)
-        env = self._environment(mayor) | self.profiles.passed_on(mayor.profile)
+        env = passed_on(SessionId(mayor.id)) | self.profiles.passed_on(mayor.profile)
+        env |= {"CORRAL_SESSION": mayor.id, "CORRAL_RUN": self._repository.git_dir}
         processes.start(
             join(self._repository.folder, "run"),
             Launch(
@@ -231,14 +232,6 @@ class EngineRunner:
             talk=mayor.talk,
         )
 
-    def _environment(self, mayor: MayorConversation) -> dict[str, str]:
-        passed = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-        who = {"NAME": f"corral {mayor.id}", "EMAIL": mail_of(SessionId(mayor.id))}
-        roles = ("AUTHOR", "COMMITTER")
-        identity = {f"GIT_{r}_{key}": value for r in roles for key, value in who.items()}
-        run = {"CORRAL_SESSION": mayor.id, "CORRAL_RUN": self._repository.git_dir}
-        return {**passed, **identity, **run}
-
     def _room(self, mayor: MayorConversation) -> Room:
         return Room(self._repository.folder, SessionId(mayor.id))
 
@@ -262,9 +255,3 @@ def _task() -> Task:
         order=0,
         brief_seq=0,
     )
-
-
-def _write(path: str, text: str) -> None:
-    opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-    with open(opened, "w", encoding="utf-8", errors="replace") as file:
-        file.write(text)

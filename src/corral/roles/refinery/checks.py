@@ -172,11 +172,7 @@ class CheckRuns:
         if result == LOST:
             self._log.alert(CANNOT_CHECK, check.convoy, f"{check.run} had no result: {told}")
         self._end(
-            check,
-            result,
-            command=ended.command,
-            detail=told,
-            took_ms=int(ended.wall_s * 1000),
+            check, result, command=ended.command, detail=told, took_ms=int(ended.wall_s * 1000)
         )
 
     def _take(self, check: CheckRun) -> str:

@@ -9,6 +9,7 @@ The trunk moves only by compare-and-swap, to a commit whose checks were green.
 import os
 import threading
 from collections.abc import Sequence
+from contextlib import closing
 
 from msgspec.structs import replace
 
@@ -58,7 +59,7 @@ class Refinery:
     def __init__(
         self, store: SqliteStore, repository: Repository, config: Config, clock: Clock = now
     ) -> None:
-        self._repository = repository
+        self._folder = repository.folder
         self._config = config.refinery
         self._clock = clock
         self._stopping = threading.Event()
@@ -70,12 +71,7 @@ class Refinery:
         self._stacks = Stacks(view, config.refinery)
         self._generated = GeneratedFiles(self._stacks, config.refinery.regenerate)
         self._check_runs = CheckRuns(
-            self._log,
-            repository,
-            config,
-            self._watch,
-            generated=self._generated,
-            clock=clock,
+            self._log, repository, config, self._watch, generated=self._generated, clock=clock
         )
         self._landings = Landings(self._log, view, self._stacks)
         self._admission = Admission(self._log, self._stacks.objects, keep, config.refinery.returns)
@@ -92,17 +88,16 @@ class Refinery:
 
     def run(self, *, once: bool = False) -> None:
         """Land work until asked to stop; with `once`, until there is nothing to do."""
-        lock = only_one(self._repository.folder, REFINERY)
-        try:
-            with signals.heeded(self.stop):
-                self._check_runs.sweep(self._log.look())
-                self._loop(once=once)
-                if self._stopping.is_set():
-                    self._check_runs.give_up(self._log.look())
-        finally:
-            self._stacks.close()
-            self._watch.close()
-            os.close(lock)
+        with (
+            only_one(self._folder, REFINERY),
+            closing(self._watch),
+            closing(self._stacks),
+            signals.heeded(self.stop),
+        ):
+            self._check_runs.sweep(self._log.look())
+            self._loop(once=once)
+            if self._stopping.is_set():
+                self._check_runs.give_up(self._log.look())
 
     def stop(self) -> None:
         """Make the loop end soon; running checks are ended, and the next refinery reruns them."""

@@ -37,7 +37,7 @@ from corral.world.repository import Repository
 from corral.world.trees import Tree
 from corral.world.watch import Watch
 
-PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TERM", "USER", "LOGNAME", "SHELL", "TMPDIR")
+_PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TERM", "USER", "LOGNAME", "SHELL", "TMPDIR")
 _LOOK_AGAIN_S = 1.0  # in case shim and keeper were both killed, or the witness is asked to stop
 
 
@@ -101,7 +101,7 @@ class Launcher:
         prompt = room.prompt(session.launches)
         recipe = self.profiles.recipe(session.profile, task)
         session = self._with_home(session)
-        self._write(prompt, self._told(session, task, done, letters))
+        write_prompt(prompt, self._told(session, task, done, letters))
         argv: list[str]
         env, stdin, more = self._environment(session, room), prompt, ""
         env |= self.profiles.passed_on(session.profile)
@@ -176,11 +176,6 @@ class Launcher:
             return session.wall_s
         return max(1.0, session.wall_s - (now() - session.started_at) / 1000)
 
-    def _write(self, path: str, text: str) -> None:
-        opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-        with open(opened, "w", encoding="utf-8") as file:
-            file.write(text)
-
     def to_end(
         self,
         session: Session,
@@ -240,17 +235,9 @@ class Launcher:
         return ended
 
     def _environment(self, session: Session, room: Room) -> dict[str, str]:
-        passed = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-        who = {"NAME": f"corral {session.id}", "EMAIL": mail_of(session.id)}
-        identity = {
-            f"GIT_{role}_{key}": value
-            for role in ("AUTHOR", "COMMITTER")
-            for key, value in who.items()
-        }
         ports = port_leases(self._log.look(), session)
         return {
-            **passed,
-            **identity,
+            **passed_on(session.id),
             **{f"CORRAL_PORT_{n}": name.partition(":")[2] for n, name in enumerate(ports, 1)},
             "CORRAL_TASK": session.task,
             "CORRAL_SESSION": session.id,
@@ -286,24 +273,39 @@ class Launcher:
 
     def _sources(self, task: Task, done: str = "") -> Sources:
         before = self._before(task)
-        templates = join(self._repository.main_worktree, ".corral", "roles")
         return Sources(
             asked=self._asked(task),
-            role=_text(join(templates, f"{task.role}.md")) if task.role else "",
-            rules=_text(join(templates, "shared-rules.md")),
+            role=template(self._repository, task.role) if task.role else "",
+            rules=template(self._repository, "shared-rules"),
             before=f"{before}\n\n{done}".strip(),
-            protocol=_text(join(templates, "beat-protocol.md")),
+            protocol=template(self._repository, "beat-protocol"),
             beat_s=self._config.watch.beat_s,
         )
+
+
+def write_prompt(path: str, text: str) -> None:
+    opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+    with open(opened, "w", encoding="utf-8", errors="replace") as file:
+        file.write(text)
+
+
+def passed_on(session: SessionId) -> dict[str, str]:
+    """Return the variables that every program gets: some of ours, and its name for git."""
+    passed = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    who = {"NAME": f"corral {session}", "EMAIL": mail_of(session)}
+    roles = ("AUTHOR", "COMMITTER")
+    return passed | {f"GIT_{role}_{key}": who[key] for role in roles for key in who}
+
+
+def template(repository: Repository, name: str) -> str:
+    """Return one of the texts in `.corral/roles`; empty if there is none."""
+    path = join(repository.main_worktree, ".corral", "roles", f"{name}.md")
+    if not isfile(path):
+        return ""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read(1 << 20)
 
 
 def last_words(folder: str | None, lines: int = 3) -> str:
     words = redacted(unstyled(" / ".join(processes.last_lines(folder, lines)))) if folder else ""
     return "".join(c if c.isprintable() else " " for c in words)[-300:].strip()
-
-
-def _text(path: str) -> str:
-    if not isfile(path):
-        return ""
-    with open(path, encoding="utf-8", errors="replace") as file:
-        return file.read(1 << 20)

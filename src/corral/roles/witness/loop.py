@@ -107,16 +107,15 @@ class Witness:
 
         Running sessions continue without the witness, and the next one takes them over.
         """
-        lock = only_one(self._repository.folder, WITNESS)
-        try:
-            with signals.heeded(self.stop):
-                self._loop(once=once)
-        finally:
-            self.stop()
-            self._workers.shutdown(cancel_futures=True)
-            self._radar.close()
-            self._watch.close()
-            os.close(lock)
+        with only_one(self._repository.folder, WITNESS):
+            try:
+                with signals.heeded(self.stop):
+                    self._loop(once=once)
+            finally:
+                self.stop()
+                self._workers.shutdown(cancel_futures=True)
+                self._radar.close()
+                self._watch.close()
 
     def stop(self) -> None:
         """Make the loop end soon."""

@@ -42,14 +42,7 @@ _AGAIN_MOST_S = 3600
 
 class Radar:
     def __init__(
-        self,
-        log: Log,
-        view: View,
-        trees: Trees,
-        config: Config,
-        *,
-        watch: Watch,
-        clock: Clock,
+        self, log: Log, view: View, trees: Trees, config: Config, *, watch: Watch, clock: Clock
     ) -> None:
         self._log = log
         self._trees = trees

@@ -61,13 +61,8 @@ def ask(context: Context, options: Options) -> None:
 def replan(context: Context, options: Options) -> None:
     """Ask about the tasks of a convoy that have failed for good, each once."""
     gc.enable()
-    mayor = mayor_rules.of_convoy(context.store.state(), ConvoyId(options.convoy))
-    if mayor is None:
-        raise BadInput(f"there is no conversation with the mayor about {options.convoy!r}")
-    if mayor != mayor_rules.current(context.store.state()):
-        raise Refused(f"{mayor.id} is not the newest conversation", code="mayor_over")
     talk = talk_of(context)
-    told = talk.replan(mayor, yes=options.yes)
+    told = talk.replan(ConvoyId(options.convoy), yes=options.yes)
     mayor = talk.look()
     context.answer(_data(talk, mayor) | {"told": told}, lambda: _human(talk, mayor))
 
