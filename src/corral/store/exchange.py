@@ -58,9 +58,8 @@ class Exchange:
             self._mirror.flush(wait=True)
         tracking = remote_log_ref(_ref_part(remote))
         if not self._git.fetch(remote, MIRROR_REF, f"{tracking}.incoming"):
-            raise NotFound(
-                f"{remote} has no log", f"in the clone that has one: corral log push {remote}"
-            )
+            hint = f"in the clone that has one: corral log push {remote}"
+            raise NotFound(f"{remote} has no log", hint)
         self._track(tracking)
         return self._take_in(tracking, remote)
 
@@ -135,7 +134,7 @@ class Exchange:
     def _take_in(self, ref: str, name: str) -> ExchangeOutcome:
         relation = self._mirror.relation(ref)
         if relation.ours and relation.theirs:
-            raise self._diverged(ref, name, relation)
+            raise _diverged(ref, name, relation)
         records = self._mirror.records(ref, relation.common)
         while page := list(islice(records, _PAGE)):
             self._store.adopt(page)
@@ -153,25 +152,25 @@ class Exchange:
         self._git.move(MIRROR_REF, theirs, ours)
         self._mirror.flush(wait=True)
 
-    def _diverged(self, ref: str, name: str, relation: Relation) -> Refused:
-        if not relation.common:
-            story = "it is a different log, with no event in common"
-        else:
-            story = (
-                f"after event {relation.common}, this one has {_more(relation.ours)}"
-                f" and that one has {_more(relation.theirs)}"
-            )
-        return Refused(
-            f"the log of {name} has diverged from this one: {story};"
-            f" both are kept: this one is unchanged, the other is in {ref}",
-            f"git log {ref}",
-            code="diverged",
-        )
-
     def _keep(self, commit: str) -> None:
         ref = replaced_mirror_ref(commit)
         if self._git.resolve(ref) is None:
             self._git.move(ref, commit, None)
+
+
+def _diverged(ref: str, name: str, relation: Relation) -> Refused:
+    story = "it is a different log, with no event in common"
+    if relation.common:
+        story = (
+            f"after event {relation.common}, this one has {_more(relation.ours)}"
+            f" and that one has {_more(relation.theirs)}"
+        )
+    return Refused(
+        f"the log of {name} has diverged from this one: {story};"
+        f" both are kept: this one is unchanged, the other is in {ref}",
+        f"git log {ref}",
+        code="diverged",
+    )
 
 
 def _more(number: int) -> str:

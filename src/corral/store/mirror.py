@@ -1,23 +1,16 @@
 """The log as a git ref that can be pushed and fetched, and from which a log can be rebuilt.
 
 `refs/corral/log` is a line of commits. Each holds one chunk of the log as `events.jsonl` (the lines
-of `corral log --json`) and describes it in its message:
-
-    Log 101 to 200
-
-    log: 9f86d081884c7d65      which log (from its first event)
-    seq: 200                   the last event of the chunk
-    hash: 60303ae22b998861…    the chain up to there
-
+of `corral log --json`) and says in its message which log it is, its last event, and the hash there.
 A chunk is never rewritten. Its commit depends only on its events and its parent, so two clones that
-mirror the same chunk make the same commit. The mirrors of clones that have diverged share their
-first commits; each chunk carries whole events with their hashes, so a later merge can replay one
-line on top of the other and record where each event came from.
+mirror the same chunk make the same commit, and clones that have diverged share their first ones.
 """
 
 import fcntl
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
 
 from msgspec import Struct
 
@@ -86,23 +79,19 @@ class Mirror:
             self.must_be_ours(tip)
         after = tip.seq if tip else 0
         commits, last = [], after
-        chunk: list[Stored] = []
         log = self._store.state().log
-        for stored in self._store.read(after):
-            chunk.append(stored)
-            if len(chunk) == CHUNK:
-                commits.append(_commit(log, chunk))
-                chunk = []
-            last = stored.seq
-        if chunk:
+        records = self._store.read(after)
+        while chunk := list(islice(records, CHUNK)):
             commits.append(_commit(log, chunk))
+            last = chunk[-1].seq
         if commits:
             self.git.append(MIRROR_REF, tip.commit if tip else None, commits)
         return last
 
     def must_be_ours(self, tip: Tip) -> None:
         """Refuse to build on a mirror that is not a prefix of our log."""
-        if tip.seq and self._hash_at(tip.seq) != tip.hash:
+        ours = next(self._store.read(tip.seq - 1, 1), None)
+        if tip.seq and (ours is None or ours.hash.hex() != tip.hash):
             raise Refused(
                 f"{MIRROR_REF} has events that this log does not have; both are kept unchanged",
                 "corral rebuild --from-mirror imports them, or explains why it cannot",
@@ -140,29 +129,18 @@ class Mirror:
             common += alike
         return Relation(common, length - common, theirs - common)
 
-    def _hash_at(self, seq: int) -> str | None:
-        found = next(self._store.read(seq - 1, 1), None)
-        return found.hash.hex() if found else None
 
-
-class _exclusive:
+@contextmanager
+def _exclusive(path: str, wait: bool) -> Iterator[bool]:
     """Hold a lock file; the value says whether it was free."""
-
-    def __init__(self, path: str, wait: bool) -> None:
-        self._path = path
-        self._flags = fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB)
-
-    def __enter__(self) -> bool:
-        os.makedirs(os.path.dirname(self._path), exist_ok=True)
-        self._fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "ab") as file:
         try:
-            fcntl.flock(self._fd, self._flags)
+            fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            free = True
         except BlockingIOError:
-            return False
-        return True
-
-    def __exit__(self, *exc: object) -> None:
-        os.close(self._fd)
+            free = False
+        yield free
 
 
 def _commit(log: str, chunk: list[Stored]) -> Commit:

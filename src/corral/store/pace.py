@@ -3,9 +3,7 @@
 A commit for each event would fill the repository with small objects, and a mirror that is far
 behind is of little use. So chunks grow with the log: a short log is mirrored after nearly every
 command, a long one in chunks of a hundred events, and any log after a pause. A command that only
-reads leaves a long log to the next command that writes.
-
-The file is derived: if it is lost, git is asked once.
+reads leaves a long log to the next one that writes. The file is derived.
 """
 
 import os

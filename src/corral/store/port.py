@@ -7,6 +7,8 @@ function decide, append its events, all or nothing. When it returns, the events 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
+from msgspec import Struct
+
 from corral.core.errors import CorralError
 from corral.core.log import requests
 from corral.core.log.codec import FORMAT, Record, Stored, chain, decode, encode
@@ -21,19 +23,16 @@ Answer = Callable[[State, Sequence[Stored]], T]
 _PAGE = 32
 
 
-class Request(Generic[T]):
+class Request(Struct, Generic[T], frozen=True):
     """One decision that waits for its turn, and how to answer its caller.
 
     With a key (`core/log/requests`) it is carried out once, however often it is sent.
     """
 
-    __slots__ = ("actor", "answer", "decide", "key")
-
-    def __init__(self, actor: str, decide: Decide, answer: Answer[T], key: str = "") -> None:
-        self.actor = actor
-        self.decide = decide
-        self.answer = answer
-        self.key = key
+    actor: str
+    decide: Decide
+    answer: Answer[T]
+    key: str = ""
 
 
 class Store(Protocol):

@@ -50,9 +50,8 @@ def version_of(connection: apsw.Connection) -> int:
     version = int(connection.pragma("user_version"))
     application = int(connection.pragma("application_id"))
     if (version and application != APPLICATION_ID) or not 0 <= version <= _CREDIBLE:
-        raise LogDamaged(
-            1, "cannot be read: the file's header is damaged, or it is not a Corral log"
-        )
+        what = "cannot be read: the file's header is damaged, or it is not a Corral log"
+        raise LogDamaged(1, what)
     return version
 
 
@@ -69,14 +68,10 @@ def upgrade(connection: apsw.Connection, path: str, steps: Mapping[int, Step] = 
             " corral rebuild --from-mirror",
         )
     if version:
-        _copy(connection, f"{path}.v{version}")
+        with suppress(FileNotFoundError):
+            os.unlink(f"{path}.v{version}")
+        connection.execute("VACUUM INTO ?", (f"{path}.v{version}",))
     with connection:
         for number in range(version + 1, newest + 1):
             steps[number](connection)
         connection.pragma("user_version", newest)
-
-
-def _copy(connection: apsw.Connection, beside: str) -> None:
-    with suppress(FileNotFoundError):
-        os.unlink(beside)
-    connection.execute("VACUUM INTO ?", (beside,))

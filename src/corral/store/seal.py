@@ -1,17 +1,14 @@
 """Notice, at the cost of two `stat` calls, that something other than Corral changed the log.
 
-Checking every hash takes about a second for half a million events, too long for each command.
-Instead, every process that appends notes, while it still holds the lock, how long the log is and
-what its files look like (size, times of change). As long as they look the same and the newest event
-is the sealed one, the log is as it was verified. Otherwise the whole log is checked before anything
-is built on it: after a crash between the append and the seal, a restored backup, or a flipped byte.
-
-The seal also remembers how long the log was: a log that has become shorter is damaged even if all
-its hashes fit. The seal is derived; without it, the log is checked once and sealed again.
+Checking every hash takes a second for half a million events. Instead, every process that appends
+notes, while it holds the lock, how long the log is and what its files look like. As long as that
+and the newest event are the same, the log is as it was verified; otherwise all of it is checked
+(after a crash, a restored backup, a flipped byte). A log that has become shorter is damaged.
 """
 
 import os
 import zlib
+from contextlib import suppress
 
 import msgspec
 from msgspec import Struct
@@ -59,21 +56,12 @@ def write(path: str, seal: Seal) -> None:
 
 
 def read(path: str) -> Seal | None:
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return None
-    try:
-        content = os.read(fd, 2 * _SIZE).rstrip()
-    finally:
-        os.close(fd)
-    body = content[8:]
-    if content[:8] != b"%08x" % zlib.crc32(body):
-        return None
-    try:
-        return msgspec.json.decode(body, type=Seal)
-    except msgspec.ValidationError:
-        return None  # written by a version with another format
+    # A seal that another version wrote may have another format.
+    with suppress(OSError, msgspec.ValidationError), open(path, "rb", buffering=0) as file:
+        content = file.read(2 * _SIZE).rstrip()
+        if content[:8] == b"%08x" % zlib.crc32(content[8:]):
+            return msgspec.json.decode(content[8:], type=Seal)
+    return None
 
 
 def broken(path: str, mark: Mark) -> None:

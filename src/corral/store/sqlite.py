@@ -1,9 +1,7 @@
 """The log in one SQLite file, shared by any number of processes. The default.
 
-    corral/log.db        the log: a table of lines and hashes (WAL mode, synchronous=FULL)
-    corral/lock …        the turnstile in front of it
-    corral/derived/      snapshot and seal: may be deleted at any time
-
+`corral/log.db` is a table of lines and hashes (WAL mode, synchronous=FULL); `corral/derived/` has
+snapshot and seal, which may be deleted at any time.
 Writers queue at the turnstile, so SQLite's busy handler (unfair, polling) is never reached. The
 file changes only under that lock, even in checkpoints, so that the seal can be trusted.
 """
@@ -357,12 +355,12 @@ class SqliteStore:
             if mark is not None:
                 mark.must_be_in(state.seq, state.head)
             extend(state, rows)
-        except apsw.Error as error:
-            self._break_seal(mark)
+        except (apsw.Error, LogDamaged) as error:
+            with suppress(OSError):  # then the next command finds the damage too
+                seal.broken(self._seal, mark or seal.Mark(0, State().head))
+            if isinstance(error, LogDamaged):
+                raise
             raise LogDamaged(state.seq + 1, f"cannot be read ({error})") from error
-        except LogDamaged:
-            self._break_seal(mark)
-            raise
         with suppress(OSError):  # then it is checked again next time
             self._write_seal(state)
         return state
@@ -380,10 +378,6 @@ class SqliteStore:
             self._drop()
             return False
         return True
-
-    def _break_seal(self, mark: seal.Mark | None) -> None:
-        with suppress(OSError):  # if nothing can be written, the next command finds the damage too
-            seal.broken(self._seal, mark or seal.Mark(0, State().head))
 
     def _current(self, connection: apsw.Connection) -> State:
         """Return the state up to the newest stored event."""
@@ -476,8 +470,6 @@ def _translated() -> Iterator[None]:
     """Turn the errors of SQLite and the system into Corral's own."""
     try:
         yield
-    except (apsw.CorruptError, apsw.NotADBError) as error:
-        raise LogDamaged(1, f"or a later one cannot be read ({error})") from error
     except apsw.FullError as error:
         raise _failed("the disk is full", "free some space and try again") from error
     except (apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError) as error:

@@ -17,16 +17,8 @@ T = TypeVar("T")
 
 _MOST = 512  # requests in one commit: limits how long the first of them waits
 
-
 Told = Callable[[Any], None]
-
-
-class _Pending:
-    __slots__ = ("request", "told")
-
-    def __init__(self, request: Request[Any], told: Told) -> None:
-        self.request = request
-        self.told = told
+_Pending = tuple[Request[Any], Told]
 
 
 class Writer:
@@ -65,7 +57,7 @@ class Writer:
         with self._door:
             if not self._open:
                 raise Failed("the writer is closed; nothing was changed")
-            self._queue.put(_Pending(request, told))
+            self._queue.put((request, told))
 
     def close(self) -> None:
         """Finish the requests that were accepted, then stop."""
@@ -77,12 +69,16 @@ class Writer:
     def _run(self) -> None:
         while True:
             batch = self._take()
-            for pending, answer in zip(batch, self._answers(batch), strict=True):
-                pending.told(answer)
+            for (_, told), answer in zip(batch, self._answers(batch), strict=True):
+                told(answer)
             self._expected = min(len(batch) + self._queue.qsize(), _MOST)
             if not self._open and self._queue.empty():
                 return
-            self._settle()
+            try:
+                self._store.settle()
+                self.trouble = None
+            except (CorralError, OSError) as error:
+                self.trouble = error
 
     def _take(self) -> list[_Pending]:
         """Wait for a request, then take all that are waiting.
@@ -100,19 +96,11 @@ class Writer:
 
     def _answers(self, batch: Sequence[_Pending]) -> Sequence[Any]:
         """Ask the store. If one request breaks the batch, ask for each of them alone."""
-        requests = [pending.request for pending in batch]
         try:
-            return self._store.batch(requests)
+            return self._store.batch([request for request, _ in batch])
         except Failed as error:
             return [error] * len(batch)  # the disk or the log failed, not a request: retry nothing
         except Exception as error:
             if len(batch) == 1:
                 return [error]
             return [answer for pending in batch for answer in self._answers([pending])]
-
-    def _settle(self) -> None:
-        try:
-            self._store.settle()
-            self.trouble = None
-        except (CorralError, OSError) as error:
-            self.trouble = error

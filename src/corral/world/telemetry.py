@@ -29,17 +29,13 @@ def send(endpoint: str, traces: Sequence[Trace], repository: str) -> None:
         raise Failed("OpenTelemetry is not installed: pip install 'corral[otel]'") from error
     about = Resource({"service.name": "corral", "corral.repository": repository})
     spans = [_readable(trace, span, about) for trace in traces for span in trace.spans]
-    exporter = OTLPSpanExporter(endpoint=_address(endpoint), timeout=_TIMEOUT_S)
+    address = endpoint.rstrip("/").removesuffix(_PATH) + _PATH
+    exporter = OTLPSpanExporter(endpoint=address, timeout=_TIMEOUT_S)
     try:
         if exporter.export(spans) is not SpanExportResult.SUCCESS:
             raise Failed(f"the traces could not be sent to {endpoint}; sending is retried later")
     finally:
         exporter.shutdown()  # type: ignore[no-untyped-call]
-
-
-def _address(endpoint: str) -> str:
-    base = endpoint.rstrip("/")
-    return base if base.endswith(_PATH) else base + _PATH
 
 
 def _readable(trace: Trace, span: Span, about: "Resource") -> "ReadableSpan":
