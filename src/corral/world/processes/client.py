@@ -124,19 +124,16 @@ def _ask(run_folder: str, launch: Launch, request: int, deadline: float) -> reco
         theirs.close()
         parts = []
         with suppress(ConnectionResetError):
-            while part := _receive(ours, deadline):
+            ours.settimeout(_left(deadline))
+            while part := ours.recv(65_536):
                 parts.append(part)
+                ours.settimeout(_left(deadline))
     if not parts:
         raise _NoKeeper
     said = b"".join(parts).strip()
     # A shim took it and died. Another attempt could be a second launch.
     answer: records.Record = json.loads(said) if said else {"error": "its shim was killed"}
     return answer
-
-
-def _receive(source: socket.socket, deadline: float) -> bytes:
-    source.settimeout(_left(deadline))
-    return source.recv(65_536)
 
 
 @contextmanager

@@ -1,13 +1,9 @@
 """The parent of the shims: one small process per repository that outlives the witness.
 
 It forks a shim for each launch and does nothing else, so nothing can block it: a request is one
-datagram that carries the folder, the limits and two open files (the launch, and where to answer),
-and the shim answers it. The keeper is a child subreaper, too: if a shim is killed, its processes
-become children of the keeper, which ends them and records the session as lost. The keeper exits on
-its own when it has had no child and no request for a while.
-
-`client.py` runs it as a bare interpreter with only this module and its imports: it stays in memory
-for hours, and the shims share its pages.
+datagram with the folder, the limits and two open files (the launch, and where the shim answers). It
+is a child subreaper, too: it ends the processes of a shim that was killed, and records the session
+as lost. `client.py` runs it as a bare interpreter with only this module and its imports.
 """
 
 import array

@@ -1,10 +1,9 @@
 """Moves the output of a session from a pipe to files of bounded size.
 
 The kernel moves the bytes (`splice`), which costs no memory here and hardly any time. The program
-gets a pipe rather than the file, because only the holder of the other end can rotate: a program
-that writes to a file directly can fill the disk. `output` is the newest part and `output.1` the one
-before; the beginning is saved as `output.head` before it would be lost. If the two streams are kept
-apart, those of stderr are `errors`, `errors.1`, ….
+gets a pipe, because a program that writes to a file directly can fill the disk. `output` is the
+newest part, `output.1` the one before, and `output.head` the beginning, saved before it would be
+lost. If the two streams are kept apart, those of stderr are `errors`, `errors.1`, ….
 """
 
 import errno

@@ -1,10 +1,9 @@
 """The program of a session, between the fork and its first instruction.
 
-The program's own process does all the preparation: it reads the launch, records itself and the
-shim, and only then becomes the program, so a running program can always be found. Memory that this
-touches is freed by the exec, while the shim, which stays, has touched next to nothing. The program
-gets its own session, the given environment and nothing else: no open files, and no ignored or
-blocked signals from the process that happened to start the keeper.
+The program's own process reads the launch, records itself and the shim, and only then becomes the
+program, so a running program can always be found. The exec frees the memory that this touches,
+which the shim has not. The program gets its own session, the given environment and nothing else: no
+open files, and no ignored or blocked signals of the process that started the keeper.
 """
 
 import json
@@ -20,14 +19,9 @@ from corral.world.processes.output import OutputFiles
 CANNOT = 127
 
 
-class _Refused(Exception):
-    pass
-
-
 class Begun(NamedTuple):
     pid: int
-    verdict: int
-    """A pipe that ends without a word when the program runs."""
+    verdict: int  # a pipe that ends without a word when the program runs
 
 
 def begin(folder: str, request: int, reply: int, outputs: tuple[OutputFiles, ...]) -> Begun:
@@ -59,16 +53,14 @@ def _prepare(folder: str, request: int, outputs: tuple[OutputFiles, ...], shim: 
         for output in outputs:
             output.vanish()
         return f"{folder}: {os.strerror(error.errno or 0)}"
-    try:
-        _become(folder, launch, outputs)
-    except _Refused as error:
-        refusal = str(error)
+    refusal = _become(folder, launch, outputs)
     end = {"reason": "could_not_start", "detail": refusal, "at": now()}
     records.write_durably(folder, records.EXIT, end)
     return refusal
 
 
-def _become(folder: str, launch: dict[str, Any], outputs: tuple[OutputFiles, ...]) -> NoReturn:
+def _become(folder: str, launch: dict[str, Any], outputs: tuple[OutputFiles, ...]) -> str:
+    """Become the program; return why that is impossible."""
     about = folder
     try:
         for output in outputs:
@@ -91,9 +83,9 @@ def _become(folder: str, launch: dict[str, Any], outputs: tuple[OutputFiles, ...
             about = launch["argv"][0]
         _execute(launch["argv"], launch["env"])
     except OSError as error:
-        raise _Refused(f"{about}: {os.strerror(error.errno or 0)}") from error
+        return f"{about}: {os.strerror(error.errno or 0)}"
     except ValueError as error:
-        raise _Refused(f"{about}: {error}") from error
+        return f"{about}: {error}"
 
 
 def _execute(argv: list[str], env: dict[str, str]) -> NoReturn:

@@ -59,15 +59,10 @@ def write_durably(folder: str, name: str, record: Record) -> None:
 
 def read(folder: str, name: str) -> Record | None:
     """Return a record; None if it is missing or not one of ours."""
-    with suppress(FileNotFoundError, NotADirectoryError):
-        fd = os.open(f"{folder}/{name}", os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            text = os.read(fd, 65_536)
-        finally:
-            os.close(fd)
-        with suppress(ValueError):
-            record = json.loads(text)
-            return record if isinstance(record, dict) else None
+    nothing = suppress(FileNotFoundError, NotADirectoryError, ValueError)
+    with nothing, open(f"{folder}/{name}", "rb", buffering=0) as file:
+        record = json.loads(file.read(65_536))
+        return record if isinstance(record, dict) else None
     return None
 
 

@@ -53,8 +53,9 @@ def outcome(folder: str) -> Exit | None:
     record = records.read(folder, records.PROCESS)
     if record is None:
         return Exit(EndReason.LOST, 0, detail="it was never started")
-    if _is_sweeping(record):
-        return None
+    keeper = _running(record, "keeper_pid", "keeper_start")
+    if keeper is not None and keeper.state not in "Tt":
+        return None  # it ends what is left, and then records the loss
     return Exit(EndReason.LOST, 0, detail="its shim and its keeper are gone")
 
 
@@ -105,19 +106,11 @@ def _running(record: records.Record, pid: str, start: str) -> table.Process | No
     return found if found and found.start == record[start] and found.running else None
 
 
-def _is_sweeping(record: records.Record) -> bool:
-    """Say whether a keeper exists that ends what is left and then records the loss."""
-    keeper = _running(record, "keeper_pid", "keeper_start")
-    return keeper is not None and keeper.state not in "Tt"
-
-
 def _end_of(path: str, room: int) -> tuple[bytes, int]:
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        with open(path, "rb", buffering=0) as file:
+            status = os.fstat(file.fileno())
+            file.seek(max(0, status.st_size - room))
+            return file.read(room), status.st_ino
     except FileNotFoundError:
         return b"", -1
-    try:
-        status = os.fstat(fd)
-        return os.pread(fd, room, max(0, status.st_size - room)), status.st_ino
-    finally:
-        os.close(fd)

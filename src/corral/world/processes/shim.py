@@ -1,12 +1,9 @@
 """The parent of one session: starts its program, moves its output, and ends its processes.
 
-It is a fork of the keeper, so it shares nearly all of its memory, and it is a child subreaper:
-every process that the program starts descends from the shim, however it detaches. "No child left to
-wait for" therefore proves that nothing of the session is alive, and only then is the exit recorded.
-The shim needs neither the witness nor the keeper to continue.
-
-Until the program runs, this module uses plain statements and no library written in Python: memory
-that a fork touches is no longer shared, and one `json.dumps` here costs 250 kB in each shim.
+It is a fork of the keeper, and a child subreaper: every process that the program starts descends
+from it, however it detaches. "No child left to wait for" proves that nothing of the session is
+alive, and only then is the exit recorded. Until the program runs, it uses plain statements and no
+library written in Python: one `json.dumps` would make 250 kB of shared memory private.
 """
 
 import math
@@ -42,9 +39,8 @@ def run(folder: str, bounds: ShimBounds, request: int, reply: int, signals: "Sig
     signals.renew()
     _say(reply, TAKEN)
     try:
-        outputs: tuple[OutputFiles, ...] = (OutputFiles(folder, bounds.output_bytes, NEWEST),)
-        if bounds.split:
-            outputs = (outputs[0], OutputFiles(folder, bounds.output_bytes, ERRORS))
+        names = (NEWEST, ERRORS) if bounds.split else (NEWEST,)
+        outputs = tuple([OutputFiles(folder, bounds.output_bytes, name) for name in names])
     except OSError as error:
         program.answer(reply, {"error": f"{folder}: {os.strerror(error.errno or 0)}"})
         return 0
@@ -144,15 +140,13 @@ class ShimSession:
             self._wait()
         for output in self._outputs:
             output.drain()
-        status = self._status
+        code = None if self._status is None else os.waitstatus_to_exitcode(self._status)
         times = os.times()
         leftovers = {pid for pid, _ in self._ended if pid != self._program}
         return {
             "reason": self._reason or ("stopped" if self._signals.stop else "exited"),
-            "code": os.WEXITSTATUS(status) if status is not None and os.WIFEXITED(status) else None,
-            "signal": os.WTERMSIG(status)
-            if status is not None and os.WIFSIGNALED(status)
-            else None,
+            "code": code if code is not None and code >= 0 else None,
+            "signal": -code if code is not None and code < 0 else None,
             "at": program.now(),
             "killed": len(leftovers),
             "left": self._left,
@@ -188,9 +182,8 @@ class ShimSession:
 
     def _begin(self, reason: str, now: float) -> None:
         self._reason = reason
-        leftovers_only = self._status is not None
-        grace = min(LEFTOVER_GRACE_S, self._grace_s) if leftovers_only else self._grace_s
-        self._kill_at = now + grace
+        most = math.inf if self._status is None else LEFTOVER_GRACE_S
+        self._kill_at = now + min(most, self._grace_s)
         self._ended |= termination.terminate(os.getpid())
 
     def _kill(self, now: float) -> None:

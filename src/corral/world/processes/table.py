@@ -19,10 +19,8 @@ class Process(NamedTuple):
     parent: int
     state: str
     start: int
-    cpu: int
-    """Ticks that it used itself."""
-    cpu_reaped: int
-    """Ticks that its descendants used, of those which were waited for."""
+    cpu: int  # ticks that it used itself
+    cpu_reaped: int  # ticks of its descendants that were waited for
 
     @property
     def key(self) -> tuple[int, int]:
@@ -84,12 +82,9 @@ def children_of(table: dict[int, Process]) -> dict[int, list[Process]]:
 
 def below(children: dict[int, list[Process]], root: int) -> list[Process]:
     """Return the running descendants of a process."""
-    found: list[Process] = []
-    waiting = [root]
-    while waiting:
-        for child in children.get(waiting.pop(), ()):
-            waiting.append(child.pid)
-            found.append(child)
+    found = list(children.get(root, ()))
+    for process in found:  # it grows meanwhile
+        found += children.get(process.pid, ())
     return [process for process in found if process.running]
 
 
@@ -121,8 +116,5 @@ def send(process: Process, number: int) -> Sent:
 
 
 def _read(path: str) -> bytes:
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        return os.read(fd, 4096)
-    finally:
-        os.close(fd)
+    with open(path, "rb", buffering=0) as file:
+        return file.read(4096)

@@ -1,11 +1,9 @@
 """Ends a whole tree of processes, however it was started and however fast it forks.
 
-Killing one by one loses against a program that forks: new children appear while the list is being
-processed. So all processes are frozen first (SIGSTOP cannot be caught) and only then killed. Each
-is frozen as soon as it is seen, not after the whole table was read: a chain in which each process
-forks the next and exits would be gone by then. The table is read in ascending order and pids are
-assigned in ascending order, so one pass overtakes most of what it chases. The caller repeats this
-until it has no child left to wait for, which proves to a child subreaper that no descendant exists.
+Killing one by one loses against a program that forks, so all processes are frozen first (SIGSTOP
+cannot be caught) and only then killed. Each is frozen as soon as it is seen: a chain in which each
+process forks the next and exits would be gone after the whole table was read. Pids are assigned and
+read in ascending order, so one pass overtakes most. The caller repeats until it has no child left.
 """
 
 import signal
@@ -20,8 +18,7 @@ _ROUNDS = 50
 
 class EndedProcesses(NamedTuple):
     signalled: set[tuple[int, int]]
-    untouchable: int
-    """How many are still there that belong to somebody else, so that no signal reaches them."""
+    untouchable: int  # how many are still there that belong to somebody else
 
 
 def terminate(root: int) -> set[tuple[int, int]]:
