@@ -136,7 +136,7 @@ def _job(place: str, argv: tuple[str, ...], profile: EngineSettings, ask: Asking
 def _version(recipe: Recipe, job: EngineJob, environ: Mapping[str, str], stop: Event) -> "_Run":
     lay(recipe.prepare(job), job.home)
     env = {"PATH": environ.get("PATH", os.defpath), **job.env}
-    return _run([*job.program, *recipe.version], job.tree, env, limit_s=_START_S, stop=stop)
+    return _run([*job.program, "--version"], job.tree, env, limit_s=_START_S, stop=stop)
 
 
 def _asked(

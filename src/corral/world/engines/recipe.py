@@ -1,11 +1,8 @@
-"""How an engine is started, and how its output is read.
+"""How an engine is started, and how its output is read: data and two functions.
 
-A recipe is data with two functions: `prepare` turns a job into a command line, an environment and
-files; `reader` makes the object that turns output lines into facts. Neither starts a process or
-looks at the machine.
-
-There are no secret values here: `Prepared.keys` maps variables of the engine to variables of ours,
-and their values are looked up only when the program is started.
+Neither function starts a process or looks at the machine. There are no secret values here:
+`Prepared.keys` maps variables of the engine to variables of ours, and their values are looked up
+only when the program is started.
 """
 
 import re
@@ -13,7 +10,6 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Any, Literal, Protocol
 
-import msgspec
 from msgspec import Struct, field
 
 from corral.core.engine.facts import Fact, Spent
@@ -146,7 +142,6 @@ class Recipe(Struct, frozen=True, kw_only=True):
     reader: Callable[[EngineJob], OutputReader]
     install: str  # how to install it
     key: str = ""  # the variable in which the engine expects its key
-    version: tuple[str, ...] = ("--version",)
     native: str = ""  # below node_modules: the program itself, in place of npm's wrapper
     commits: bool = False
     resumes: bool = True
@@ -158,7 +153,6 @@ class Recipe(Struct, frozen=True, kw_only=True):
     # The address of its model, if requests can go through the relay; empty if they cannot.
     upstream: Callable[[EngineJob], str] = lambda job: job.base_url
     cost: bool = False
-    read_only: bool = True
     first_output_s: int = 120  # on a busy machine
 
 
@@ -166,7 +160,3 @@ def environment(prepared: Prepared, ours: Mapping[str, str]) -> dict[str, str]:
     """Return the variables of a program, secrets included. Never write this down."""
     found = {theirs: ours[name] for theirs, name in prepared.keys.items() if name in ours}
     return {**prepared.env, **found}
-
-
-def dumped(value: Any) -> str:
-    return msgspec.json.encode(value).decode()

@@ -10,46 +10,49 @@ from zoneinfo import ZoneInfo
 
 from corral.core.engine.facts import Trouble
 
-_WORDS: tuple[tuple[Trouble, re.Pattern[str]], ...] = tuple(
-    (trouble, re.compile(words, re.IGNORECASE))
-    for trouble, words in (
-        (
-            Trouble.OVERFLOW,
+_WORDS = {
+    trouble: re.compile(words, re.IGNORECASE)
+    for trouble, words in {
+        Trouble.OVERFLOW: (
             r"context.?(length|window|limit)|prompt is too long|prompt_too_long|maximum context"
-            r"|exceeds the maximum number of tokens|too many tokens|token limit|ContextOverflow",
+            r"|exceeds the maximum number of tokens|too many tokens|token limit|ContextOverflow"
         ),
-        (
-            Trouble.QUOTA,
+        Trouble.QUOTA: (
             r"quota|usage limit|credit balance|billing|out of credits|session limit"
             r"|weekly limit|insufficient.?(funds|balance)|hit your (\w+ )?limit"
-            r"|(?<!rate )(?<!rate-)limit reached",
+            r"|(?<!rate )(?<!rate-)limit reached"
         ),
-        (
-            Trouble.SESSION,
+        Trouble.SESSION: (
             r"no conversation found|session .{0,60}not found|no (such |saved )?session"
-            r"|no rollout found|thread .{0,60}not found|invalid session|error resuming",
+            r"|no rollout found|thread .{0,60}not found|invalid session|error resuming"
         ),
-        (Trouble.RATE, r"rate.?limit|too many requests|\b429\b|resource.?exhausted|RateLimit"),
-        (Trouble.OVERLOAD, r"overloaded|\b529\b|at capacity|server is busy"),
-        (
-            Trouble.AUTH,
+        Trouble.RATE: r"rate.?limit|too many requests|\b429\b|resource.?exhausted|RateLimit",
+        Trouble.OVERLOAD: r"overloaded|\b529\b|at capacity|server is busy",
+        Trouble.AUTH: (
             r"\b401\b|unauthori[sz]ed|authentication|api key|api_key|not logged in|/login\b"
-            r"|credentials|\b403\b|forbidden",
+            r"|credentials|\b403\b|forbidden"
         ),
-        (
-            Trouble.NETWORK,
+        Trouble.NETWORK: (
             r"ECONN|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|timed? ?out|timeout|fetch failed|socket"
             r"|error decoding|unexpected EOF"
             r"|connection (error|refused|reset|closed)|APIConnection|disconnected|premature close"
             r"|terminated|unable to connect|stream (error|ended|closed)|\b50[0-9]\b|network"
             r"|internal server|bad gateway|InternalServerError|ServiceUnavailable"
             # Codex says this for any 5xx, whatever the server said.
-            r"|experiencing high demand",
+            r"|experiencing high demand"
         ),
-        (Trouble.BUDGET, r"max.?turns|max.?budget|budget.?exhausted"),
-        (Trouble.REQUEST, r"\b4\d\d\b|invalid.?request|bad request"),
-    )
-)
+        Trouble.BUDGET: r"max.?turns|max.?budget|budget.?exhausted",
+        Trouble.REQUEST: r"\b4\d\d\b|invalid.?request|bad request",
+    }.items()
+}
+_STATUSES = {
+    **dict.fromkeys((401, 403), Trouble.AUTH),
+    402: Trouble.QUOTA,
+    408: Trouble.NETWORK,
+    413: Trouble.OVERFLOW,
+    429: Trouble.RATE,
+    **dict.fromkeys((503, 529), Trouble.OVERLOAD),
+}
 
 _UNITS = {"ms": 0.001, "d": 86_400, "h": 3600, "m": 60, "s": 1}
 _AMOUNT = re.compile(
@@ -79,25 +82,12 @@ _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct",
 
 def trouble_of(status: int | None, text: str) -> Trouble:
     """Classify an error: by its words where they are more precise than the status."""
-    by_words = next((trouble for trouble, words in _WORDS if words.search(text)), None)
+    by_words = next((trouble for trouble, words in _WORDS.items() if words.search(text)), None)
     if status is None or status < 400:
         return by_words or Trouble.OTHER
     if by_words in (Trouble.OVERFLOW, Trouble.QUOTA) and status in (400, 402, 403, 413, 429):
         return by_words
-    match status:
-        case 401 | 403:
-            return Trouble.AUTH
-        case 402:
-            return Trouble.QUOTA
-        case 413:
-            return Trouble.OVERFLOW
-        case 429:
-            return Trouble.RATE
-        case 503 | 529:
-            return Trouble.OVERLOAD
-        case 408:
-            return Trouble.NETWORK
-    return Trouble.NETWORK if status >= 500 else Trouble.REQUEST
+    return _STATUSES.get(status, Trouble.NETWORK if status >= 500 else Trouble.REQUEST)
 
 
 def retry_of(text: str) -> float | None:
@@ -127,9 +117,8 @@ def reset_of(text: str, now: datetime | None = None) -> int | None:
         return int(found.group(1) + (found.group(2) or "000"))
     try:
         if found := _DATE.search(text):
-            date = datetime.fromisoformat(found.group(1))
-            return _ms(date if date.tzinfo else date.replace(tzinfo=UTC))
-        return _ms(_next(found, now)) if (found := _CLOCK.search(text)) else None
+            return ms_of(datetime.fromisoformat(found.group(1)))
+        return ms_of(_next(found, now)) if (found := _CLOCK.search(text)) else None
     except (ValueError, KeyError):
         return None  # no such day, hour or zone
 
@@ -146,8 +135,9 @@ def _next(said: re.Match[str], now: datetime | None) -> datetime:
     return at if at > now or said["year"] else at.replace(at.year + 1)
 
 
-def _ms(date: datetime) -> int:
-    return int(date.timestamp() * 1000)
+def ms_of(date: datetime) -> int:
+    """Return a date in milliseconds since the epoch; without a zone, it is in UTC."""
+    return int((date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() * 1000)
 
 
 def status_in(text: str) -> int | None:

@@ -66,14 +66,8 @@ class AcpTree:
         job = EngineJob(
             **{name: getattr(self.job, name) for name in EngineJob.__struct_fields__} | changes
         )
-        agent = acp_agents.find(self.type)
-        order, prepared = acp_agents.prepare(
-            self.type,
-            job,
-            registry.find(self.type).prepare,
-            room=str(self.room),
-            adapter=str(self.place / agent.adapter) if agent.adapter else "",
-        )
+        recipe = registry.find(self.type)
+        order, prepared = acp_agents.prepare(self.type, job, recipe.prepare, room=str(self.room))
         lay(prepared, job.home)
         return order, prepared
 

@@ -7,12 +7,13 @@ program. Everything else (a private home, files, the model's address) comes from
 from collections.abc import Callable
 from typing import Any
 
-import msgspec
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from corral.core.errors import NotFound
 from corral.world.engines.agents.codex import provider
-from corral.world.engines.recipe import EngineJob, Mcp, Permission, Prepared, dumped
+from corral.world.engines.agents.output import dumped
+from corral.world.engines.recipe import EngineJob, Mcp, Permission, Prepared
 from corral.world.engines.runners.orders import AcpOrder, McpServer, PermissionPolicy
 
 
@@ -29,14 +30,13 @@ class AcpAgent(Struct, frozen=True, kw_only=True):
     meta: dict[str, Any] = field(default_factory=dict)
 
 
-def _opencode(job: EngineJob) -> dict[str, str]:
-    # It asks only about what its configuration leaves open; our policy is to decide.
-    asked = ("edit", "bash", "webfetch", "external_directory")
-    return {"OPENCODE_PERMISSION": dumped(dict.fromkeys(asked, "ask"))}
-
-
-def _claude(job: EngineJob) -> dict[str, str]:
-    return {"CLAUDE_CODE_EXECUTABLE": job.program[0]}
+_POLICY = {
+    Permission.READ: PermissionPolicy.DENY,
+    Permission.EDIT: PermissionPolicy.ALLOW_EDITS,
+    Permission.ALL: PermissionPolicy.ALLOW,
+}
+# OpenCode asks only about what its configuration leaves open; our policy is to decide.
+_ASKED = dict.fromkeys(("edit", "bash", "webfetch", "external_directory"), "ask")
 
 
 def _codex(job: EngineJob) -> dict[str, str]:
@@ -58,7 +58,11 @@ def _codex(job: EngineJob) -> dict[str, str]:
 AGENTS: dict[str, AcpAgent] = {
     agent.type: agent
     for agent in (
-        AcpAgent(type="opencode", args=("acp",), variables=_opencode),
+        AcpAgent(
+            type="opencode",
+            args=("acp",),
+            variables=lambda job: {"OPENCODE_PERMISSION": dumped(_ASKED)},
+        ),
         AcpAgent(type="gemini", args=("--acp", "--skip-trust"), model_flag="--model"),
         AcpAgent(
             type="copilot",
@@ -68,7 +72,7 @@ AGENTS: dict[str, AcpAgent] = {
         AcpAgent(
             type="claude-code",
             adapter="claude-agent-acp",
-            variables=_claude,
+            variables=lambda job: {"CLAUDE_CODE_EXECUTABLE": job.program[0]},
             # By default it would run commands from the repository's settings without asking.
             meta={"claudeCode": {"options": {"settingSources": ["user"], "strictMcpConfig": True}}},
             install="npm install -g @agentclientprotocol/claude-agent-acp",
@@ -107,19 +111,17 @@ def prepare(
     *,
     room: str,
     policy: PermissionPolicy | None = None,
-    adapter: str = "",
 ) -> tuple[AcpOrder, Prepared]:
     """Return the order for a job, and what must be prepared before it is carried out.
 
     The runner takes care of `argv`; `env`, `keys`, `files` and `folders` are handled as for any
-    engine. `adapter` is the path of an adapter that is not on PATH.
+    engine.
     """
     agent = find(type)
     policy = policy or _POLICY[job.permission]
     # MCP servers go through the protocol; the recipe would configure them a second time.
-    prepared = recipe(msgspec.structs.replace(job, mcp=None))
-    argv = [adapter or agent.adapter] if agent.adapter else list(job.program)
-    argv += agent.args
+    prepared = recipe(replace(job, mcp=None))
+    argv = [*((agent.adapter,) if agent.adapter else job.program), *agent.args]
     argv += [agent.model_flag, job.model] if agent.model_flag and job.model else []
     order = AcpOrder(
         room=room,
@@ -137,14 +139,7 @@ def prepare(
     )
     keys = prepared.keys | job.keys()
     env = prepared.env | agent.variables(job)
-    return order, msgspec.structs.replace(prepared, argv=list(order.argv), env=env, keys=keys)
-
-
-_POLICY = {
-    Permission.READ: PermissionPolicy.DENY,
-    Permission.EDIT: PermissionPolicy.ALLOW_EDITS,
-    Permission.ALL: PermissionPolicy.ALLOW,
-}
+    return order, replace(prepared, argv=list(order.argv), env=env, keys=keys)
 
 
 def _server(mcp: Mcp, agent: AcpAgent) -> McpServer:

@@ -3,19 +3,20 @@
 from typing import Any
 
 from corral.core.engine import facts as f
-from corral.world.engines.agents.output import JsonReader, bounded, failed, less, paths_of, what_of
-from corral.world.engines.recipe import EngineJob, Mcp, Permission, Prepared, Recipe, dumped
+from corral.world.engines.agents.output import JsonReader, bounded, dumped, failed, used, what_of
+from corral.world.engines.recipe import EngineJob, Mcp, Permission, Prepared, Recipe
+from corral.world.engines.relay.usage import spent_of
 from corral.world.engines.troubles import trouble_of
 
 _LOOK = ("Read", "Grep", "Glob", "LS")
+_WRITE = ("Write", "Edit", "MultiEdit", "NotebookEdit")
 
 
 def prepare(job: EngineJob) -> Prepared:
     argv = [*job.program, "-p", "--output-format", "stream-json", "--verbose"]
     # The repository's settings could run its code without anybody being asked.
     argv += ["--setting-sources", "user", "--strict-mcp-config"]
-    argv += [*_permission(job), *job.model_args]
-    argv += job.conversation_args
+    argv += [*_permission(job), *job.model_args, *job.conversation_args]
     if job.budget_usd is not None:
         argv += ["--max-budget-usd", f"{max(job.budget_usd, 0.0001):.4f}"]
     if job.mcp:
@@ -65,9 +66,7 @@ def _server(mcp: Mcp) -> dict[str, Any]:
 
 
 class ClaudeReader(JsonReader):
-    def __init__(self, job: EngineJob) -> None:
-        super().__init__(job)
-        self._counted: str | None = None  # the last message whose tokens were counted
+    _counted: str | None = None  # the last message whose tokens were counted
 
     def event(self, event: dict[str, Any]) -> list[f.Fact]:
         match event.get("type"), event.get("subtype"):
@@ -110,18 +109,12 @@ class ClaudeReader(JsonReader):
 
         A message arrives in several parts, each of which repeats the same usage.
         """
-        usage, name = message.get("usage"), message.get("id")
-        if not usage or name == self._counted or message.get("model") == "<synthetic>":
+        model, name = message.get("model", ""), message.get("id")
+        spent = spent_of(message.get("usage") or {}, model)
+        if not spent or name == self._counted or model == "<synthetic>":
             return []
         self._counted = name
-        return [
-            f.Spent(
-                fresh=usage.get("input_tokens", 0) + usage.get("cache_creation_input_tokens", 0),
-                cached=usage.get("cache_read_input_tokens", 0),
-                output=usage.get("output_tokens", 0),
-                model=message.get("model", ""),
-            )
-        ]
+        return [spent]
 
     def _said(self, message: dict[str, Any]) -> list[f.Fact]:
         facts = self._used(message)
@@ -129,16 +122,8 @@ class ClaudeReader(JsonReader):
             if part.get("type") == "text" and message.get("model") != "<synthetic>":
                 facts.append(f.Said(bounded(part["text"], self.job.longest)))
             elif part.get("type") == "tool_use":
-                given = part.get("input")
-                writes = part["name"] in ("Write", "Edit", "MultiEdit", "NotebookEdit")
-                facts.append(
-                    f.Used(
-                        part["name"],
-                        what_of(given),
-                        paths_of(given) if writes else (),
-                        part.get("id", ""),
-                    )
-                )
+                tool, call = part["name"], part.get("id", "")
+                facts.append(used(tool, part.get("input"), call, writes=tool in _WRITE))
         return facts
 
     def _over(self, event: dict[str, Any]) -> list[f.Fact]:
@@ -158,7 +143,7 @@ class ClaudeReader(JsonReader):
             model=next(iter(models), ""),
             total=True,
         )
-        facts.append(less(spent, self.job.before))
+        facts.append(self.own(spent))
         text = bounded(event.get("result") or event.get("errors"))
         reason = str(event.get("terminal_reason") or event.get("subtype") or "")
         if not event.get("is_error"):

@@ -3,16 +3,8 @@
 from typing import Any
 
 from corral.core.engine.facts import Answered, Began, Fact, Finished, Said, Spent, Used
-from corral.world.engines.agents.output import JsonReader, bounded, failed, less, retried
-from corral.world.engines.recipe import (
-    ENGINE_KEY,
-    EngineJob,
-    Mcp,
-    Permission,
-    Prepared,
-    Recipe,
-    dumped,
-)
+from corral.world.engines.agents.output import JsonReader, bounded, dumped, failed, retried
+from corral.world.engines.recipe import ENGINE_KEY, EngineJob, Mcp, Permission, Prepared, Recipe
 
 _SANDBOX = {
     Permission.READ: ["--sandbox", "read-only"],
@@ -40,12 +32,10 @@ def prepare(job: EngineJob) -> Prepared:
         settings[f"mcp_servers.{job.mcp.name}"] = _server(job.mcp)
     for name, value in settings.items():
         argv += ["-c", f"{name}={value}"]
-    argv += job.model_args
-    argv += [*job.args, *(["resume", job.resume] if job.resume else []), "-"]
-    env = {**job.env, "CODEX_HOME": f"{job.home}/.codex"}
+    argv += [*job.model_args, *job.args, *(["resume", job.resume] if job.resume else []), "-"]
     return Prepared(
         argv=argv,
-        env=env,
+        env={**job.env, "CODEX_HOME": f"{job.home}/.codex"},
         keys=job.keys(ENGINE_KEY if job.base_url else "CODEX_API_KEY"),
         folders=(f"{job.home}/.codex",),
         stdin=job.prompt_file,
@@ -93,7 +83,7 @@ class CodexReader(JsonReader):
                     model=self.job.model,
                     total=True,
                 )
-                return [less(spent, self.job.before), Finished()]
+                return [self.own(spent), Finished()]
             case "error":
                 text = bounded(event.get("message"))
                 if text.startswith("Reconnecting"):

@@ -66,5 +66,4 @@ COMMAND = Recipe(
     upstream=lambda job: "",
     mcp=False,
     resumes=False,
-    read_only=False,
 )

@@ -1,26 +1,16 @@
 """Continue's `cn`, headless: the final answer on stdout, errors on stderr, the rest in a file.
 
 It has no mode that allows only some commands: without `--auto` it withholds the tool that writes
-files, but still runs every command. Run it in a sandbox.
-
-It prints nothing during a run, not even about repeated refusals. (Its log does, but also contains
-the key.) Until the end, everything that is known comes from the relay.
+files, but still runs every command. It prints nothing during a run, not even about refusals (its
+log does, but also contains the key): until the end, everything that is known comes from the relay.
 """
 
 import os
 from typing import Any
 
 from corral.core.engine.facts import Began, Fact, Finished, Said, Spent, Used
-from corral.world.engines.agents.output import JsonReader, bounded, failed, less, stored
-from corral.world.engines.recipe import (
-    ENGINE_KEY,
-    EngineJob,
-    Mcp,
-    Permission,
-    Prepared,
-    Recipe,
-    dumped,
-)
+from corral.world.engines.agents.output import JsonReader, bounded, dumped, failed, stored
+from corral.world.engines.recipe import ENGINE_KEY, EngineJob, Mcp, Permission, Prepared, Recipe
 
 _MODEL = "gpt-4o"
 _OPENAI = "https://api.openai.com/v1"
@@ -125,7 +115,7 @@ class ContinueReader(JsonReader):
         return [
             Began(session=name, model=self.job.model or _MODEL),
             *(_used(call) for call in calls),
-            less(spent, self.job.before),
+            self.own(spent),
         ]
 
 

@@ -3,8 +3,8 @@
 from typing import Any
 
 from corral.core.engine import facts as f
-from corral.world.engines.agents.output import JsonReader, bounded, failed, less, stored, what_of
-from corral.world.engines.recipe import EngineJob, Mcp, Permission, Prepared, Recipe, dumped
+from corral.world.engines.agents.output import JsonReader, bounded, dumped, failed, stored, used
+from corral.world.engines.recipe import EngineJob, Mcp, Permission, Prepared, Recipe
 from corral.world.engines.troubles import trouble_of
 
 _MODEL = "gpt-4o"
@@ -69,8 +69,8 @@ class CopilotReader(JsonReader):
             case "assistant.message" if data.get("content"):
                 return [f.Said(bounded(data["content"], self.job.longest))]
             case "tool.execution_start":
-                call = data.get("toolCallId", "")
-                return [f.Used(data.get("toolName", ""), what_of(data.get("arguments")), (), call)]
+                tool, call = data.get("toolName", ""), data.get("toolCallId", "")
+                return [used(tool, data.get("arguments"), call)]
             case "tool.execution_complete":
                 return self._answered(data)
             case "model.call_failure":
@@ -97,18 +97,18 @@ class CopilotReader(JsonReader):
 
     def late(self) -> list[f.Fact]:
         models = stored(_usage_file(self.job)).get("modelMetrics") or {}
-        used = [metrics.get("usage", {}) for metrics in models.values()]
-        if not used:
+        all_used = [metrics.get("usage", {}) for metrics in models.values()]
+        if not all_used:
             return []
-        cached = sum(one.get("cacheReadTokens", 0) for one in used)
+        cached = sum(one.get("cacheReadTokens", 0) for one in all_used)
         spent = f.Spent(
-            fresh=sum(one.get("inputTokens", 0) for one in used) - cached,
+            fresh=sum(one.get("inputTokens", 0) for one in all_used) - cached,
             cached=cached,
-            output=sum(one.get("outputTokens", 0) for one in used),
+            output=sum(one.get("outputTokens", 0) for one in all_used),
             model=next(iter(models)),
             total=True,
         )
-        return [less(spent, self.job.before)]
+        return [self.own(spent)]
 
 
 COPILOT = Recipe(

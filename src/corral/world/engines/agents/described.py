@@ -14,9 +14,9 @@ from msgspec.structs import replace
 from corral.core.config import EngineSettings, LineSettings
 from corral.core.engine.facts import AnyFact, Fact, Limited
 from corral.world.engines.agents.command import COMMAND, filled, placeholders
-from corral.world.engines.agents.output import JsonReader, bounded, failed
+from corral.world.engines.agents.output import JsonReader, bounded, dumped, failed
 from corral.world.engines.agents.self_reporting import TOLD
-from corral.world.engines.recipe import EngineJob, Prepared, Recipe, dumped
+from corral.world.engines.recipe import EngineJob, Prepared, Recipe
 from corral.world.engines.registry import ENGINES, find
 
 
@@ -96,14 +96,10 @@ class _LineReader(JsonReader):
             if name in given:
                 given[name] = bounded(given[name], self.job.longest)
         try:
-            return _converted({"fact": line.fact, **given})
+            fact: Fact = msgspec.convert({"fact": line.fact, **given}, AnyFact, strict=False)
         except msgspec.ValidationError:
             return None  # a value has another type: the line means something else
-
-
-def _converted(given: dict[str, Any]) -> Fact:
-    fact: Fact = msgspec.convert(given, AnyFact, strict=False)
-    return fact
+        return fact
 
 
 def _fits(event: dict[str, Any], when: dict[str, str]) -> bool:

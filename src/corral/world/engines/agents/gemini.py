@@ -5,15 +5,8 @@ from glob import escape
 from typing import Any
 
 from corral.core.engine import facts as f
-from corral.world.engines.agents.output import (
-    JsonReader,
-    bounded,
-    failed,
-    paths_of,
-    retried,
-    what_of,
-)
-from corral.world.engines.recipe import EngineJob, Mcp, Permission, Prepared, Recipe, dumped
+from corral.world.engines.agents.output import JsonReader, bounded, dumped, failed, retried, used
+from corral.world.engines.recipe import EngineJob, Mcp, Permission, Prepared, Recipe
 from corral.world.engines.troubles import status_in
 
 _MODE = {Permission.READ: "plan", Permission.EDIT: "auto_edit", Permission.ALL: "yolo"}
@@ -103,9 +96,9 @@ class GeminiReader(JsonReader):
             case "message" if event.get("role") == "assistant":
                 return [f.Said(bounded(event.get("content"), self.job.longest))]
             case "tool_use":
-                tool, given = event.get("tool_name", ""), event.get("parameters")
-                writes = paths_of(given) if tool in ("write_file", "replace") else ()
-                return [f.Used(tool, what_of(given), writes, event.get("tool_id", ""))]
+                tool, call = event.get("tool_name", ""), event.get("tool_id", "")
+                writes = tool in ("write_file", "replace")
+                return [used(tool, event.get("parameters"), call, writes=writes)]
             case "tool_result":
                 call, good = event.get("tool_id", ""), event.get("status") == "success"
                 error = event.get("error") or {}
@@ -146,9 +139,7 @@ class GeminiReader(JsonReader):
             self.status = int(found.group(1))
         if "TerminalQuotaError" in text:
             self.kind = "quota:"
-        if text.startswith("Attempt ") and "Retrying" in text:
-            return [retried(text)]
-        return []
+        return [retried(text)] if text.startswith("Attempt ") and "Retrying" in text else []
 
 
 GEMINI = Recipe(

@@ -4,16 +4,8 @@ import re
 from typing import Any
 
 from corral.core.engine import facts as f
-from corral.world.engines.agents.output import JsonReader, bounded, failed, paths_of, what_of
-from corral.world.engines.recipe import (
-    ENGINE_KEY,
-    EngineJob,
-    Mcp,
-    Permission,
-    Prepared,
-    Recipe,
-    dumped,
-)
+from corral.world.engines.agents.output import JsonReader, bounded, dumped, failed, used, what_of
+from corral.world.engines.recipe import ENGINE_KEY, EngineJob, Mcp, Permission, Prepared, Recipe
 from corral.world.engines.troubles import trouble_of
 
 _LOGGED = re.compile(r'error\.error="(.*)"')
@@ -44,8 +36,7 @@ def prepare(job: EngineJob) -> Prepared:
 
 
 def _config(job: EngineJob, model: str) -> dict[str, Any]:
-    config: dict[str, Any] = {"autoupdate": False, "share": "disabled"}
-    config["permission"] = _permission(job)
+    config = {"autoupdate": False, "share": "disabled", "permission": _permission(job)}
     if model:
         config |= {"model": model, "small_model": model}
     if job.base_url:
@@ -106,12 +97,11 @@ class OpencodeReader(JsonReader):
     def _tool(self, part: dict[str, Any]) -> list[f.Fact]:
         tool, call, state = part.get("tool", ""), part.get("callID", ""), part.get("state", {})
         given = state.get("input")
-        writes = paths_of(given) if tool in ("write", "edit", "patch") else ()
         good = state.get("status") == "completed"
         text = bounded(state.get("output") if good else state.get("error"))
         refused = not good and "rule which prevents" in text
         return [
-            f.Used(tool, what_of(given), writes, call),
+            used(tool, given, call, writes=tool in ("write", "edit", "patch")),
             f.Answered(call, good, text),
             *([f.Denied(tool, what_of(given))] if refused else ()),
         ]

@@ -14,6 +14,7 @@ from corral.world.engines.troubles import reset_of, retry_of, status_in, trouble
 _TEXT = 8_000
 _SHORT = 400
 _KEPT_ERRORS = 20
+_PATHS = ("file_path", "filePath", "filepath", "path")
 # Most of what programs print to stderr is noise.
 _BAD = re.compile(
     r"error|fail|cannot|can't|could not|invalid|refus|denied|unable|not found|required|unknown"
@@ -86,6 +87,17 @@ class JsonReader:
             return [Finished(found.trouble, found.text, None, found.retry_s, found.reset_at)]
         return [failed("\n".join(self.loose))] if self.loose else []
 
+    def own(self, spent: Spent) -> Spent:
+        """Subtract the usage of earlier runs from the total of the whole conversation."""
+        before, cost = self.job.before or Spent(), spent.cost_usd
+        return replace(
+            spent,
+            fresh=max(0, spent.fresh - before.fresh),
+            cached=max(0, spent.cached - before.cached),
+            output=max(0, spent.output - before.output),
+            cost_usd=cost if cost is None else max(0.0, cost - (before.cost_usd or 0.0)),
+        )
+
 
 def _object(text: bytes) -> dict[str, Any] | None:
     if not text.startswith(b"{"):
@@ -95,20 +107,6 @@ def _object(text: bytes) -> dict[str, Any] | None:
     except msgspec.DecodeError:
         return None
     return found if isinstance(found, dict) else None
-
-
-def less(spent: Spent, before: Spent | None) -> Spent:
-    """Subtract the usage of earlier runs from the total of the whole conversation."""
-    if before is None:
-        return spent
-    cost = spent.cost_usd
-    return replace(
-        spent,
-        fresh=max(0, spent.fresh - before.fresh),
-        cached=max(0, spent.cached - before.cached),
-        output=max(0, spent.output - before.output),
-        cost_usd=cost if cost is None else max(0.0, cost - (before.cost_usd or 0.0)),
-    )
 
 
 def stored(path: str) -> dict[str, Any]:
@@ -146,17 +144,16 @@ def bounded(text: object, most: int = _TEXT) -> str:
 def what_of(arguments: Any) -> str:
     """Return what distinguishes two calls of one tool: a command, a path, or all arguments."""
     if isinstance(arguments, dict):
-        for key in ("command", "cmd", "file_path", "filePath", "filepath", "path", "query"):
+        for key in ("command", "cmd", *_PATHS, "query"):
             if isinstance(arguments.get(key), str):
                 return bounded(arguments[key], _SHORT)
     return bounded(arguments, _SHORT)
 
 
-def paths_of(arguments: Any) -> tuple[str, ...]:
-    keys = ("file_path", "filePath", "filepath", "path")
-    if not isinstance(arguments, dict):
-        return ()
-    return tuple(str(arguments[key]) for key in keys if isinstance(arguments.get(key), str))
+def used(tool: str, given: Any, call: str, *, writes: bool = False) -> Used:
+    """Return the call of a tool with its arguments, which name the files if it writes any."""
+    found = [given.get(key) for key in _PATHS] if writes and isinstance(given, dict) else []
+    return Used(tool, what_of(given), tuple(path for path in found if isinstance(path, str)), call)
 
 
 def _flat(value: Any) -> str:
@@ -164,6 +161,10 @@ def _flat(value: Any) -> str:
         parts = [part.get("text", "") if isinstance(part, dict) else str(part) for part in value]
         return "\n".join(str(part) for part in parts)
     try:
-        return msgspec.json.encode(value).decode()
+        return dumped(value)
     except TypeError:
         return str(value)
+
+
+def dumped(value: Any) -> str:
+    return msgspec.json.encode(value).decode()

@@ -16,17 +16,22 @@ from corral.world.engines.recipe import EngineJob, Prepared, Recipe, Stream
 _DECODER: msgspec.json.Decoder[AnyFact] = msgspec.json.Decoder(AnyFact)
 
 
+def fact_in(line: bytes) -> AnyFact | None:
+    """Return the fact in a line; None if it is another object, or truncated."""
+    try:
+        return _DECODER.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+
+
 class FactsReader:
     def __init__(self, job: EngineJob) -> None:
         self.job = job
 
     def feed(self, line: bytes, stream: Stream) -> list[Fact]:
-        if stream != "out" or not line.lstrip().startswith(b"{"):
+        fact = fact_in(line) if stream == "out" and line.lstrip().startswith(b"{") else None
+        if fact is None:
             return []
-        try:
-            fact = _DECODER.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            return []  # another object, or a truncated line
         if isinstance(fact, Began) and not fact.model:
             # Prices depend on the model: unless it says otherwise, it is the configured one.
             fact = replace(fact, model=self.job.model)

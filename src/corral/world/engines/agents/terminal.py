@@ -2,33 +2,21 @@
 
 from collections.abc import Callable
 
-import msgspec
-from msgspec import Struct
+from msgspec.structs import replace
 
 from corral.world.engines.recipe import EngineJob, Permission, Prepared
 from corral.world.engines.runners.orders import TmuxOrder
 
-
-class TmuxAgent(Struct, frozen=True, kw_only=True):
-    args: Callable[[EngineJob], tuple[str, ...]] = lambda job: ()
-    record: str = ""
-    clear: str = ""
-
-
-def _claude(job: EngineJob) -> tuple[str, ...]:
-    modes = {
-        Permission.READ: "plan",
-        Permission.EDIT: "acceptEdits",
-        Permission.ALL: "bypassPermissions",
-    }
-    args = ("--setting-sources", "user", "--permission-mode", modes[job.permission])
-    return (*args, *job.model_args, *(("--resume", job.resume) if job.resume else ()))
-
-
-AGENTS: dict[str, TmuxAgent] = {
-    # Escape puts the last prompt back into the input line, so clear it first.
-    "claude-code": TmuxAgent(args=_claude, record="claude", clear="C-u"),
+_CLAUDE_MODE = {
+    Permission.READ: "plan",
+    Permission.EDIT: "acceptEdits",
+    Permission.ALL: "bypassPermissions",
 }
+
+
+def _claude(job: EngineJob) -> list[str]:
+    args = ["--setting-sources", "user", "--permission-mode", _CLAUDE_MODE[job.permission]]
+    return [*args, *job.model_args, *(["--resume", job.resume] if job.resume else [])]
 
 
 def prepare(
@@ -36,15 +24,13 @@ def prepare(
 ) -> tuple[TmuxOrder, Prepared]:
     """Return the order for a job on a terminal, and what must be prepared: see `agents.acp`.
 
-    This works for any engine; one that is not in the table is started with `job.args` alone.
+    This works for any engine; all but Claude Code are started with `job.args` alone.
     """
-    agent = AGENTS.get(type, TmuxAgent())
     prepared = recipe(job)
-    order = TmuxOrder(
-        room=room,
-        argv=(*job.program, *agent.args(job), *job.args),
-        record=agent.record,
-        clear=agent.clear,
-    )
+    order = TmuxOrder(room=room, argv=(*job.program, *job.args))
+    if type == "claude-code":
+        argv = (*job.program, *_claude(job), *job.args)
+        # Escape puts the last prompt back into the input line, so clear it first.
+        order = TmuxOrder(room=room, argv=argv, record="claude", clear="C-u")
     env = {name: value for name, value in prepared.env.items() if name not in ("TERM", "NO_COLOR")}
-    return order, msgspec.structs.replace(prepared, argv=list(order.argv), env=env)
+    return order, replace(prepared, argv=list(order.argv), env=env)

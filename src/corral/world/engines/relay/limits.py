@@ -6,12 +6,12 @@ exhausted. Times found in words come last.
 
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from email.utils import parsedate_to_datetime
 
 from msgspec import Struct
 
-from corral.world.engines.troubles import duration_of, reset_of, retry_of
+from corral.world.engines.troubles import duration_of, ms_of, reset_of, retry_of
 
 _DELAY = re.compile(r'"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"')  # of Google's RetryInfo
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -30,28 +30,22 @@ def wait_of(status: int, headers: Mapping[str, str], said: str) -> Wait:
     """Return how long to wait, from a response's headers (with lower-case names) and body."""
     return (
         _asked(headers)
-        or _delay(said)
+        or (Wait(float(found.group(1))) if (found := _DELAY.search(said)) else None)
         or (_renewed(headers) if status == _TOO_MANY else None)
         or Wait(retry_of(said), reset_of(said))
     )
 
 
 def _asked(headers: Mapping[str, str]) -> Wait | None:
-    exact = headers.get("retry-after-ms", "").strip()
+    exact, after = (headers.get(name, "").strip() for name in ("retry-after-ms", "retry-after"))
     if _NUMBER.fullmatch(exact):
         return Wait(float(exact) / 1000)
-    after = headers.get("retry-after", "").strip()
     if _NUMBER.fullmatch(after):
         return Wait(float(after))
     try:
-        return Wait(reset_at=_ms(parsedate_to_datetime(after))) if after else None
+        return Wait(reset_at=ms_of(parsedate_to_datetime(after))) if after else None
     except ValueError:
         return None  # neither a number nor a date
-
-
-def _delay(said: str) -> Wait | None:
-    found = _DELAY.search(said)
-    return Wait(float(found.group(1))) if found else None
 
 
 def _renewed(headers: Mapping[str, str]) -> Wait | None:
@@ -84,10 +78,6 @@ def _time(value: str) -> Wait:
     if (seconds := duration_of(value)) is not None:
         return Wait(seconds)
     try:
-        return Wait(reset_at=_ms(datetime.fromisoformat(value)))
+        return Wait(reset_at=ms_of(datetime.fromisoformat(value)))
     except ValueError:
         return Wait()
-
-
-def _ms(date: datetime) -> int:
-    return int((date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() * 1000)

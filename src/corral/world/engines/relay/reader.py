@@ -7,16 +7,15 @@ tokens of each response during the run. Everything else comes from the engine.
 import sys
 from urllib.parse import urlsplit
 
-import msgspec
 from msgspec.structs import replace
 
-from corral.core.engine.facts import AnyFact, Began, Fact, Finished, Limited, Spent, Trouble, Turn
+from corral.core.engine.facts import Began, Fact, Finished, Limited, Spent, Trouble, Turn
+from corral.world.engines.agents.self_reporting import fact_in
 from corral.world.engines.recipe import EngineJob, OutputReader, Prepared, Recipe, Stream
 
 PLACE = "http://relay.corral.invalid"  # a placeholder that the relay replaces by its own address
 MARK = b"\x1e"  # begins each of the relay's facts; no engine starts a line like this
 
-_DECODER: msgspec.json.Decoder[AnyFact] = msgspec.json.Decoder(AnyFact)
 # The engine recovers from these, or ends: until it ends, they are not limits.
 _ITS_OWN = frozenset({Trouble.OVERFLOW, Trouble.REQUEST})
 # Trouble that is never about a response of the model's server.
@@ -79,9 +78,8 @@ class RelayedReader:
 
     def _passing(self, line: bytes) -> list[Fact]:
         """Read a fact of the relay."""
-        try:
-            fact = _DECODER.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        fact = fact_in(line)
+        if fact is None:
             return []  # truncated
         self._passed = True
         if isinstance(fact, Spent):
