@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from corral.core.config import EngineSettings
-from corral.world.engines.probe import Asking, probe
+from corral.world.engines.probe import probe
 from tests.engines.engine_tree import ENGINES, KEY, MODELS
 from tests.standin.faults import Fault
 from tests.standin.server import StandIn
@@ -23,10 +23,10 @@ def test_all_are_there_and_start(programs: Path) -> None:
 @pytest.mark.parametrize("engine", ["claude-code", "codex"])
 def test_it_answers_or_says_why_not(engine: str, standin: StandIn, programs: Path) -> None:
     environ = {"PATH": f"{programs}:{os.environ['PATH']}", "MY_KEY": KEY}
-    profile = EngineSettings(type=engine, model=MODELS[engine])
-    ask = Asking(base_url=standin.url(f"probe-{engine}"), key="MY_KEY")
-    assert probe(profile, environ, ask=ask).answers is True
+    url = standin.url(f"probe-{engine}")
+    profile = EngineSettings(type=engine, model=MODELS[engine], base_url=url, env=("MY_KEY",))
+    assert probe(profile, environ, ask=True).answers is True
     standin.scenario(f"probe-{engine}").fail(Fault("401", times=None))
-    refused = probe(profile, environ, ask=ask)
+    refused = probe(profile, environ, ask=True)
     assert refused.answers is False
     assert "check the key" in refused.advice

@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from corral.core.config import EngineSettings
-from corral.core.engine.facts import Fact, Finished, Trouble
+from corral.core.engine.facts import Finished, Trouble
 from corral.core.errors import NotFound
 from corral.core.redaction import redacted
 from corral.world.engines.agents.command import COMMAND
@@ -24,7 +24,6 @@ from corral.world.engines.files import lay
 from corral.world.engines.locate import need_transport, program
 from corral.world.engines.recipe import EngineJob, Permission, Recipe, environment
 from corral.world.engines.relay import reader as relayed
-from corral.world.engines.relay.reader import MARK
 
 _START_S = 60.0
 _ANSWER_S = 180.0
@@ -53,23 +52,16 @@ class Probe(Struct, frozen=True, kw_only=True):
     advice: str = ""
 
 
-class Asking(Struct, frozen=True, kw_only=True):
-    """How to reach the model for one short question, which may cost a little."""
-
-    base_url: str = ""
-    key: str = ""  # the name of the variable that holds the key
-
-
 def probe(
     profile: EngineSettings,
     environ: Mapping[str, str] = os.environ,
     *,
-    ask: Asking | None = None,
+    ask: bool = False,
     stop: Event | None = None,
 ) -> Probe:
     """Find a profile's engine and run it for its version; with `ask`, query its model.
 
-    Once `stop` is set, the engine is killed.
+    That is one short question, which may cost a little. Once `stop` is set, the engine is killed.
     """
     try:
         recipe = COMMAND if profile.type == "shell" else recipe_of(profile)
@@ -84,16 +76,16 @@ def probe(
     if unset:
         # It would be rejected or, worse, find a key of its own.
         advice = f"{unset[0]} is not set: export it, then try again"
-        ask, there = None, replace(there, lacking=unset[0], advice=advice)
+        ask, there = False, replace(there, lacking=unset[0], advice=advice)
     if recipe is COMMAND or (recipe.type == "command" and profile.transport == "acp"):
         return there
     with tempfile.TemporaryDirectory(prefix="corral-probe-") as place:
-        job = _job(place, argv, profile, ask or Asking())
+        job = _job(place, argv, profile, ask=ask)
         stop = stop or Event()
         starts = there
         if recipe.type != "command":
-            starts = _started(there, recipe, _version(recipe, job, environ, stop))
-        if ask is None or starts.starts is False:
+            starts = _started(there, recipe, job, environ, stop)
+        if not ask or starts.starts is False:
             return starts
         ended, run = _asked(recipe, job, environ, stop)
     if ended is not None and ended.trouble is None:
@@ -104,7 +96,12 @@ def probe(
     return replace(starts, answers=False, advice=advice)
 
 
-def _started(there: Probe, recipe: Recipe, run: "_Run") -> Probe:
+def _started(
+    there: Probe, recipe: Recipe, job: EngineJob, environ: Mapping[str, str], stop: Event
+) -> Probe:
+    lay(recipe.prepare(job), job.home)
+    env = {"PATH": environ.get("PATH", os.defpath), **job.env}
+    run = _run([*job.program, "--version"], job.tree, env, limit_s=_START_S, stop=stop)
     version = _VERSION.search(run.output.decode(errors="replace"))
     if version is None:
         advice = f"it does not start ({run.how}): {recipe.install}"
@@ -112,7 +109,7 @@ def _started(there: Probe, recipe: Recipe, run: "_Run") -> Probe:
     return replace(there, starts=True, version=version.group())
 
 
-def _job(place: str, argv: tuple[str, ...], profile: EngineSettings, ask: Asking) -> EngineJob:
+def _job(place: str, argv: tuple[str, ...], profile: EngineSettings, *, ask: bool) -> EngineJob:
     tree, prompt = f"{place}/tree", f"{place}/prompt"
     os.mkdir(tree)
     with open(prompt, "w", encoding="utf-8") as file:
@@ -125,18 +122,12 @@ def _job(place: str, argv: tuple[str, ...], profile: EngineSettings, ask: Asking
         prompt_file=prompt,
         model=profile.model,
         new_id=str(uuid.uuid4()),
-        base_url=ask.base_url,
-        key=ask.key,
+        base_url=profile.base_url if ask else "",
+        key=profile.env[0] if ask and profile.env else "",
         permission=Permission.READ,
         as_root=os.getuid() == 0,
         idle_s=60,
     )
-
-
-def _version(recipe: Recipe, job: EngineJob, environ: Mapping[str, str], stop: Event) -> "_Run":
-    lay(recipe.prepare(job), job.home)
-    env = {"PATH": environ.get("PATH", os.defpath), **job.env}
-    return _run([*job.program, "--version"], job.tree, env, limit_s=_START_S, stop=stop)
 
 
 def _asked(
@@ -147,13 +138,10 @@ def _asked(
     stdin = prepared.stdin
     run = _run(prepared.argv, job.tree, env, stdin=stdin, limit_s=_ANSWER_S, stop=stop)
     reader = relayed.reader(recipe, job)
-    facts: list[Fact] = []
-    for line in run.output.splitlines():
-        facts += reader.feed(line, "out")
-    for line in run.errors.splitlines():
-        facts += reader.feed(line, "err")
-    facts += reader.finish()
-    return next((fact for fact in facts if isinstance(fact, Finished)), None), run
+    facts = [fact for line in run.output.splitlines() for fact in reader.feed(line, "out")]
+    facts += [fact for line in run.errors.splitlines() for fact in reader.feed(line, "err")]
+    ends = [fact for fact in (*facts, *reader.finish()) if isinstance(fact, Finished)]
+    return ends[0] if ends else None, run
 
 
 class _Run(Struct, frozen=True):
@@ -166,7 +154,7 @@ class _Run(Struct, frozen=True):
     @property
     def how(self) -> str:
         lines = [*self.output.splitlines(), *self.errors.splitlines()]
-        lines = [line for line in lines if not line.startswith(MARK)]
+        lines = [line for line in lines if not line.startswith(relayed.MARK)]
         words = (" ".join(line.decode(errors="replace").split()) for line in reversed(lines))
         last = next((line for line in words if line), "")
         return f"{self.end}: {redacted(last)[:_QUOTED]}" if last else self.end

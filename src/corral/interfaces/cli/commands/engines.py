@@ -10,7 +10,7 @@ from corral.core.text import printable
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import paint, table
 from corral.interfaces.cli.parser import Options
-from corral.world.engines.probe import Asking, Probe, probe
+from corral.world.engines.probe import Probe, probe
 from corral.world.engines.registry import ENGINES
 
 _AT_ONCE = 4
@@ -50,9 +50,7 @@ def _probed(profiles: dict[str, EngineSettings], *, ask: bool) -> dict[str, Prob
     def one(profile: EngineSettings) -> Probe:
         if profile.type in ("shell", "command") and not profile.command:
             return Probe(type=profile.type, installed=True, advice="tasks name their own program")
-        key = profile.env[0] if profile.env else ""
-        asking = Asking(base_url=profile.base_url, key=key) if ask else None
-        return probe(profile, ask=asking, stop=stop)
+        return probe(profile, ask=ask, stop=stop)
 
     stop = Event()
     with ThreadPoolExecutor(_AT_ONCE) as pool:

@@ -71,8 +71,7 @@ class RelayedReader:
 
     def finish(self) -> list[Fact]:
         facts = self._both(self._inner.finish())
-        met = self._refusal
-        if met and not self._ended:
+        if (met := self._refusal) and not self._ended:
             facts.append(Finished(met.trouble, met.text, None, met.retry_s, met.reset_at))
         return facts
 
@@ -122,27 +121,19 @@ class RelayedReader:
     def _counted(self, spent: Spent) -> list[Fact]:
         """Add up one response; the engine may have reported its total already."""
         spent = replace(spent, model=self._model or spent.model)
-        self._seen = _plus(self._seen, spent)
+        seen = self._seen
+        fresh, cached = seen.fresh + spent.fresh, seen.cached + spent.cached
+        self._seen = Spent(fresh, cached, seen.output + spent.output, model=spent.model)
         return [spent] if self._told is None else [self._sum()]
 
     def _sum(self) -> Spent:
         """Return the total usage: of the two counts, the larger one."""
-        told = self._told
+        told, seen = self._told, self._seen
         assert told is not None
-        if _tokens(told) >= _tokens(self._seen):
+        if told.fresh + told.cached + told.output >= seen.fresh + seen.cached + seen.output:
             return told
-        model = told.model or self._seen.model
-        return replace(self._seen, cost_usd=told.cost_usd, model=model, total=True)
+        return replace(seen, cost_usd=told.cost_usd, model=told.model or seen.model, total=True)
 
 
 def _limits(refusal: Limited | None) -> bool:
     return refusal is not None and refusal.trouble not in _ITS_OWN
-
-
-def _plus(one: Spent, other: Spent) -> Spent:
-    fresh, cached = one.fresh + other.fresh, one.cached + other.cached
-    return Spent(fresh, cached, one.output + other.output, model=other.model)
-
-
-def _tokens(spent: Spent) -> int:
-    return spent.fresh + spent.cached + spent.output

@@ -2,11 +2,9 @@
 
     python -m corral.world.engines.relay.server UPSTREAM PROGRAM ...
 
-Engines report little: some are silent until they end, and most do not say how long a rate limit
-lasts. The relay starts such an engine and replaces `PLACE` in its arguments and variables by a
-loopback address. Everything is forwarded unchanged in both directions, keys included, and nothing
-is stored. Its facts say whose turn it is, what was used, and what went wrong, from the HTTP status
-rather than the engine's words. The reader of the facts (`relay.reader`) decides on timeouts.
+It starts the engine, with a loopback address for `PLACE` in its arguments and variables. Everything
+is forwarded unchanged, keys included, and nothing is stored. Its facts say whose turn it is, what
+was used, and what went wrong: many engines do not. `relay.reader` reads them.
 """
 
 import os
@@ -24,7 +22,7 @@ from functools import cached_property
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -36,12 +34,10 @@ from corral.world.engines.relay.usage import ResponseReader
 from corral.world.engines.runners.emit import shortened, write
 from corral.world.engines.troubles import reset_of, retry_of, trouble_of
 
-_HOP = frozenset(
-    {"connection", "keep-alive", "proxy-authorization", "te", "trailer", "transfer-encoding"}
-    | {"upgrade", "expect"}
-)
+_HOP = {"connection", "keep-alive", "proxy-authorization", "te", "trailer", "transfer-encoding"}
+_HOP |= {"upgrade", "expect"}
 _ASKED = _HOP | {"host", "accept-encoding"}  # request headers that are meant for us, or that we set
-_PROXIES = frozenset({"http_proxy", "https_proxy", "all_proxy"})
+_PROXIES = {"http_proxy", "https_proxy", "all_proxy"}
 _CONNECT_S = 60
 _LOOK_S = 1.0  # between checks that the engine still waits
 _SURE_S = 1.0  # a response has begun once it lasts this long; some break off at once
@@ -98,20 +94,15 @@ class Printer:
 
 
 class Relay(ThreadingHTTPServer):
-    daemon_threads = True
     request_queue_size = 64
 
     def __init__(self, upstream: str, printer: Printer) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.upstream: SplitResult = urlsplit(upstream)
+        self.upstream = urlsplit(upstream)
         self.tell = printer.tell
         self._in_flight = 0
         self._refusal: Limited | None = None  # of one request, while others are in flight
         self._changed = threading.Condition()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}"
 
     def begun(self) -> None:
         with self._changed:
@@ -172,15 +163,10 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True  # else small events of a stream are delayed
 
-    def do_GET(self) -> None:
-        self._pass_on()
-
-    do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = do_GET
-
     def log_message(self, format: str, *args: Any) -> None:
         """Log nothing: paths and headers are private."""
 
-    def _pass_on(self) -> None:
+    def do_GET(self) -> None:
         self._over, self._ending = threading.Event(), threading.Lock()
         self._heard_at = time.monotonic()
         # Other requests, such as listing models, are not turns.
@@ -192,12 +178,18 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             self._answer(self._ask(connection))
         except _Lost as lost:
-            self._leave(str(lost))
+            self._end_turn(Limited(Trouble.NETWORK, text=str(lost)))
+            self.close_connection = True
+            # Drop the engine's connection, as the server dropped ours; it may have gone first.
+            with suppress(OSError):
+                self.connection.shutdown(socket.SHUT_RDWR)
         except _Left:
             self.close_connection = True
         finally:
             self._end_turn()
             connection.close()
+
+    do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = do_GET
 
     def _ask(self, connection: HTTPConnection) -> HTTPResponse:
         chunked = "chunked" in (self.headers.get("transfer-encoding") or "").lower()
@@ -228,16 +220,12 @@ class _Handler(BaseHTTPRequestHandler):
         while not self._over.is_set():
             if self._waits():
                 continue
-            self._end_turn(self._in_vain())
+            # Some retry after silence without saying so.
+            silent = time.monotonic() - self._heard_at
+            text = f"gave up after {silent:.0f} s of silence"
+            self._end_turn(Limited(Trouble.NETWORK, text=text) if silent >= _SILENT_S else None)
             with suppress(OSError, AttributeError):  # there may be no connection, or not yet
                 connection.sock.shutdown(socket.SHUT_RDWR)
-
-    def _in_vain(self) -> Limited | None:
-        """Say why the engine hung up, if its model was silent: some retry without saying so."""
-        silent = time.monotonic() - self._heard_at
-        if silent < _SILENT_S:
-            return None
-        return Limited(Trouble.NETWORK, text=f"gave up after {silent:.0f} s of silence")
 
     def _waits(self) -> bool:
         """Check for a second whether the engine is still there."""
@@ -300,8 +288,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._flow(answer, response, whole=length is not None)
         finally:
             # Also for a response that was cut off, or that the engine abandoned.
-            spent = response.spent() if self._counts and not refused else None
-            if spent:
+            if self._counts and not refused and (spent := response.spent()):
                 self.server.tell(spent)
         if length is not None and answer.length:
             raise _Lost("cut off: the answer is too short")
@@ -334,13 +321,6 @@ class _Handler(BaseHTTPRequestHandler):
         if chunked:
             self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
-
-    def _leave(self, how: str) -> None:
-        """Drop the engine's connection, as the server dropped ours."""
-        self._end_turn(Limited(Trouble.NETWORK, text=how))
-        self.close_connection = True
-        with suppress(OSError):  # it may have gone first
-            self.connection.shutdown(socket.SHUT_RDWR)
 
 
 class _Lost(Exception):
@@ -391,7 +371,7 @@ def main(upstream: str, *program: str) -> int:
     relay = Relay(upstream, printer)
     # An engine that uses a proxy could not reach us, so it talks to its model directly.
     proxied = any(name.lower() in _PROXIES for name in os.environ)
-    address = upstream if proxied else relay.url
+    address = upstream if proxied else f"http://127.0.0.1:{relay.server_port}"
     threading.Thread(target=relay.serve_forever, args=(_RARELY_S,), daemon=True).start()
     asked: list[int] = []  # signals, perhaps from before the engine started
     running: list[subprocess.Popen[bytes]] = []

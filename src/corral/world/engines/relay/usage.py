@@ -1,9 +1,8 @@
 """Reads usage and errors from a model's response while it streams. Pure, in bounded memory.
 
-Errors matter too: they may occur long after the status was sent. One reader serves Anthropic
-Messages, OpenAI Chat and Responses, and Gemini: each gives its figures once or several times, and
-the last value of each one holds. A response is a stream of events (`data: {…}` lines) or one JSON
-text.
+An error may occur long after the status was sent. One reader serves Anthropic Messages, OpenAI Chat
+and Responses, and Gemini: the last value of each figure holds. A response is a stream of events
+(`data: {…}` lines) or one JSON text.
 """
 
 from typing import Any
@@ -73,7 +72,8 @@ class ResponseReader:
             usage = one.get("usage") or one.get("usageMetadata")
             if isinstance(usage, dict):
                 self._usage |= {name: value for name, value in usage.items() if value is not None}
-                self._model = _word(one.get("model") or one.get("modelVersion")) or self._model
+                model = one.get("model") or one.get("modelVersion")
+                self._model = (isinstance(model, str) and model[:200]) or self._model
 
 
 def spent_of(usage: dict[str, Any], model: str = "") -> Spent | None:
@@ -103,7 +103,3 @@ def spent_of(usage: dict[str, Any], model: str = "") -> Spent | None:
 def _count(usage: Any, name: str) -> int:
     found = usage.get(name) if isinstance(usage, dict) else None
     return max(0, int(found)) if isinstance(found, int | float) else 0
-
-
-def _word(value: Any) -> str:
-    return value[:200] if isinstance(value, str) else ""

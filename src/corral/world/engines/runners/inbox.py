@@ -1,15 +1,11 @@
 """Text for a running session: a folder of files in its room, each consumed exactly once.
 
-    inbox/m-7.json          written by the witness (`put`), atomically, once per message
-    inbox/taken/m-7.json    the runner has it and is handing it to its program
-    inbox/done/m-7.json     the program has it; says how that was proved
-    inbox/open.json         a runner reads this inbox; its kind
-    inbox/knock             there are messages: the runner says when its program is between turns
-    inbox/nothing           the messages are gone: the runner need not wait for them
-
-Delivering a text and recording the delivery cannot be one step, so a runner killed between the two
-leaves its message in `taken`. The session's next runner finds it there (`doubtful`) and looks it up
-in the program's own record before sending it again.
+inbox/m-7.json          written by the witness (`put`), atomically, once per message
+inbox/taken/m-7.json    the runner has it and is handing it to its program
+inbox/done/m-7.json     the program has it; says how that was proved
+inbox/open.json         a runner reads this inbox; its kind
+inbox/knock             there are messages: the runner says when its program is between turns
+inbox/nothing           the messages are gone: the runner need not wait for them
 """
 
 import fcntl
@@ -54,12 +50,6 @@ class InboxMessage(Struct, frozen=True, omit_defaults=True):
         return self.text if self.plain else self.said
 
 
-class InboxReader(Struct, frozen=True):
-    """The runner that reads an inbox."""
-
-    kind: str
-
-
 def put(room: str, message: InboxMessage) -> None:
     """Put a message of the log into the inbox of a room, unless it is there already."""
     folder = _made(room)
@@ -70,8 +60,7 @@ def put(room: str, message: InboxMessage) -> None:
 
 def withdraw(room: str, name: str) -> None:
     """Withdraw a message that no runner has taken; only while no runner runs."""
-    with suppress(FileNotFoundError):
-        os.unlink(join(room, _FOLDER, f"{name}.json"))
+    _removed(join(room, _FOLDER), f"{name}.json")
 
 
 def taken(room: str, name: str) -> bool:
@@ -104,7 +93,7 @@ def reader_of(room: str) -> str:
     """Return the kind of runner that reads this inbox (`acp`, `tmux`); empty if none does."""
     try:
         with open(join(room, _FOLDER, _OPEN), "rb") as file:
-            return msgspec.json.decode(file.read(), type=InboxReader).kind
+            return msgspec.json.decode(file.read(), type=dict[str, str]).get("kind", "")
     except (FileNotFoundError, msgspec.DecodeError):
         return ""
 
@@ -114,13 +103,16 @@ class Inbox:
 
     def __init__(self, room: str, kind: str) -> None:
         self.folder = _made(room)
-        _write(join(self.folder, _OPEN), InboxReader(kind))
+        _write(join(self.folder, _OPEN), {"kind": kind})
 
     def doubtful(self) -> list[InboxMessage]:
-        """Return what an earlier runner took without recording its delivery."""
+        """Return what an earlier runner took without recording its delivery.
+
+        The two cannot be one step: look in the program's own record before sending it again.
+        """
         delivered = set(_names(self.folder, _DONE))
         found = []
-        for name in sorted(_names(self.folder, _TAKEN), key=_order):
+        for name in _names(self.folder, _TAKEN):
             path = join(self.folder, _TAKEN, f"{name}.json")
             if name in delivered:
                 os.unlink(path)  # it was killed within `done`
@@ -130,7 +122,7 @@ class Inbox:
 
     def take(self) -> InboxMessage | None:
         """Take the oldest text; it stays on record as taken until `done`."""
-        for name in sorted(_names(self.folder, ""), key=_order):
+        for name in _names(self.folder, ""):
             path = join(self.folder, _TAKEN, f"{name}.json")
             os.rename(join(self.folder, f"{name}.json"), path)
             if (message := _read(path)) is not None:
@@ -141,20 +133,14 @@ class Inbox:
 
     def knocked(self) -> bool:
         """Say whether somebody waits for the program to be ready."""
-        if not self._removed(_KNOCK):
+        if not _removed(self.folder, _KNOCK):
             return False
-        self._removed(_NOTHING)  # about an earlier knock
+        _removed(self.folder, _NOTHING)  # about an earlier knock
         return True
 
     def dismissed(self) -> bool:
         """Say whether the wait is over."""
-        return self._removed(_NOTHING)
-
-    def _removed(self, name: str) -> bool:
-        with suppress(FileNotFoundError):
-            os.unlink(join(self.folder, name))
-            return True
-        return False
+        return _removed(self.folder, _NOTHING)
 
     def done(self, message: InboxMessage, proof: DeliveryProof) -> None:
         """Record that the program has a text, and how that is known."""
@@ -165,8 +151,14 @@ class Inbox:
 
     def close(self) -> None:
         """Record that no runner reads this inbox; messages wait for the next one."""
-        with suppress(FileNotFoundError):
-            os.unlink(join(self.folder, _OPEN))
+        _removed(self.folder, _OPEN)
+
+
+def _removed(folder: str, name: str) -> bool:
+    with suppress(FileNotFoundError):
+        os.unlink(join(folder, name))
+        return True
+    return False
 
 
 def _made(room: str) -> str:
@@ -177,15 +169,13 @@ def _made(room: str) -> str:
 
 
 def _names(folder: str, place: str) -> list[str]:
+    """Return the names of the messages in one place, oldest first."""
     stems = [name.removesuffix(".json") for name in os.listdir(join(folder, place))]
-    return [stem for stem in stems if stem.startswith("m-") and stem[2:].isdigit()]
+    found = [stem for stem in stems if stem.startswith("m-") and stem[2:].isdigit()]
+    return sorted(found, key=lambda stem: int(stem[2:]))
 
 
-def _order(name: str) -> int:
-    return int(name.removeprefix("m-"))
-
-
-def _write(path: str, content: Struct) -> None:
+def _write(path: str, content: object) -> None:
     """Write a file atomically and durably."""
     folder, name = os.path.split(path)
     unfinished = join(folder, f".{name}.{os.getpid()}")

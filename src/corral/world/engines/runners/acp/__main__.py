@@ -44,11 +44,7 @@ def _run(order: AcpOrder, inbox: Inbox, first: str, early: list[int]) -> int:
             " pip install 'corral[acp]'"
         )
     logging.basicConfig(handlers=[_Remarks()], level=logging.WARNING)
-
-    async def session() -> int:
-        return await AcpRunner(order, inbox).run(first, early)
-
-    return asyncio.run(session())
+    return asyncio.run(AcpRunner(order, inbox).run(first, early))
 
 
 def _refuse(words: str) -> int:

@@ -8,6 +8,8 @@ from contextlib import suppress
 
 from acp.connection import Connection
 
+from corral.core.engine.facts import Finished, Trouble
+from corral.world.engines.runners.acp import trouble
 from corral.world.engines.runners.acp.client import Client
 from corral.world.engines.runners.acp.wire import Wire
 from corral.world.engines.runners.emit import remark
@@ -22,7 +24,7 @@ class Agent:
     def __init__(self, process: asyncio.subprocess.Process, client: Client, stop_s: float) -> None:
         assert process.stdin is not None
         assert process.stdout is not None
-        self._process = process
+        self.process = process
         self._stop_s = stop_s
         self._words: deque[str] = deque(maxlen=_LAST_LINES)
         self.wire = Wire(process.stdout, process.stdin, self._aside)
@@ -41,25 +43,19 @@ class Agent:
 
     @property
     def is_over(self) -> bool:
-        return self._process.returncode is not None
+        return self.process.returncode is not None
 
-    async def ended(self) -> None:
-        """Wait until the process is over."""
-        await self._process.wait()
-
-    async def how_it_ended(self) -> str:
+    async def crash(self) -> Finished:
         """Say how the process ended, shortly after it closed its output."""
-        try:
-            code = await asyncio.wait_for(self._process.wait(), self._stop_s)
+        if self.wire.broken:
+            return Finished(Trouble.OTHER, self.wire.broken)
+        how = "the agent closed its output"
+        with suppress(TimeoutError):
+            code = await asyncio.wait_for(self.process.wait(), self._stop_s)
             await asyncio.wait({self._errors}, timeout=1)
-        except TimeoutError:
-            return "the agent closed its output"
-        if code < 0:
-            return f"the agent was ended by signal {-code}"
-        return f"the agent ended with exit code {code}"
-
-    def last_words(self) -> str:
-        return " / ".join(self._words)
+            ended = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+            how = f"the agent {ended}"
+        return trouble.of_crash(how, " / ".join(self._words))
 
     async def end(self) -> None:
         """End the agent and everything it started: ask, then kill.
@@ -82,7 +78,7 @@ class Agent:
 
     async def _drain(self) -> None:
         """Read the rest of the output, or the event loop complains about open pipes."""
-        source = self._process.stdout
+        source = self.process.stdout
         assert source is not None
         while await source.read(65_536):
             pass
@@ -90,21 +86,20 @@ class Agent:
 
     async def _is_gone(self) -> bool:
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._process.wait(), self._stop_s)
+            await asyncio.wait_for(self.process.wait(), self._stop_s)
         return self.is_over
 
     async def _read_errors(self) -> None:
         """Print the agent's standard error as whole lines."""
-        source = self._process.stderr
+        source = self.process.stderr
         assert source is not None
         held = b""
         while part := await source.read(65_536):
             *lines, held = (held + part).split(b"\n")
+            if len(held) > _LINE:
+                lines, held = [*lines, held], b""
             for line in lines:
                 self._aside(line.decode("utf-8", "replace"))
-            if len(held) > _LINE:
-                self._aside(held.decode("utf-8", "replace"))
-                held = b""
         self._aside(held.decode("utf-8", "replace"))
 
     def _aside(self, line: str) -> None:

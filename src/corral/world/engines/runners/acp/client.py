@@ -93,17 +93,14 @@ class Client:
         policy = self._order.policy
         if policy is PermissionPolicy.ASK:
             chosen = await self._ask(name, call, asked.options)
-        elif policy is PermissionPolicy.ALLOW or (
-            policy is PermissionPolicy.ALLOW_EDITS and self._is_allowed(call)
-        ):
-            chosen = _option(asked.options, "allow_once", "allow_always")
         else:
-            chosen = _option(asked.options, "reject_once", "reject_always")
+            edits = policy is PermissionPolicy.ALLOW_EDITS and self._is_allowed(call)
+            allowed = edits or policy is PermissionPolicy.ALLOW
+            chosen = _option(asked.options, "allow" if allowed else "reject")
         if chosen is None or chosen.kind.startswith("reject"):
             tell(Denied(tool=call.tool or "other", what=shortened(call.what, 300)))
-        outcome: schema.DeniedOutcome | schema.AllowedOutcome
         if chosen is None:
-            outcome = schema.DeniedOutcome(outcome="cancelled")
+            outcome: Any = schema.DeniedOutcome(outcome="cancelled")
         else:
             outcome = schema.AllowedOutcome(outcome="selected", option_id=chosen.option_id)
         return schema.RequestPermissionResponse(outcome=outcome)
@@ -111,7 +108,7 @@ class Client:
     async def _ask(
         self, name: str, call: AcpCall, options: list[schema.PermissionOption]
     ) -> schema.PermissionOption | None:
-        refusal = _option(options, "reject_once", "reject_always")
+        refusal = _option(options, "reject")
         if len(self.questions) >= _OPEN_QUESTIONS:
             return refusal
         answer = asyncio.get_running_loop().create_future()
@@ -142,5 +139,6 @@ class Client:
         return inside[0] not in ("..", ".git")
 
 
-def _option(options: list[schema.PermissionOption], *kinds: str) -> schema.PermissionOption | None:
+def _option(options: list[schema.PermissionOption], way: str) -> schema.PermissionOption | None:
+    kinds = (f"{way}_once", f"{way}_always")
     return next((one for kind in kinds for one in options if one.kind == kind), None)

@@ -25,12 +25,13 @@ from corral.world.engines.runners.acp.client import Client
 from corral.world.engines.runners.acp.updates import Updates
 from corral.world.engines.runners.emit import remark, shortened, tell
 from corral.world.engines.runners.inbox import DeliveryProof, Inbox, InboxMessage
-from corral.world.engines.runners.inbox_watch import Listener
 from corral.world.engines.runners.orders import AcpOrder, McpServer
+from corral.world.watch import Watch
 
 OK, TROUBLE, NO_START, CRASHED, BOUND, STOPPED = 0, 1, 2, 3, 4, 143
 _TICK_S = 0.5
 _QUIET_S = 0.5
+_LOOK_AGAIN_S = 60.0
 _LONGEST_TEXT = 200
 _BETWEEN_S = 20.0  # for announced messages; later ones are for the next launch
 
@@ -64,7 +65,9 @@ class AcpRunner:
             self._stopping.set()
         doubtful = self._inbox.doubtful()
         agent: Agent | None = None
-        listener = Listener(self._inbox.folder, lambda: loop.call_soon_threadsafe(self._mail.set))
+        watch = Watch()
+        watch.add_complete(self._inbox.folder)
+        listener = asyncio.ensure_future(self._listen(watch))
         try:
             if early:
                 raise _Over(STOPPED, Finished())
@@ -77,13 +80,14 @@ class AcpRunner:
             over = _Over(TROUBLE, trouble.of_error(error.code, str(error), error.data))
         except ConnectionError:
             assert agent is not None  # without one there is no connection
-            over = _Over(CRASHED, await self._crash(agent))
+            over = _Over(CRASHED, await agent.crash())
         except ValidationError as error:
             where = error.errors()[0]["loc"] if error.errors() else ()
             words = f"the agent's answer breaks the protocol: {'.'.join(map(str, where))}"
             over = _Over(CRASHED, Finished(trouble=Trouble.OTHER, text=words))
         finally:
-            listener.close()
+            listener.cancel()
+            watch.ring()
         self._updates.flush()
         if agent is not None:
             await agent.end()
@@ -99,10 +103,11 @@ class AcpRunner:
             words = f"{self._order.argv[0]}: {error.strerror}"
             raise _Over(NO_START, Finished(trouble=Trouble.OTHER, text=words)) from error
 
-    async def _crash(self, agent: Agent) -> Finished:
-        if agent.wire.broken:
-            return Finished(trouble=Trouble.OTHER, text=agent.wire.broken)
-        return trouble.of_crash(await agent.how_it_ended(), agent.last_words())
+    async def _listen(self, watch: Watch) -> None:
+        """Notice new files in the inbox."""
+        while True:
+            self._mail.set()
+            await asyncio.to_thread(watch.wait, _LOOK_AGAIN_S)
 
     async def _call(
         self, agent: Agent, method: str, params: BaseModel | dict[str, Any]
@@ -111,10 +116,9 @@ class AcpRunner:
         if isinstance(params, BaseModel):
             params = params.model_dump(mode="json", by_alias=True, exclude_none=True)
         task = asyncio.ensure_future(agent.connection.send_request(method, params))
-        stop = asyncio.ensure_future(self._stopping.wait())
+        limit = self._order.start_s
         try:
-            limit = self._order.start_s
-            await asyncio.wait({task, stop}, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
+            await _first(task, self._stopping.wait(), timeout=limit)
             if task.done():
                 answer = task.result()
                 return answer if isinstance(answer, dict) else {}
@@ -123,8 +127,7 @@ class AcpRunner:
             words = f"no answer to {method} within {limit:g} s"
             raise _Over(BOUND, Finished(trouble=Trouble.NETWORK, text=words))
         finally:
-            for one in (task, stop):
-                one.cancel()
+            task.cancel()
 
     async def _open(self, agent: Agent, doubtful: list[InboxMessage]) -> None:
         """Negotiate the protocol, and start or resume the conversation."""
@@ -162,9 +165,9 @@ class AcpRunner:
             self._session = self._order.resume
             answer = await self._resumed(agent, theirs, where | {"sessionId": self._session})
             await self._replayed(agent)
-            said = "".join(self._updates.history or ())
+            said = _squeezed("".join(self._updates.history or ()))
             for message in doubtful:
-                if _same(message.said, said):
+                if _squeezed(message.said) in said:
                     self._inbox.done(message, DeliveryProof.RECORD)
                 else:
                     self._waiting.append(message)
@@ -182,8 +185,7 @@ class AcpRunner:
         elif more is not None and more.resume is not None:
             method = AGENT_METHODS["session_resume"]
         else:
-            words = "this agent cannot resume a session"
-            raise _Over(TROUBLE, Finished(trouble=Trouble.SESSION, text=words))
+            raise _Over(TROUBLE, Finished(Trouble.SESSION, "this agent cannot resume a session"))
         self._updates.history = []
         try:
             return await self._call(agent, method, where)
@@ -237,7 +239,7 @@ class AcpRunner:
             if not told:
                 tell(Asked(text="the turn is over; waiting for further text"))
                 told = True
-            waits = [self._mail.wait(), self._stopping.wait(), agent.ended()]
+            waits = [self._mail.wait(), self._stopping.wait(), agent.process.wait()]
             await _first(*waits, timeout=left)
             if agent.is_over:
                 raise ConnectionError
@@ -248,9 +250,8 @@ class AcpRunner:
         self._updates.begin_turn()
         prompt = {"sessionId": self._session, "prompt": [{"type": "text", "text": text}]}
         agent.wire.heard = time.monotonic()
-        task = asyncio.ensure_future(
-            agent.connection.send_request(AGENT_METHODS["session_prompt"], prompt)
-        )
+        answer = agent.connection.send_request(AGENT_METHODS["session_prompt"], prompt)
+        task = asyncio.ensure_future(answer)
         try:
             while not task.done():
                 self._read_mail()
@@ -303,9 +304,8 @@ class AcpRunner:
         """Ask the agent to cancel the turn, and wait briefly for its answer."""
         self._client.withdraw()
         with suppress(ConnectionError, TimeoutError):
-            cancel = {"sessionId": self._session}
             method = AGENT_METHODS["session_cancel"]
-            notice = agent.connection.send_notification(method, cancel)
+            notice = agent.connection.send_notification(method, {"sessionId": self._session})
             await asyncio.wait_for(notice, self._order.stop_s)
         await asyncio.wait({task}, timeout=self._order.stop_s)
         raise _Over(code, Finished(trouble=Trouble.NETWORK, text=words))
@@ -345,5 +345,5 @@ def _mcp(server: McpServer) -> dict[str, Any]:
     return {"name": server.name, "command": command, "args": args, "env": pairs(server.env)}
 
 
-def _same(text: str, said: str) -> bool:
-    return " ".join(text.split()) in " ".join(said.split())
+def _squeezed(text: str) -> str:
+    return " ".join(text.split())

@@ -7,8 +7,6 @@ from typing import Any
 
 import msgspec
 
-from corral.world.engines.runners.tmux.proof import squeezed
-
 
 def seed(home: str, tree: str, key: str) -> None:
     """Answer the questions of its first start: theme, key, whether to trust the tree.
@@ -37,9 +35,11 @@ class Transcript:
         self._read: dict[str, int] = {}
 
     def mark(self) -> None:
+        """Remember the current ends of the transcripts."""
         self._read = {path: getsize(path) for path in self._files()}
 
     def has(self, text: str) -> bool:
+        """Say whether a text was recorded since the mark, or at all if there is no mark."""
         wanted = squeezed(text)
         return any(wanted in squeezed(said) for path in self._files() for said in self._new(path))
 
@@ -56,6 +56,10 @@ class Transcript:
             file.seek(self._read.get(path, 0))
             for line in file:
                 yield from _said_by_user(line)
+
+
+def squeezed(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _said_by_user(line: bytes) -> Iterator[str]:

@@ -11,7 +11,6 @@ from corral.world.engines.runners.emit import remark, shortened, tell
 from corral.world.engines.runners.inbox import DeliveryProof, Inbox, InboxMessage
 from corral.world.engines.runners.orders import TmuxOrder
 from corral.world.engines.runners.tmux import claude
-from corral.world.engines.runners.tmux.proof import ProgramRecord, times_on_screen
 from corral.world.engines.runners.tmux.server import Tmux, TmuxServer
 from corral.world.watch import Watch
 
@@ -23,15 +22,23 @@ _STILL_S = 0.6  # without change before a screen counts as ready
 _ECHO_S = 3.0  # for a pasted text to appear before Enter is pressed
 _LAST_LINES = 30
 _BUSY_S = 900.0  # a screen that changes for longer than this always does
+_LONGEST_PART = 60  # of a text, to look for on the screen
 
 
-def _record(whose: str) -> ProgramRecord | None:
+def _record(whose: str) -> claude.Transcript | None:
     """Return a program's own record, if it has one that we can read."""
     home = os.environ.get("CLAUDE_CONFIG_DIR", "")
     if whose != "claude" or not home:
         return None
     claude.seed(home, os.getcwd(), os.environ.get("ANTHROPIC_API_KEY", ""))
     return claude.Transcript(home)
+
+
+def _times_on_screen(text: str, screen: list[str]) -> int:
+    """Count the places where a text's last line begins on the screen, however it wraps."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    wanted = claude.squeezed(lines[-1])[:_LONGEST_PART]
+    return claude.squeezed(" ".join(screen)).count(wanted)
 
 
 class TmuxRunner:
@@ -99,12 +106,12 @@ class TmuxRunner:
 
     def _hand_over(self, server: TmuxServer, text: str) -> DeliveryProof:
         """Type a text, press Enter, and find out whether it arrived."""
-        before = times_on_screen(text, server.screen())
+        before = _times_on_screen(text, server.screen())
         if self._record is not None:
             self._record.mark()
 
         def is_shown() -> bool:
-            return times_on_screen(text, server.screen()) > before
+            return _times_on_screen(text, server.screen()) > before
 
         server.paste(text)
         # Some programs treat an Enter that follows too soon as part of the paste.

@@ -29,17 +29,19 @@ class Tmux(Exception):
     """A tmux command failed."""
 
 
-def argv(room: str, *command: str) -> list[str]:
+def _argv(*command: str) -> list[str]:
     """Return a command for the tmux of a room; run it in that folder."""
-    return [_program(), "-S", _SOCKET, "-f", _CONFIG, *command]
+    program = which("tmux")
+    if program is None:
+        raise NotFound("tmux is not installed, and this session needs it", "install tmux")
+    return [program, "-S", _SOCKET, "-f", _CONFIG, *command]
 
 
 def attach(room: str) -> int:
     """Attach to the program until it ends or the user detaches (C-b d)."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("TMUX")}
-    return subprocess.run(
-        argv(room, "attach-session", "-t", _NAME), cwd=room, env=env, check=False
-    ).returncode
+    command = _argv("attach-session", "-t", _NAME)
+    return subprocess.run(command, cwd=room, env=env, check=False).returncode
 
 
 def capture(room: str, lines: int, *, joined: bool = False) -> list[str]:
@@ -78,7 +80,9 @@ class TmuxServer:
             env=env,
         ).split()
         self._process = table.look(int(pid))
-        self._over = _opened(int(parent))
+        self._over: int | None = None  # readable once the parent exits; None if it has
+        with suppress(ProcessLookupError):
+            self._over = os.pidfd_open(int(parent))
 
     def wait(self) -> None:
         """Wait until the program's parent has exited."""
@@ -96,8 +100,8 @@ class TmuxServer:
         except FileNotFoundError:
             return None
 
-    def screen(self, lines: int = 2000) -> list[str]:
-        return capture(self._room, lines, joined=True)
+    def screen(self) -> list[str]:
+        return capture(self._room, 2000, joined=True)
 
     def paste(self, text: str) -> None:
         """Paste a text into the program's input, as a bracketed paste if it supports that."""
@@ -119,7 +123,7 @@ class TmuxServer:
     def end(self) -> None:
         """End the server and everything in it."""
         found = [self._process] if self._process else []
-        if self._process is not None:
+        if self._process:
             found += table.below(table.children_of(table.scan()), self._process.pid)
         # If it is gone already or hangs, the rest is killed below.
         with suppress(Tmux):
@@ -132,14 +136,6 @@ class TmuxServer:
             os.unlink(join(self._room, _SOCKET))
 
 
-def _opened(pid: int) -> int | None:
-    """Return a descriptor that becomes readable when a process exits; None if it has."""
-    try:
-        return os.pidfd_open(pid)
-    except ProcessLookupError:
-        return None
-
-
 def _is_running(process: table.Process) -> bool:
     now = table.look(process.pid)
     return now is not None and now.start == process.start and now.running
@@ -150,17 +146,10 @@ def _word(word: str) -> str:
     return word[:-1] + "\\;" if word.endswith(";") else word
 
 
-def _program() -> str:
-    found = which("tmux")
-    if found is None:
-        raise NotFound("tmux is not installed, and this session needs it", "install tmux")
-    return found
-
-
 def run(room: str, *command: str, text: str = "", env: Mapping[str, str] | None = None) -> str:
     try:
         done = subprocess.run(
-            argv(room, *command),
+            _argv(*command),
             cwd=room,
             env=env,
             input=text.encode(),
