@@ -36,24 +36,20 @@ def read(path: str) -> str:
         return ""
     except OSError as error:
         raise Failed(f"{path} cannot be read: {error.strerror}") from error
-    try:
+    with open(file, "rb", buffering=0) as opened:
         found = os.fstat(file)
         if stat.S_IMODE(found.st_mode) & 0o077 or found.st_uid != os.geteuid():
             raise Failed(f"others can read {path}, so it is not used", f"chmod 600 {path}")
-        return os.read(file, 4096).decode("ascii", "replace").strip()
-    finally:
-        os.close(file)
+        return opened.read(4096).decode("ascii", "replace").strip()
 
 
 def write(path: str, text: str) -> None:
     """Create a file that only its owner can read, atomically."""
     scratch = f"{path}.{os.urandom(6).hex()}"
     file = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    try:
-        os.write(file, text.encode())
+    with open(file, "wb", buffering=0) as opened:
+        opened.write(text.encode())
         os.fsync(file)
-    finally:
-        os.close(file)
     os.replace(scratch, path)
 
 

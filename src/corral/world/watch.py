@@ -10,7 +10,7 @@ import os
 import select
 import struct
 import sys
-from typing import Self
+from contextlib import AbstractContextManager, suppress
 
 _POLL_S = 0.02
 _MODIFY, _CREATE, _MOVED_TO, _DELETE_SELF = 0x2, 0x100, 0x80, 0x400
@@ -21,7 +21,7 @@ _IGNORED = 0x8000
 _HEADER = struct.Struct("iIII")
 
 
-class Watch:
+class Watch(AbstractContextManager["Watch"]):
     """Wakes up when a file in one of its folders is written, created or renamed."""
 
     def __init__(self, *folders: str) -> None:
@@ -66,10 +66,8 @@ class Watch:
 
     def ring(self) -> None:
         """Wake the waiting thread from another one."""
-        try:
+        with suppress(BlockingIOError):  # it is already awake
             os.write(self._bell_in, b"!")
-        except BlockingIOError:
-            return  # it is already awake
 
     def wait(self, timeout_s: float | None) -> set[str]:
         """Return the folders that changed; none after the timeout or when woken by `ring`."""
@@ -92,9 +90,6 @@ class Watch:
             if fd >= 0:
                 os.close(fd)
         self._fd = self._bell_in = self._bell_out = -1
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *exc: object) -> None:
         self.close()

@@ -1,8 +1,24 @@
-"""The inputs and results of a check run."""
+"""The inputs and results of a check run, and the key under which a result is valid."""
 
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
 from msgspec import Struct
+
+_FORM = 1  # of what is hashed for a key
+
+
+def key(commands: Sequence[str], extra: Mapping[str, object] | None = None) -> str:
+    """Return a hash of the commands in order, and of anything else that affects the result.
+
+    `extra` holds JSON values: variables, the version of a tool, a platform. A result is valid only
+    for the same tree and key.
+    """
+    asked = [_FORM, list(commands), dict(extra or {})]
+    text = json.dumps(asked, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 class ChecksRun(Struct, frozen=True):

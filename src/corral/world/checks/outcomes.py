@@ -1,5 +1,6 @@
 """The outcome of a run, from its folder alone, so that any refinery can determine it."""
 
+from contextlib import suppress
 from os.path import exists, join
 
 import msgspec
@@ -24,13 +25,9 @@ _ENDED = {
 
 def read_run(folder: str) -> ChecksRun | None:
     """Return the request of a run; None if the folder is not that of a run."""
-    content = read_plain(join(folder, ASKED))
-    if content is None:
-        return None
-    try:
-        return msgspec.json.decode(content, type=ChecksRun)
-    except msgspec.DecodeError:
-        return None  # a check has overwritten it
+    with suppress(msgspec.DecodeError):  # a check may have overwritten it
+        return msgspec.json.decode(read_plain(join(folder, ASKED)) or b"", type=ChecksRun)
+    return None
 
 
 def outcome(folder: str) -> RunOutcome | None:
@@ -44,15 +41,9 @@ def outcome(folder: str) -> RunOutcome | None:
     if ended is None:
         return None
     if run is None:
-        return RunOutcome(
-            RunResult.LOST, ended.at, detail="the file that describes the run is gone"
-        )
+        detail = "the file that describes the run is gone"
+        return RunOutcome(RunResult.LOST, ended.at, detail=detail)
     return _told(run, ended, _lines(folder))
-
-
-def tail(folder: str, lines: int) -> list[str]:
-    """Return the last lines of output; each command precedes its output."""
-    return processes.tail(folder, lines)
 
 
 def is_overdue(folder: str) -> bool:
@@ -82,7 +73,7 @@ def _told(run: ChecksRun, ended: Exit, lines: list[CommandResult]) -> RunOutcome
         code=failed.code if failed else None,
         signal=failed.signal if failed else None,
         detail=detail,
-        last_lines=() if green else tuple(tail(run.folder, LAST_LINES)),
+        last_lines=() if green else tuple(processes.tail(run.folder, LAST_LINES)),
         commands=done,
         wall_s=wall_s,
         cpu_s=ended.cpu_s,

@@ -67,7 +67,7 @@ class Pool:
         """Remove the trees that have not been used since a time; return their slots."""
         removed = []
         for slot in self.slots():
-            if self._used_at(slot) < before:
+            if os.stat(self.lock(slot)).st_mtime_ns // 1_000_000 < before:
                 with suppress(Refused):  # it is in use after all
                     self.remove(slot)
                     removed.append(slot)
@@ -96,10 +96,6 @@ class Pool:
             yield CheckTree(self._view, join(self.place, name), desk, self._keep, lock)
         finally:
             os.close(lock)
-
-    def _used_at(self, slot: int) -> int:
-        """Return when a slot was last taken, in milliseconds since 1970."""
-        return os.stat(self.lock(slot)).st_mtime_ns // 1_000_000
 
     def _take(self, slot: int, deadline: float) -> int:
         path = self.lock(slot)

@@ -40,11 +40,11 @@ def main(folder: str) -> int:
         print(f"+ {command}", flush=True)
         began = time.monotonic()
         status, cpu_s = _carry_out(command, run["tree"])
-        code, signal = _ending(status)
+        code = os.waitstatus_to_exitcode(status)
         results.add(
             number=number,
-            code=code,
-            signal=signal,
+            code=code if code >= 0 else None,
+            signal=-code if code < 0 else None,
             wall_s=round(time.monotonic() - began, 3),
             cpu_s=round(cpu_s, 3),
             disk_full=bool(status) and _disk_full(run["tree"], run["temporary"], folder),
@@ -69,12 +69,6 @@ def _carry_out(command: str, tree: str) -> tuple[int, float]:
             os._exit(_CANNOT)
     _, status, used = os.wait4(pid, 0)
     return status, used.ru_utime + used.ru_stime
-
-
-def _ending(status: int) -> tuple[int | None, int | None]:
-    if os.WIFSIGNALED(status):
-        return None, os.WTERMSIG(status)
-    return os.WEXITSTATUS(status), None
 
 
 def _disk_full(*places: str) -> bool:

@@ -112,9 +112,7 @@ class Runs:
         old = [folder for folder in self._folders() if folder not in last]
         gone = [folder for folder in old if self._is_stale(folder, failures_days)]
         for folder in gone:
-            away = trash.take_away(folder)
-            if away:
-                trash.delete(away)
+            trash.remove(folder)
         return len(gone)
 
     def end_strays(self) -> int:

@@ -61,11 +61,11 @@ class CheckTree:
 
     def remove(self) -> None:
         self._vanish()
-        _delete(self.temporary)
+        trash.remove(self.temporary)
         remove(self._desk.folder)
 
     def empty_temporary(self) -> None:
-        _delete(self.temporary)
+        trash.remove(self.temporary)
         os.mkdir(self.temporary, mode=0o700)
 
     def _warm(self, commit: str) -> bool:
@@ -174,9 +174,3 @@ class CheckTree:
             for own in (join(listed, name) for name in names)
             if own == known or (read_plain(join(own, "gitdir")) or b"").strip() == link
         }
-
-
-def _delete(path: str) -> None:
-    gone = trash.take_away(path)
-    if gone:
-        trash.delete(gone)

@@ -1,11 +1,9 @@
 """The `.gitattributes` that apply to a merge, as git itself would see them.
 
-`git merge` and `git rebase` read them from the working tree, which contains those of our side. So
-does `git merge-tree` (its `--attr-source` needs git 2.41). Each set of them is therefore written to
-its own folder, `<git dir>/corral/attributes/<set>`, which git gets as its working tree; nothing
-else is in it. The repository's `info/attributes` is ignored: it belongs to no commit, and any
-session could use it to change how the work of others is merged. A driver that attributes name comes
-from git itself or from the user's configuration: see `view`.
+Like `git merge`, `git merge-tree` reads them from the working tree (its `--attr-source` needs git
+2.41). So each set of them gets a folder, `<git dir>/corral/attributes/<set>`, which git gets as its
+working tree. The repository's `info/attributes` is ignored: it belongs to no commit, and any
+session could use it to change how the work of others is merged.
 """
 
 import hashlib

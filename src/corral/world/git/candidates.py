@@ -1,12 +1,9 @@
 """What would land: a stack of changes on a tip, as commits that no branch points to yet.
 
 They are created in the object store alone and deterministically: a restart creates the same commits
-again. The trees of a stack are cached, so that a longer one costs only what is new.
-
-A change is merged by the histories of both sides, as `git merge` does, and the stack is assumed to
-contain the change's fork point and all changes below, in whatever form they landed. So a task that
-was built on another one, which was then squashed, adds only its own work, and a branch that has
-merged the target in the meantime does not conflict with it again.
+again. A change is merged by the histories of both sides, as `git merge` does, and the stack is
+assumed to contain the change's fork point and all changes below, in whatever form they landed: a
+task that was built on another one, which was then squashed, adds only its own work.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,16 +12,9 @@ from enum import StrEnum
 from msgspec import Struct
 
 from corral.core.errors import Refused
+from corral.world.git import messages
 from corral.world.git.merge import Merged, Merger, Sides
-from corral.world.git.messages import (
-    Identity,
-    Text,
-    Trailer,
-    commit_object,
-    replayed,
-    squashed,
-    with_trailers,
-)
+from corral.world.git.messages import Identity, Text, Trailer
 from corral.world.git.objects import commit_id
 from corral.world.git.ranges import Branch, Range, own_commits
 
@@ -113,10 +103,10 @@ Plan = tuple[CandidateStep, ...] | Broken
 class Candidates:
     """Creates candidates with a merger; caches the trees of its stacks."""
 
-    def __init__(self, merger: Merger, *, resolve: Resolve | None = None) -> None:
+    def __init__(self, merger: Merger, *, resolve: Resolve = lambda merged: merged) -> None:
         """`resolve` may resolve conflicts of a merge: see `resolutions`."""
         self._merger = merger
-        self._resolve = resolve or _as_it_is
+        self._resolve = resolve
         self._plans: dict[tuple[object, ...], Plan] = {}
 
     def make(
@@ -200,11 +190,9 @@ class Candidates:
 
     def _joined(self, change: CandidateChange, merged: Merged) -> Plan:
         merged = merged if merged.clean else self._resolve(merged)
-        return (
-            (CandidateStep(change.commit, merged.tree),)
-            if merged.clean
-            else Broken(change.commit, merged)
-        )
+        if not merged.clean:
+            return Broken(change.commit, merged)
+        return (CandidateStep(change.commit, merged.tree),)
 
     def _replay(self, tree: str, own: Range) -> Plan:
         """Replay commits as `git rebase` does: commits that become empty are dropped."""
@@ -244,7 +232,7 @@ class Candidates:
                 trailers = _trailers(piece.change, stamp.run, tested="batch" if left else "tip")
                 text = self._text(piece, step, strategy, trailers, committer)
                 second = [piece.change.commit] if strategy is Strategy.MERGE else []
-                content = commit_object(step.tree, [commit, *second], text, committer)
+                content = messages.commit_object(step.tree, [commit, *second], text, committer)
                 commit, tree = commit_id(content), step.tree
                 commits.append(content)
                 made.append(commit)
@@ -262,14 +250,15 @@ class Candidates:
         change, own = piece.change, piece.own
         match strategy:
             case Strategy.REBASE:
-                return replayed(self._merger.objects.commit(step.source), trailers)
+                return messages.replayed(self._merger.objects.commit(step.source), trailers)
             case Strategy.SQUASH:
                 commits = own.commits or own.merges
-                return squashed(change.title, change.message, commits, trailers)
+                return messages.squashed(change.title, change.message, commits, trailers)
             case Strategy.MERGE:
                 title = change.title or f"Merge {change.task}"
                 body = f"\n\n{change.message}" if change.message else ""
-                return Text(committer, with_trailers(f"{title}{body}\n".encode(), trailers))
+                said = f"{title}{body}\n".encode()
+                return Text(committer, messages.with_trailers(said, trailers))
 
     def _refuse_foreign(self, tip: str, piece: Piece) -> None:
         if piece.own.rooted and self._merger.view.fork(piece.change.commit, tip) is None:
@@ -290,10 +279,6 @@ class Candidates:
         if len(self._plans) >= _REMEMBERED:
             self._plans.pop(next(iter(self._plans)))
         self._plans[key] = plan
-
-
-def _as_it_is(merged: Merged) -> Merged:
-    return merged
 
 
 def _branch(change: CandidateChange) -> Branch:

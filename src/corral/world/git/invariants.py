@@ -21,7 +21,11 @@ def assert_landing(
 
     `entries` holds the commit of each task as it was queued. An empty list means nothing is wrong.
     """
-    wrong = _history(merger, old, candidate)
+    wrong = []
+    new = candidate.commit
+    lacking = merger.view.run("rev-list", "--count", old, f"^{new}").decode().strip()
+    if lacking != "0":
+        wrong = [f"{new[:12]} lacks {lacking} commits of the target, which is at {old[:12]}"]
     for member in candidate.members:
         task, commit = member.change.task, member.change.commit
         queued = entries.get(task)
@@ -39,14 +43,6 @@ def assert_landing(
     return wrong
 
 
-def _history(merger: Merger, old: str, candidate: Candidate) -> list[str]:
-    new = candidate.commit
-    inside = merger.view.run("rev-list", "--count", old, f"^{new}").decode().strip()
-    if inside != "0":
-        return [f"{new[:12]} lacks {inside} commits of the target, which is at {old[:12]}"]
-    return []
-
-
 def _content(
     merger: Merger, before: str, below: list[CandidateChange], member: Member, strategy: Strategy
 ) -> list[str]:
@@ -62,9 +58,10 @@ def _content(
     strange = set(landed.all - meant)
     lost = set()
     # With several bases, or a merge that was replayed, the origin of a path is ambiguous.
-    if len(bases) == 1 and not (strategy is Strategy.REBASE and _has_merges(merger, sides)):
+    rebased = strategy is Strategy.REBASE
+    if len(bases) == 1 and not (rebased and _own(merger, sides, "--merges", "--max-count=1")):
         lost = _lost(landed, branch[0], target[0])
-    if strange and strategy is Strategy.REBASE:
+    if strange and rebased:
         strange -= _touched(merger, sides)
     if strange or lost:
         moved = _moved(merger, bases, (before, change.commit), strange | lost)
@@ -117,10 +114,6 @@ def _touched(merger: Merger, sides: Sides) -> set[str]:
     commits = [line.split() for line in lines]
     pairs = [(parents[0], commit) for commit, *parents in commits if parents]
     return {path for changed in changed_paths(merger.view, pairs) for path in changed.all}
-
-
-def _has_merges(merger: Merger, sides: Sides) -> bool:
-    return bool(_own(merger, sides, "--merges", "--max-count=1"))
 
 
 def _own(merger: Merger, sides: Sides, *options: str) -> list[str]:

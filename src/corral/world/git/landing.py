@@ -6,6 +6,7 @@ there. The caller is told which working trees those are.
 """
 
 import os
+from contextlib import suppress
 from os.path import basename, dirname, join
 
 from msgspec import Struct
@@ -67,27 +68,23 @@ def settle(view: View, new: str, old: str) -> int:
     failure can lose.
     """
     listed = view.run("rev-list", "--objects", "--no-object-names", new, f"^{old}").decode().split()
-    count = 0
-    folders = set()
+    flushed = []
     for oid in listed:
-        folder = join(view.git_dir, "objects", oid[:2])
-        try:
-            file = os.open(join(folder, oid[2:]), os.O_RDONLY | os.O_CLOEXEC)
-        except FileNotFoundError:
-            continue  # in a pack, which git has flushed
-        try:
-            os.fsync(file)
-        finally:
-            os.close(file)
-        folders.add(folder)
-        count += 1
-    for folder in folders:
-        file = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            os.fsync(file)
-        finally:
-            os.close(file)
-    return count
+        path = join(view.git_dir, "objects", oid[:2], oid[2:])
+        with suppress(FileNotFoundError):  # in a pack, which git has flushed
+            _flush(path)
+            flushed.append(path)
+    for folder in {dirname(path) for path in flushed}:
+        _flush(folder)
+    return len(flushed)
+
+
+def _flush(path: str) -> None:
+    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
 
 
 def checkouts(git_dir: str, branch: str) -> tuple[str, ...]:

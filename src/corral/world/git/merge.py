@@ -2,9 +2,8 @@
 
 Git's own `merge-tree` does the work, so a result is what `git merge` makes of the same commits. It
 finds the base automatically and, before 2.40, cannot be given another. So it gets a commit that
-exists only for this purpose, with our files and a chosen history: `merge` gives it the base as its
-only parent; `Sides.known` adds commits that our side is assumed to contain although they are not in
-its history (such as a fork point whose work was squashed).
+exists only for this purpose, with our files and a chosen history: a base as its only parent, or
+more commits that our side is assumed to contain (such as a fork point that was squashed).
 """
 
 import os
@@ -109,7 +108,7 @@ class Merger:
     def merge_tree(self, tree: str, theirs: str, base: str | None) -> Merged:
         """Merge in the same way, with a tree on our side."""
         if base is None:
-            base = self.stand_in(self._empty(), ())
+            base = self.stand_in(self.view.empty_tree(), ())
         other = self.objects.commit(theirs)
         # A parent is an ancestor, so that the base is found through the commit itself.
         told = theirs if base in other.parents else self.stand_in(other.tree, (base,))
@@ -191,9 +190,6 @@ class Merger:
             self._stand_ins.clear()
         oid = self._stand_ins[tree, parents] = self.objects.write_commits([content])[0]
         return oid
-
-    def _empty(self) -> str:
-        return self.view.run("hash-object", "-w", "-t", "tree", "--stdin").decode().strip()
 
 
 def _our_side(sides: Sides) -> Sides:

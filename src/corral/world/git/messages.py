@@ -8,6 +8,7 @@ import codecs
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 from msgspec import Struct
 
@@ -177,16 +178,10 @@ def _in_utf8(commit: CommitObject) -> tuple[bytes, bytes, bytes]:
 
     Trailers reserved for the refinery are removed: a branch may contain cherry-picked landed work.
     """
-    author, message, encoding = _recoded(commit)
+    author, message, encoding = commit.author, commit.message, commit.encoding
+    if encoding:
+        with suppress(LookupError, UnicodeError):
+            codec = codecs.lookup(encoding.decode())
+            author, message = (codec.decode(part)[0].encode() for part in (author, message))
+            encoding = b""
     return author, _OURS.sub(b"", message), encoding
-
-
-def _recoded(commit: CommitObject) -> tuple[bytes, bytes, bytes]:
-    if not commit.encoding:
-        return commit.author, commit.message, b""
-    try:
-        codec = codecs.lookup(commit.encoding.decode())
-        author, message = (codec.decode(part)[0] for part in (commit.author, commit.message))
-        return author.encode(), message.encode(), b""
-    except (LookupError, UnicodeError):
-        return commit.author, commit.message, commit.encoding

@@ -9,8 +9,8 @@ import struct
 import subprocess
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
-from typing import IO, Self
+from contextlib import AbstractContextManager, ExitStack
+from typing import IO
 
 from msgspec import Struct
 
@@ -44,15 +44,12 @@ class TreeEntry(Struct, frozen=True):
     oid: str
 
 
-class Objects:
+class Objects(AbstractContextManager["Objects"]):
     def __init__(self, view: View) -> None:
         self.view = view
         self._reader: subprocess.Popen[bytes] | None = None
         self._writer: subprocess.Popen[bytes] | None = None
         self._found: dict[str, CommitObject] = {}
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *exc: object) -> None:
         self.close()
@@ -192,8 +189,7 @@ def _pack(contents: Sequence[bytes]) -> bytes:
 
 
 def _tell(process: subprocess.Popen[bytes], lines: Iterable[bytes]) -> None:
-    if process.stdin is None:
-        raise GitFailed("git was started without stdin")
+    assert process.stdin is not None
     try:
         process.stdin.write(b"".join(line + b"\n" for line in lines))
         process.stdin.flush()
@@ -202,8 +198,7 @@ def _tell(process: subprocess.Popen[bytes], lines: Iterable[bytes]) -> None:
 
 
 def _stdout(process: subprocess.Popen[bytes]) -> IO[bytes]:
-    if process.stdout is None:
-        raise GitFailed("git was started without stdout")
+    assert process.stdout is not None
     return process.stdout
 
 

@@ -1,11 +1,9 @@
 """Resolves conflicts automatically that were resolved before, byte for byte.
 
-`git merge-tree` does not use `rerere`, which stores resolutions in the repository's own folder.
-Here the contents of the base and of both sides are mapped to an earlier resolution. The map is kept
-as a tree of blobs under one ref, so that it survives garbage collection and can be pushed.
-
-Paths that keep the lines of both sides are handled by the merge itself (`Merger(union=…)`).
-Generated files need a checkout; `matching` only says which they are.
+`git merge-tree` does not use `rerere`. Here the contents of the base and of both sides are mapped
+to an earlier resolution; the map is a tree of blobs under one ref, which survives garbage
+collection and can be pushed. The merge itself handles paths that keep the lines of both sides
+(`Merger(union=…)`). Generated files need a checkout; `matching` only says which they are.
 """
 
 import hashlib

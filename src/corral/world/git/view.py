@@ -1,28 +1,16 @@
 """Git on a session's files, where nothing that a session wrote can decide what runs.
 
-Git runs programs that configuration names: hooks, file monitors, clean and smudge filters, diff and
-merge drivers, ssh commands, a promisor's upload-pack. A session can write the repository's
-configuration and attributes, replace the `.git` of its tree, and put repositories inside. Switching
+Git runs programs that configuration names (hooks, filters, drivers …), and a session can write the
+repository's configuration, replace the `.git` of its tree, and put repositories inside. Switching
 each of these off by name is a race with git's next release, so the repository's configuration is
-not read at all. A *view* is a git folder of our own in `<git dir>/corral/` with the repository's
-objects and refs (links, as in git's own `git-new-workdir`) and a configuration into which only a
-short list of harmless keys is copied. The user's own configuration (`~/.gitconfig`) does apply.
-
-With it goes a *desk*: a folder with a HEAD and an index of our own, so that the session's index is
-read as a copy and neither believed nor written. A submodule's status would be asked by git inside
-of the submodule, where no option of ours arrives: every call that could do so says
-`--ignore-submodules=dirty`, or works on an index without submodules.
-
-Two views: `plain` converts files as git does for the user (line ends, the user's own filters),
-`raw` converts nothing, so that bytes come back as they were. Its `info/attributes` beats every
-`.gitattributes`.
+not read at all: see `View`. The user's own configuration (`~/.gitconfig`) does apply.
 """
 
 import os
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from os.path import isdir, join
 from subprocess import Popen
 from typing import IO
@@ -81,7 +69,15 @@ _NO_HEAD = "ref: refs/corral/none\n"
 
 
 class View:
+    """A git folder of our own in `<git dir>/corral/`, with links to the objects and refs.
+
+    Only a short list of harmless keys is copied into its configuration. Git would ask a submodule
+    for its status inside of it, where no option of ours arrives: every call that could do so says
+    `--ignore-submodules=dirty`, or works on an index without submodules.
+    """
+
     def __init__(self, git_dir: str, *, raw: bool = False) -> None:
+        """A plain one converts files as git does for the user, a raw one leaves all bytes."""
         self.git_dir = git_dir
         self._home = join(git_dir, "corral")
         self._folder = join(self._home, "view-raw" if raw else "view")
@@ -164,6 +160,9 @@ class View:
         whole, within = self.commits(commit, part)
         return whole is not None and within is not None and self.contains(whole, within)
 
+    def empty_tree(self) -> str:
+        return self.run("hash-object", "-w", "-t", "tree", "--stdin").decode().strip()
+
     def move(self, ref: str, new: str, old: str | None) -> None:
         """Point a ref at a commit, unless it has moved."""
         self.run("update-ref", "--no-deref", ref, new, old or "0" * len(new))
@@ -180,7 +179,10 @@ class View:
             put(join(desk, "HEAD"), f"{head}\n" if head else _NO_HEAD)
             if tree and isdir(tree.git_dir):
                 _copy_index(tree.git_dir, desk)
-            yield desk_of(self, desk, tree)
+            if tree is None:
+                yield Desk(self, desk)
+            else:
+                yield Desk(self, desk, tree.path if tree.exists else None, tree.borrowed)
 
     def _command(
         self, desk: str | None, worktree: str | None, borrow: Sequence[str]
@@ -199,10 +201,8 @@ class View:
         for shared in ("objects", "refs", "packed-refs", "shallow"):
             link = join(self._folder, shared)
             if not os.path.islink(link):
-                try:
+                with suppress(FileExistsError):  # another process was faster
                     os.symlink(join("..", "..", shared), link)
-                except FileExistsError:
-                    continue  # another process was faster
         settings = harmless(self.git_dir) + list(_OURS.items())
         settings += list(_RAW.items()) if raw else []
         put(join(self._folder, "config"), _as_config(settings))
@@ -213,7 +213,10 @@ class View:
 
 
 class Desk(Struct, frozen=True):
-    """A view with a HEAD and an index, and optionally the files and objects of a tree."""
+    """A view with a HEAD and an index of our own, and optionally the files and objects of a tree.
+
+    The session's index is read as a copy, and neither believed nor written.
+    """
 
     view: View
     folder: str
@@ -243,12 +246,6 @@ class Desk(Struct, frozen=True):
     def through(self, view: View) -> "Desk":
         """Return the same desk with another view."""
         return Desk(view, self.folder, self.worktree, self.borrow, self.held)
-
-
-def desk_of(view: View, folder: str, tree: Tree | None) -> Desk:
-    if tree is None:
-        return Desk(view, folder)
-    return Desk(view, folder, tree.path if tree.exists else None, tree.borrowed)
 
 
 def put(path: str, content: str) -> None:
@@ -290,12 +287,9 @@ def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
-def _quoted(path: str) -> str:
-    return f'"{_escaped(path)}"'
-
-
 def _borrowing(stores: Sequence[str]) -> dict[str, str]:
-    return {"GIT_ALTERNATE_OBJECT_DIRECTORIES": ":".join(map(_quoted, stores))} if stores else {}
+    quoted = ":".join(f'"{_escaped(path)}"' for path in stores)
+    return {"GIT_ALTERNATE_OBJECT_DIRECTORIES": quoted} if stores else {}
 
 
 def _copy_index(session: str, desk: str) -> None:

@@ -8,7 +8,7 @@ import fcntl
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from os.path import basename, dirname, isdir, islink, join, lexists
 
 from corral.core.errors import Refused
@@ -25,12 +25,9 @@ def locked(git_dir: str) -> Iterator[None]:
     """Hold the repository's lock for its list of working trees."""
     folder = join(git_dir, "corral")
     os.makedirs(folder, exist_ok=True)
-    file = os.open(join(folder, "trees.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    try:
+    with open(join(folder, "trees.lock"), "ab") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
-    finally:
-        os.close(file)
 
 
 def add(git_dir: str, path: str, commit: str, *, held: bool = True) -> str:
@@ -104,18 +101,14 @@ def _connect(own: str, link: str) -> None:
 def forget(own: str) -> None:
     """Take a tree off the list; the last one also removes the list, as git does."""
     remove(own)
-    try:
+    with suppress(OSError):
         os.rmdir(dirname(own))
-    except OSError:
-        return
 
 
 def remove(path: str) -> None:
     if islink(path) or not isdir(path):
-        try:
+        with suppress(FileNotFoundError):
             os.unlink(path)
-        except FileNotFoundError:
-            return
     else:
         shutil.rmtree(path)
 

@@ -21,8 +21,6 @@ from corral.world.keep.verify import verify
 
 _ATTEMPTS = 20
 _QUIET_ATTEMPTS = 2  # while no garbage collection runs
-
-
 _PASSING = (QUEUE_REFS, SPEC_REFS)
 
 
@@ -50,7 +48,8 @@ class Keep:
 
     def _pin(self, tree: Tree, reason: str, task: str) -> Kept | None:
         at = read_head(tree.git_dir)
-        named = self._named(tree, at.branch) if at.branch else at.commit
+        source = tree.git_dir if tree.kind == "clone" else self._git_dir
+        named = read_branch(source, at.branch) if at.branch else at.commit
         head = self._raw.commit(named or "-", tree.borrowed)
         with self._raw.desk(head, tree) as desk:
             try:
@@ -151,9 +150,10 @@ class Keep:
         """List the content of kept work by path."""
         record = kept.record
         index = record.index or record.head
-        start = record.head or self._empty()
+        start = record.head or self._raw.empty_tree()
         tips = [tip for tip in (record.head, *record.others) if tip]
-        new = self._raw.run("rev-list", "--ignore-missing", *tips, *_without(record.base))
+        without = ("--not", record.base) if record.base else ()
+        new = self._raw.run("rev-list", "--ignore-missing", *tips, *without)
         return Shown(
             kept,
             commits=tuple(new.decode().split()) if tips else (),
@@ -177,9 +177,6 @@ class Keep:
             self._raw.drop(kept.ref)
         return old
 
-    def _named(self, tree: Tree, branch: str) -> str | None:
-        return read_branch(tree.git_dir if tree.kind == "clone" else self._git_dir, branch)
-
     def _unreachable(self, tree: Tree, desk: Desk, head: str | None) -> list[str]:
         """Return the newest commits of a tree that no ref of the repository reaches."""
         named = mentioned(tree.git_dir) | ({head} if head else set())
@@ -201,7 +198,7 @@ class Keep:
         return [commit for commit, *_ in found if commit not in inner]
 
     def _store(self, tree: Tree, record: KeptRecord, taken: Snapshot | None, desk: Desk) -> Kept:
-        files = f"{record.head}^{{tree}}" if record.head else self._empty()
+        files = f"{record.head}^{{tree}}" if record.head else self._raw.empty_tree()
         if taken is not None:
             files = taken.files
             parents = [record.head] if record.head else []
@@ -264,15 +261,8 @@ class Keep:
         listed = entries.of_tree(self._raw, record.unmerged)
         return entries.names(b"\0".join(sorted({entry.path[2:] for entry in listed})))
 
-    def _empty(self) -> str:
-        return self._raw.run("hash-object", "-w", "-t", "tree", "--stdin").decode().strip()
-
 
 def _commit(desk: Desk, tree: str, record: KeptRecord, parents: list[str]) -> str:
     options = [word for parent in parents for word in ("-p", parent)]
     said = desk.run("commit-tree", tree, *options, "-F", "-", stdin=record.message())
     return said.decode().strip()
-
-
-def _without(base: str) -> list[str]:
-    return ["--not", base] if base else []

@@ -40,7 +40,9 @@ def take(tree: Tree, desk: Desk, plain: View, head: str | None) -> Snapshot | No
     said = desk.through(plain).run(*STATUS, "-uall", "--ignored=matching")
     lines = [line for line in said.split(b"\0") if line]
     ignored = frozenset(line[3:].rstrip(b"/") for line in lines if line.startswith(b"!! "))
-    _refuse_nested(tree, ignored)
+    for path in paths_in(tree.path, ignored):
+        if path.endswith(b"/.git"):  # git never looks into it, so neither add nor clean sees it
+            raise nested(tree, path.removesuffix(b"/.git"))
     if all(line.startswith(b"!! ") for line in lines):
         return None
     index, unmerged = _index(desk, found)
@@ -50,13 +52,10 @@ def take(tree: Tree, desk: Desk, plain: View, head: str | None) -> Snapshot | No
 def _without_files(desk: Desk, found: list[IndexEntry], head: str | None) -> Snapshot | None:
     """Handle a missing folder: staged content is still in the index."""
     index, unmerged = _index(desk, found)
-    if not found or (head and not unmerged and index == _tree_of(desk, head)):
-        return None
-    return Snapshot(index, index, unmerged)
-
-
-def _tree_of(desk: Desk, commit: str) -> str:
-    return desk.run("rev-parse", "--verify", f"{commit}^{{tree}}").decode().strip()
+    if head and not unmerged:
+        committed = desk.run("rev-parse", "--verify", f"{head}^{{tree}}").decode().strip()
+        found = [] if index == committed else found
+    return Snapshot(index, index, unmerged) if found else None
 
 
 def _look(desk: Desk, found: list[IndexEntry]) -> None:
@@ -101,13 +100,6 @@ def _written(desk: Desk, index: str, more: list[IndexEntry]) -> str:
     if more:
         entries.put(desk, index, more)
     return desk.run("write-tree", index=index).decode().strip()
-
-
-def _refuse_nested(tree: Tree, ignored: Set[bytes]) -> None:
-    """Find nested repositories: git never looks into them, so neither add nor clean sees them."""
-    for path in paths_in(tree.path, ignored):
-        if path.endswith(b"/.git"):
-            raise nested(tree, path.removesuffix(b"/.git"))
 
 
 def paths_in(root: str, ignored: Set[bytes]) -> Iterator[bytes]:

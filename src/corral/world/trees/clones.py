@@ -11,7 +11,7 @@ from os.path import join
 from corral.core.ids import BASE_REFS, branch_ref
 from corral.world.git.command import own_environment, run
 from corral.world.git.tree import Tree
-from corral.world.git.view import View, harmless, put
+from corral.world.git.view import harmless, put
 
 
 def set_up(git_dir: str, tree: Tree, commit: str) -> None:
@@ -30,13 +30,5 @@ def set_up(git_dir: str, tree: Tree, commit: str) -> None:
             run(command, git_dir, own_environment())
 
 
-def hold_base(view: View, tree: Tree) -> None:
-    view.run("update-ref", _ref(tree), tree.base)
-
-
-def release_base(view: View, tree: Tree) -> None:
-    view.drop(_ref(tree))
-
-
-def _ref(tree: Tree) -> str:
+def base_ref(tree: Tree) -> str:
     return BASE_REFS + os.path.basename(tree.path)

@@ -1,12 +1,9 @@
 """Creates, reuses, adopts, lists and removes the session trees of one repository.
 
-Trees live beside the user's checkout, in `.<name of the repository>-corral`: inside it, test
-runners, watchers and searches would find every file once more per session, and below `.git` some
-test runners ignore all paths. The user's checkout is read (files to copy) and never written.
-
-Only the list of trees is changed under the repository's lock; files are written without it, in many
-trees at once. A tree is removed, parked or given to another session only after its content was
-kept.
+Trees live beside the user's checkout: inside it, searches would find every file once more per
+session, and below `.git` some test runners ignore all paths. The checkout is read (files to copy)
+and never written. Only the list of trees is changed under the repository's lock; files are written
+without it. A tree is removed, parked or given to another session only after its content was kept.
 """
 
 import os
@@ -28,8 +25,7 @@ from corral.world.keep import Keep, Kept
 from corral.world.repository import Repository
 from corral.world.trees import clones, files, seeds, trash
 from corral.world.trees.facts import TreeFacts, facts
-from corral.world.trees.names import check_branch, check_name
-from corral.world.trees.slots import Slot, TreeSlots
+from corral.world.trees.slots import Slot, TreeSlots, is_safe
 
 
 class Trees:
@@ -70,8 +66,10 @@ class Trees:
         kept and then reset to `start`. The tree is created `at` that path if it is free, and never
         at a path that `leave` returns; it is called last, when none can be released any more.
         """
-        check_name(name)
-        check_branch(branch)
+        if not is_safe(name):
+            raise BadInput(f"{name!r} is not a valid session name: use letters, digits, - and _")
+        if not all(map(is_safe, branch.split("/"))):
+            raise BadInput(f"{branch!r} is not a valid name for a session's branch")
         base = self._commit(start)
         os.makedirs(self.place, exist_ok=True)
         with locked(self._git_dir):
@@ -283,7 +281,7 @@ class Trees:
         self._slots.save(slot)
         if kind == "clone":
             os.mkdir(slot.tree.path)
-            clones.hold_base(self._raw, slot.tree)
+            self._raw.run("update-ref", clones.base_ref(slot.tree), base)
         return slot
 
     def _fill(self, slot: Slot, commit: str) -> None:
@@ -312,7 +310,7 @@ class Trees:
         if slot.tree.kind == "worktree":
             worktrees.forget(slot.tree.git_dir)
         else:
-            clones.release_base(self._raw, slot.tree)
+            self._raw.drop(clones.base_ref(slot.tree))
         self._slots.drop(slot)
         return gone
 

@@ -24,7 +24,7 @@ class TreeFacts(Struct, frozen=True):
     follows_base: bool  # whether the base is in the branch's history
 
 
-def facts(view: View, tree: Tree, *, shown: int = _SHOWN) -> TreeFacts:
+def facts(view: View, tree: Tree) -> TreeFacts:
     borrow = tree.borrowed
     source = tree.git_dir if tree.kind == "clone" else view.git_dir
     head = read_head(tree.git_dir)
@@ -38,22 +38,20 @@ def facts(view: View, tree: Tree, *, shown: int = _SHOWN) -> TreeFacts:
         head_branch=head.branch,
         head_commit=head_commit,
         branch_commit=branch_commit,
-        dirty=_dirty(view, tree, head_commit, shown) if tree.exists else (),
+        dirty=_dirty(view, tree, head_commit) if tree.exists else (),
         changed=changed,
         commits=commits,
         follows_base=follows,
     )
 
 
-def _dirty(view: View, tree: Tree, head: str | None, shown: int) -> tuple[str, ...]:
+def _dirty(view: View, tree: Tree, head: str | None) -> tuple[str, ...]:
     with view.desk(head, tree) as desk:
         try:
             said = desk.run(*STATUS, "-unormal")
         except GitFailed:
-            # An unreadable index counts as a change.
-            return (".git",)
-    lines = said.split(b"\0")[:shown]
-    return names(b"\0".join(line[3:] for line in lines))
+            return (".git",)  # an unreadable index counts as a change
+    return names(b"\0".join(line[3:] for line in said.split(b"\0")[:_SHOWN]))
 
 
 def _beyond(
@@ -61,11 +59,8 @@ def _beyond(
 ) -> tuple[tuple[str, ...], int, bool]:
     if commit is None:
         return (), 0, False
-    counted = view.run(
-        "rev-list", "--count", "--left-right", f"{tree.base}...{commit}", borrow=borrow
-    )
-    lost, new = map(int, counted.split())
-    changed = view.run(
-        "diff-tree", "-r", "-z", "--name-only", "--no-renames", tree.base, commit, borrow=borrow
-    )
-    return names(changed), new, not lost
+    both = f"{tree.base}...{commit}"
+    lost, new = view.run("rev-list", "--count", "--left-right", both, borrow=borrow).split()
+    options = ("-r", "-z", "--name-only", "--no-renames")
+    changed = view.run("diff-tree", *options, tree.base, commit, borrow=borrow)
+    return names(changed), int(new), not int(lost)

@@ -8,6 +8,7 @@ whose tree is being created has its own lock, so that a killed creator is detect
 
 import fcntl
 import os
+import re
 from collections.abc import Collection
 from os.path import basename, isdir, islink, join
 from typing import Literal
@@ -19,6 +20,13 @@ from corral.world.git.tree import Tree, read_plain
 from corral.world.git.view import put
 from corral.world.git.worktrees import remove
 from corral.world.locks import is_held
+
+_NAME = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_-]|\.(?!\.)){0,119}")
+
+
+def is_safe(name: str) -> bool:
+    """Say whether a name can be a part of refs and paths."""
+    return _NAME.fullmatch(name) is not None and not name.endswith((".lock", "."))
 
 
 class Slot(Struct, frozen=True):

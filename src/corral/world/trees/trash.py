@@ -35,6 +35,13 @@ def delete(trash: str) -> None:
     shutil.rmtree(trash, ignore_errors=True)
 
 
+def remove(path: str) -> None:
+    """Delete a folder at once; others see it whole or not at all."""
+    trash = take_away(path)
+    if trash:
+        delete(trash)
+
+
 def sweep(place: str) -> int:
     """Delete everything in the trash; return how many folders could not be deleted."""
     names = [name for name in os.listdir(place) if name.startswith(_MARK)] if isdir(place) else []
