@@ -19,14 +19,8 @@ from corral.core.errors import CorralError
 from corral.core.log import codec  # noqa: F401 - every event is registered by it
 from corral.core.log.events import every_event
 from corral.core.session.verdict import Again, Verdict, after
-from corral.interfaces.cli.catalogue import (
-    COMMON,
-    ENTRIES,
-    CommandEntry,
-    Option,
-    options_of,
-    summary,
-)
+from corral.interfaces.cli import catalogue
+from corral.interfaces.cli.catalogue import COMMON, CommandEntry, Option
 from corral.interfaces.http import assets, exchange, routes  # noqa: F401 - for their errors
 from corral.interfaces.reference_words import ANSWERS, CODES, ENVIRONMENT, EXITS, FILES
 from corral.interfaces.settings_text import default_of, settings, texts
@@ -82,7 +76,7 @@ def _commands() -> Iterator[str]:
     yield from ["", *_table(("option", "meaning"), map(_option, COMMON))]
     yield from ["", "`--help` shows a command's options; `corral help all` lists the commands."]
     group = ""
-    for entry in ENTRIES.values():
+    for entry in catalogue.ENTRIES.values():
         if entry.group != group:
             group = entry.group
             yield from ["", f"### {group}"]
@@ -90,10 +84,10 @@ def _commands() -> Iterator[str]:
 
 
 def _command(entry: CommandEntry) -> Iterator[str]:
-    own = [option for option in options_of(entry) if option not in COMMON]
+    own = [option for option in catalogue.options_of(entry) if option not in COMMON]
     words = [_shape(option) for option in own if not option.flag.startswith("-")]
     options = ["[options]"] if any(option.flag.startswith("-") for option in own) else []
-    text = summary(entry)
+    text = catalogue.summary(entry)
     yield f"#### `{' '.join(['corral', entry.name, *words, *options])}`"
     yield from ["", f"{text[:1].upper()}{text[1:]}."]
     if own:
@@ -148,9 +142,7 @@ def _events() -> Iterator[str]:
     for name, event in sorted(every_event().items(), key=lambda item: item[1].__module__):
         fields = msgspec.structs.fields(event)
         yield from ["", f"### `{name}`", "", _sentence(event), ""]
-        rows = (
-            (f"`{field.name}`", _kind(field.type), _code(default_of(field))) for field in fields
-        )
+        rows = ((_code(one.name), _kind(one.type), _code(default_of(one))) for one in fields)
         yield from _table(("field", "type", "default"), rows)
 
 

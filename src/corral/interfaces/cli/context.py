@@ -39,20 +39,10 @@ class Context:
         return settings.of_repository(self.repository)
 
     @property
-    def _kept_config(self) -> str:
-        return f"{self.repository.folder}/derived/config"
-
-    @property
     def actor(self) -> str:
         """The name of the caller: --as, the session that we run in, or the user."""
-        environment = os.environ
-        return (
-            self._actor
-            or environment.get("CORRAL_SESSION")
-            or environment.get("USER")
-            or environment.get("LOGNAME")
-            or f"uid-{os.getuid()}"
-        )
+        names = (os.environ.get(name) for name in ("CORRAL_SESSION", "USER", "LOGNAME"))
+        return self._actor or next(filter(None, names), f"uid-{os.getuid()}")
 
     def now(self) -> int:
         return clock.now()
@@ -78,9 +68,8 @@ class Context:
             self._must_begin_here()
         from corral.world import settings
 
-        path = self.repository.config_file()
-        if path:
-            settings.check(path, self._kept_config)
+        if path := self.repository.config_file():
+            settings.check(path, f"{self.repository.folder}/derived/config")
         return log
 
     @property
@@ -126,7 +115,10 @@ class Context:
             return
         try:
             store.settle()
-            self._mirror_if_due(store)
+            from corral.store.pace import Pace
+
+            if Pace(self.repository.folder).due(store.known_seq, writing=self.wrote):
+                self.mirror.flush(wait=False)
         except (CorralError, OSError) as error:
             output.warn(f"the command was carried out, but then: {error}")
 
@@ -155,9 +147,3 @@ class Context:
         except Failed:
             return None  # an unreadable mirror proves nothing about the log
         return Mark(tip.seq, bytes.fromhex(tip.hash)) if tip else None
-
-    def _mirror_if_due(self, store: "SqliteStore") -> None:
-        from corral.store.pace import Pace
-
-        if Pace(self.repository.folder).due(store.known_seq, writing=self.wrote):
-            self.mirror.flush(wait=False)

@@ -78,11 +78,6 @@ def _described(command: type[Command], name: str) -> tuple[str, str]:
     """Return the kind of a field and its description."""
     base, *notes = typing.get_args(command.__annotations__[name])
     about = next((n.description for n in notes if isinstance(n, Meta)), "")
-    kinds = [base, *typing.get_args(base)]
-    if bool in kinds:
-        return "flag", about or ""
-    if int in kinds:
-        return "number", about or ""
-    if any(typing.get_origin(kind) is tuple for kind in kinds):
-        return "list", about or ""
-    return "text", about or ""
+    kinds = [typing.get_origin(kind) or kind for kind in (base, *typing.get_args(base))]
+    shapes = {bool: "flag", int: "number", tuple: "list"}
+    return next((shape for kind, shape in shapes.items() if kind in kinds), "text"), about or ""

@@ -27,12 +27,8 @@ def overview(words: list[str]) -> str:
 
 def _first() -> str:
     lines = [_WHAT, "", _USAGE, "", paint("The first commands to know", "bold")]
-    lines += [_line(ENTRIES[name]) for name in FIRST]
-    lines += [
-        "",
-        f"All {len(ENTRIES)} commands: corral help all",
-        "One command: corral help COMMAND",
-    ]
+    lines += [*(_line(ENTRIES[name]) for name in FIRST), ""]
+    lines += [f"All {len(ENTRIES)} commands: corral help all", "One command: corral help COMMAND"]
     return "\n".join(lines)
 
 

@@ -72,11 +72,11 @@ def _reported(error: CorralError, *, as_json: bool) -> int:
 
 
 def _unanswered(error: OSError) -> int:
-    """Return the exit code of an answer that cannot be written.
-
-    That is a failure, unless its reader has gone (`corral log | head`).
-    """
-    _quiet_stdout()
+    """Return 1 for an answer that cannot be written; 0 if its reader has gone (`| head`)."""
+    # Discard all further output, so that Python does not complain at exit.
+    devnull = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(devnull, 1)
+    os.close(devnull)
     if isinstance(error, BrokenPipeError):
         return 0
     done = "the command was carried out, but " if _kept and _kept[0].wrote else ""
@@ -96,29 +96,24 @@ def _open_streams() -> None:
 
 def _run(words: list[str]) -> int:
     leading, rest = _leading(words)
-    if not rest or rest[0] in ("help", "-h", "--help"):
+    asks = not rest or rest[0] in ("help", "-h", "--help")
+    if asks or (rest[0] not in ENTRIES and rest[1:] in (["--help"], ["-h"])):
         from corral.interfaces.cli.help import overview
 
-        output.say(overview(rest[1:]))
-        return 0
-    if rest[0] not in ENTRIES and rest[1:] in (["--help"], ["-h"]):
-        from corral.interfaces.cli.help import overview
-
-        output.say(overview(rest[:1]))
-        return 0
-    if rest[0] in ("--version", "-V", "version"):
+        output.say(overview(rest[1:] if asks else rest[:1]))
+    elif rest[0] in ("--version", "-V", "version"):
         from corral import __version__
 
         output.say(f"corral {__version__}")
-        return 0
-    if rest[0] == "__complete":
+    elif rest[0] == "__complete":
         from corral.interfaces.cli.commands.completion import candidates
 
         for candidate in candidates(rest[1:]):
             output.say(candidate)
-        return 0
-    entry, arguments = _find(rest)
-    return _carry_out(entry, leading + arguments)
+    else:
+        entry, arguments = _find(rest)
+        return _carry_out(entry, leading + arguments)
+    return 0
 
 
 def _carry_out(entry: CommandEntry, arguments: list[str]) -> int:
@@ -173,10 +168,3 @@ def _nearest(word: str) -> str:
 
     close = get_close_matches(word, {name.split()[0] for name in ENTRIES}, 1)
     return f"; did you mean {close[0]!r}?" if close else ""
-
-
-def _quiet_stdout() -> None:
-    """Discard all further output, so that Python does not complain at exit."""
-    devnull = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(devnull, 1)
-    os.close(devnull)

@@ -17,27 +17,11 @@ if TYPE_CHECKING:
     from corral.core.show.overview import OverviewTask
     from corral.core.show.views import TaskLine
 
-_STYLES = {
-    "bold": "1",
-    "dim": "2",
-    "red": "31",
-    "green": "32",
-    "yellow": "33",
-    "blue": "34",
-    "magenta": "35",
-    "cyan": "36",
-}
+_STYLES = {"bold": 1, "dim": 2}
+_STYLES |= {"red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cyan": 36}
 _NARROWEST = 4
-STATE_STYLE = {
-    "backlog": "dim",
-    "todo": "blue",
-    "doing": "yellow",
-    "blocked": "red",
-    "review": "magenta",
-    "done": "green",
-    "failed": "red",
-    "cancelled": "dim",
-}
+STATE_STYLE = {"backlog": "dim", "todo": "blue", "doing": "yellow", "blocked": "red"}
+STATE_STYLE |= {"review": "magenta", "done": "green", "failed": "red", "cancelled": "dim"}
 
 
 def fancy(stream: Any = None) -> bool:
@@ -51,7 +35,7 @@ def fancy(stream: Any = None) -> bool:
 def paint(text: str, *styles: str, stream: Any = None) -> str:
     if not fancy(stream):
         return text
-    codes = ";".join(_STYLES[style] for style in styles)
+    codes = ";".join(str(_STYLES[style]) for style in styles)
     return f"\x1b[{codes}m{text}\x1b[0m"
 
 

@@ -24,7 +24,7 @@ def parse(entry: CommandEntry, words: list[str]) -> Options | None:
     """Return the values of all options, or None if help is wanted; BadInput says what is wrong."""
     options = options_of(entry)
     by_flag = {option.flag: option for option in options if option.flag.startswith("-")}
-    values: dict[str, Any] = {name_of(option): _default(option) for option in options}
+    values: dict[str, Any] = {name_of(o): False if o.kind == "flag" else o.default for o in options}
     loose: list[str] = []
     rest = list(reversed(words))
     while rest:
@@ -51,10 +51,6 @@ def parse(entry: CommandEntry, words: list[str]) -> Options | None:
 def name_of(option: Option) -> str:
     """Return the attribute that holds an option's value."""
     return option.flag.lstrip("-").replace("-", "_")
-
-
-def _default(option: Option) -> Any:
-    return False if option.kind == "flag" else option.default
 
 
 def _set(

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -22,12 +22,18 @@ _BADGES = {
     TaskState.FAILED: "✘",
     TaskState.CANCELLED: "-",
 }
+_STUCK = {
+    Lot.FAILED: "failed or cannot start",
+    Lot.PERSON: "waiting for a person",
+    Lot.MONEY: "over budget",
+}
 _NOTES = 5
 _LONGEST = 200  # characters of a sentence; other commands show the rest
 _DEEPEST = 4
 _TITLE = 40
 _NARROWEST_TITLE = 16
 _TELLING = [TaskState.FAILED, TaskState.BLOCKED, TaskState.DOING, TaskState.REVIEW]
+_TELLING += [TaskState.TODO, TaskState.DONE]
 
 Span = tuple[str, str]  # a text and its style
 Line = Sequence[Span]
@@ -111,8 +117,7 @@ def _most_telling(tasks: list[tuple[Task, int]], most: int) -> list[tuple[Task, 
     """Return as many tasks as fit on a screen: those in trouble or in progress come first."""
     if len(tasks) <= most:
         return tasks
-    order = {state: place for place, state in enumerate(_TELLING)}
-    rank = {TaskState.TODO: len(order), TaskState.DONE: len(order) + 1, **order}
+    rank = {state: place for place, state in enumerate(_TELLING)}
     chosen = sorted(tasks, key=lambda one: rank.get(one[0].state, len(rank)))[:most]
     kept = {task.id for task, _ in chosen}
     return [one for one in tasks if one[0].id in kept]
@@ -167,19 +172,9 @@ def _figures(state: State, convoy: ConvoyId, found: Outlook) -> str:
         f"{queued} queued",
         f"{checks} check{'s' * (checks != 1)}",
         *([cost] if bill.tokens else []),
-        *_stuck(found),
+        *(f"{number} {words}" for lot, words in _STUCK.items() if (number := found.count(lot))),
     ]
     return " · ".join(parts)
-
-
-def _stuck(found: Outlook) -> Iterator[str]:
-    for lot, words in (
-        (Lot.FAILED, "failed or cannot start"),
-        (Lot.PERSON, "waiting for a person"),
-        (Lot.MONEY, "over budget"),
-    ):
-        if number := found.count(lot):
-            yield f"{number} {words}"
 
 
 _SENTENCES = {
@@ -207,14 +202,6 @@ _SENTENCES = {
 
 def sentence(kind: str, data: dict[str, Any]) -> str:
     """Describe an event in one line; empty for events that people need not see."""
-    form = _SENTENCES.get(kind)
-    if form is None:
-        return ""
     known = {name: " ".join(v) if isinstance(v, list) else v for name, v in data.items()}
-    said = " ".join(form.format_map(_Forgiving(known)).split())
+    said = " ".join(_SENTENCES.get(kind, "").format_map(defaultdict(str, known)).split())
     return cut(safe(said.partition("; its last words:")[0]), _LONGEST)
-
-
-class _Forgiving(dict[str, Any]):
-    def __missing__(self, key: str) -> str:
-        return ""

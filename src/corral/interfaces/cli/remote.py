@@ -58,8 +58,6 @@ def post(folder: str, path: str, actor: str) -> Any:
 
 def forward(folder: str, path: str, body: bytes, actor: str, key: str) -> tuple[int, bytes] | None:
     """Post a body to the server; return the raw status and body, or None if no server runs."""
-    if not actor.isprintable():
-        raise BadInput("the name contains a control character")
     answer = _exchanged(folder, path, body, actor, key)
     return None if answer is None else _parted(answer)
 
@@ -80,16 +78,25 @@ def data_of(answer: bytes, kind: type[T]) -> T:
 
 
 def _ask(folder: str, path: str, body: bytes, actor: str, key: str) -> Raw | None:
-    if not actor.isprintable():
-        raise BadInput("the name contains a control character")
     answer = _exchanged(folder, path, body, actor, key)
-    return None if answer is None else _understood(answer)
+    if answer is None:
+        return None
+    status, content = _parted(answer)
+    try:
+        envelope = msgspec.json.decode(content, type=_Envelope)
+    except msgspec.MsgspecError as error:
+        raise Unanswered from error
+    if (said := envelope.error) is not None:
+        raise _KINDS.get(status, Refused)(said.message, said.hint, code=said.code)
+    return envelope.data
 
 
 def _exchanged(
     folder: str, path: str, body: bytes = b"", actor: str = "", key: str = ""
 ) -> bytes | None:
     """Post a body, or get what is there if there is none; None if no server listens."""
+    if not actor.isprintable():
+        raise BadInput("the name contains a control character")
     line = _connected(folder)
     if line is None:
         return None
@@ -162,15 +169,3 @@ def _parted(answer: bytes) -> tuple[int, bytes]:
     if length != str(len(body)).encode() or len(lines[0].split()) < 2:
         raise Unanswered  # cut off
     return int(lines[0].split()[1]), body
-
-
-def _understood(answer: bytes) -> Raw:
-    status, body = _parted(answer)
-    try:
-        envelope = msgspec.json.decode(body, type=_Envelope)
-    except msgspec.MsgspecError as error:
-        raise Unanswered from error
-    if envelope.error is not None:
-        said = envelope.error
-        raise _KINDS.get(status, Refused)(said.message, said.hint, code=said.code)
-    return envelope.data

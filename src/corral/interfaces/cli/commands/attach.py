@@ -111,22 +111,20 @@ class _Attached:
 
     def _end(self) -> str:
         """Return how the session ended, as far as that is known; None while it goes on."""
+        from corral.world import processes
+
         store = self._context.store
         self._session = found = earlier.find(store, store.state(), self._session.id)
         if found.ended_at:
             detail = f": {found.detail}" if found.detail else ""
             return f"{found.id} ended: {found.verdict}{detail}"
-        if self._is_over() and not locks.taken(self._context.repository.folder, "witness"):
+        over = bool(self._launch) and processes.outcome(self._launch) is not None
+        if over and not locks.taken(self._context.repository.folder, "witness"):
             return (
                 f"the program of {found.id} has ended; a witness must judge its result:"
                 " corral witness run"
             )
         return ""
-
-    def _is_over(self) -> bool:
-        from corral.world import processes
-
-        return bool(self._launch) and processes.outcome(self._launch) is not None
 
     def _close(self) -> None:
         if self._following is not None:

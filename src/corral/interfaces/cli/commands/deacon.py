@@ -17,24 +17,13 @@ def run(context: Context, options: Options) -> int:
         deacon.run()
     results = deacon.once()
     now = context.now()
-    failed = any(result.error for result in results.values())
-    context.answer(
-        {
-            "chores": [
-                {
-                    "chore": name,
-                    "ran_at": now,
-                    "found": result.found,
-                    "done": result.done,
-                    "error": result.error,
-                    "worries": result.worries,
-                }
-                for name, result in results.items()
-            ]
-        },
-        lambda: _results(results, now),
-    )
-    return 1 if failed else 0
+    names = ("found", "done", "error", "worries")
+    chores = [
+        {"chore": chore, "ran_at": now, **{name: getattr(result, name) for name in names}}
+        for chore, result in results.items()
+    ]
+    context.answer({"chores": chores}, lambda: _results(results, now))
+    return 1 if any(result.error for result in results.values()) else 0
 
 
 def _results(results: dict[str, ChoreOutcome], now: int) -> str:
@@ -63,30 +52,15 @@ def status(context: Context, options: Options) -> None:
     found = [recorded.get(name) for name in names]
 
     def human() -> str:
-        rows = [
-            (
-                name,
-                f"{moment(last.ran_at)} ({span(now - last.ran_at)} ago)" if last else "never",
-                str(last.found) if last else "",
-                str(last.done) if last else "",
-            )
-            for name, last in zip(names, found, strict=True)
-        ]
+        rows = []
+        for name, last in zip(names, found, strict=True):
+            when = f"{moment(last.ran_at)} ({span(now - last.ran_at)} ago)" if last else "never"
+            rows.append((name, when, *((str(last.found), str(last.done)) if last else ("", ""))))
         head = "the deacon is running" if runs else "no deacon is running: corral deacon run"
         return f"{head}\n{table(rows, ('chore', 'last recorded run', 'found', 'done'))}"
 
-    context.answer(
-        {
-            "running": runs,
-            "chores": [
-                {
-                    "chore": name,
-                    "ran_at": last.ran_at if last else None,
-                    "found": last.found if last else None,
-                    "done": last.done if last else None,
-                }
-                for name, last in zip(names, found, strict=True)
-            ],
-        },
-        human,
-    )
+    chores = [
+        {"chore": name, **{key: getattr(last, key, None) for key in ("ran_at", "found", "done")}}
+        for name, last in zip(names, found, strict=True)
+    ]
+    context.answer({"running": runs, "chores": chores}, human)

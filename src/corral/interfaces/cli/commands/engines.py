@@ -73,18 +73,10 @@ def _row(name: str, profile: EngineSettings, found: Probe) -> dict[str, Any]:
 
 
 def _shown(found: dict[str, Probe]) -> str:
-    rows = [
-        (
-            name,
-            one.type,
-            _mark(one.installed),
-            one.version,
-            _mark(one.starts),
-            _mark(one.answers),
-            one.advice or one.path,
-        )
-        for name, one in found.items()
-    ]
+    rows = []
+    for name, one in found.items():
+        works = (_mark(one.installed), one.version, _mark(one.starts), _mark(one.answers))
+        rows.append((name, one.type, *works, one.advice or one.path))
     return table(rows, ("profile", "type", "installed", "version", "starts", "answers", "note"))
 
 

@@ -22,15 +22,8 @@ def convoy_list(context: Context, options: Options) -> None:
 
 def _convoys(found: list[ConvoyView]) -> str:
     rows = [
-        (
-            convoy.id,
-            convoy.prefix,
-            str(sum(convoy.tasks.values())),
-            str(convoy.tasks["done"]),
-            convoy.base,
-            convoy.title,
-        )
-        for convoy in found
+        (c.id, c.prefix, str(sum(c.tasks.values())), str(c.tasks["done"]), c.base, c.title)
+        for c in found
     ]
     return table(rows, ("convoy", "prefix", "tasks", "done", "base", "title"))
 
@@ -58,15 +51,8 @@ def task_list(context: Context, options: Options) -> None:
 
 def _tasks(lines: list[TaskLine], now: int) -> str:
     rows = [
-        (
-            line.id,
-            line.column,
-            str(line.priority),
-            holder(line, now),
-            ",".join(line.needs),
-            line.title,
-        )
-        for line in lines
+        (one.id, one.column, str(one.priority), holder(one, now), ",".join(one.needs), one.title)
+        for one in lines
     ]
     head = ("task", "column", "prio", "holder", "needs", "title")
     return table(rows, head, styles={1: "state"})

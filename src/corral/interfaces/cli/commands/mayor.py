@@ -8,18 +8,11 @@ import msgspec
 
 from corral.core.errors import BadInput, Refused
 from corral.core.ids import ConvoyId
+from corral.core.mayor import commands as c
 from corral.core.mayor import events as m
 from corral.core.mayor import rules as mayor_rules
-from corral.core.mayor.commands import (
-    ApprovePlan,
-    AskMayor,
-    MayorCommand,
-    RejectPlan,
-    StartMayor,
-    StopMayor,
-)
 from corral.core.mayor.state import MayorConversation, MayorState
-from corral.core.plan.report import PlanReport, of_plan
+from corral.core.plan.report import of_plan
 from corral.core.plan.schema import Plan
 from corral.core.text import shown
 from corral.interfaces.cli import output
@@ -33,29 +26,24 @@ _NOBODY = "corral mayor approve, or corral mayor reject"
 
 
 def talk_of(context: Context) -> Talk:
-    return Talk(
-        context.writable,
-        context.repository,
-        context.config,
-        actor=context.actor,
-        say=_silent if context.as_json else output.warn,
-    )
+    def say(text: str) -> None:
+        if not context.as_json:  # a program reads only the answer
+            output.warn(text)
 
-
-def _silent(text: str) -> None:
-    """Say nothing to a program: its answer is all that it reads."""
+    place, config = context.repository, context.config
+    return Talk(context.writable, place, config, actor=context.actor, say=say)
 
 
 def start(context: Context, options: Options) -> None:
     """Have a plan made for a goal, or continue the current conversation."""
     goal = "" if options.task is None else _wish(context, options.task)
-    command = StartMayor(goal=goal, engine=options.engine or "", replan=options.replan or "")
+    command = c.StartMayor(goal=goal, engine=options.engine or "", replan=options.replan or "")
     _converse(context, command, yes=options.yes or options.headless)
 
 
 def ask(context: Context, options: Options) -> None:
     """Continue the conversation with a question or a wish; the answer may change the plan."""
-    _converse(context, AskMayor(text=_wish(context, options.text)), yes=options.yes)
+    _converse(context, c.AskMayor(text=_wish(context, options.text)), yes=options.yes)
 
 
 def replan(context: Context, options: Options) -> None:
@@ -69,26 +57,23 @@ def replan(context: Context, options: Options) -> None:
 
 def approve(context: Context, options: Options) -> None:
     talk = talk_of(context)
-    mayor = talk.perform(ApprovePlan(proposal=talk.look().proposed_seq))
-    context.answer(_data(talk, mayor), lambda: _human(talk, mayor))
+    _answer(context, talk, talk.perform(c.ApprovePlan(proposal=talk.look().proposed_seq)))
 
 
 def reject(context: Context, options: Options) -> None:
     talk = talk_of(context)
-    mayor = talk.perform(RejectPlan(reason=options.reason))
-    context.answer(_data(talk, mayor), lambda: _human(talk, mayor))
+    _answer(context, talk, talk.perform(c.RejectPlan(reason=options.reason)))
 
 
 def stop(context: Context, options: Options) -> None:
     talk = talk_of(context)
-    mayor = talk.perform(StopMayor(reason=options.reason))
+    mayor = talk.perform(c.StopMayor(reason=options.reason))
     context.answer(_data(talk, mayor), lambda: f"{mayor.id} was stopped")
 
 
 def status(context: Context, options: Options) -> None:
     talk = talk_of(context)
-    mayor = talk.look()
-    context.answer(_data(talk, mayor), lambda: _human(talk, mayor))
+    _answer(context, talk, talk.look())
 
 
 def tail(context: Context, options: Options) -> None:
@@ -106,35 +91,36 @@ def planned(context: Context, goal: str, options: Options) -> ConvoyId:
     if known is not None and known.convoy and talk.goal(known) == goal:
         return known.convoy  # continue its run
     engine, replan = options.engine or "", options.replan or ""
-    mayor = talk.perform(StartMayor(goal=goal, engine=engine, replan=replan))
+    mayor = talk.perform(c.StartMayor(goal=goal, engine=engine, replan=replan))
     _must_have_plan(mayor)
     if mayor.state is MayorState.PROPOSED:
         if not options.yes and not options.headless:
             plans.confirm(drawn(talk, mayor), "Run this?", "corral run GOAL --yes")
-        mayor = talk.perform(ApprovePlan(proposal=mayor.proposed_seq))
+        mayor = talk.perform(c.ApprovePlan(proposal=mayor.proposed_seq))
     return mayor.convoy
 
 
 def drawn(talk: Talk, mayor: MayorConversation) -> str:
     """Return a drawing of the plan that waits for approval, and the tasks that it cancels."""
-    report = _report(talk.proposal(mayor))
     proposal = talk.proposal(mayor)
-    cancel = f"\ncancelled: {', '.join(proposal.cancel)}" if proposal and proposal.cancel else ""
-    return (plans.drawn(report) if report else "") + cancel
+    if proposal is None:
+        return ""
+    cancel = f"\ncancelled: {', '.join(proposal.cancel)}" if proposal.cancel else ""
+    return plans.drawn(of_plan(msgspec.json.decode(proposal.plan, type=Plan))) + cancel
 
 
-def _report(proposal: m.PlanProposed | None) -> PlanReport | None:
-    return of_plan(msgspec.json.decode(proposal.plan, type=Plan)) if proposal else None
-
-
-def _converse(context: Context, command: MayorCommand, *, yes: bool) -> None:
+def _converse(context: Context, command: c.MayorCommand, *, yes: bool) -> None:
     """See a conversation through, put an approved plan on the board, and say how it stands."""
     gc.enable()  # unlike other commands, this one stays
     talk = talk_of(context)
     mayor = talk.perform(command)
     _must_have_plan(mayor)
     if mayor.state is MayorState.PROPOSED and (yes or _wanted(context, talk, mayor)):
-        mayor = talk.perform(ApprovePlan(proposal=mayor.proposed_seq))
+        mayor = talk.perform(c.ApprovePlan(proposal=mayor.proposed_seq))
+    _answer(context, talk, mayor)
+
+
+def _answer(context: Context, talk: Talk, mayor: MayorConversation) -> None:
     context.answer(_data(talk, mayor), lambda: _human(talk, mayor))
 
 
@@ -162,7 +148,6 @@ def _wish(context: Context, text: str) -> str:
 
 def _data(talk: Talk, mayor: MayorConversation) -> dict[str, Any]:
     proposal = talk.proposal(mayor)
-    bill = mayor.bill
     return {
         "id": mayor.id,
         "state": mayor.state,
@@ -172,16 +157,16 @@ def _data(talk: Talk, mayor: MayorConversation) -> dict[str, Any]:
         "turns": mayor.turn,
         "convoy": mayor.convoy or None,
         "reason": mayor.reason,
-        "answer": _answer(talk, mayor),
+        "answer": _last_answer(talk, mayor),
         "plan": msgspec.json.decode(proposal.plan) if proposal else None,
         "cancel": proposal.cancel if proposal else (),
         "pending": mayor.pending,
-        "cost_usd": bill.usd,
-        "tokens": bill.tokens,
+        "cost_usd": mayor.bill.usd,
+        "tokens": mayor.bill.tokens,
     }
 
 
-def _answer(talk: Talk, mayor: MayorConversation) -> str:
+def _last_answer(talk: Talk, mayor: MayorConversation) -> str:
     last = [one for one in talk.said(mayor) if isinstance(one, m.MayorAnswered)]
     return last[-1].text if last else ""
 
@@ -196,7 +181,7 @@ def _human(talk: Talk, mayor: MayorConversation) -> str:
     elif mayor.convoy:
         lines.append(f"its plan is the convoy {mayor.convoy}: corral run {mayor.convoy}")
     if mayor.state is MayorState.IDLE and mayor.cause != "goal":
-        lines.append(_text(_answer(talk, mayor), 4_000))
+        lines.append(_text(_last_answer(talk, mayor), 4_000))
     if mayor.reason:
         lines.append(shown(mayor.reason))
     return "\n".join(line for line in lines if line)

@@ -25,20 +25,21 @@ from corral.world.settings import role_names
 
 def check(context: Context, options: Options) -> int:
     """Summarise a plan, or list everything that is wrong with it."""
-    report = _examined(context, options)
+    report = examined(context, options.file, options.format)
     context.answer(_data(report), lambda: _human(report, options.file))
     return 0 if report.sound else BadInput.exit_code
 
 
 def show(context: Context, options: Options) -> None:
-    report = _examined(context, options)
+    report = examined(context, options.file, options.format)
     plan = sound(report, options.file)
     context.answer(_data(report), lambda: drawn(report) if options.graph else _tasks(plan, report))
 
 
 def apply(context: Context, options: Options) -> None:
     """Make the convoy and the tasks of a plan, or bring them up to date."""
-    done = put_on_board(context, sound(_examined(context, options), options.file))
+    report = examined(context, options.file, options.format)
+    done = put_on_board(context, sound(report, options.file))
     context.answer(done, lambda: _applied(done))
 
 
@@ -65,13 +66,9 @@ def sound(report: PlanReport, name: str) -> Plan:
     )
 
 
-def _examined(context: Context, options: Options) -> PlanReport:
-    return examined(context, options.file, options.format or "")
-
-
-def examined(context: Context, name: str, kind: str = "") -> PlanReport:
+def examined(context: Context, name: str, kind: str | None) -> PlanReport:
     """Read a plan's file and report on it."""
-    return examine(read(_content(name), name, kind), _surroundings(context))
+    return examine(read(_content(name), name, kind or ""), _surroundings(context))
 
 
 def _content(name: str) -> bytes:
@@ -114,10 +111,10 @@ def _data(report: PlanReport) -> dict[str, Any]:
 
 def _human(report: PlanReport, name: str) -> str:
     bad = len(errors(report.problems))
-    said = [_problem_line(str(problem), problem.warning) for problem in report.problems]
+    kinds = {True: paint("warning:", "yellow"), False: paint("error:", "red")}
+    said = [f"{kinds[one.warning]} {shown(str(one))}" for one in report.problems]
     if report.plan is None or report.graph is None:
-        count = "1 problem" if bad == 1 else f"{bad} problems"
-        return "\n".join([*said, paint(f"{shown(name)}: {count}", "red")])
+        return "\n".join([*said, paint(f"{shown(name)}: {_count(bad, 'problem')}", "red")])
     parts = [_summary(report), _tasks(report.plan, report)]
     inferred = [
         f"  {edge.task} waits for {edge.need}: {edge.reason}"
@@ -129,11 +126,6 @@ def _human(report: PlanReport, name: str) -> str:
     if said:
         parts.append("\n".join(said))
     return "\n\n".join(parts)
-
-
-def _problem_line(text: str, warning: bool) -> str:
-    kind = paint("warning:", "yellow") if warning else paint("error:", "red")
-    return f"{kind} {shown(text)}"
 
 
 def _summary(report: PlanReport) -> str:
@@ -206,9 +198,7 @@ def _count(number: int, word: str) -> str:
 
 
 def _applied(done: PlanOutcome) -> str:
-    lines = []
-    if done.created:
-        lines.append(f"{done.convoy} was created")
+    lines = [f"{done.convoy} was created"] if done.created else []
     for word, named in (("added", done.added), ("changed", done.changed)):
         if named:
             which = ", ".join(f"{one.task} ({one.key})" for one in named[:20])

@@ -29,12 +29,11 @@ def listed(context: Context, options: Options) -> None:
 def _listed(found: QueueView, now: int) -> str:
     if not found.changes and not found.checks and not found.overlaps:
         return "nothing waits to land"
-    pause = f"landing is paused for all convoys: {found.paused}"
-    lines = [paint(pause, "yellow")] if found.paused else []
-    lines += [
-        paint(f"landing is paused for {trunk.convoy}: {trunk.paused}", "yellow")
-        for trunk in found.trunks
-        if trunk.paused
+    paused = {"all convoys": found.paused} | {trunk.convoy: trunk.paused for trunk in found.trunks}
+    lines = [
+        paint(f"landing is paused for {whose}: {why}", "yellow")
+        for whose, why in paused.items()
+        if why
     ]
     if found.changes:
         rows = [_change_row(change, now) for change in found.changes]

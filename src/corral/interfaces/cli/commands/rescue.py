@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _AT_ONCE = 8
 _COMMITS = 20
+_KINDS = ("staged", "unstaged", "untracked", "unmerged")  # of files
 
 
 def listed(context: Context, options: Options) -> None:
@@ -38,43 +39,31 @@ def listed(context: Context, options: Options) -> None:
 
 
 def _table(shown: "list[Shown]", total: int) -> str:
-    rows = [
-        (
-            _short(one.kept),
-            one.kept.record.task,
-            one.kept.record.branch,
-            moment(one.kept.at),
-            _much(one),
-            printable(one.kept.record.reason),
-        )
-        for one in shown
-    ]
+    rows = []
+    for one in shown:
+        kept, record = one.kept, one.kept.record
+        what = (_short(kept), record.task, record.branch, moment(kept.at), _much(one))
+        rows.append((*what, printable(record.reason)))
     text = table(rows, ("kept", "task", "branch", "when", "holds", "why"))
     more = total - len(shown)
     return f"{text}\nand {more:,} older: --last {total}" if more else text
 
 
 def _much(shown: "Shown") -> str:
-    counts = {
-        "commit" if len(shown.commits) == 1 else "commits": shown.commits,
-        "staged": shown.staged,
-        "unstaged": shown.unstaged,
-        "untracked": shown.untracked,
-        "unmerged": shown.unmerged,
-    }
-    return ", ".join(f"{len(paths)} {name}" for name, paths in counts.items() if paths) or "-"
+    commits = "commit" if len(shown.commits) == 1 else "commits"
+    counts = {commits if name == "commits" else name: n for name, n in _counts(shown).items() if n}
+    return ", ".join(f"{number} {name}" for name, number in counts.items()) or "-"
+
+
+def _counts(shown: "Shown") -> dict[str, int]:
+    return {name: len(getattr(shown, name)) for name in ("commits", *_KINDS)}
 
 
 def show(context: Context, options: Options) -> None:
     keep = _keep(context)
     kept = _find(keep, options.kept)
     shown = keep.show(kept)
-    paths = {
-        "staged": shown.staged,
-        "unstaged": shown.unstaged,
-        "untracked": shown.untracked,
-        "unmerged": shown.unmerged,
-    }
+    paths: dict[str, tuple[str, ...]] = {name: getattr(shown, name) for name in _KINDS}
     titles = _titles(context, shown.commits[:_COMMITS])
 
     def human() -> str:
@@ -141,11 +130,10 @@ def _find(keep: "Keep", name: str) -> "Kept":
     """Find kept work by its ref, or the newest of a session or task."""
     found = keep.list_kept()
     short = name.removeprefix(KEEP_REFS)
-    for kept in found:
-        if _short(kept).upper() == short.upper():
-            return kept
     wanted = short.upper()
-    newest = [kept for kept in found if wanted in (kept.session.upper(), kept.record.task.upper())]
+    newest = [kept for kept in found if _short(kept).upper() == wanted] or [
+        kept for kept in found if wanted in (kept.session.upper(), kept.record.task.upper())
+    ]
     if not newest:
         raise NotFound(f"there is no saved work of {printable(name)!r}", "corral rescue list")
     return newest[-1]
@@ -173,13 +161,7 @@ def _summary(shown: "Shown") -> dict[str, Any]:
         "on": _text(record.on),
         "at": shown.kept.at,
         "reason": _text(record.reason),
-        "counts": {
-            "commits": len(shown.commits),
-            "staged": len(shown.staged),
-            "unstaged": len(shown.unstaged),
-            "untracked": len(shown.untracked),
-            "unmerged": len(shown.unmerged),
-        },
+        "counts": _counts(shown),
     }
 
 

@@ -44,38 +44,24 @@ _LOOK_S = 1.0
 _REST_S = 0.1  # events that arrive together are shown together
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
-Beside = Callable[[Roles], None]
-
 
 def run(context: Context, options: Options) -> int:
     """Apply a plan, run all roles until the convoy is over, and report the result."""
     before = context.store.state().seq
-    convoy = _planned(context, options) or apply(
-        context, options.plan, options.format or "", ask=_asks(options)
-    )
+    ask = not options.yes and not options.headless
+    convoy = _planned(context, options)
+    convoy = convoy or apply(context, options.plan, options.format or "", ask=ask)
     gc.enable()  # unlike other commands, this one keeps running
-    folder = join(context.repository.folder, "runs")
-    summary = options.summary or join(folder, f"{convoy}.json")
-    screen = Progress(convoy) if _screened(context, options) else None
-    one = ConvoyRun(context, convoy, before, screen)
-    one.replanner = replanner(
-        context, convoy, one.say, asked=options.replan or "", yes=not _asks(options)
-    )
+    summary = options.summary or join(context.repository.folder, "runs", f"{convoy}.json")
+    screened = fancy() and not options.headless and not context.as_json
+    one = ConvoyRun(context, convoy, before, Progress(convoy) if screened else None)
+    asked = options.replan or ""
+    one.replanner = replanner(context, convoy, one.say, asked=asked, yes=not ask)
     told = one.follow()
-    write(told, summary, options.junit or os.path.splitext(summary)[0] + ".xml")
-    if context.as_json:
-        output.say_json(told)
-    else:
-        output.say(_told(told, summary))
+    _write(summary, msgspec.json.format(msgspec.json.encode(told), indent=2))
+    _write(options.junit or os.path.splitext(summary)[0] + ".xml", junit(told))
+    context.answer(told, lambda: _told(told, summary))
     return told.exit_code
-
-
-def _asks(options: Options) -> bool:
-    return not options.yes and not options.headless
-
-
-def _screened(context: Context, options: Options) -> bool:
-    return fancy() and not options.headless and not context.as_json
 
 
 def _planned(context: Context, options: Options) -> ConvoyId | None:
@@ -138,7 +124,7 @@ class ConvoyRun:
         screen: Progress | None = None,
         *,
         quiet: bool = False,
-        beside: Beside | None = None,
+        beside: Callable[[Roles], None] = lambda roles: None,
     ) -> None:
         self._context = context
         self._convoy = convoy
@@ -191,8 +177,7 @@ class ConvoyRun:
             # The mayor was idle both before and after the look, so the look is complete.
             if found.standing is not Standing.RUNNING and not before and not self._replans():
                 return self._with_proposal(found)
-            if self._beside is not None:
-                self._beside(roles)
+            self._beside(roles)
             if self._store.wait(seq, _LOOK_S):
                 self._store.wait(self._store.state().seq, _REST_S)
 
@@ -278,13 +263,8 @@ def _interruptible() -> Iterator[_Ear]:
             signal.signal(number, handler)
 
 
-def write(told: RunReport, summary: str, cases: str) -> None:
-    """Write the report as JSON and as JUnit XML, each whole or not at all."""
-    _write(summary, msgspec.json.format(msgspec.json.encode(told), indent=2))
-    _write(cases, junit(told))
-
-
 def _write(path: str, content: bytes) -> None:
+    """Write a report whole or not at all."""
     os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
     with open(f"{path}.new", "wb") as file:
         file.write(content)

@@ -53,7 +53,14 @@ def _proof(store: SqliteStore, message: str, after: int, wait_s: float) -> str |
 
 def has_terminal(context: Context, session: Session) -> bool:
     """Say whether a session runs in a tmux of its own."""
-    return _reader(context, session) == "tmux"
+    from corral.world import processes
+    from corral.world.engines.runners import inbox
+
+    room = Room(context.repository.folder, session.id)
+    launch = room.launch()
+    if launch is None or not session.live or not processes.alive(launch):
+        return False
+    return inbox.reader_of(room.path) == "tmux"
 
 
 def screen(context: Context, session: Session, lines: int) -> list[str] | None:
@@ -66,15 +73,3 @@ def screen(context: Context, session: Session, lines: int) -> list[str] | None:
         return server.capture(Room(context.repository.folder, session.id).path, lines)
     except server.Tmux as error:
         raise Failed(f"the terminal of {session.id} cannot be read: {error}") from error
-
-
-def _reader(context: Context, session: Session) -> str:
-    """Return the kind of runner that reads what is sent to a session; empty if none runs."""
-    from corral.world import processes
-    from corral.world.engines.runners import inbox
-
-    room = Room(context.repository.folder, session.id)
-    launch = room.launch()
-    if launch is None or not session.live or not processes.alive(launch):
-        return ""
-    return inbox.reader_of(room.path)

@@ -47,16 +47,11 @@ def _doing(session: SessionView, asking: set[str]) -> str:
 
 
 def _sessions(found: list[SessionView], now: int, asking: set[str]) -> str:
-    rows = [
-        (
-            session.id,
-            session.verdict or _doing(session, asking),
-            span((session.ended_at or now) - session.started_at),
-            session.profile,
-            session.detail or session.progress,
-        )
-        for session in found
-    ]
+    rows = []
+    for one in found:
+        time = span((one.ended_at or now) - one.started_at)
+        verdict = one.verdict or _doing(one, asking)
+        rows.append((one.id, verdict, time, one.profile, one.detail or one.progress))
     return table(rows, ("session", "verdict", "time", "engine", "note"))
 
 
@@ -145,12 +140,12 @@ def tail(context: Context, options: Options) -> None:
 
     found = earlier.find(context.store, context.store.state(), options.session)
     folder = Room(context.repository.folder, found.id).launch()
-    lines = None
-    if not options.raw:
-        lines = screen(context, found, max(0, options.lines))
-        lines = lines if lines is not None else _in_words(context, found, max(0, options.lines))
+    most = max(0, options.lines)
+    lines = None if options.raw else screen(context, found, most)
+    if lines is None and not options.raw:
+        lines = _in_words(context, found, most)
     if lines is None:
-        lines = processes.tail(folder, max(0, options.lines)) if folder else []
+        lines = processes.tail(folder, most) if folder else []
     shown_lines = _without_secrets(context, lines)
     context.answer({"lines": shown_lines}, lambda: "\n".join(shown_lines))
 

@@ -52,10 +52,8 @@ def _init_with_templates(context: Context, folder: Path, config: str) -> None:
                 f" files written before it: {len(written)}",
                 "run corral init --templates again to write the rest",
             ) from error
-    said = [
-        *(f"wrote {name}" for name in written),
-        *(f"{name} exists and was left unchanged" for name in left),
-    ]
+    said = [f"wrote {name}" for name in written]
+    said += [f"{name} exists and was left unchanged" for name in left]
     said.append("next: edit and commit them, then: corral task add … --role worker")
     context.answer(
         {"config": ".corral/config.toml", "written": written, "left": left}, lambda: "\n".join(said)
@@ -105,7 +103,7 @@ def doctor(context: Context, options: Options) -> int:
     checks = (
         ("git", _git),
         ("sqlite", _sqlite),
-        ("repository", _repository),
+        ("repository", lambda context: shown(context.repository.git_dir)),
         ("config", _config),
         ("log", _log),
         ("mirror", _mirror),
@@ -146,10 +144,6 @@ def _sqlite(context: Context) -> str:
     return apsw.sqlite_lib_version()
 
 
-def _repository(context: Context) -> str:
-    return shown(context.repository.git_dir)
-
-
 def _config(context: Context) -> str:
     found = context.repository.config_file()
     _ = context.config
@@ -177,8 +171,5 @@ def _folder(context: Context) -> str:
     place = folder if folder.exists() else folder.parent
     if not os.access(place, os.W_OK):
         raise Failed(f"you cannot write to {place}", "the log can be read, but not written")
-    return f"{_used(folder) / 1e6:.1f} MB used, {shutil.disk_usage(place).free / 1e9:.1f} GB free"
-
-
-def _used(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    used = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    return f"{used / 1e6:.1f} MB used, {shutil.disk_usage(place).free / 1e9:.1f} GB free"

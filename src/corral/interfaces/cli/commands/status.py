@@ -121,7 +121,6 @@ def _section(name: str, tasks: list[OverviewTask], total: int, now: int) -> list
 
 
 def _sessions(found: Overview, now: int) -> list[str]:
-    """Show the sessions that run, the oldest first."""
     if not found.sessions:
         return []
     rows = [
@@ -135,7 +134,6 @@ def _sessions(found: Overview, now: int) -> list[str]:
 
 
 def _checks(found: Overview, now: int) -> list[str]:
-    """Show the check runs that decide what lands."""
     if not found.checks:
         return []
     rows = [

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 
-from corral.core.errors import BadInput, Failed
+from corral.core.errors import BadInput, Failed, Refused
 from corral.core.text import number, shown
 from corral.interfaces.cli import output
 from corral.interfaces.cli.commands.serve import server_of
@@ -16,9 +16,8 @@ from corral.interfaces.cli.parser import Options
 _START_S = 30.0
 _LOG = "up.log"
 
-_running: list[
-    "subprocess.Popen[bytes]"
-] = []  # they outlive us; this keeps Python from warning about it
+# They outlive us; this keeps Python from warning about it.
+_running: list["subprocess.Popen[bytes]"] = []
 
 UNIT = """\
 [Unit]
@@ -66,7 +65,6 @@ def _roles(context: Context, port: int) -> dict[str, list[str]]:
 
 
 def _must_be_down(context: Context) -> None:
-    from corral.core.errors import Refused
     from corral.roles.supervisor import is_up
 
     if is_up(context.repository.folder):

@@ -5,8 +5,10 @@ import shutil
 import signal
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from glob import glob
 from os.path import join
+from pathlib import Path
 
 from corral.world import processes
 from corral.world.processes import records, table
@@ -25,33 +27,23 @@ def end_all(repo: str) -> list[str]:
         table.send(keeper, signal.SIGTERM)
     deadline = time.monotonic() + _END_S
     boot = table.boot_id()
-    while any(table.is_running(one.pid, one.start, boot) for one in keepers):
-        if time.monotonic() > deadline:
-            break
+    while keepers and time.monotonic() < deadline:
         time.sleep(_LOOK_S)
+        keepers = [one for one in keepers if table.is_running(one.pid, one.start, boot)]
     left = [f"{one.command} ({one.pid})" for one in processes.strays(git_dir, ())]
-    still = [one for one in keepers if table.is_running(one.pid, one.start, boot)]
-    return [*left, *(f"the keeper ({one.pid})" for one in still)]
+    return [*left, *(f"the keeper ({one.pid})" for one in keepers)]
 
 
 def _keepers(git_dir: str) -> Iterator[table.Process]:
     """Yield the keepers of sessions and checks that still run."""
-    folders = glob(join(git_dir, "corral", "*", "*", "")) + glob(
-        join(git_dir, "corral", "*", "*", "*", "")
-    )
+    places = (("*", "*", ""), ("*", "*", "*", ""))
+    folders = [folder for place in places for folder in glob(join(git_dir, "corral", *place))]
     named = {(records.read(folder, records.PROCESS) or {}).get("keeper_pid") for folder in folders}
     for pid in named - {None}:
         found = table.look(int(str(pid)))
-        if found is not None and _name(found.pid) == _KEEPER:
-            yield found
-
-
-def _name(pid: int) -> bytes:
-    try:
-        with open(f"/proc/{pid}/comm", "rb") as file:
-            return file.read().strip()
-    except OSError:
-        return b""
+        with suppress(OSError):
+            if found is not None and Path(f"/proc/{pid}/comm").read_bytes().strip() == _KEEPER:
+                yield found
 
 
 def remove(folder: str) -> None:

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext, suppress
 from os.path import join
 from typing import Any
@@ -102,13 +102,11 @@ def _played(repo: str, plan: str, engine: str, *, quiet: bool, watched: bool) ->
     with closing(context):
         convoy = apply(context, plan)
         screen = Progress(convoy) if fancy() and not quiet else None
-        kill = _KillTheWitness(context.store)
-        after = context.store.state().seq
+        after, kill = context.store.state().seq, _witness_killer(context.store)
+        one = ConvoyRun(context, convoy, after, screen, quiet=quiet, beside=kill)
         try:
             with _shown(context, quiet=quiet) if watched else nullcontext():
-                report = ConvoyRun(
-                    context, convoy, after, screen, quiet=quiet, beside=kill.look
-                ).follow()
+                report = one.follow()
         finally:
             left = cleanup.end_all(repo)
         account = DemoAccount(decode(stored.line) for stored in context.store.read(0))
@@ -134,22 +132,19 @@ def _shown(context: Context, *, quiet: bool) -> Iterator[None]:
                 )
 
 
-class _KillTheWitness:
-    """Kills the witness once, while all agents are at work."""
+def _witness_killer(store: SqliteStore) -> Callable[[Roles], None]:
+    """Return what kills the witness once, while the agents are at work."""
+    killed: list[int] = []
 
-    def __init__(self, store: SqliteStore) -> None:
-        self._store = store
-        self._done = False
-
-    def look(self, roles: Roles) -> None:
-        sessions = self._store.state().sessions.values()
+    def look(roles: Roles) -> None:
+        live = [session.live for session in store.state().sessions.values()]
         pid = roles.pid(WITNESS)
-        if self._done or pid is None or len(sessions) < len(BUGS):
-            return
-        if all(session.live for session in sessions):
-            return  # wait for the first to end: by then the agents are at every stage of their work
-        self._done = True
-        os.kill(pid, signal.SIGKILL)
+        # Once the first has ended, the agents are at every stage of their work.
+        if not killed and pid is not None and len(live) >= len(BUGS) and not all(live):
+            killed.append(pid)
+            os.kill(pid, signal.SIGKILL)
+
+    return look
 
 
 def _tested(repo: str) -> str:
