@@ -29,6 +29,11 @@ class CorralError(Exception):
     exit_code = 1
     http_status = 500
 
+    def __init_subclass__(cls, code: str = "", exit_code: int = 0, http_status: int = 0) -> None:
+        cls.code = code or cls.code
+        cls.exit_code = exit_code or cls.exit_code
+        cls.http_status = http_status or cls.http_status
+
     def __init__(self, message: str, hint: str = "", *, code: str = "") -> None:
         super().__init__(message)
         self.message = message
@@ -37,91 +42,56 @@ class CorralError(Exception):
             self.code = code
 
 
-class BadInput(CorralError):
+class BadInput(CorralError, code="bad_input", exit_code=2, http_status=400):
     """An argument, value or text that cannot be used."""
 
-    code = "bad_input"
-    exit_code = 2
-    http_status = 400
 
-
-class BadConfig(BadInput):
+class BadConfig(BadInput, code="bad_config"):
     """`.corral/config.toml` is wrong; the message names the line."""
 
-    code = "bad_config"
 
-
-class NotARepository(BadInput):
+class NotARepository(BadInput, code="not_a_repository"):
     """There is no git repository here."""
 
-    code = "not_a_repository"
 
-
-class NotInitialised(BadInput):
+class NotInitialised(BadInput, code="not_initialised"):
     """`corral init` has not been run here."""
 
-    code = "not_initialised"
 
-
-class Refused(CorralError):
+class Refused(CorralError, code="refused", exit_code=3, http_status=409):
     """A rule forbids it (most refusals have a code of their own)."""
 
-    code = "refused"
-    exit_code = 3
-    http_status = 409
 
-
-class AlreadyDone(Refused):
+class AlreadyDone(Refused, code="already_done"):
     """A request with this key has already been carried out."""
-
-    code = "already_done"
 
     def __init__(self, seq: int) -> None:
         super().__init__(f"this has already been done, up to event {seq}; nothing was changed")
         self.seq = seq  # the last event of that request
 
 
-class NoToken(Refused):
+class NoToken(Refused, code="no_token", http_status=401):
     """No token was shown, a wrong one, or one whose claim has ended."""
 
-    code = "no_token"
-    http_status = 401
 
-
-class NotYours(Refused):
+class NotYours(Refused, code="not_yours", http_status=403):
     """A session may see and do only what is its own."""
 
-    code = "not_yours"
-    http_status = 403
 
-
-class TooMany(Refused):
+class TooMany(Refused, code="too_many", http_status=429):
     """Too many requests, streams or wrong tokens."""
 
-    code = "too_many"
-    http_status = 429
 
-
-class NotFound(CorralError):
+class NotFound(CorralError, code="not_found", exit_code=4, http_status=404):
     """No such task, convoy, session, alert or remote log."""
 
-    code = "not_found"
-    exit_code = 4
-    http_status = 404
 
-
-class Failed(CorralError):
+class Failed(CorralError, code="failed", exit_code=1, http_status=503):
     """The machine could not do it."""
 
-    code = "failed"
-    exit_code = 1
-    http_status = 503
 
-
-class LogDamaged(Failed):
+class LogDamaged(Failed, code="log_damaged"):
     """A stored event is not what was written; the message names its number."""
-
-    code = "log_damaged"
 
     def __init__(self, seq: int, reason: str) -> None:
         super().__init__(
@@ -132,22 +102,16 @@ class LogDamaged(Failed):
         self.reason = reason
 
 
-class LogBusy(Failed):
+class LogBusy(Failed, code="log_busy"):
     """Another program has kept the log locked for too long."""
 
-    code = "log_busy"
 
-
-class LogTooNew(Failed):
+class LogTooNew(Failed, code="log_too_new"):
     """A newer version of Corral wrote the log."""
 
-    code = "log_too_new"
 
-
-class StoreFailed(Failed):
+class StoreFailed(Failed, code="store_failed"):
     """The disk is full, the folder is read-only, or SQLite failed."""
-
-    code = "store_failed"
 
 
 def described(error: BaseException) -> str:
