@@ -5,9 +5,11 @@ separately: unknown is never zero.
 """
 
 from collections.abc import Mapping
+from operator import add, sub
 from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta, Struct
+from msgspec.structs import astuple
 
 if TYPE_CHECKING:
     from corral.core.engine.facts import Spent
@@ -37,22 +39,10 @@ class Bill(Struct, frozen=True, array_like=True, gc=False):
     unpriced: int = 0  # tokens of unknown cost
 
     def __add__(self, other: "Bill") -> "Bill":
-        return Bill(
-            self.fresh + other.fresh,
-            self.cached + other.cached,
-            self.output + other.output,
-            self.nano_usd + other.nano_usd,
-            self.unpriced + other.unpriced,
-        )
+        return Bill(*map(add, astuple(self), astuple(other)))
 
     def __sub__(self, other: "Bill") -> "Bill":
-        return Bill(
-            self.fresh - other.fresh,
-            self.cached - other.cached,
-            self.output - other.output,
-            self.nano_usd - other.nano_usd,
-            self.unpriced - other.unpriced,
-        )
+        return Bill(*map(sub, astuple(self), astuple(other)))
 
     @property
     def tokens(self) -> int:

@@ -6,9 +6,11 @@ are frozen.
 """
 
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from corral.core.engine import fold as engine
@@ -50,46 +52,19 @@ def _log_created(state: State, event: e.LogCreated, seq: int, at: int) -> None:
 
 
 def _convoy_created(state: State, event: e.ConvoyCreated, seq: int, at: int) -> None:
-    state.convoys[event.convoy] = Convoy(
-        id=event.convoy,
-        title=event.title,
-        prefix=event.prefix,
-        base=event.base,
-        strategy=event.strategy,
-        checks=event.checks,
-        created_at=at,
-    )
+    shared = _shared(event, Convoy)
+    state.convoys[event.convoy] = Convoy(id=event.convoy, created_at=at, **shared)
 
 
 def _task_added(state: State, event: e.TaskAdded, seq: int, at: int) -> None:
     state.tasks[event.task] = Task(
         id=event.task,
-        convoy=event.convoy,
-        title=event.title,
         state=TaskState.TODO,
-        priority=event.priority,
-        needs=event.needs,
-        paths=event.paths,
-        accept=event.accept,
-        inputs=event.inputs,
-        engine=event.engine,
-        assignee=event.assignee,
         added_at=at,
         changed_at=at,
         order=seq,
         brief_seq=seq if event.brief else 0,
-        run=event.run,
-        role=event.role,
-        urgent=event.urgent,
-        parent=event.parent,
-        budget=event.budget,
-        levels=event.levels,
-        every=event.every,
-        cron=event.cron,
-        missed=event.missed,
-        key=event.key,
-        spec=event.spec,
-        reasons=event.reasons,
+        **_shared(event, Task),
     )
     convoy = state.convoys[event.convoy]
     number = int(event.task.rpartition("-")[2])
@@ -141,21 +116,9 @@ def _task_submitted(state: State, event: e.TaskSubmitted, seq: int, at: int) -> 
     _move(state, event.task, TaskState.REVIEW, at, commit=event.commit)
 
 
-def _task_blocked(state: State, event: e.TaskBlocked, seq: int, at: int) -> None:
-    _move(state, event.task, TaskState.BLOCKED, at, reason=event.reason)
-
-
-def _task_unblocked(state: State, event: e.TaskUnblocked, seq: int, at: int) -> None:
-    _move(state, event.task, TaskState.TODO, at)
-
-
 def _task_retried(state: State, event: e.TaskRetried, seq: int, at: int) -> None:
     again = {"commit": "", "failures": 0, "not_before_at": 0}
     _move(state, event.task, TaskState.TODO, at, reason=event.reason, **again)
-
-
-def _task_cancelled(state: State, event: e.TaskCancelled, seq: int, at: int) -> None:
-    _move(state, event.task, TaskState.CANCELLED, at, reason=event.reason)
 
 
 def _task_handed_off(state: State, event: e.TaskHandedOff, seq: int, at: int) -> None:
@@ -199,16 +162,8 @@ def _lease_renewed(state: State, event: e.LeaseRenewed, seq: int, at: int) -> No
     state.leases[event.resource] = replace(lease, expires_at=event.expires_at)
 
 
-def _lease_ended(state: State, event: e.LeaseReleased | e.LeaseLapsed, seq: int, at: int) -> None:
-    state.leases.pop(event.resource, None)
-
-
 def _alert_raised(state: State, event: e.AlertRaised, seq: int, at: int) -> None:
     state.alerts[event.alert] = Alert(event.alert, event.kind, event.subject, event.text, at)
-
-
-def _alert_cleared(state: State, event: e.AlertCleared, seq: int, at: int) -> None:
-    state.alerts.pop(event.alert, None)
 
 
 def _session_started(state: State, event: e.SessionStarted, seq: int, at: int) -> None:
@@ -216,21 +171,11 @@ def _session_started(state: State, event: e.SessionStarted, seq: int, at: int) -
     _change(state, event.task, session=event.session)
     state.sessions[event.session] = Session(
         id=event.session,
-        task=event.task,
-        token=event.token,
-        profile=event.profile,
-        pool=event.pool,
-        branch=event.branch,
-        base=event.base,
-        wall_s=event.wall_s,
         started_at=at,
         progress_at=at,
         outputs_at=at,
-        trunk=event.trunk or event.base,
-        account=event.account,
-        resume=event.resume,
-        takes=event.takes,
         talk=last.talked if last and event.resume else Bill(),
+        **_shared(event, Session) | {"trunk": event.trunk or event.base},
     )
 
 
@@ -286,10 +231,6 @@ def _overlap_seen(state: State, event: e.OverlapSeen, seq: int, at: int) -> None
     state.overlaps[name] = Overlap(event.task, event.other, event.paths, since)
 
 
-def _overlap_over(state: State, event: e.OverlapOver, seq: int, at: int) -> None:
-    state.overlaps.pop(overlap_name(event.task, event.other), None)
-
-
 def _alert_acknowledged(state: State, event: e.AlertAcknowledged, seq: int, at: int) -> None:
     alert = state.alerts.get(event.alert)
     if alert is not None:
@@ -298,10 +239,6 @@ def _alert_acknowledged(state: State, event: e.AlertAcknowledged, seq: int, at: 
 
 def _work_paused(state: State, event: e.WorkPaused, seq: int, at: int) -> None:
     state.paused[event.convoy] = SessionPause(event.by, event.reason, at)
-
-
-def _work_resumed(state: State, event: e.WorkResumed, seq: int, at: int) -> None:
-    state.paused.pop(event.convoy, None)
 
 
 def _move(
@@ -323,6 +260,16 @@ def _change(board: State, task: TaskId, **changes: Any) -> None:
     board.tasks[task] = replace(board.tasks[task], **changes)
 
 
+def _shared(event: e.Event, kind: type[Struct]) -> dict[str, Any]:
+    """Return the facts of an event that the new value has under the same names."""
+    return {name: getattr(event, name) for name in _names(type(event), kind)}
+
+
+@cache
+def _names(event: type[e.Event], kind: type[Struct]) -> list[str]:
+    return [name for name in event.__struct_fields__ if name in kind.__struct_fields__]
+
+
 _APPLY: dict[type[e.Event], Apply] = {
     e.LogCreated: _log_created,
     e.ConvoyCreated: _convoy_created,
@@ -332,10 +279,14 @@ _APPLY: dict[type[e.Event], Apply] = {
     e.TaskRenewed: _task_renewed,
     e.TaskLapsed: _task_lapsed,
     e.TaskSubmitted: _task_submitted,
-    e.TaskBlocked: _task_blocked,
-    e.TaskUnblocked: _task_unblocked,
+    e.TaskBlocked: lambda s, event, _, at: _move(
+        s, event.task, TaskState.BLOCKED, at, event.reason
+    ),
+    e.TaskUnblocked: lambda s, event, _, at: _move(s, event.task, TaskState.TODO, at),
     e.TaskRetried: _task_retried,
-    e.TaskCancelled: _task_cancelled,
+    e.TaskCancelled: lambda s, event, _, at: _move(
+        s, event.task, TaskState.CANCELLED, at, event.reason
+    ),
     e.TaskHandedOff: _task_handed_off,
     e.TaskFailed: _task_failed,
     e.TaskDelayed: _task_delayed,
@@ -344,10 +295,10 @@ _APPLY: dict[type[e.Event], Apply] = {
     e.TaskCommented: _task_commented,
     e.LeaseAcquired: _lease_acquired,
     e.LeaseRenewed: _lease_renewed,
-    e.LeaseReleased: _lease_ended,
-    e.LeaseLapsed: _lease_ended,
+    e.LeaseReleased: lambda state, event, *_: state.leases.pop(event.resource, None),
+    e.LeaseLapsed: lambda state, event, *_: state.leases.pop(event.resource, None),
     e.AlertRaised: _alert_raised,
-    e.AlertCleared: _alert_cleared,
+    e.AlertCleared: lambda state, event, *_: state.alerts.pop(event.alert, None),
     e.SessionStarted: _session_started,
     e.SessionProgressed: _session_progressed,
     e.SessionStopAsked: _session_stop_asked,
@@ -362,8 +313,10 @@ _APPLY: dict[type[e.Event], Apply] = {
     e.ChoreDone: _chore_done,
     e.TracesSent: _traces_sent,
     e.OverlapSeen: _overlap_seen,
-    e.OverlapOver: _overlap_over,
+    e.OverlapOver: lambda state, event, *_: state.overlaps.pop(
+        overlap_name(event.task, event.other), None
+    ),
     e.AlertAcknowledged: _alert_acknowledged,
     e.WorkPaused: _work_paused,
-    e.WorkResumed: _work_resumed,
+    e.WorkResumed: lambda state, event, *_: state.paused.pop(event.convoy, None),
 }

@@ -261,9 +261,8 @@ class State(Struct):
     checks: dict[str, CheckRun] = field(default_factory=dict)
     trunks: dict[ConvoyId, Trunk] = field(default_factory=dict)
     returned: dict[TaskId, Returned] = field(default_factory=dict)
-    flakes: dict[str, int] = field(
-        default_factory=dict
-    )  # by command: how often the same tree gave two results
+    # By command: how often the same tree gave two results.
+    flakes: dict[str, int] = field(default_factory=dict)
     runs: int = 0  # check runs so far; their names count up
     held: str = ""  # why all queues are paused, if they are
     accounts: dict[str, Account] = field(default_factory=dict)
@@ -272,8 +271,7 @@ class State(Struct):
     mayors: dict[str, MayorConversation] = field(default_factory=dict)  # conversations about plans
     paused: dict[str, SessionPause] = field(default_factory=dict)  # by convoy; "" is everything
     messages: dict[str, Message] = field(default_factory=dict)
-    requests: dict[str, AnsweredRequest] = field(
-        default_factory=dict
-    )  # by actor and key, oldest first
+    # By actor and key, oldest first.
+    requests: dict[str, AnsweredRequest] = field(default_factory=dict)
     overlaps: dict[str, Overlap] = field(default_factory=dict)  # see `core/queue/overlaps`
     traced: int = 0  # the traces of tasks that had ended by this event were sent
