@@ -5,6 +5,7 @@ and refs that Corral makes are built here and nowhere else.
 """
 
 from collections.abc import Container
+from itertools import count
 from typing import NewType
 
 ConvoyId = NewType("ConvoyId", str)
@@ -34,7 +35,8 @@ def words(title: str) -> list[str]:
 def slug(title: str, taken: Container[str]) -> ConvoyId:
     """Make a convoy's id from its title, different from all that are taken."""
     base = "-".join(words(title)).lower()[:_SLUG_LENGTH].strip("-") or "convoy"
-    return ConvoyId(_first_free(base, "-", taken))
+    names = (base if number == 1 else f"{base}-{number}" for number in count(1))
+    return ConvoyId(next(name for name in names if name not in taken))
 
 
 def prefix(title: str, taken: Container[str]) -> str:
@@ -47,7 +49,8 @@ def prefix(title: str, taken: Container[str]) -> str:
     if not base[0].isalpha():
         base = "C" + base
     # Letters keep prefixes apart (AF, AFA): "AF2-1" would read like a task number.
-    return _first_free_letters(base, taken)
+    names = (base + _letters(number) for number in count())
+    return next(name for name in names if name not in taken)
 
 
 def task_id(convoy_prefix: str, number: int) -> TaskId:
@@ -103,24 +106,8 @@ def replaced_mirror_ref(commit: str) -> str:
     return f"refs/corral/kept/{commit}"
 
 
-def _first_free(base: str, joint: str, taken: Container[str]) -> str:
-    candidate, number = base, 1
-    while candidate in taken:
-        number += 1
-        candidate = f"{base}{joint}{number}"
-    return candidate
-
-
-def _first_free_letters(base: str, taken: Container[str]) -> str:
-    candidate, number = base, 0
-    while candidate in taken:
-        number += 1
-        candidate = base + _letters(number)
-    return candidate
-
-
 def _letters(number: int) -> str:
-    """Count A, B, … Z, AA, AB, … from 1."""
+    """Count A, B, … Z, AA, AB, … from 1; 0 is empty."""
     out = ""
     while number:
         number, digit = divmod(number - 1, 26)

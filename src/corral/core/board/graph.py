@@ -19,12 +19,8 @@ def cycle(
     tasks: Mapping[TaskId, Task], task: TaskId, needs: Iterable[TaskId]
 ) -> list[TaskId] | None:
     """Return the cycle that would exist if `task` had these needs, from `task` back to itself."""
-    came_from: dict[TaskId, TaskId] = {}
-    frontier: list[TaskId] = []
-    for need in needs:
-        if need not in came_from:
-            came_from[need] = task
-            frontier.append(need)
+    came_from = dict.fromkeys(needs, task)
+    frontier = list(came_from)
     while frontier:
         current = frontier.pop()
         if current == task:
@@ -38,10 +34,8 @@ def cycle(
 
 def _trail(came_from: Mapping[TaskId, TaskId], task: TaskId) -> list[TaskId]:
     trail = [task]
-    current = came_from[task]
-    while current != task:
+    while (current := came_from[trail[-1]]) != task:
         trail.append(current)
-        current = came_from[current]
     return [task, *reversed(trail)]
 
 

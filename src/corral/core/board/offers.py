@@ -8,7 +8,7 @@ is.
 """
 
 from collections.abc import Callable
-from heapq import heapify, heappop, heappush
+from heapq import heappop, heappush
 
 from corral.core.ids import TaskId
 from corral.core.log.state import State, Task, TaskState
@@ -33,21 +33,19 @@ class Ordered(dict[TaskId, Task]):
         self._needing: dict[TaskId, list[TaskId]] = {}  # waiting for a task to land
         for task in tasks.values():
             self._file(task)
-        heapify(self._ranked)
-        heapify(self._timed)
 
     def __setitem__(self, name: TaskId, task: Task) -> None:
         super().__setitem__(name, task)
-        self._file(task, sift=True)
+        self._file(task)
         if task.state is TaskState.DONE:
             for waiting in self._needing.pop(name, ()):
-                self._file(self[waiting], sift=True)
+                self._file(self[waiting])
 
     def best(self, state: State, now: int, claimer: str, ready: Ready) -> Task | None:
         """Return the task to claim next; `ready` says whether a task is available."""
         while self._timed and self._timed[0][0] <= now:
             _, name = heappop(self._timed)
-            self._file(self[name], sift=True, now=now)
+            self._file(self[name], now)
         own = [task for name in self._reserved.pop(claimer, ()) if (task := self[name]).assignee]
         for task in own:
             self._reserved.setdefault(task.assignee, set()).add(task.id)
@@ -64,18 +62,18 @@ class Ordered(dict[TaskId, Task]):
             heappop(self._ranked)
         return None
 
-    def _file(self, task: Task, *, sift: bool = False, now: int = 0) -> None:
+    def _file(self, task: Task, now: int = 0) -> None:
         """File a task where it will be found."""
         if task.assignee:
             self._reserved.setdefault(task.assignee, set()).add(task.id)
         if task.state is TaskState.DOING and task.claim is not None:
             if task.claim.expires_at > now:
-                self._push(self._timed, (task.claim.expires_at, task.id), sift)
+                heappush(self._timed, (task.claim.expires_at, task.id))
                 return
         elif task.state is not TaskState.TODO:
             return
         if not task.assignee:
-            self._push(self._ranked, _rank(task), sift)
+            heappush(self._ranked, _rank(task))
 
     def _put_off(self, task: Task, now: int) -> None:
         """File a task that came up but is not available where it will be found once it is."""
@@ -91,13 +89,6 @@ class Ordered(dict[TaskId, Task]):
             if found is None or found.state is not TaskState.DONE:
                 self._needing.setdefault(need, []).append(task.id)
                 return
-
-    @staticmethod
-    def _push(heap: "list[_Ranked] | list[_Timed]", entry: "_Ranked | _Timed", sift: bool) -> None:
-        if sift:
-            heappush(heap, entry)  # type: ignore[misc]  # each heap has its own type of entry
-        else:
-            heap.append(entry)  # type: ignore[arg-type]
 
 
 def _rank(task: Task) -> _Ranked:

@@ -32,22 +32,8 @@ def sessions_then(state: State, task: TaskId, events: Iterable[Happened]) -> Ite
     then = State(tasks={task: replace(state.tasks[task], session=SessionId(""))})
     for event, seq, at in events:
         name = getattr(event, "session", "")
-        if not isinstance(event, _ABOUT) or name.rpartition(".")[0] != task:
+        if not event.type.startswith("session.") or name.rpartition(".")[0] != task:
             continue
         if isinstance(event, e.SessionStarted):
             yield from tuple(then.sessions.values())
         apply(then, event, seq, at)
-
-
-_ABOUT = (
-    e.SessionStarted,
-    e.SessionProgressed,
-    e.SessionStopAsked,
-    e.SessionEnded,
-    e.SessionEngaged,
-    e.SessionSpent,
-    e.SessionLimited,
-    e.SessionAsked,
-    e.SessionAnswered,
-    e.SessionReacted,
-)

@@ -2,6 +2,8 @@
 
 from collections.abc import Collection, Sequence
 
+from msgspec.structs import asdict
+
 from corral.core import ids
 from corral.core.board.claims import obstacles
 from corral.core.engine import governor
@@ -25,15 +27,8 @@ _NONE = Accounts()
 WITNESS = "witness"  # tasks are handed off to this name for a new session to take
 # Alerts about a running session; once it has ended, its verdict replaces them.
 _WHILE_IT_RUNS = {
-    "silent",
-    "barren",
-    "bad_result",
-    "not_judged",
-    "asked",
-    "question",
-    "looping",
-    "unpriced",
-    "unread",
+    *("silent", "barren", "bad_result", "not_judged", "asked", "question", "looping"),
+    *("unpriced", "unread"),
 }
 
 
@@ -90,16 +85,10 @@ def start(
         ),
         *messages.take_first(state, task, session, now),
     ]
-    leases = _leases(
-        state,
-        session,
-        ports,
-        wanted=ports_wanted,
-        before=len(begun),
-        expires_at=expires_at,
-        now=now,
+    first = state.seq + len(begun) + 1
+    return begun + _leases(
+        state, session, ports, wanted=ports_wanted, first=first, expires_at=expires_at, now=now
     )
-    return [*begun, *leases]
 
 
 def _conversation(state: State, task: Task, profile: str) -> str:
@@ -225,10 +214,8 @@ def end(
         return events
     if parked:
         return [*events, e.TaskParked(task=task.id, reason=parked, until_at=now)]
-    return [
-        *events,
-        _carried_on(state, found, judgement, patience=patience, accounts=accounts, now=now),
-    ]
+    then = _carried_on(state, found, judgement, patience=patience, accounts=accounts, now=now)
+    return [*events, then]
 
 
 def _given_back(state: State, session: Session) -> list[e.Event]:
@@ -263,10 +250,11 @@ def _leases(
     ports: Sequence[int],
     *,
     wanted: int,
-    before: int,
+    first: int,
     expires_at: int,
     now: int,
 ) -> list[e.Event]:
+    """Lease the ports that are wanted; `first` is the number of the first event about them."""
     events: list[e.Event] = []
     for port in ports:
         if not wanted:
@@ -277,7 +265,7 @@ def _leases(
             continue
         if lease is not None:
             events.append(e.LeaseLapsed(resource=name, holder=lease.holder, token=lease.token))
-        token = Token(str(state.seq + before + len(events) + 1))
+        token = Token(str(first + len(events)))
         events.append(
             e.LeaseAcquired(resource=name, holder=session, token=token, expires_at=expires_at)
         )
@@ -340,10 +328,8 @@ def _held(state: State, session: Session) -> Task | None:
 def engaged(state: State, session: SessionId, thread: str, model: str, version: str) -> Decision:
     """Record the engine's id of its conversation, and its model, when they are new."""
     found = find_session(state, session)
-    if not found.live or (thread or found.thread, model or found.model) == (
-        found.thread,
-        found.model,
-    ):
+    known = thread in ("", found.thread) and model in ("", found.model)
+    if known or not found.live:
         return []
     return [e.SessionEngaged(session=session, thread=thread, model=model, version=version)]
 
@@ -355,18 +341,7 @@ def spent(state: State, session: SessionId, bill: Bill, turns: int, model: str) 
         return []
     if bill.tokens < found.bill.tokens:
         return []  # a part of its output is gone, so the recorded sum stands
-    return [
-        e.SessionSpent(
-            session=session,
-            model=model,
-            fresh=bill.fresh,
-            cached=bill.cached,
-            output=bill.output,
-            nano_usd=bill.nano_usd,
-            unpriced=bill.unpriced,
-            turns=turns,
-        )
-    ]
+    return [e.SessionSpent(session=session, model=model, turns=turns, **asdict(bill))]
 
 
 def limited(
@@ -418,12 +393,10 @@ def asked(
     waits = e.SessionAsked(session=session, text=said, options=options, call=call)
     if not answer:
         return [waits]
-    told = cut(answer, 500)
-    return [
-        messages.by_policy(state, session, answer, call, now),
-        waits,
-        e.SessionReacted(session=session, cause="asked", action="answered", text=told),
-    ]
+    reacted = e.SessionReacted(
+        session=session, cause="asked", action="answered", text=cut(answer, 500)
+    )
+    return [messages.by_policy(state, session, answer, call, now), waits, reacted]
 
 
 def answered(state: State, session: SessionId) -> Decision:
@@ -490,6 +463,5 @@ _TURNS = 100  # at most this many extra turns because of messages
 def react(state: State, session: SessionId, cause: str, action: str, said: str) -> Decision:
     """Record what was done about a session."""
     found = find_session(state, session)
-    if not found.live:
-        return []
-    return [e.SessionReacted(session=session, cause=cause, action=action, text=said)]
+    reacted = e.SessionReacted(session=session, cause=cause, action=action, text=said)
+    return [reacted] if found.live else []
