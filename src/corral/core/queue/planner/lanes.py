@@ -125,14 +125,8 @@ class Lanes:
         return self._nest_or_probe(free)
 
     def _first_in_line(self) -> tuple[list[int], Kind] | None:
-        odds = self._odds
-        line = sorted(
-            self._waiting(0), key=lambda i: (-odds.entries[i].priority, odds.entries[i].order)
-        )
-        for i in line:
-            if odds.fits(i, 0):
-                return [i], Kind.LAND
-        return None
+        first = next((i for i in self._in_line() if self._odds.fits(i, 0)), None)
+        return None if first is None else ([first], Kind.LAND)
 
     def _nest_or_probe(self, free: int) -> tuple[list[int], Kind] | None:
         odds, chain = self._odds, self._chain
@@ -155,7 +149,7 @@ class Lanes:
         return best
 
     def _anchor(self, free: int) -> list[int]:
-        urgent = self._urgent()
+        urgent = [i for i in self._in_line() if self._odds.entries[i].priority > 0]
         number = self._odds.number
         focus = [number[task] for task in self._queue.learned.focus if task in number]
         focus = [i for i in focus if not self._out >> i & 1]
@@ -229,10 +223,10 @@ class Lanes:
             below |= 1 << i
         return found
 
-    def _urgent(self) -> list[int]:
+    def _in_line(self) -> list[int]:
+        """Return what waits, by priority and then by age."""
         entries = self._odds.entries
-        found = [i for i in self._waiting(0) if entries[i].priority > 0]
-        return sorted(found, key=lambda i: (-entries[i].priority, entries[i].order))
+        return sorted(self._waiting(0), key=lambda i: (-entries[i].priority, entries[i].order))
 
     def _overtaken(self) -> int | None:
         """Return the oldest change that too many newer ones have overtaken."""
@@ -270,12 +264,8 @@ class Lanes:
         weights, passes, entries = odds.weight, odds.passes, odds.entries
 
         def rank(i: int) -> tuple[int, float, int]:
-            good = passes[i]
-            return (
-                -max(0, entries[i].priority),
-                -weights[i] * good / (1.0001 - good),
-                entries[i].order,
-            )
+            value = weights[i] * passes[i] / (1.0001 - passes[i])
+            return -max(0, entries[i].priority), -value, entries[i].order
 
         found: list[int] = []
         total = 0.0

@@ -10,16 +10,8 @@ from collections.abc import Sequence
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from corral.core.queue.planner.parts import (
-    Base,
-    CheckOutcome,
-    Failure,
-    GreenProof,
-    Kind,
-    PlannedLanding,
-    PlannedRun,
-    QueueEntry,
-)
+from corral.core.queue.planner import parts
+from corral.core.queue.planner.parts import Failure, Kind, PlannedRun, QueueEntry
 from corral.core.queue.planner.rates import AGAIN, OWN, UNCHECKED, Rates
 
 _LANDINGS = 500  # older ones are dropped: few changes are that stale
@@ -35,13 +27,13 @@ class Level(Struct, frozen=True):
 
 class Learned(Struct, frozen=True):
     landed: int = 0
-    landings: tuple[PlannedLanding, ...] = ()
+    landings: tuple[parts.PlannedLanding, ...] = ()
     failed: tuple[Failure, ...] = ()
     focus: tuple[str, ...] = ()
-    proofs: dict[str, GreenProof] = field(default_factory=dict)
+    proofs: dict[str, parts.GreenProof] = field(default_factory=dict)
     reds: dict[str, tuple[str, ...]] = field(default_factory=dict)  # red alone on the target
     red_in_a_row: int = 0  # changes that were red alone since anything was green
-    base: Base | None = None
+    base: parts.Base | None = None
     rates: Rates = Rates()
     green_s: tuple[float, ...] = ()
     levels: dict[int, Level] = field(default_factory=dict)
@@ -49,7 +41,7 @@ class Learned(Struct, frozen=True):
     def after_run(
         self,
         run: PlannedRun,
-        outcome: CheckOutcome,
+        outcome: parts.CheckOutcome,
         *,
         seconds: float = 0.0,
         concurrency: int = 1,
@@ -57,14 +49,14 @@ class Learned(Struct, frozen=True):
     ) -> "Learned":
         """Return what is known after a run; `concurrency` counts it and those beside it."""
         match outcome:
-            case CheckOutcome.CANCELLED:
+            case parts.CheckOutcome.CANCELLED:
                 return self
             case _ if run.kind is Kind.HUNT:
-                return self._after_hunt(run, green=outcome is not CheckOutcome.RED)
-            case CheckOutcome.RED:
+                return self._after_hunt(run, green=outcome is not parts.CheckOutcome.RED)
+            case parts.CheckOutcome.RED:
                 return self._after_red(run, ended_at)
-            case CheckOutcome.GREEN | CheckOutcome.FLAKY:
-                flakes = 1.0 if outcome is CheckOutcome.FLAKY else 0.0
+            case parts.CheckOutcome.GREEN | parts.CheckOutcome.FLAKY:
+                flakes = 1.0 if outcome is parts.CheckOutcome.FLAKY else 0.0
                 return self._after_green(run, flakes, seconds, concurrency, ended_at)
 
     def after_landed(self, entries: Sequence[QueueEntry], tip: str) -> "Learned":
@@ -78,7 +70,7 @@ class Learned(Struct, frozen=True):
             last = tip if place == len(entries) else ""
             number = self.landed + place
             paths = tuple(sorted(entry.paths))
-            landings.append(PlannedLanding(number, entry.task, entry.order, paths, last))
+            landings.append(parts.PlannedLanding(number, entry.task, entry.order, paths, last))
         gone = {entry.task for entry in entries}
         return replace(
             self._without(gone),
@@ -92,16 +84,12 @@ class Learned(Struct, frozen=True):
 
     def after_sent_back(self, entry: QueueEntry, why: str) -> "Learned":
         """Return what is known after a change went back to its agent; "red" blames it."""
-        rates = self.rates
-        if why == "red":
-            kind = AGAIN if entry.task in self.proofs else kind_of(entry)
-            rates = rates.judged(kind, len(self.meets(entry)), red=True)
-        return replace(
-            self._without({entry.task}),
-            failed=tuple(one for one in self.failed if entry.task not in one.members),
-            focus=() if why == "red" else tuple(one for one in self.focus if one != entry.task),
-            rates=rates,
-        )
+        left = self.after_left(entry.task)
+        if why != "red":
+            return left
+        kind = AGAIN if entry.task in self.proofs else kind_of(entry)
+        rates = self.rates.judged(kind, len(self.meets(entry)), red=True)
+        return replace(left, focus=(), rates=rates)
 
     def after_left(self, task: str) -> "Learned":
         """Return what is known after a change was cancelled: it is not blamed."""
@@ -113,8 +101,12 @@ class Learned(Struct, frozen=True):
 
     def meets(self, entry: QueueEntry) -> tuple[str, ...]:
         """Return the overlapping tasks that landed since its fork point, or its last proof."""
+        return self._met(entry, self.since(entry))
+
+    def since(self, entry: QueueEntry) -> int:
+        """Return how many landings there were at its fork point, or at its last proof."""
         proof = self.proofs.get(entry.task)
-        return self._met(entry, max(entry.since, proof.number) if proof else entry.since)
+        return max(entry.since, proof.number) if proof else entry.since
 
     def number_of(self, tip: str) -> int:
         """Return how many landings there were when the target was at this commit."""
@@ -136,7 +128,7 @@ class Learned(Struct, frozen=True):
         rates = self.rates.ran(0.0)
         if run.kind is Kind.BASE:
             reds = self.base.reds if self.base is not None and self.base.tip == run.tip else 0
-            return replace(self, base=Base(run.tip, False, ended_at, reds + 1), rates=rates)
+            return replace(self, base=parts.Base(run.tip, False, ended_at, reds + 1), rates=rates)
         members = set(run.members)
         failed = _explained([*self.failed, Failure(run.members, run.id)])
         if len(members) == 1:
@@ -147,9 +139,9 @@ class Learned(Struct, frozen=True):
         return replace(self, failed=failed, focus=focus, rates=rates)
 
     def _after_hunt(self, run: PlannedRun, *, green: bool) -> "Learned":
-        parts = [one.hunted(run.members, green=green) for one in self.failed]
-        failed = _explained([one for one in parts if one is not None])
-        rates = self.rates.ran(float(parts.count(None)))
+        hunted = [one.hunted(run.members, green=green) for one in self.failed]
+        failed = _explained([one for one in hunted if one is not None])
+        rates = self.rates.ran(float(hunted.count(None)))
         if not green:
             found = self._red_alone(run) if len(run.members) == 1 else self
             return replace(found, failed=failed, rates=rates)
@@ -167,9 +159,9 @@ class Learned(Struct, frozen=True):
     ) -> "Learned":
         members = set(run.members)
         flakes += sum(1.0 for one in self.failed if members.issuperset(one.members))
-        base = Base(run.tip, True, ended_at) if run.kind is Kind.BASE else self.base
+        base = parts.Base(run.tip, True, ended_at) if run.kind is Kind.BASE else self.base
         number = self.number_of(run.tip)
-        proofs = {**self.proofs, **{task: GreenProof(run.id, number) for task in run.members}}
+        proofs = {**self.proofs, **{task: parts.GreenProof(run.id, number) for task in run.members}}
         level = self.levels.get(concurrency, Level())
         runs = level.runs + 1
         # The newest twenty or so count most: checks get slower as a project grows.

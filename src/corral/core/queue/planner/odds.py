@@ -53,13 +53,7 @@ class Odds:
 
     def known(self, tasks: tuple[str, ...]) -> int | None:
         """Return the set of these tasks, or None if one of them is not in the queue."""
-        found = 0
-        for task in tasks:
-            i = self.number.get(task)
-            if i is None:
-                return None
-            found |= 1 << i
-        return found
+        return self.mask(tasks) if all(task in self.number for task in tasks) else None
 
     def tasks(self, members: list[int]) -> tuple[str, ...]:
         return tuple(self.entries[i].task for i in members)
@@ -128,8 +122,6 @@ class Odds:
         return found
 
     def _mask_of_needs(self, entry: QueueEntry) -> int:
-        if not entry.needs:
-            return 0
         found = self.known(tuple(entry.needs))
         # A bit that no stack has: a dependency is missing, so it has to wait.
         return found if found is not None else 1 << len(self.entries)
@@ -149,10 +141,7 @@ class Odds:
         """Return the chance of each entry to pass alone on the current target."""
         learned = queue.learned
         rates = learned.rates
-        since = []
-        for entry in self.entries:
-            proof = learned.proofs.get(entry.task)
-            since.append(max(entry.since, proof.number) if proof else entry.since)
+        since = [learned.since(entry) for entry in self.entries]
         first = min(since, default=0)
         fresh = learned.landed - first
         landings = learned.landings[-fresh:] if fresh > 0 else ()

@@ -31,12 +31,9 @@ class QueueEntry(Struct, frozen=True):
     order: int  # the number of the event that queued it; breaks ties
     queued_at: int
     priority: int = 0
-    needs: frozenset[str] = (
-        frozenset()
-    )  # tasks that have not landed; they must land before it or with it
-    paths: frozenset[str] = (
-        frozenset()
-    )  # what it changes; empty means unknown, and overlaps everything
+    # Tasks that have not landed; they must land before it or with it.
+    needs: frozenset[str] = frozenset()
+    paths: frozenset[str] = frozenset()  # changed; empty means unknown, and overlaps everything
     attempts: int = 1  # how often it was submitted
     since: int = 0  # landings before its fork point; only later ones can clash
     prechecked: bool = True  # its own acceptance passed

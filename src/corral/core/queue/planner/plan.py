@@ -21,17 +21,10 @@ success (the chance of each stack does that for each change).
 
 from collections.abc import Iterable
 
+from corral.core.queue.planner import model
 from corral.core.queue.planner.lanes import Lanes
 from corral.core.queue.planner.learning import kind_of
-from corral.core.queue.planner.model import (
-    Action,
-    Cancel,
-    Land,
-    Queue,
-    QueuePolicy,
-    SendBack,
-    Start,
-)
+from corral.core.queue.planner.model import Action, Cancel, Queue, QueuePolicy, SendBack
 from corral.core.queue.planner.odds import Odds
 from corral.core.queue.planner.parts import Kind, PlannedRun, QueueEntry
 from corral.core.queue.planner.rates import AGAIN
@@ -49,7 +42,7 @@ def plan(queue: Queue, free_slots: int, now: int, policy: QueuePolicy) -> list[A
     actions: list[Action] = [*blamed, *cancelled]
     landing = _landable(queue, entries, runs)
     if landing is not None:
-        return [*actions, Land(landing.id)]
+        return [*actions, model.Land(landing.id)]
     going = [run for run in runs if not run.green]
     free = free_slots + len(dropped)
     if policy.mode == "serial":
@@ -57,9 +50,9 @@ def plan(queue: Queue, free_slots: int, now: int, policy: QueuePolicy) -> list[A
     if base and free > 0:
         checking = any(run.kind is Kind.BASE for run in going)
         if not checking and now >= _base_due_at(queue, policy):
-            actions.append(Start((), Kind.BASE))
+            actions.append(model.Start((), Kind.BASE))
             free -= 1
-        if _base_is_red(queue):
+        if _base_was(queue, green=False):
             return actions  # every check on a red target is red: nothing to learn
     if free > 0:
         actions += _filled(queue, entries, going, doubted, free=free, now=now, policy=policy)
@@ -92,7 +85,7 @@ def _filled(
 def wake_at(queue: Queue, policy: QueuePolicy) -> int | None:
     """Return when to plan again without an event; None if only an event can help."""
     _, _, base = _judged(queue, policy)
-    return _base_due_at(queue, policy) if base and _base_is_red(queue) else None
+    return _base_due_at(queue, policy) if base and _base_was(queue, green=False) else None
 
 
 def _judged(queue: Queue, policy: QueuePolicy) -> tuple[list[SendBack], dict[str, str], bool]:
@@ -112,7 +105,7 @@ def _judged(queue: Queue, policy: QueuePolicy) -> tuple[list[SendBack], dict[str
         odds = flake * (1 - risk) / (risk + flake * (1 - risk))
         if len(runs) <= policy.reruns and odds > policy.flake_odds:
             doubted[entry.task] = runs[-1]
-        elif learned.red_in_a_row > policy.base_after and not _base_is_green(queue):
+        elif learned.red_in_a_row > policy.base_after and not _base_was(queue, green=True):
             base = True
             doubted.setdefault(entry.task, "")
         else:
@@ -120,14 +113,9 @@ def _judged(queue: Queue, policy: QueuePolicy) -> tuple[list[SendBack], dict[str
     return blamed, doubted, base
 
 
-def _base_is_green(queue: Queue) -> bool:
+def _base_was(queue: Queue, *, green: bool) -> bool:
     base = queue.learned.base
-    return base is not None and base.green and base.tip == queue.tip
-
-
-def _base_is_red(queue: Queue) -> bool:
-    base = queue.learned.base
-    return base is not None and not base.green and base.tip == queue.tip
+    return base is not None and base.green == green and base.tip == queue.tip
 
 
 def _base_due_at(queue: Queue, policy: QueuePolicy) -> int:
@@ -195,20 +183,15 @@ def _landable(
     queue: Queue, entries: Iterable[QueueEntry], runs: Iterable[PlannedRun]
 ) -> PlannedRun | None:
     """Return the largest green run; a probe only while no landing run is running."""
-    waiting = {entry.task for entry in entries}
-    busy = any(run.kind is Kind.LAND and not run.green for run in runs)
     needs = {entry.task: entry.needs for entry in entries}
-    best: PlannedRun | None = None
-    for run in runs:
-        fits = (
-            run.green and run.tip == queue.tip and run.members and waiting.issuperset(run.members)
-        )
-        if not fits or run.kind not in (Kind.LAND, Kind.PROBE):
-            continue
-        if run.kind is Kind.PROBE and busy:
-            continue
-        if any(needs[task] - set(run.members[:place]) for place, task in enumerate(run.members)):
-            continue  # a dependency was added to it later
-        if best is None or len(run.members) > len(best.members):
-            best = run
-    return best
+    busy = any(run.kind is Kind.LAND and not run.green for run in runs)
+    kinds = (Kind.LAND,) if busy else (Kind.LAND, Kind.PROBE)
+    fitting = [
+        run
+        for run in runs
+        if run.green and run.tip == queue.tip and run.kind in kinds
+        if run.members and needs.keys() >= set(run.members)
+        # A dependency may have been added to it later.
+        if not any(needs[task] - set(run.members[:at]) for at, task in enumerate(run.members))
+    ]
+    return max(fitting, key=lambda run: len(run.members), default=None)
