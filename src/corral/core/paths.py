@@ -9,6 +9,7 @@ text: the others assume a pattern it found nothing wrong with, and may raise Val
 
 from collections.abc import Callable, Hashable
 from functools import lru_cache
+from itertools import takewhile
 from typing import TypeVar
 
 Token = TypeVar("Token", bound=Hashable)
@@ -47,6 +48,11 @@ def problem(pattern: str) -> str | None:
 def normal(pattern: str) -> str:
     """Return the canonical spelling: no `.` segments, no repeated `**`, `/**` for a final `/`."""
     return "/".join(_segments(pattern))
+
+
+def fixed(pattern: str) -> tuple[str, ...]:
+    """Return the segments before the first one with a wildcard."""
+    return tuple(takewhile(_is_literal, _segments(pattern)))
 
 
 def matches(pattern: str, path: str) -> bool:

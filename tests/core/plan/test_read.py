@@ -5,9 +5,8 @@ import pytest
 
 from corral.core.plan.check import Surroundings, problems
 from corral.core.plan.problems import Source
-from corral.core.plan.read import read
+from corral.core.plan.read import read, read_toml
 from corral.core.plan.schema import ConvoyPlan, Plan, PlanPolicy, TaskPlan
-from corral.core.plan.toml import read_toml
 
 WANTED = Plan(
     convoy=ConvoyPlan(title="Auth fix", base="main", strategy="squash", checks=("pytest -q",)),

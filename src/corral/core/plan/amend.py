@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from corral.core.ids import ConvoyId, TaskId
-from corral.core.log.state import State, Task, TaskState
+from corral.core.log.state import State, TaskState
 from corral.core.plan.answer import means_a_plan, read_answer
 from corral.core.plan.apply import find_convoy, keyed, unstarted
 from corral.core.plan.check import Surroundings, problems
@@ -86,7 +86,8 @@ class _Amended:
         if len(plan.tasks) > MOST_TASKS:
             self._say("task", f"more than {MOST_TASKS} tasks in all")
         if not errors(self._problems):
-            self._problems += errors(problems(plan, self._names()))
+            known = self._around.tasks | frozenset(self._board)
+            self._problems += errors(problems(plan, replace(self._around, tasks=known)))
         if errors(self._problems):
             return MayorReply(problems=bounded(self._problems))
         ids = tuple(self._board[key].id for key in cancelled if key in self._board)
@@ -106,13 +107,11 @@ class _Amended:
             task = self._board.get(key)
             if task is None and key not in known:
                 self._say("cancel", f"there is no task {quoted(name)} in the plan")
-            elif task is not None and not _may_cancel(task):
-                said = (
-                    f"{quoted(name)} is {task.state}: a task that has started cannot be cancelled"
-                )
-                self._say("cancel", said)
-            else:
+            elif task is None or unstarted(task) or task.state is TaskState.FAILED:
                 found.append(key)
+            else:
+                said = "a task that has started cannot be cancelled"
+                self._say("cancel", f"{quoted(name)} is {task.state}: {said}")
         return found
 
     def _changed(self, cancelled: list[str]) -> Plan | None:
@@ -150,12 +149,5 @@ class _Amended:
                     said = f"it needs {quoted(need)}, which is cancelled: change its needs"
                     yield Problem(0, f"task.{task.key}.needs", said)
 
-    def _names(self) -> Surroundings:
-        return replace(self._around, tasks=self._around.tasks | frozenset(self._board))
-
     def _say(self, where: str, said: str) -> None:
         self._problems.append(Problem(self._source.line((where,)), where, said))
-
-
-def _may_cancel(task: Task) -> bool:
-    return unstarted(task) or task.state is TaskState.FAILED

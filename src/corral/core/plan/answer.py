@@ -6,6 +6,7 @@ around it is broken, so a text is read as often as it is nested.
 """
 
 import re
+from bisect import bisect_left
 from json import loads
 from typing import Any
 
@@ -42,14 +43,14 @@ class _Found(Struct):
 
 def read_answer(text: str) -> Source:
     """Read the last plan in a text."""
-    lines = _AnswerLines(text)
+    ends = [match.start() for match in re.finditer("\n", text)]
     found = _objects(text, _PLAN)
     if found.plan is None:
         found = _objects(text, _BEGIN)
     if found.plan is not None:
         places = found.plan.places.items()
-        return Source(found.plan.data, {place: lines.number(at) for place, at in places})
-    return _nothing(lines, found)
+        return Source(found.plan.data, {place: _line(ends, at) for place, at in places})
+    return _nothing(ends, found)
 
 
 def means_a_plan(text: str) -> bool:
@@ -89,29 +90,23 @@ def _is_plan(data: dict[str, Any]) -> bool:
     )
 
 
-def _nothing(lines: "_AnswerLines", found: _Objects) -> Source:
+def _nothing(ends: list[int], found: _Objects) -> Source:
     """Say why there is no plan: where an object is broken, or what the last one has instead."""
     if found.broken:
         start, error = found.broken
-        begun, line = lines.number(start), lines.number(error.at)
+        begun, line = _line(ends, start), _line(ends, error.at)
         where = f" (the object begins on line {begun})" if begun != line else ""
         return unreadable(f"not valid JSON: {error.text}{where}", line)
     if found.other:
         keys = ", ".join(printable(key) for key in list(found.other.data)[:5]) or "nothing"
-        line = lines.number(next(iter(found.other.places.values()), 0))
+        line = _line(ends, next(iter(found.other.places.values()), 0))
         said = 'not a plan: the last object has neither "convoy" nor "task", but'
         return unreadable(f"{said} {keys}", line)
     return unreadable("it contains no JSON object")
 
 
-class _AnswerLines:
-    def __init__(self, text: str) -> None:
-        self._ends = [match.start() for match in re.finditer("\n", text)]
-
-    def number(self, at: int) -> int:
-        from bisect import bisect_left
-
-        return bisect_left(self._ends, at) + 1
+def _line(ends: list[int], at: int) -> int:
+    return bisect_left(ends, at) + 1
 
 
 class _JsonReader:

@@ -190,17 +190,11 @@ class _Change:
     def _add(self, task: TaskPlan, graph: Graph) -> None:
         needs = self._needs(task, graph)
         command = c.AddTask(
-            title=task.title,
             convoy=self._convoy,
-            priority=task.priority,
             needs=tuple(needs),
-            paths=task.paths,
-            accept=task.accept,
-            inputs=task.inputs,
-            engine=task.engine,
-            brief=task.brief,
             run=task.run,
             role=task.role,
+            **_editable(task),
         )
         self._do(command, key=task.key, spec=digest(self._plan, task), reasons=_reasons(needs))
         self._ids[task.key] = next(reversed(self._trial.tasks))
@@ -208,17 +202,8 @@ class _Change:
     def _edit(self, old: Task, task: TaskPlan, graph: Graph) -> None:
         needs = self._needs(task, graph)
         current = self._trial.tasks[old.id].needs
-        command = c.EditTask(
-            task=old.id,
-            title=task.title,
-            priority=task.priority,
-            needs=tuple(need for need in needs if need not in current),
-            paths=task.paths,
-            accept=task.accept,
-            inputs=task.inputs,
-            engine=task.engine,
-            brief=task.brief,
-        )
+        new = tuple(need for need in needs if need not in current)
+        command = c.EditTask(task=old.id, needs=new, **_editable(task))
         more = {"run": task.run, "role": task.role, "reasons": _reasons(needs)}
         self._do(command, spec=digest(self._plan, task), **more)
 
@@ -257,6 +242,11 @@ class _Change:
 def unstarted(task: Task) -> bool:
     """Say whether a plan may still change a task."""
     return task.state in _UNTOUCHED and not task.attempts
+
+
+def _editable(task: TaskPlan) -> dict[str, Any]:
+    names = ("title", "priority", "paths", "accept", "inputs", "engine", "brief")
+    return {name: getattr(task, name) for name in names}
 
 
 def _reasons(needs: dict[TaskId, str]) -> dict[TaskId, str]:

@@ -5,6 +5,7 @@ applied.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from graphlib import CycleError, TopologicalSorter
 
 from msgspec import Struct
@@ -12,14 +13,13 @@ from msgspec import Struct
 from corral.core import paths, text
 from corral.core.errors import BadInput
 from corral.core.plan.edges import comparisons
-from corral.core.plan.problems import Problem, bounded, nearest, quoted
+from corral.core.plan.problems import Problem, Source, bounded, nearest, quoted
 from corral.core.plan.schema import KEY, MOST_COMPARISONS, MOST_MINUTES, MOST_PATHS, Plan, TaskPlan
 from corral.core.plan.shape import UNNAMED, Shaped
 from corral.core.session.brief import CHANGE_NOTHING
 from corral.core.toml_lines import Place
 
 _STRATEGIES = ("", "rebase", "squash", "merge")
-_NAME_MARKS = "-_"
 
 
 class Surroundings(Struct, frozen=True):
@@ -30,63 +30,49 @@ class Surroundings(Struct, frozen=True):
     tasks: frozenset[str] = frozenset()  # on the board, by key or by id
 
 
-class _Where(Struct, frozen=True):
-    """Finds the line of a part of a plan, if there is a source."""
-
-    shaped: Shaped | None = None
-
-    def problem(self, place: Place, where: str, said: str, warning: bool = False) -> Problem:
-        line = self.shaped.source.line(place) if self.shaped else 0
-        return Problem(line, where, text.shown(said), warning)
-
-    def task(self, number: int) -> Place:
-        return self.shaped.place(number) if self.shaped else ()
-
-    @property
-    def spelling(self) -> str:
-        return self.shaped.spelling if self.shaped else "task"
-
-
 def problems(
     plan: Plan | Shaped, around: Surroundings | None = None, more: Sequence[Problem] = ()
 ) -> tuple[Problem, ...]:
     """Return all problems by line, limited in number for a hopeless plan."""
-    around = around or Surroundings()
     if isinstance(plan, Plan):
-        return bounded((*_all(plan, around, _Where()), *more))
+        plan = Shaped(plan, Source(None, {}), tuple(range(len(plan.tasks))), ())
     if plan.plan is None:
         return bounded(plan.problems)
-    found = _all(plan.plan, around, _Where(plan))
+    found = _all(plan.plan, around or Surroundings(), plan)
     told = {(problem.line, problem.where) for problem in plan.problems}
     return bounded((*plan.problems, *(p for p in found if (p.line, p.where) not in told), *more))
 
 
-def _all(plan: Plan, around: Surroundings, where: _Where) -> Iterator[Problem]:
-    yield from _convoy(plan, where)
+def _problem(shaped: Shaped, place: Place, where: str, said: str, warning: bool = False) -> Problem:
+    return Problem(shaped.source.line(place), where, text.shown(said), warning)
+
+
+def _all(plan: Plan, around: Surroundings, shaped: Shaped) -> Iterator[Problem]:
+    yield from _convoy(plan, shaped)
     if sum(len(task.paths) for task in plan.tasks) > MOST_PATHS:
-        yield where.problem((), where.spelling, f"more than {MOST_PATHS:,} paths in one plan")
+        yield _problem(shaped, (), shaped.spelling, f"more than {MOST_PATHS:,} paths in one plan")
     elif _usable(plan) and comparisons(plan.tasks) > MOST_COMPARISONS:
         said = "too many paths begin with the same wildcards: name folders instead"
-        yield where.problem((), where.spelling, said)
+        yield _problem(shaped, (), shaped.spelling, said)
     seen: dict[str, int] = {}
     for number, task in enumerate(plan.tasks):
-        place = where.task(number)
-        name = f"{where.spelling}.{text.printable(task.key)}"
+        place = shaped.place(number)
+        name = f"{shaped.spelling}.{text.printable(task.key)}"
         if task.key in seen:
-            line = where.shaped.source.line(where.task(seen[task.key])) if where.shaped else 0
+            line = shaped.source.line(shaped.place(seen[task.key]))
             first = f" (the first is on line {line})" if line else ""
             said = f"two tasks have the key {quoted(task.key)}{first}"
-            yield where.problem((*place, "key"), f"{name}.key", said)
+            yield _problem(shaped, (*place, "key"), f"{name}.key", said)
         seen.setdefault(task.key, number)
         yield from _task(
             plan,
             task,
             around,
-            lambda field, said, warning=False, at=place, of=name: where.problem(
-                (*at, field), f"{of}.{field}", said, warning
+            lambda field, said, warning=False, at=place, of=name: _problem(
+                shaped, (*at, field), f"{of}.{field}", said, warning
             ),
         )
-    yield from _needs(plan, around, where)
+    yield from _needs(plan, around, shaped)
 
 
 def _usable(plan: Plan) -> bool:
@@ -94,11 +80,11 @@ def _usable(plan: Plan) -> bool:
     return not any(paths.problem(path.strip()) for task in plan.tasks for path in task.paths)
 
 
-def _convoy(plan: Plan, where: _Where) -> Iterator[Problem]:
+def _convoy(plan: Plan, shaped: Shaped) -> Iterator[Problem]:
     convoy = plan.convoy
 
     def say(field: str, said: str) -> Problem:
-        return where.problem(("convoy", field), f"convoy.{field}", said)
+        return _problem(shaped, ("convoy", field), f"convoy.{field}", said)
 
     yield from _text(say, "title", convoy.title, "the title", text.TITLE)
     yield from _text(say, "base", convoy.base, "the base branch", empty=True)
@@ -125,14 +111,14 @@ Say = Callable[..., Problem]
 
 
 def _task(plan: Plan, task: TaskPlan, around: Surroundings, say: Say) -> Iterator[Problem]:
-    bare = "".join(char for char in task.key if char not in _NAME_MARKS)
+    bare = task.key.replace("-", "").replace("_", "")
     if not (bare.isascii() and bare.isalnum()) or len(task.key) > KEY:
         yield say(
             "key", f"{quoted(task.key)} is not a key: use up to {KEY} letters, digits, - and _"
         )
     if task.title != UNNAMED:
         yield from _text(say, "title", task.title, "the title", text.TITLE)
-    yield from _prose(say, "brief", task.brief, "the brief", text.BRIEF)
+    yield from _caught(say, "brief", lambda: text.prose(task.brief, "the brief", text.BRIEF))
     yield from _list(say, "accept", task.accept, "an acceptance command")
     yield from _paths(say, "paths", task.paths)
     yield from _paths(say, "inputs", task.inputs)
@@ -174,11 +160,8 @@ def _run(say: Say, task: TaskPlan) -> Iterator[Problem]:
     if len(task.run) > text.ITEMS:
         yield say("run", f"{len(task.run)} words of a command are too many: at most {text.ITEMS}")
     for word in task.run[: text.ITEMS]:
-        yield from _prose(say, "run", word, "a word of the command", text.COMMENT)
-
-
-def _prose(say: Say, field: str, value: str, what: str, limit: int) -> Iterator[Problem]:
-    yield from _caught(say, field, lambda: text.prose(value, what, limit))
+        what = "a word of the command"
+        yield from _caught(say, "run", partial(text.prose, word, what, text.COMMENT))
 
 
 def _paths(say: Say, field: str, patterns: tuple[str, ...]) -> Iterator[Problem]:
@@ -218,29 +201,29 @@ def _caught(say: Say, field: str, checked: Callable[[], object]) -> Iterator[Pro
         yield say(field, error.message)
 
 
-def _needs(plan: Plan, around: Surroundings, where: _Where) -> Iterator[Problem]:
+def _needs(plan: Plan, around: Surroundings, shaped: Shaped) -> Iterator[Problem]:
     keys = {task.key for task in plan.tasks}
     graph: dict[str, list[str]] = {}
     unknown = 0
     for number, task in enumerate(plan.tasks):
         graph.setdefault(task.key, [])
         for field, named in (("needs", task.needs), ("beside", task.beside)):
-            place = (*where.task(number), field)
-            name = f"{where.spelling}.{text.printable(task.key)}.{field}"
+            place = (*shaped.place(number), field)
+            name = f"{shaped.spelling}.{text.printable(task.key)}.{field}"
             if len(named) > text.ITEMS:
                 said = f"{len(named)} tasks are too many: at most {text.ITEMS}"
-                yield where.problem(place, name, said)
+                yield _problem(shaped, place, name, said)
             for other in dict.fromkeys(named[: text.ITEMS]):
                 if other not in keys and other not in around.tasks:
                     hint = nearest(other, keys, unknown)
                     unknown += 1
-                    yield where.problem(place, name, f"there is no task {quoted(other)}{hint}")
+                    yield _problem(shaped, place, name, f"there is no task {quoted(other)}{hint}")
                 elif field == "needs" and other in keys:
                     graph[task.key].append(other)
-    yield from _cycle(plan, graph, where)
+    yield from _cycle(plan, graph, shaped)
 
 
-def _cycle(plan: Plan, graph: dict[str, list[str]], where: _Where) -> Iterator[Problem]:
+def _cycle(plan: Plan, graph: dict[str, list[str]], shaped: Shaped) -> Iterator[Problem]:
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
@@ -250,6 +233,6 @@ def _cycle(plan: Plan, graph: dict[str, list[str]], where: _Where) -> Iterator[P
         first = circle.index(plan.tasks[number].key)
         ring = [*circle[first:-1], *circle[:first], circle[first]] if first else circle
         trail = " → ".join(map(text.printable, ring if len(ring) <= 12 else [*ring[:11], "…"]))
-        name = f"{where.spelling}.{text.printable(ring[0])}.needs"
+        name = f"{shaped.spelling}.{text.printable(ring[0])}.needs"
         said = f"dependency cycle: {trail}"
-        yield where.problem((*where.task(number), "needs"), name, said)
+        yield _problem(shaped, (*shaped.place(number), "needs"), name, said)

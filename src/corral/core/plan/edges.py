@@ -93,7 +93,7 @@ def _overlapping(
     holders, by_start = _patterns(tasks)
     found: dict[int, dict[int, tuple[str, str]]] = defaultdict(dict)
     for pattern, owners in holders.items():
-        start = _start(pattern)
+        start = paths.fixed(pattern)
         near = (other for n in range(len(start) + 1) for other in by_start.get(start[:n], ()))
         for other in near:
             if pattern != other and not paths.overlaps(pattern, other):
@@ -111,7 +111,7 @@ def _overlapping(
 def comparisons(tasks: Sequence[TaskPlan]) -> int:
     """Return how many pairs of patterns must be compared to find all overlaps."""
     holders, by_start = _patterns(tasks)
-    starts = map(_start, holders)
+    starts = map(paths.fixed, holders)
     return sum(len(by_start.get(s[:n], ())) for s in starts for n in range(len(s) + 1))
 
 
@@ -125,18 +125,8 @@ def _patterns(
             holders[pattern].append(number)
     by_start: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for pattern in holders:
-        by_start[_start(pattern)].append(pattern)
+        by_start[paths.fixed(pattern)].append(pattern)
     return holders, by_start
-
-
-def _start(pattern: str) -> tuple[str, ...]:
-    """Return the segments before the first one with a wildcard."""
-    kept: list[str] = []
-    for segment in pattern.split("/"):
-        if any(mark in segment for mark in "*?["):
-            break
-        kept.append(segment)
-    return tuple(kept)
 
 
 def _overlap_reason(pair: tuple[str, str]) -> str:

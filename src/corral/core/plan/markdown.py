@@ -10,6 +10,8 @@ import shlex
 from difflib import get_close_matches
 from typing import Any
 
+from msgspec import Struct
+
 from corral.core.ids import words
 from corral.core.plan.problems import MOST, Problem, Source, nearest, unreadable
 from corral.core.plan.schema import KEY, ConvoyPlan, PlanPolicy, TaskPlan
@@ -39,16 +41,15 @@ def read_markdown(text: str) -> Source:
     return reader.source()
 
 
-class _Item:
+class _Item(Struct):
     """An item of the list, while its lines are read."""
 
-    def __init__(self, title: str, done: bool, line: int, index: int) -> None:
-        self.fields: dict[str, Any] = {"title": title}
-        self.done = done
-        self.place: Place = ("task", index)
-        self.lines: dict[Place, int] = {self.place: line}
-        self.brief: list[str] = []
-        self.in_brief = False
+    fields: dict[str, Any]
+    done: bool
+    place: Place
+    lines: dict[Place, int]
+    brief: list[str] = []
+    in_brief: bool = False
 
 
 class _MarkdownReader:
@@ -80,7 +81,8 @@ class _MarkdownReader:
             self._head(number, text)
 
     def _begin(self, number: int, title: str, done: bool) -> None:
-        self._items.append(_Item(_bare(title), done, number, self._open))
+        place = ("task", self._open)
+        self._items.append(_Item({"title": _bare(title)}, done, place, {place: number}))
         self._open += not done
         self._list = ""
 
@@ -112,11 +114,10 @@ class _MarkdownReader:
                 item.lines[*item.place, name] = number
                 self._set(item.fields, name, value, number, self._name(item))
                 return
-            if len(self._problems) <= MOST and name.islower() and _misspelt(name):
-                hint = (
-                    f"unknown field{nearest(name, _OF_TASK)} (a brief begins after an empty line)"
-                )
-                self._say(number, f"{self._name(item)}.{name}", hint)
+            likely = len(self._problems) <= MOST and name.islower()
+            if likely and get_close_matches(name[:100], _OF_TASK, 1, 0.8):
+                hint = f"{nearest(name, _OF_TASK)} (a brief begins after an empty line)"
+                self._say(number, f"{self._name(item)}.{name}", f"unknown field{hint}")
                 return
         if text or item.in_brief or item.brief:
             item.lines.setdefault((*item.place, "brief"), number)
@@ -195,10 +196,6 @@ def _bare(value: str) -> str:
 
 def _slug(title: str) -> str:
     return "-".join(words(title)).lower()[:KEY].strip("-")
-
-
-def _misspelt(name: str) -> bool:
-    return bool(get_close_matches(name[:100], _OF_TASK, 1, 0.8))
 
 
 def _dedented(lines: list[str]) -> str:

@@ -66,7 +66,7 @@ def tested(tasks: Sequence[TaskPlan]) -> Iterator[tuple[int, int, str]]:
 
 def _test(path: str) -> _Name | None:
     """Parse a path as that of a test file, if it is one."""
-    parts = _parts(path)
+    parts = paths.fixed(path)
     if not parts:
         return None
     stem, ending = _split(parts[-1])
@@ -79,7 +79,7 @@ def _test(path: str) -> _Name | None:
 
 
 def _module(path: str) -> _Name | None:
-    parts = _parts(path)
+    parts = paths.fixed(path)
     if not parts or any(part.lower() in _TEST_FOLDERS for part in parts):
         return None
     stem, ending = _split(parts[-1])
@@ -87,16 +87,6 @@ def _module(path: str) -> _Name | None:
         parts = parts[:-1]
         stem = parts[-1]
     return _Name(path, _folded(stem), _family(ending), _meaning(parts[:-1]))
-
-
-def _parts(path: str) -> list[str]:
-    """Return the segments before the first wildcard."""
-    kept: list[str] = []
-    for segment in paths.normal(path).split("/"):
-        if any(mark in segment for mark in "*?["):
-            break
-        kept.append(segment)
-    return kept
 
 
 def _split(name: str) -> tuple[str, str]:

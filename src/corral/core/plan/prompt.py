@@ -51,15 +51,11 @@ def corrected(wrong: Sequence[str]) -> str:
     lines = [f"- {problem}" for problem in wrong[:MOST_CORRECTIONS]]
     if len(wrong) > MOST_CORRECTIONS:
         lines.append(f"- and {len(wrong) - MOST_CORRECTIONS} more")
-    return "\n".join(
-        [
-            "Your plan was not accepted, and nothing was created. The problems, with the lines of"
-            " your answer:",
-            "",
-            *lines,
-            "",
-            "Answer again, corrected and complete, with one JSON object and nothing else.",
-        ]
+    told = "\n".join(lines)
+    return (
+        "Your plan was not accepted, and nothing was created. The problems, with the lines of your"
+        f" answer:\n\n{told}\n\nAnswer again, corrected and complete, with one JSON object and"
+        " nothing else."
     )
 
 

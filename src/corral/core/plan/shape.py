@@ -96,12 +96,9 @@ class _Maker:
             self._say(place, where, f"expected a table, got {_kind(item)}")
             return None
         fields = self._table(TaskPlan, item, place, where)
+        given = {_ALIASES.get(name, name) for name in item}
         for needed in ("key", "title"):
-            if (
-                needed not in fields
-                and needed not in item
-                and not (needed == "key" and "id" in item)
-            ):
+            if needed not in given:
                 self._say(place, f"{where}.{needed}", "missing")
         self.indices.append(number)
         return TaskPlan(**{"key": name, "title": UNNAMED, **fields})
