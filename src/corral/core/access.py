@@ -10,13 +10,12 @@ from that, and `permit` refuses the rest, inside the transaction that carries ou
 """
 
 import hmac
-from collections.abc import Iterator
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from corral.core.board import commands as c
-from corral.core.board import family
+from corral.core.board.family import is_below, is_over, must_have_room
 from corral.core.board.leases import resource_name
 from corral.core.errors import NotFound, NoToken, NotYours
 from corral.core.ids import SessionId, TaskId, Token
@@ -69,10 +68,6 @@ def still_holds(state: State, who: Principal) -> Task:
     if task.claim is None or task.claim.token != who.token:
         raise NoToken(f"{who.session} no longer holds {task.id}, so its token is no longer valid")
     return task
-
-
-def is_below(state: State, task: Task, root: TaskId) -> bool:
-    return any(above.id == root for above in _above(state, task))
 
 
 def visible(state: State, who: Principal, task: str) -> bool:
@@ -146,8 +141,8 @@ def _permit_task(state: State, own: Task, verb: str, task: str | None) -> None:
     found = _must_be_in(state, own, task, verb)
     if verb not in (_OWN if found.id == own.id else _BELOW):
         raise NotYours(f"a session may not {verb} {found.id}; nothing was changed")
-    if verb == "retry" and family.is_over(found):
-        family.must_have_room(state, state.tasks[found.parent])
+    if verb == "retry" and is_over(found):
+        must_have_room(state, state.tasks[found.parent])
 
 
 def _must_be_in(state: State, own: Task, name: str, verb: str) -> Task:
@@ -166,9 +161,3 @@ def seen(state: State, who: Principal, task: str) -> Task:
     if found is None or not visible(state, who, found.id):
         raise NotFound(f"there is no task {task[:80]!r}", "GET /api/tasks")
     return found
-
-
-def _above(state: State, task: Task) -> Iterator[Task]:
-    while task.parent:
-        task = state.tasks[task.parent]
-        yield task

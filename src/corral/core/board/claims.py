@@ -130,15 +130,12 @@ def _resting(task: Task, now: int) -> Obstacle:
     if not task.failures:
         text = f"{task.id} is waiting for its date, which is in {left} s (cron: {task.cron})"
         return Obstacle("resting", text, "wait: it starts automatically")
+    times = "1 failed attempt" if task.failures == 1 else f"{task.failures} failed attempts"
     return Obstacle(
         "resting",
-        f"{task.id} is retried in {left} s, after {_times(task.failures)} ({task.reason})",
+        f"{task.id} is retried in {left} s, after {times} ({task.reason})",
         "wait: it is retried automatically",
     )
-
-
-def _times(failures: int) -> str:
-    return "1 failed attempt" if failures == 1 else f"{failures} failed attempts"
 
 
 def _held(task: Task, claim: Claim, now: int) -> Obstacle:

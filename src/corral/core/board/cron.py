@@ -40,17 +40,13 @@ class _Field(Struct, frozen=True):
     words: tuple[str, ...] = ()  # names of the numbers from `least` on
 
 
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _WEEKDAY = _Field("weekday", 0, 7, ("sun", "mon", "tue", "wed", "thu", "fri", "sat"))
 _FIELDS = (
     _Field("minute", 0, 59),
     _Field("hour", 0, 23),
     _Field("day", 1, 31),
-    _Field(
-        "month",
-        1,
-        12,
-        ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"),
-    ),
+    _Field("month", 1, 12, _MONTHS),
     _WEEKDAY,
 )
 
@@ -107,12 +103,11 @@ def parse(line: str) -> Cron:
             f"the cron line {printable(words[0])} is not known", f"one of {', '.join(_ALIASES)}"
         )
     if len(words) != len(_FIELDS):
-        raise BadInput(
-            f"the cron line {printable(line)!r} has {len(words)} fields instead of 5",
-            _HINT,
-        )
+        said = f"the cron line {printable(line)!r} has {len(words)} fields instead of 5"
+        raise BadInput(said, _HINT)
     minutes, hours, days, months, weekdays = (
-        _numbers(word.lower(), field) for word, field in zip(words, _FIELDS, strict=True)
+        frozenset(number for item in word.lower().split(",") for number in _item(item, field))
+        for word, field in zip(words, _FIELDS, strict=True)
     )
     found = Cron(
         moments=tuple(hour * 60 + minute for hour in sorted(hours) for minute in sorted(minutes)),
@@ -131,10 +126,6 @@ def parse(line: str) -> Cron:
 def shown(at: int) -> str:
     """Return a date as text for people."""
     return f"{datetime.fromtimestamp(at // 1000, UTC):%Y-%m-%d %H:%M} UTC"
-
-
-def _numbers(word: str, field: _Field) -> frozenset[int]:
-    return frozenset(number for item in word.split(",") for number in _item(item, field))
 
 
 def _item(item: str, field: _Field) -> range:

@@ -37,7 +37,8 @@ def is_over(task: Task) -> bool:
 def must_have_room(state: State, above: Task) -> None:
     """Refuse one more open task below this one if it or an ancestor has used up its budget."""
     for ancestor in (above, *_above(state, above)):
-        open_below = sum(1 for _ in _below(state, ancestor.id))
+        is_open = (task for task in state.tasks.values() if not is_over(task))
+        open_below = sum(is_below(state, task, ancestor.id) for task in is_open)
         if ancestor.budget and open_below >= ancestor.budget:
             raise Refused(
                 f"{ancestor.id} may have at most {ancestor.budget} open tasks below it, and has"
@@ -55,13 +56,11 @@ def levels(command: AddTask, above: Task | None) -> int:
     return min(asked, above.levels - 1) if above else asked
 
 
+def is_below(state: State, task: Task, root: TaskId) -> bool:
+    return any(ancestor.id == root for ancestor in _above(state, task))
+
+
 def _above(state: State, task: Task) -> Iterator[Task]:
     while task.parent:
         task = state.tasks[task.parent]
         yield task
-
-
-def _below(state: State, root: TaskId) -> Iterator[Task]:
-    for task in state.tasks.values():
-        if not is_over(task) and any(above.id == root for above in _above(state, task)):
-            yield task

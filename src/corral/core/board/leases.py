@@ -42,11 +42,8 @@ def pattern(text: str) -> str:
 
 
 def overlap(a: str, b: str) -> bool:
-    if a == b:
-        return True
-    if a.startswith("file:") and b.startswith("file:"):
-        return paths.overlaps(a[5:], b[5:])
-    return False
+    files = a.startswith("file:") and b.startswith("file:")
+    return a == b or (files and paths.overlaps(a[5:], b[5:]))
 
 
 def clashes(state: State, resource: str) -> Iterator[tuple[str, Claim]]:

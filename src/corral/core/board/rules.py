@@ -176,28 +176,19 @@ def _submit_task(state: State, command: c.SubmitTask, actor: str, now: int) -> D
     return [e.TaskSubmitted(task=task.id, token=command.token, commit=commit)]
 
 
-def _fail_task(state: State, command: c.FailTask, actor: str, now: int) -> Decision:
-    task = _fenced(state, command.task, "fail", command.token)
-    return [e.TaskFailed(task=task.id, reason=_reason(command.reason))]
+def _reasoned(move: str, event: Callable[..., e.Event]) -> Rule:
+    """Make the rule of a move of which only the reason is recorded."""
 
+    def rule(state: State, command: Any, actor: str, now: int) -> Decision:
+        token, force = getattr(command, "token", ""), getattr(command, "force", False)
+        task = _fenced(state, command.task, move, token, force=force)
+        return [event(task=task.id, reason=text.line(command.reason, "the reason", empty=True))]
 
-def _block_task(state: State, command: c.BlockTask, actor: str, now: int) -> Decision:
-    task = _fenced(state, command.task, "block", command.token, force=command.force)
-    return [e.TaskBlocked(task=task.id, reason=_reason(command.reason))]
+    return rule
 
 
 def _unblock_task(state: State, command: c.UnblockTask, actor: str, now: int) -> Decision:
     return [e.TaskUnblocked(task=_fenced(state, command.task, "unblock").id)]
-
-
-def _retry_task(state: State, command: c.RetryTask, actor: str, now: int) -> Decision:
-    task = _fenced(state, command.task, "retry")
-    return [e.TaskRetried(task=task.id, reason=_reason(command.reason))]
-
-
-def _cancel_task(state: State, command: c.CancelTask, actor: str, now: int) -> Decision:
-    task = _fenced(state, command.task, "cancel", command.token)
-    return [e.TaskCancelled(task=task.id, reason=_reason(command.reason))]
 
 
 def _hand_off_task(state: State, command: c.HandOffTask, actor: str, now: int) -> Decision:
@@ -369,10 +360,6 @@ def _brief(brief: str) -> str:
     return text.prose(brief, "the brief", text.BRIEF)
 
 
-def _reason(reason: str) -> str:
-    return text.line(reason, "the reason", empty=True)
-
-
 def _expiry(ttl_s: int | UnsetType, now: int) -> int:
     seconds = text.CLAIM_TTL_S if isinstance(ttl_s, UnsetType) else ttl_s
     return now + text.number(seconds, "the time to live", 1, text.TTL_S) * 1000
@@ -419,11 +406,11 @@ _RULES: dict[type[c.Command], Rule] = {
     c.ClaimTask: _claim_task,
     c.RenewTask: _renew_task,
     c.SubmitTask: _submit_task,
-    c.FailTask: _fail_task,
-    c.BlockTask: _block_task,
+    c.FailTask: _reasoned("fail", e.TaskFailed),
+    c.BlockTask: _reasoned("block", e.TaskBlocked),
     c.UnblockTask: _unblock_task,
-    c.RetryTask: _retry_task,
-    c.CancelTask: _cancel_task,
+    c.RetryTask: _reasoned("retry", e.TaskRetried),
+    c.CancelTask: _reasoned("cancel", e.TaskCancelled),
     c.HandOffTask: _hand_off_task,
     c.LandTask: _land_task,
     c.CommentTask: _comment_task,

@@ -12,12 +12,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from corral.core.config import (
-    Config,
-    EngineSettings,
-    LineSettings,
-    TreeSettings,
-)
+from corral.core.config import Config, EngineSettings, LineSettings, TreeSettings
 from corral.core.engine.bill import MOST_DOLLARS
 from corral.core.errors import BadConfig
 from corral.core.redaction import redacted
@@ -41,12 +36,11 @@ def read(text: str, name: str) -> Config:
     return config
 
 
-class _SettingsReader:
+class _SettingsReader(Struct, frozen=True):
     """Turns the file into settings, and what is wrong with it into a line and a sentence."""
 
-    def __init__(self, text: str, name: str) -> None:
-        self._text = text
-        self._name = name
+    text: str
+    name: str
 
     def convert(self, raw: dict[str, Any]) -> Config:
         try:
@@ -61,8 +55,8 @@ class _SettingsReader:
             raise self.bad(place, what) from error
 
     def bad(self, place: Place, what: str) -> BadConfig:
-        line = line_of(lines_of(outline(self._text)), place)
-        where = f"{self._name}, line {line}" if line else self._name
+        line = line_of(lines_of(outline(self.text)), place)
+        where = f"{self.name}, line {line}" if line else self.name
         return BadConfig(f"{where}: {shown(what)}", _HINT)
 
 
@@ -208,18 +202,13 @@ def _check_placeholders(where: Place, engine: EngineSettings, reader: _SettingsR
     """Refuse an unknown placeholder: it would be passed on as it is."""
     if not engine.lines and engine.output in ("", "facts"):
         return
-    for name in ("command", "args", "fresh", "resume", "mcp"):
-        for word in getattr(engine, name):
-            _check_word((*where, name), word, reader)
-    for value in engine.set.values():
-        _check_word((*where, "set"), value, reader)
-
-
-def _check_word(where: Place, word: str, reader: _SettingsReader) -> None:
-    for placeholder in re.findall(r"(?<!\$)\{([a-z_]\w*)\}", word):
-        if placeholder not in PLACEHOLDERS:
-            known = ", ".join(f"{{{one}}}" for one in PLACEHOLDERS)
-            raise reader.bad(where, f"{{{placeholder}}} is not a placeholder: use one of {known}")
+    words = {name: getattr(engine, name) for name in ("command", "args", "fresh", "resume", "mcp")}
+    for name, values in (*words.items(), ("set", engine.set.values())):
+        for one in re.findall(r"(?<!\$)\{([a-z_]\w*)\}", "\0".join(values)):
+            if one not in PLACEHOLDERS:
+                known = ", ".join(f"{{{each}}}" for each in PLACEHOLDERS)
+                said = f"{{{one}}} is not a placeholder: use one of {known}"
+                raise reader.bad((*where, name), said)
 
 
 def _wrong_with(line: LineSettings) -> str:

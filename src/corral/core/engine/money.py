@@ -161,16 +161,13 @@ def spent_in_all(state: State) -> Bill:
 
 
 def _entries(state: State) -> list[Spending]:
-    return [*state.ledger.values(), *_talks(state)]
-
-
-def _talks(state: State) -> list[Spending]:
-    """Return the mayor's spending, as if each conversation were a task."""
-    return [
+    """Return the ledger, with each of the mayor's conversations as if it were a task."""
+    talks = [
         Spending(TaskId(mayor.id), mayor.profile, mayor.model, mayor.bill, mayor.turn)
         for mayor in state.mayors.values()
         if mayor.bill != Bill()
     ]
+    return [*state.ledger.values(), *talks]
 
 
 def _convoy_of(state: State, entry: Spending) -> str:

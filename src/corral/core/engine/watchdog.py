@@ -136,10 +136,8 @@ def _unanswered(stream: Stream, seen: Seen, bounds: Bounds) -> WatchdogStep | No
 def _full(stream: Stream, bounds: Bounds) -> WatchdogStep | None:
     if not bounds.window or stream.full * 100 < bounds.window:
         return None
-    return WatchdogStep(
-        Verdict.HANDED_OVER,
-        f"{stream.used:,} of {stream.size:,} tokens of its context are used",
-    )
+    said = f"{stream.used:,} of {stream.size:,} tokens of its context are used"
+    return WatchdogStep(Verdict.HANDED_OVER, said)
 
 
 def _hung(stream: Stream, seen: Seen, bounds: Bounds) -> WatchdogStep | None:

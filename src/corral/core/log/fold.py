@@ -17,19 +17,8 @@ from corral.core.engine import fold as engine
 from corral.core.engine.bill import Bill
 from corral.core.ids import TaskId
 from corral.core.log import events as e
-from corral.core.log.state import (
-    Alert,
-    Chore,
-    Claim,
-    Convoy,
-    Overlap,
-    Session,
-    SessionPause,
-    State,
-    Task,
-    TaskState,
-    overlap_name,
-)
+from corral.core.log import state as s
+from corral.core.log.state import State, Task, TaskState, overlap_name
 
 Apply = Callable[[State, Any, int, int], None]
 
@@ -52,8 +41,8 @@ def _log_created(state: State, event: e.LogCreated, seq: int, at: int) -> None:
 
 
 def _convoy_created(state: State, event: e.ConvoyCreated, seq: int, at: int) -> None:
-    shared = _shared(event, Convoy)
-    state.convoys[event.convoy] = Convoy(id=event.convoy, created_at=at, **shared)
+    shared = _shared(event, s.Convoy)
+    state.convoys[event.convoy] = s.Convoy(id=event.convoy, created_at=at, **shared)
 
 
 def _task_added(state: State, event: e.TaskAdded, seq: int, at: int) -> None:
@@ -94,7 +83,7 @@ def _task_claimed(state: State, event: e.TaskClaimed, seq: int, at: int) -> None
     state.tasks[event.task] = replace(
         task,
         state=TaskState.DOING,
-        claim=Claim(event.holder, event.token, at, event.expires_at),
+        claim=s.Claim(event.holder, event.token, at, event.expires_at),
         attempts=task.attempts + 1,
         assignee="",  # a hand-off reserves only the next claim
         changed_at=at,
@@ -154,7 +143,7 @@ def _task_commented(state: State, event: e.TaskCommented, seq: int, at: int) -> 
 
 
 def _lease_acquired(state: State, event: e.LeaseAcquired, seq: int, at: int) -> None:
-    state.leases[event.resource] = Claim(event.holder, event.token, at, event.expires_at)
+    state.leases[event.resource] = s.Claim(event.holder, event.token, at, event.expires_at)
 
 
 def _lease_renewed(state: State, event: e.LeaseRenewed, seq: int, at: int) -> None:
@@ -163,19 +152,19 @@ def _lease_renewed(state: State, event: e.LeaseRenewed, seq: int, at: int) -> No
 
 
 def _alert_raised(state: State, event: e.AlertRaised, seq: int, at: int) -> None:
-    state.alerts[event.alert] = Alert(event.alert, event.kind, event.subject, event.text, at)
+    state.alerts[event.alert] = s.Alert(event.alert, event.kind, event.subject, event.text, at)
 
 
 def _session_started(state: State, event: e.SessionStarted, seq: int, at: int) -> None:
     last = state.sessions.pop(state.tasks[event.task].session, None)
     _change(state, event.task, session=event.session)
-    state.sessions[event.session] = Session(
+    state.sessions[event.session] = s.Session(
         id=event.session,
         started_at=at,
         progress_at=at,
         outputs_at=at,
         talk=last.talked if last and event.resume else Bill(),
-        **_shared(event, Session) | {"trunk": event.trunk or event.base},
+        **_shared(event, s.Session) | {"trunk": event.trunk or event.base},
     )
 
 
@@ -217,7 +206,7 @@ def _task_parked(state: State, event: e.TaskParked, seq: int, at: int) -> None:
 
 
 def _chore_done(state: State, event: e.ChoreDone, seq: int, at: int) -> None:
-    state.chores[event.chore] = Chore(event.chore, at, event.found, event.done)
+    state.chores[event.chore] = s.Chore(event.chore, at, event.found, event.done)
 
 
 def _traces_sent(state: State, event: e.TracesSent, seq: int, at: int) -> None:
@@ -228,7 +217,7 @@ def _overlap_seen(state: State, event: e.OverlapSeen, seq: int, at: int) -> None
     name = overlap_name(event.task, event.other)
     known = state.overlaps.get(name)
     since = known.since_at if known else at
-    state.overlaps[name] = Overlap(event.task, event.other, event.paths, since)
+    state.overlaps[name] = s.Overlap(event.task, event.other, event.paths, since)
 
 
 def _alert_acknowledged(state: State, event: e.AlertAcknowledged, seq: int, at: int) -> None:
@@ -238,7 +227,7 @@ def _alert_acknowledged(state: State, event: e.AlertAcknowledged, seq: int, at: 
 
 
 def _work_paused(state: State, event: e.WorkPaused, seq: int, at: int) -> None:
-    state.paused[event.convoy] = SessionPause(event.by, event.reason, at)
+    state.paused[event.convoy] = s.SessionPause(event.by, event.reason, at)
 
 
 def _move(
@@ -279,13 +268,13 @@ _APPLY: dict[type[e.Event], Apply] = {
     e.TaskRenewed: _task_renewed,
     e.TaskLapsed: _task_lapsed,
     e.TaskSubmitted: _task_submitted,
-    e.TaskBlocked: lambda s, event, _, at: _move(
-        s, event.task, TaskState.BLOCKED, at, event.reason
+    e.TaskBlocked: lambda state, event, _, at: _move(
+        state, event.task, TaskState.BLOCKED, at, event.reason
     ),
-    e.TaskUnblocked: lambda s, event, _, at: _move(s, event.task, TaskState.TODO, at),
+    e.TaskUnblocked: lambda state, event, _, at: _move(state, event.task, TaskState.TODO, at),
     e.TaskRetried: _task_retried,
-    e.TaskCancelled: lambda s, event, _, at: _move(
-        s, event.task, TaskState.CANCELLED, at, event.reason
+    e.TaskCancelled: lambda state, event, _, at: _move(
+        state, event.task, TaskState.CANCELLED, at, event.reason
     ),
     e.TaskHandedOff: _task_handed_off,
     e.TaskFailed: _task_failed,

@@ -73,14 +73,12 @@ def go_on(task: Task, session: str, why: str, answer: str = "", letters: str = "
 
 def hear(task: Task, letters: str) -> str:
     """Return the prompt that passes messages to a conversation that had ended."""
-    fence = _fence(letters)
-    parts = [
-        f"# {task.id}: messages for you",
-        "They came in while you worked. Do what they ask as far as it is a part of your task or"
-        " helps others, see to it that the task is still done, and end.",
-        _fenced("Messages for you", letters, fence),
-    ]
-    return "\n\n".join(parts) + "\n"
+    said = _fenced("Messages for you", letters, _fence(letters))
+    return (
+        f"# {task.id}: messages for you\n\nThey came in while you worked. Do what they ask as far"
+        " as it is a part of your task or helps others, see to it that the task is still done, and"
+        f" end.\n\n{said}\n"
+    )
 
 
 def done_so_far(

@@ -36,15 +36,14 @@ class TakenSlots:
     """Counts the slots that are taken or that a plan is about to take."""
 
     def __init__(self, state: State) -> None:
-        live = [session for session in state.sessions.values() if session.live]
         self._state = state
         self._sums: Sums | None = None
         self.total = 0
-        self._paused = state.paused
         self.pools: dict[str, int] = {}
         self.accounts: dict[str, int] = {}
-        for session in live:
-            self.add(session.pool, session.account)
+        for session in state.sessions.values():
+            if session.live:
+                self.add(session.pool, session.account)
 
     def add(self, pool: str, account: str = "") -> None:
         self.total += 1
@@ -53,10 +52,11 @@ class TakenSlots:
 
     def obstacle(self, task: Task, pool: str, limits: Limits) -> Obstacle | None:
         """Return what keeps a task from having a slot now."""
-        pause = self._paused.get("") or self._paused.get(task.convoy)
+        paused = self._state.paused
+        pause = paused.get("") or paused.get(task.convoy)
         if pause is not None:
             because = f": {pause.reason}" if pause.reason else ""
-            which = "" if "" in self._paused else f" --convoy {task.convoy}"
+            which = "" if "" in paused else f" --convoy {task.convoy}"
             return Obstacle(
                 "paused",
                 f"{task.id} waits: {pause.by} has paused new sessions{because}",

@@ -120,7 +120,6 @@ AFTER: dict[Verdict, After] = {
     Verdict.WRONG_MODEL: After(again=Again.NEVER, person=True),
     Verdict.INTERRUPTED: After(counts=False, again=Again.NOW, goes_on=True, most=1000),
 }
-_ORDINARY = After()
 
 BY_TROUBLE = {
     Trouble.RATE: Verdict.LIMITED,
@@ -138,7 +137,7 @@ BY_TROUBLE = {
 
 def after(verdict: Verdict) -> After:
     """Say what a verdict leads to; most use up an attempt and are retried after a delay."""
-    return AFTER.get(verdict, _ORDINARY)
+    return AFTER.get(verdict, After())
 
 
 class LastWord(Struct, frozen=True):
@@ -161,6 +160,10 @@ class ProgramEnd(Struct, frozen=True):
     never_ran: str = ""  # why, if it never ran
     last_words: str = ""
     word: LastWord | None = None  # None: an engine whose output Corral does not parse
+
+    @property
+    def how(self) -> str:
+        return f"signal {self.signal}" if self.signal is not None else f"exit code {self.code}"
 
 
 class BranchWork(Struct, frozen=True):
@@ -202,11 +205,9 @@ def judge_end(ended: ProgramEnd) -> Judgement | None:
         return Judgement(ended.stop)
     if ended.word is not None:
         return _by_word(ended, ended.word)
-    if ended.signal is not None:
-        return Judgement(Verdict.CRASHED, f"signal {ended.signal}{_quoted(ended.last_words)}")
-    if ended.code != 0:
-        return Judgement(Verdict.CRASHED, f"exit code {ended.code}{_quoted(ended.last_words)}")
-    return None
+    if ended.signal is None and ended.code == 0:
+        return None
+    return Judgement(Verdict.CRASHED, f"{ended.how}{_quoted(ended.last_words)}")
 
 
 def _by_word(ended: ProgramEnd, word: LastWord) -> Judgement | None:
@@ -214,8 +215,7 @@ def _by_word(ended: ProgramEnd, word: LastWord) -> Judgement | None:
         return Judgement(BY_TROUBLE[word.trouble], word.text or str(word.trouble))
     if word.said:
         return Judgement(Verdict.WRONG_MODEL, word.wrong_model) if word.wrong_model else None
-    how = f"signal {ended.signal}" if ended.signal is not None else f"exit code {ended.code}"
-    return Judgement(Verdict.CRASHED, f"it broke off ({how}){_quoted(ended.last_words)}")
+    return Judgement(Verdict.CRASHED, f"it broke off ({ended.how}){_quoted(ended.last_words)}")
 
 
 def judge_idle(judgement: Judgement | None, word: LastWord | None) -> Judgement | None:
@@ -243,10 +243,10 @@ def judge_work(work: BranchWork, owned: tuple[str, ...], *, observer: bool) -> J
         return Judgement(Verdict.OUT_OF_SCOPE, _some(work.changed)) if work.changed else None
     if not work.commits or not work.changed:
         return Judgement(Verdict.NO_CHANGE)
-    outside = tuple(path for path in work.changed if not _within(path, owned))
-    if outside:
-        return Judgement(Verdict.OUT_OF_SCOPE, _some(outside))
-    return None
+    outside = tuple(
+        path for path in work.changed if not any(paths.matches(pattern, path) for pattern in owned)
+    )
+    return Judgement(Verdict.OUT_OF_SCOPE, _some(outside)) if owned and outside else None
 
 
 def judge_checks(checks: tuple[AcceptanceRun, ...]) -> Judgement:
@@ -255,10 +255,6 @@ def judge_checks(checks: tuple[AcceptanceRun, ...]) -> Judgement:
             how = "did not end" if check.code is None else f"exit code {check.code}"
             return Judgement(Verdict.CHECKS_FAILED, f"{check.command}: {how}{_quoted(check.tail)}")
     return Judgement(Verdict.PROVED)
-
-
-def _within(path: str, owned: tuple[str, ...]) -> bool:
-    return not owned or any(paths.matches(pattern, path) for pattern in owned)
 
 
 def _some(names: tuple[str, ...], most: int = 5) -> str:
