@@ -4,6 +4,7 @@ Sums come from the ledger, which is folded from the log, and from running sessio
 not recorded yet. Unknown costs cannot count against a budget; they are shown as unknown.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
 from msgspec import Struct, field
@@ -49,14 +50,13 @@ class Sums:
     ) -> None:
         self._state = state
         self.day = state.days.get(now // DAY_MS, Bill()).nano_usd
-        self.tasks: dict[TaskId, int] = {}
-        self.convoys: dict[str, int] = {}
+        self.tasks = Counter[TaskId]()
+        self.convoys = Counter[str]()
         for entry in state.ledger.values():
             self._add(entry.task, entry.bill.nano_usd)
         for mayor in state.mayors.values():
             if mayor.convoy:
-                spent = self.convoys.get(mayor.convoy, 0) + mayor.bill.nano_usd
-                self.convoys[mayor.convoy] = spent
+                self.convoys[mayor.convoy] += mayor.bill.nano_usd
         for name, bill in (running or {}).items():
             session = state.sessions.get(name)
             if session is not None and session.live:
@@ -65,9 +65,8 @@ class Sums:
                 self.day += new
 
     def _add(self, task: TaskId, nano_usd: int) -> None:
-        convoy = self._state.tasks[task].convoy
-        self.tasks[task] = self.tasks.get(task, 0) + nano_usd
-        self.convoys[convoy] = self.convoys.get(convoy, 0) + nano_usd
+        self.tasks[task] += nano_usd
+        self.convoys[self._state.tasks[task].convoy] += nano_usd
 
 
 def over(sums: Sums, task: Task, profile: str, budgets: Budgets) -> Over | None:
@@ -90,8 +89,8 @@ def _limits(
     """Return the budgets that apply to a task: kind, dollars, name, and what was spent."""
     convoy = task.convoy
     known = [
-        ("task", budgets.of_task(profile), f"the task {task.id}", sums.tasks.get(task.id, 0)),
-        ("convoy", budgets.convoy_usd, f"the convoy {convoy}", sums.convoys.get(convoy, 0)),
+        ("task", budgets.of_task(profile), f"the task {task.id}", sums.tasks[task.id]),
+        ("convoy", budgets.convoy_usd, f"the convoy {convoy}", sums.convoys[convoy]),
         ("day", budgets.day_usd, "today", sums.day),
     ]
     return [limit for limit in known if limit[1] > 0]

@@ -1,9 +1,8 @@
 """The brief: everything that a session needs to know, composed as one text.
 
-It has the task, the role, the shared rules, the paths that the session may change, the checks that
-prove it, and how to report. Text from other authors is fenced off, with a fence that does not occur
-in it. Every word costs tokens, so a brief has nothing that does not change what an agent does. The
-same input always gives the same text.
+Text from other authors is fenced off, with a fence that does not occur in it. Every word costs
+tokens, so a brief has nothing that does not change what an agent does. The same input always gives
+the same text.
 """
 
 import re

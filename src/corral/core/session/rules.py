@@ -9,7 +9,6 @@ from corral.core.board.claims import obstacles
 from corral.core.engine import governor
 from corral.core.engine.bill import Bill
 from corral.core.engine.fold import MESSAGE, QUESTION, RESUME, WAIT
-from corral.core.engine.governor import Accounts
 from corral.core.errors import Refused
 from corral.core.ids import SessionId, TaskId, Token, task_branch
 from corral.core.log import events as e
@@ -23,7 +22,7 @@ from corral.core.text import cut
 
 Decision = Sequence[e.Event]
 
-_NONE = Accounts()
+_NONE = governor.Accounts()
 WITNESS = "witness"  # tasks are handed off to this name for a new session to take
 # Alerts about a running session; once it has ended, its verdict replaces them.
 _WHILE_IT_RUNS = {
@@ -185,7 +184,7 @@ def end(
     now: int,
     killed: int = 0,
     parked: str = "",
-    accounts: Accounts = _NONE,
+    accounts: governor.Accounts = _NONE,
 ) -> Decision:
     """End a session, and move its task on: to the queue, to a retry, or to a person.
 
@@ -285,7 +284,7 @@ def _carried_on(
     judgement: Judgement,
     *,
     patience: Patience,
-    accounts: Accounts,
+    accounts: governor.Accounts,
     now: int,
 ) -> e.Event:
     """Park a task, delay its next attempt, or give it to a person."""
@@ -307,7 +306,7 @@ def _carried_on(
     return e.TaskDelayed(task=task.id, reason=reason, until_at=now + int(rest_s * 1000))
 
 
-def _free_at(state: State, session: Session, accounts: Accounts, now: int) -> int:
+def _free_at(state: State, session: Session, accounts: governor.Accounts, now: int) -> int:
     """Return when a rate-limited task can continue: at once, if another profile can take it."""
     profile = governor.profile_for(state, state.tasks[session.task], accounts, now)
     own = profile == session.profile

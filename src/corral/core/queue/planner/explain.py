@@ -22,7 +22,7 @@ def why(queue: Queue, task: str) -> str:
 
 def _in_run(run: PlannedRun, task: str) -> str:
     below = run.members[: run.members.index(task)]
-    state = f"{_short(run.tip)}" + (f" with {_names(below)}" if below else "")
+    state = run.tip[:10] + (f" with {_names(below)}" if below else "")
     match run.kind:
         case Kind.LAND:
             return f"waits for run {run.id}, which checks it on {state}; if green, it lands"
@@ -35,9 +35,8 @@ def _in_run(run: PlannedRun, task: str) -> str:
 def _outside(queue: Queue, entry: QueueEntry) -> str:
     learned, task = queue.learned, entry.task
     waiting = {one.task for one in queue.entries}
-    base = learned.base
-    if base is not None and not base.green and base.tip == queue.tip:
-        return f"waits until the target itself is green: {_short(queue.tip)} failed its checks"
+    if queue.base_was(green=False):
+        return f"waits until the target itself is green: {queue.tip[:10]} failed its checks"
     absent = sorted(entry.needs - waiting)
     if absent:
         return f"needs {_names(absent)}, not yet in the queue"
@@ -60,7 +59,7 @@ def _in_line(landing: list[PlannedRun], entry: QueueEntry, learned: Learned) -> 
     needs = f"; it lands with or after {_names(sorted(entry.needs))}" if entry.needs else ""
     if landing:
         last = max(landing, key=lambda run: len(run.members))
-        state = f"{_short(last.tip)} with {_names(last.members)}"
+        state = f"{last.tip[:10]} with {_names(last.members)}"
         proved = "was green and " if entry.task in learned.proofs else ""
         return f"{proved}waits for a slot, or for run {last.id} on {state}{needs}"
     return f"waits for a free check slot{needs}"
@@ -70,7 +69,3 @@ def _names(tasks: tuple[str, ...] | list[str], most: int = 4) -> str:
     if len(tasks) > most:
         return f"{', '.join(tasks[:most])} and {len(tasks) - most} more"
     return " and ".join([", ".join(tasks[:-1]), tasks[-1]] if len(tasks) > 1 else tasks)
-
-
-def _short(commit: str) -> str:
-    return commit[:10]

@@ -21,6 +21,11 @@ class Queue(Struct, frozen=True):
     learned: Learned = Learned()
     conflicts: frozenset[frozenset[str]] = frozenset()
 
+    def base_was(self, *, green: bool) -> bool:
+        """Say whether the target as it is now was checked alone, with this result."""
+        base = self.learned.base
+        return base is not None and base.green == green and base.tip == self.tip
+
 
 class QueuePolicy(Struct, frozen=True):
     mode: Literal["serial", "lanes"] = "lanes"

@@ -52,7 +52,7 @@ def plan(queue: Queue, free_slots: int, now: int, policy: QueuePolicy) -> list[A
         if not checking and now >= _base_due_at(queue, policy):
             actions.append(model.Start((), Kind.BASE))
             free -= 1
-        if _base_was(queue, green=False):
+        if queue.base_was(green=False):
             return actions  # every check on a red target is red: nothing to learn
     if free > 0:
         actions += _filled(queue, entries, going, doubted, free=free, now=now, policy=policy)
@@ -85,7 +85,7 @@ def _filled(
 def wake_at(queue: Queue, policy: QueuePolicy) -> int | None:
     """Return when to plan again without an event; None if only an event can help."""
     _, _, base = _judged(queue, policy)
-    return _base_due_at(queue, policy) if base and _base_was(queue, green=False) else None
+    return _base_due_at(queue, policy) if base and queue.base_was(green=False) else None
 
 
 def _judged(queue: Queue, policy: QueuePolicy) -> tuple[list[SendBack], dict[str, str], bool]:
@@ -105,17 +105,12 @@ def _judged(queue: Queue, policy: QueuePolicy) -> tuple[list[SendBack], dict[str
         odds = flake * (1 - risk) / (risk + flake * (1 - risk))
         if len(runs) <= policy.reruns and odds > policy.flake_odds:
             doubted[entry.task] = runs[-1]
-        elif learned.red_in_a_row > policy.base_after and not _base_was(queue, green=True):
+        elif learned.red_in_a_row > policy.base_after and not queue.base_was(green=True):
             base = True
             doubted.setdefault(entry.task, "")
         else:
             blamed.append(SendBack(entry.task, "red", runs[-1], met))
     return blamed, doubted, base
-
-
-def _base_was(queue: Queue, *, green: bool) -> bool:
-    base = queue.learned.base
-    return base is not None and base.green == green and base.tip == queue.tip
 
 
 def _base_due_at(queue: Queue, policy: QueuePolicy) -> int:
