@@ -43,13 +43,7 @@ def waiting(state: State) -> list[Task]:
 
 
 def queue_change(
-    state: State,
-    task: TaskId,
-    handed_in: str,
-    *,
-    commit: str,
-    fork: str,
-    paths: Sequence[str],
+    state: State, task: TaskId, handed_in: str, *, commit: str, fork: str, paths: Sequence[str]
 ) -> Decision:
     """Put work in the queue; `handed_in` is the commit that the task named when it was read."""
     found = state.tasks[task]

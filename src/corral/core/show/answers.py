@@ -8,15 +8,7 @@ from corral.core.ids import TaskId
 from corral.core.log.codec import Stored, decode, event_of
 from corral.core.log.events import TaskAdded, TaskEdited, WorkPaused
 from corral.core.log.state import State
-from corral.core.show.views import (
-    ConvoyView,
-    MessageView,
-    check_view,
-    filled,
-    lease_view,
-    session_view,
-    task_view,
-)
+from corral.core.show import views as v
 
 Answer = Callable[[State, Sequence[Stored]], dict[str, Any]]
 
@@ -46,13 +38,15 @@ def _taken(state: State, stored: Sequence[Stored]) -> dict[str, Any]:
 
     events = [event_of(decode(one.line)) for one in stored]
     names = [event.message for event in events if isinstance(event, MessageDelivered)]
-    found = [filled(MessageView, state.messages[name]) for name in names if name in state.messages]
+    found = [
+        v.filled(v.MessageView, state.messages[name]) for name in names if name in state.messages
+    ]
     return {"messages": found} | ({"seq": stored[-1].seq} if stored else {})
 
 
 def _convoy(state: State, event: Any) -> dict[str, Any]:
     convoy = state.convoys[event.convoy]
-    return fields(filled(ConvoyView, convoy, tasks=dict.fromkeys(COLUMNS, 0)))
+    return fields(v.filled(v.ConvoyView, convoy, tasks=dict.fromkeys(COLUMNS, 0)))
 
 
 def _pause(state: State, event: Any) -> dict[str, Any]:
@@ -62,14 +56,14 @@ def _pause(state: State, event: Any) -> dict[str, Any]:
 
 
 def _task(state: State, event: Any) -> dict[str, Any]:
-    return fields(task_view(state, state.tasks[TaskId(event.task)]))
+    return fields(v.task_view(state, state.tasks[TaskId(event.task)]))
 
 
 def _lease(state: State, event: Any) -> dict[str, Any]:
     lease = state.leases.get(event.resource)
     if lease is None:
         return {"resource": event.resource}
-    return fields(lease_view(event.resource, lease))
+    return fields(v.filled(v.LeaseView, lease, resource=event.resource))
 
 
 def _alert(state: State, event: Any) -> dict[str, Any]:
@@ -78,18 +72,18 @@ def _alert(state: State, event: Any) -> dict[str, Any]:
 
 
 def _session(state: State, event: Any) -> dict[str, Any]:
-    return fields(session_view(state.sessions[event.session]))
+    return fields(v.session_view(state.sessions[event.session]))
 
 
 def _message(state: State, event: Any) -> dict[str, Any]:
     message = state.messages.get(event.message)
-    return fields(filled(MessageView, message)) if message else {"id": event.message}
+    return fields(v.filled(v.MessageView, message)) if message else {"id": event.message}
 
 
 def _queue(state: State, event: Any) -> dict[str, Any]:
     if getattr(event, "task", ""):
         return _task(state, event)
-    return fields(check_view(state.checks[event.run]))
+    return fields(v.filled(v.CheckView, state.checks[event.run]))
 
 
 def _plan(state: State, stored: Sequence[Stored]) -> dict[str, Any]:

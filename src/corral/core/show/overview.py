@@ -77,7 +77,11 @@ def overview(state: "State", now: int) -> Overview:
     live = [session for session in state.sessions.values() if session.live]
     live.sort(key=lambda session: session.started_at)
     checks = [check for check in state.checks.values() if check.live]
-    overlaps = _overlaps(state) if state.overlaps else []
+    overlaps: list[str] = []
+    if state.overlaps:
+        from corral.core.show import queries
+
+        overlaps = [one.text for one in queries.overlaps(state)]
     today, spent = _spent(state, now) if state.ledger or state.mayors else ("", "")
     return Overview(
         seq=state.seq,
@@ -134,12 +138,6 @@ def _first(name: str, tasks: "list[Task]") -> list[OverviewTask]:
         )
         for task in first
     ]
-
-
-def _overlaps(state: "State") -> list[str]:
-    from corral.core.show.queries import overlaps
-
-    return [one.text for one in overlaps(state)]
 
 
 def _spent(state: "State", now: int) -> tuple[str, str]:

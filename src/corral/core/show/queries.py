@@ -14,24 +14,8 @@ from corral.core.board.columns import COLUMNS, Columns, columns
 from corral.core.engine.money import spent_in_all
 from corral.core.ids import TaskId
 from corral.core.log.state import State, TaskState
-from corral.core.show.views import (
-    AlertView,
-    CheckView,
-    ConvoyView,
-    LeaseView,
-    MessageView,
-    OverlapView,
-    PauseView,
-    SessionView,
-    SpentView,
-    TaskLine,
-    check_view,
-    filled,
-    lease_view,
-    session_view,
-    spent_view,
-    task_line,
-)
+from corral.core.show import views as v
+from corral.core.show.views import filled
 
 if TYPE_CHECKING:
     from corral.core.access import Principal
@@ -39,34 +23,34 @@ if TYPE_CHECKING:
 
 class Status(Struct, frozen=True):
     seq: int
-    convoys: list[ConvoyView]
-    tasks: list[TaskLine]
-    sessions: list[SessionView]
+    convoys: list[v.ConvoyView]
+    tasks: list[v.TaskLine]
+    sessions: list[v.SessionView]
     queue: list[TaskId]
-    checks: list[CheckView]
-    leases: list[LeaseView]
-    alerts: list[AlertView]
-    spent: SpentView
-    paused: list[PauseView]
-    messages: list[MessageView]
-    overlaps: list[OverlapView]
+    checks: list[v.CheckView]
+    leases: list[v.LeaseView]
+    alerts: list[v.AlertView]
+    spent: v.SpentView
+    paused: list[v.PauseView]
+    messages: list[v.MessageView]
+    overlaps: list[v.OverlapView]
 
 
 def status(state: State, who: "Principal | None" = None) -> Status:
     """Return the whole board; `who` is the principal that asks, if it is not a person."""
     found, sight = columns(state), Sight(state, who)
-    lines = {task.id: task_line(task, name) for name, tasks in found.items() for task in tasks}
+    lines = {task.id: v.task_line(task, name) for name, tasks in found.items() for task in tasks}
     return Status(
         seq=state.seq,
         convoys=convoys(state, who, found),
         tasks=[lines[task] for task in state.tasks if sight.has(task)],
         sessions=sessions(state, who),
         queue=[task.id for task in found[TaskState.REVIEW] if sight.has(task.id)],
-        checks=[check_view(check) for check in state.checks.values() if check.live],
+        checks=[filled(v.CheckView, check) for check in state.checks.values() if check.live],
         leases=leases(state, who),
         alerts=alerts(state, who),
-        spent=spent_view(spent_in_all(state)),
-        paused=[filled(PauseView, pause, convoy=name) for name, pause in state.paused.items()],
+        spent=v.spent_view(spent_in_all(state)),
+        paused=[filled(v.PauseView, pause, convoy=name) for name, pause in state.paused.items()],
         messages=messages(state, who),
         overlaps=[
             one
@@ -97,7 +81,7 @@ class Sight:
 
 def convoys(
     state: State, who: "Principal | None" = None, sorted_tasks: Columns | None = None
-) -> list[ConvoyView]:
+) -> list[v.ConvoyView]:
     """Return the convoys, each with the number of its tasks in each column."""
     sight = Sight(state, who)
     counts: dict[str, dict[str, int]] = {name: dict.fromkeys(COLUMNS, 0) for name in state.convoys}
@@ -105,33 +89,35 @@ def convoys(
         for convoy, number in Counter([task.convoy for task in tasks]).items():
             counts[convoy][name] = number
     return [
-        filled(ConvoyView, convoy, tasks=counts[convoy.id])
+        filled(v.ConvoyView, convoy, tasks=counts[convoy.id])
         for convoy in state.convoys.values()
         if sight.convoy in ("", convoy.id)
     ]
 
 
-def sessions(state: State, who: "Principal | None" = None) -> list[SessionView]:
+def sessions(state: State, who: "Principal | None" = None) -> list[v.SessionView]:
     """Return the newest session of each task."""
     sight = Sight(state, who)
-    return [session_view(one) for one in state.sessions.values() if sight.has(one.task)]
+    return [v.session_view(one) for one in state.sessions.values() if sight.has(one.task)]
 
 
-def leases(state: State, who: "Principal | None" = None) -> list[LeaseView]:
+def leases(state: State, who: "Principal | None" = None) -> list[v.LeaseView]:
     sight = Sight(state, who)
-    found = [lease_view(resource, lease) for resource, lease in state.leases.items()]
+    found = [
+        filled(v.LeaseView, lease, resource=resource) for resource, lease in state.leases.items()
+    ]
     return [lease for lease in found if sight.session in ("", lease.holder)]
 
 
-def alerts(state: State, who: "Principal | None" = None) -> list[AlertView]:
+def alerts(state: State, who: "Principal | None" = None) -> list[v.AlertView]:
     sight = Sight(state, who)
-    found = [filled(AlertView, alert) for alert in state.alerts.values()]
+    found = [filled(v.AlertView, alert) for alert in state.alerts.values()]
     return [one for one in found if sight.session == one.subject or sight.has(one.subject)]
 
 
-def messages(state: State, who: "Principal | None" = None) -> list[MessageView]:
+def messages(state: State, who: "Principal | None" = None) -> list[v.MessageView]:
     """Return the messages that somebody still has to read, acknowledge or answer."""
-    found = [filled(MessageView, message) for message in state.messages.values()]
+    found = [filled(v.MessageView, message) for message in state.messages.values()]
     if not who or not who.session:
         return found
     from corral.core.message.rules import inbox
@@ -140,14 +126,14 @@ def messages(state: State, who: "Principal | None" = None) -> list[MessageView]:
     return [one for one in found if one.to in box or session in (one.sender, one.reader)]
 
 
-def overlaps(state: State, task: TaskId | None = None) -> list[OverlapView]:
+def overlaps(state: State, task: TaskId | None = None) -> list[v.OverlapView]:
     """Return the conflicts that are coming, all of them or those of one task."""
     if not state.overlaps:
         return []
     from corral.core.queue.overlaps import coming, sentence
 
     return [
-        filled(OverlapView, overlap, text=sentence(state, overlap))
+        filled(v.OverlapView, overlap, text=sentence(state, overlap))
         for overlap in coming(state)
         if task in (None, overlap.task, overlap.other)
     ]

@@ -13,7 +13,7 @@ from corral.core.queue.planner.explain import why
 from corral.core.queue.planner.model import Queue
 from corral.core.queue.state import CheckRun
 from corral.core.show.queries import overlaps
-from corral.core.show.views import CheckView, OverlapView, check_view, filled
+from corral.core.show.views import CheckView, OverlapView, filled
 
 _UNKNOWN: frozenset[frozenset[str]] = frozenset()  # which changes conflict: only git can tell
 
@@ -54,7 +54,7 @@ def queue(state: State, ended: int = 10) -> QueueView:
     """Return the waiting changes, the check runs in progress and the last ones that ended."""
     return QueueView(
         changes=changes(state),
-        checks=[check_view(check) for check in runs(state, ended)],
+        checks=[filled(CheckView, check) for check in runs(state, ended)],
         trunks=[_trunk_view(state, convoy) for convoy in state.trunks],
         flaky=dict(state.flakes),
         paused=state.held,

@@ -31,11 +31,7 @@ class Reason(Struct, frozen=True):
 
 
 def why(
-    state: State,
-    name: str,
-    now: int,
-    config: Config | None = None,
-    earlier: Session | None = None,
+    state: State, name: str, now: int, config: Config | None = None, earlier: Session | None = None
 ) -> Explanation | Reason:
     """Explain anything by its name; `earlier` is a session that the state no longer holds."""
     upper = name.upper()
@@ -62,11 +58,7 @@ def why(
 
 
 def reason(
-    state: State,
-    name: str,
-    now: int,
-    config: Config | None = None,
-    earlier: Session | None = None,
+    state: State, name: str, now: int, config: Config | None = None, earlier: Session | None = None
 ) -> Reason:
     """Explain anything by its name, in one shape for all kinds of things."""
     found = why(state, name, now, config, earlier)

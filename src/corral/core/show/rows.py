@@ -7,23 +7,14 @@ Two boards are compared row by row, so a row is a plain value. Nothing in it dep
 the request: the page works out ages from the times given here (milliseconds since 1970).
 """
 
+from operator import attrgetter
+
 from msgspec import Struct, field
 
 from corral.core.ids import ConvoyId, SessionId, TaskId
 from corral.core.mayor.state import MayorState
+from corral.core.show import views as v
 from corral.core.show.queue import ChangeView
-from corral.core.show.views import (
-    AlertView,
-    CheckView,
-    ConvoyView,
-    JobView,
-    LeaseView,
-    MessageView,
-    OverlapView,
-    PauseView,
-    SessionSummary,
-    TaskSummary,
-)
 
 
 class Cost(Struct, frozen=True, gc=False):
@@ -36,7 +27,7 @@ class Cost(Struct, frozen=True, gc=False):
     unpriced: int = 0
 
 
-class TaskRow(TaskSummary, frozen=True, gc=False):
+class TaskRow(v.TaskSummary, frozen=True, gc=False):
     order: int  # the event that added it: tasks of one priority are offered in this order
     urgent: bool
     reasons: dict[TaskId, str]  # why a need was inferred
@@ -59,7 +50,7 @@ class TaskRow(TaskSummary, frozen=True, gc=False):
     cost: Cost
 
 
-class ConvoyRow(ConvoyView, frozen=True):
+class ConvoyRow(v.ConvoyView, frozen=True):
     critical: tuple[TaskId, ...]  # the longest chain of tasks that have not landed, first to last
     branch: str  # the trunk
     tip: str  # its newest commit; empty: nothing has landed or been checked yet
@@ -71,7 +62,7 @@ class ConvoyRow(ConvoyView, frozen=True):
     cost: Cost
 
 
-class SessionRow(SessionSummary, frozen=True):
+class SessionRow(v.SessionSummary, frozen=True):
     """A running session, or the last one of a task."""
 
     convoy: ConvoyId
@@ -94,30 +85,21 @@ class QueueRow(ChangeView, frozen=True):
     task: TaskId = field(name="id")
     place: int  # in the queue of its convoy, from 1
     behind: tuple[TaskId, ...]  # the tasks that have to land before it, as things stand
-
-    @property
-    def id(self) -> TaskId:
-        return self.task
+    id = property(attrgetter("task"))
 
 
-class CheckRow(CheckView, frozen=True):
+class CheckRow(v.CheckView, frozen=True):
     run: str = field(name="id")
     live: bool
-
-    @property
-    def id(self) -> str:
-        return self.run
+    id = property(attrgetter("run"))
 
 
-class LeaseRow(LeaseView, frozen=True):
+class LeaseRow(v.LeaseView, frozen=True):
     resource: str = field(name="id")
-
-    @property
-    def id(self) -> str:
-        return self.resource
+    id = property(attrgetter("resource"))
 
 
-class PauseRow(PauseView, frozen=True):
+class PauseRow(v.PauseView, frozen=True):
     """A pause: no sessions are started, or the queue lands nothing. `since_at` is 0 if unknown."""
 
     id: str
@@ -154,15 +136,12 @@ class CostRow(Struct, frozen=True):
     cost: Cost
 
 
-class JobRow(JobView, frozen=True):
+class JobRow(v.JobView, frozen=True):
     name: str = field(name="id")
-
-    @property
-    def id(self) -> str:
-        return self.name
+    id = property(attrgetter("name"))
 
 
-class OverlapRow(OverlapView, frozen=True):
+class OverlapRow(v.OverlapView, frozen=True):
     id: str
 
 
@@ -205,9 +184,9 @@ class Board(Struct, frozen=True):
     sessions: list[SessionRow]
     queue: list[QueueRow]
     checks: list[CheckRow]
-    alerts: list[AlertView]
+    alerts: list[v.AlertView]
     leases: list[LeaseRow]
-    messages: list[MessageView]
+    messages: list[v.MessageView]
     pauses: list[PauseRow]
     limits: list[LimitRow]
     slots: list[SlotRow]

@@ -15,6 +15,7 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from corral.core.engine.bill import NANO
 from corral.core.ids import TaskId
@@ -60,60 +61,43 @@ def traces(happened: Iterable[Happened], log: str, after: int) -> Iterator[Trace
             yield found
 
 
-class _Open:
-    """A span that has not ended."""
-
-    def __init__(self, name: str, at: int, parent: int, **about: Value) -> None:
-        self.name, self.at, self.parent = name, at, parent
-        self.about: dict[str, Value] = about
-
-
 class _Round:
     """One round of a task so far: the spans that have ended, and the open ones by kind."""
 
     def __init__(self, log: str, task: TaskId, seq: int, at: int, about: dict[str, Value]) -> None:
         self.task = task
         self.id = int.from_bytes(sha256(f"{log}/{task}/{seq}".encode()).digest()[:16])
-        self._root = self._number("")
-        self._began_at = at
-        self._about = about
-        self._open: dict[str, _Open] = {}
+        self._root = Span(self._number(""), f"task {task}", at, 0, about=about)
+        self._open: dict[str, Span] = {}
         self._over: list[Span] = []
         self.begin("waiting", "waiting", at)
 
     def begin(self, kind: str, name: str, at: int, *, inside: str = "", **about: Value) -> None:
         self.end(kind, at)
-        parent = self._number(self._key(inside)) if inside in self._open else self._root
-        self._open[kind] = _Open(name, at, parent, **about)
+        # Its name and when it began tell a span from all others of its task.
+        number, parent = self._number(f"{name}/{at}"), self._open.get(inside, self._root).id
+        self._open[kind] = Span(number, name, at, 0, parent, about=about)
 
     def note(self, kind: str, **about: Value) -> None:
         if kind in self._open:
-            self._open[kind].about |= about
+            self._open[kind].about.update(about)
 
     def drop(self, kind: str) -> None:
         self._open.pop(kind, None)
 
     def end(self, kind: str, at: int, *, good: bool = True, **about: Value) -> None:
         """End the open span of this kind, if there is one."""
-        if kind not in self._open:
-            return
-        number = self._number(self._key(kind))
-        found = self._open.pop(kind)
-        told = {**found.about, **about}
-        self._over.append(Span(number, found.name, found.at, at, found.parent, good, told))
+        found = self._open.pop(kind, None)
+        if found is not None:
+            told = {**found.about, **about}
+            self._over.append(replace(found, ended_at=at, good=good, about=told))
 
     def whole(self, at: int, result: str, **about: Value) -> Trace:
         for kind in list(self._open):
             self.end(kind, at)
-        told = {**self._about, "corral.result": result, **about}
-        good = result == "landed"
-        root = Span(self._root, f"task {self.task}", self._began_at, at, 0, good, told)
+        told = {**self._root.about, "corral.result": result, **about}
+        root = replace(self._root, ended_at=at, good=result == "landed", about=told)
         return Trace(self.id, self.task, (root, *self._over))
-
-    def _key(self, kind: str) -> str:
-        """Return what tells a span from all others of its task: its name and when it began."""
-        found = self._open.get(kind)
-        return f"{found.name}/{found.at}" if found else ""
 
     def _number(self, key: str) -> int:
         return int.from_bytes(sha256(f"{self.id}/{key}".encode()).digest()[:8]) or 1
@@ -192,10 +176,9 @@ class _Rounds:
             found.note("session", **told)
 
     def ended(self, one: Happened, event: e.SessionEnded) -> None:
+        told = {"corral.verdict": event.verdict}
+        told |= {"corral.detail": event.detail} if event.detail else {}
         for found in self._of_session(event.session):
-            told: dict[str, Value] = {"corral.verdict": event.verdict}
-            if event.detail:
-                told["corral.detail"] = event.detail
             found.end("session", one.at, good=event.verdict == "proved", **told)
 
     def submitted(self, one: Happened, event: e.TaskSubmitted) -> None:
@@ -207,28 +190,27 @@ class _Rounds:
     def check_started(self, one: Happened, event: q.CheckStarted) -> None:
         self._members[event.run] = event.members
         about: dict[str, Value] = {"corral.stack": len(event.members), "corral.check": event.kind}
-        for found in (r for task in event.members for r in self._of(task)):
+        for found in self._of(*event.members):
             found.begin(event.run, f"check {event.run}", one.at, inside="queue", **about)
 
     def check_ended(self, one: Happened, event: q.CheckEnded) -> None:
         about: dict[str, Value] = {"corral.result": event.result}
         if event.command:
             about["corral.command"] = event.command
-        for found in (r for task in self._members.pop(event.run, ()) for r in self._of(task)):
+        for found in self._of(*self._members.pop(event.run, ())):
             found.end(event.run, one.at, good=event.result == "green", **about)
 
     def landing_begun(self, one: Happened, event: q.LandingBegun) -> None:
         self._members[f"landing {event.run}"] = event.tasks
-        for found in (r for task in event.tasks for r in self._of(task)):
+        for found in self._of(*event.tasks):
             found.begin("landing", f"landing {event.run}", one.at, inside="queue")
 
     def landing_ended(self, one: Happened, event: q.LandingEnded) -> None:
-        tasks = self._members.pop(f"landing {event.run}", ())
-        for found in (r for task in tasks for r in self._of(task)):
+        for found in self._of(*self._members.pop(f"landing {event.run}", ())):
             found.end("landing", one.at, good=event.landed)
 
-    def _of(self, task: TaskId) -> list[_Round]:
-        return [self._rounds[task]] if task in self._rounds else []
+    def _of(self, *tasks: TaskId) -> list[_Round]:
+        return [self._rounds[task] for task in tasks if task in self._rounds]
 
     def _of_session(self, session: str) -> list[_Round]:
         return self._of(TaskId(session.rpartition(".")[0]))

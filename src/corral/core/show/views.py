@@ -14,8 +14,7 @@ from msgspec import Struct
 from corral.core.board.columns import column
 from corral.core.engine.bill import Bill
 from corral.core.ids import ConvoyId, SessionId, TaskId
-from corral.core.log.state import Claim, Session, State, Task, TaskState
-from corral.core.queue.state import CheckRun
+from corral.core.log.state import Session, State, Task, TaskState
 
 T = TypeVar("T", bound=Struct)
 _Plan = list[tuple[list[str], Callable[[object], Any]]]  # for each source: what is copied from it
@@ -247,16 +246,8 @@ def task_view(state: State, task: Task) -> TaskView:
     return filled(TaskView, task, column=where, claim=claim, comment_seqs=task.comments)
 
 
-def lease_view(resource: str, lease: Claim) -> LeaseView:
-    return filled(LeaseView, lease, resource=resource)
-
-
 def session_view(session: Session) -> SessionView:
     return filled(SessionView, session, spent=spent_view(session.bill))
-
-
-def check_view(check: CheckRun) -> CheckView:
-    return filled(CheckView, check)
 
 
 def spent_view(bill: Bill) -> SpentView:

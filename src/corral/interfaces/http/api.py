@@ -17,24 +17,13 @@ from corral.core.errors import AlreadyDone, CorralError, NotYours
 from corral.core.log.state import State
 from corral.core.show.queries import status
 from corral.interfaces.http import assets, dashboard, details, logbook, mayor, pages
-from corral.interfaces.http.exchange import (
-    Call,
-    Receive,
-    Reply,
-    Scope,
-    Send,
-    answer,
-    asked,
-    failed,
-    ok,
-    request_key,
-    wanted,
-)
+from corral.interfaces.http import exchange as x
+from corral.interfaces.http.exchange import Call, Reply, Send, asked, failed, ok
 from corral.interfaces.http.feed import Feed
 from corral.interfaces.http.guard import LOGIN, Guard
 from corral.interfaces.http.history import History
 from corral.interfaces.http.live import LiveData, LiveQuery, LiveStreams
-from corral.interfaces.http.routes import Route, Router
+from corral.interfaces.http.routes import Route, Router, for_people
 from corral.interfaces.http.stream import EventsQuery, Streams
 from corral.roles.secrets import Secrets
 from corral.store import service
@@ -134,8 +123,8 @@ def _settle(future: "asyncio.Future[Any]", said: Any) -> None:
 async def command(api: Api, call: Call) -> Reply:
     """Carry out the command that the address names."""
     name = call.path.removeprefix("/api/").replace("/", " ")
-    found: Command = await wanted(call, COMMANDS[name])
-    return ok(await api.perform(call.principal, found, request_key(call)))
+    found: Command = await x.wanted(call, COMMANDS[name])
+    return ok(await api.perform(call.principal, found, x.request_key(call)))
 
 
 class Ticket(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -147,7 +136,7 @@ class Link(msgspec.Struct, frozen=True):
 
 
 async def ticket(api: Api, call: Call) -> Reply:
-    await wanted(call, Ticket)
+    await x.wanted(call, Ticket)
     return ok(Link(f"{api.url}{LOGIN}?ticket={api.guard.ticket()}"))
 
 
@@ -177,43 +166,34 @@ async def _streamed(api: Api, call: Call) -> Reply:
     raise AssertionError("streams are served by their own code")
 
 
-def _commands() -> list[Route]:
-    return [
-        Route(
-            method="POST",
-            path=f"/api/{name.replace(' ', '/')}",
-            summary=" ".join((kind.__doc__ or "").split()),
-            handler=command,
-            body=kind,
-            keyed=True,
-        )
-        for name, kind in COMMANDS.items()
-    ]
-
-
+COMMAND_ROUTES = [
+    Route(
+        f"/api/{name.replace(' ', '/')}",
+        " ".join((kind.__doc__ or "").split()),
+        command,
+        body=kind,
+        keyed=True,
+    )
+    for name, kind in COMMANDS.items()
+]
 EVENTS = Route(
-    method="GET",
-    path="/api/events",
-    summary="the log as Server-Sent Events; Last-Event-ID continues after an event",
-    handler=_streamed,
+    "/api/events",
+    "the log as Server-Sent Events; Last-Event-ID continues after an event",
+    _streamed,
     query=EventsQuery,
     kind="text/event-stream",
 )
-
-LIVE = Route(
-    method="GET",
-    path="/api/live",
-    summary="the board, then what changes, as Server-Sent Events (see `LiveData`)",
-    handler=_streamed,
-    query=LiveQuery,
-    answer=LiveData,
+LIVE = for_people(
+    "/api/live",
+    "the board, then what changes, as Server-Sent Events (see `LiveData`)",
+    _streamed,
+    LiveData,
+    LiveQuery,
     kind="text/event-stream",
-    people_only=True,
 )
-
 ROUTER = Router(
     [
-        *_commands(),
+        *COMMAND_ROUTES,
         *pages.VIEWS,
         *logbook.ROUTES,
         *dashboard.ROUTES,
@@ -221,35 +201,13 @@ ROUTER = Router(
         *mayor.ROUTES,
         EVENTS,
         LIVE,
+        for_people("/api/tickets", "a link that opens a browser, once", ticket, Link, body=Ticket),
+        Route("/api/openapi.json", "this document", openapi, kind="application/json"),
+        for_people("/metrics", "figures for Prometheus", metrics, kind="text/plain"),
         Route(
-            method="POST",
-            path="/api/tickets",
-            summary="a link that opens a browser, once",
-            handler=ticket,
-            body=Ticket,
-            answer=Link,
-            people_only=True,
-        ),
-        Route(
-            method="GET",
-            path="/api/openapi.json",
-            summary="this document",
-            handler=openapi,
-            kind="application/json",
-        ),
-        Route(
-            method="GET",
-            path="/metrics",
-            summary="figures for Prometheus",
-            handler=metrics,
-            kind="text/plain",
-            people_only=True,
-        ),
-        Route(
-            method="GET",
-            path=LOGIN,
-            summary="change the ticket of a one-time link for a cookie",
-            handler=login,
+            LOGIN,
+            "change the ticket of a one-time link for a cookie",
+            login,
             query=LoginQuery,
             kind="text/plain",
         ),
@@ -277,7 +235,7 @@ class Application:
                 self._agents = module.Agents(self._api)
         return self._agents
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: x.Scope, receive: x.Receive, send: Send) -> None:
         call = Call(scope, receive)
         started = False
 
@@ -294,7 +252,7 @@ class Application:
         except CorralError as error:
             if not started:  # the rest of a refused body is not read
                 refused = assets.refusal if assets.wants_page(call) else failed
-                await answer(sending, refused(error), close=error.http_status in (408, 413))
+                await x.answer(sending, refused(error), close=error.http_status in (408, 413))
             return
         except Exception as error:  # a border: the caller is told, and the server goes on
             traceback.print_exception(error, file=sys.stderr)
@@ -302,7 +260,7 @@ class Application:
                 raise
             reply = failed(CorralError("something unexpected happened", code="unexpected"))
         if reply is not None:
-            await answer(sending, reply)
+            await x.answer(sending, reply)
 
     async def _handle(self, call: Call, send: Send) -> Reply | None:
         api = self._api

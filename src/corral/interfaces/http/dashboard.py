@@ -12,7 +12,7 @@ from corral.core.show.rows import Board
 from corral.core.show.tables import board_of
 from corral.interfaces.http.exchange import Call, Reply, asked, ok
 from corral.interfaces.http.pages import Running, marked, running, unchanged
-from corral.interfaces.http.routes import view
+from corral.interfaces.http.routes import for_people
 from corral.store.port import record_at
 
 if TYPE_CHECKING:
@@ -82,15 +82,6 @@ def _size(path: str) -> int:
 
 
 ROUTES = (
-    view(
-        "/api/board",
-        "the whole board, now or earlier",
-        board,
-        Board,
-        query=BoardQuery,
-        people_only=True,
-    ),
-    view(
-        "/api/health", "running roles, the log's size, the limits", health, Health, people_only=True
-    ),
+    for_people("/api/board", "the whole board, now or earlier", board, Board, BoardQuery),
+    for_people("/api/health", "running roles, the log's size, the limits", health, Health),
 )

@@ -19,7 +19,7 @@ from corral.core.show.tables import session_row
 from corral.interfaces.http.dashboard import BoardQuery, moment
 from corral.interfaces.http.exchange import Call, Reply, asked, ok
 from corral.interfaces.http.pages import OutputPage, OutputQuery, session_of
-from corral.interfaces.http.routes import view
+from corral.interfaces.http.routes import Route, for_people
 from corral.roles.records import earlier, pages
 from corral.roles.records.diff import Changes
 from corral.roles.records.rooms import Room
@@ -139,46 +139,37 @@ async def report(api: "Api", call: Call) -> Reply:
 _SESSION = "/api/sessions/{session}"
 
 ROUTES = (
-    view(
+    Route(
         f"{_SESSION}/output",
         "the last lines that a session printed, or a page of its output",
         output,
         OutputPage,
-        query=OutputQuery,
+        OutputQuery,
     ),
-    view(
-        f"{_SESSION}/facts",
-        "what a session's engine said and called",
-        facts,
-        Facts,
-        query=FactsQuery,
-    ),
-    view(f"{_SESSION}/brief", "what a session was told", brief, BriefText),
-    view(f"{_SESSION}/diff", "what a session has changed so far", diff, Changes),
-    view(
+    Route(f"{_SESSION}/facts", "what a session's engine said and called", facts, Facts, FactsQuery),
+    Route(f"{_SESSION}/brief", "what a session was told", brief, BriefText),
+    Route(f"{_SESSION}/diff", "what a session has changed so far", diff, Changes),
+    Route(
         f"{_SESSION}/usage", "the memory and CPU time of a session's processes", usage, Usage | None
     ),
-    view(
+    for_people(
         "/api/tasks/{task}/sessions",
         "all sessions of a task, oldest first",
         sessions,
         list[SessionRow],
-        people_only=True,
     ),
-    view(
+    for_people(
         "/api/checks/{check}/log",
         "the last lines that a check run printed",
         check_log,
         CheckLog,
-        query=LinesQuery,
-        people_only=True,
+        LinesQuery,
     ),
-    view(
+    for_people(
         "/api/convoys/{convoy}/report",
         "how far a convoy has come",
         report,
         outlook.RunReport,
-        query=BoardQuery,
-        people_only=True,
+        BoardQuery,
     ),
 )

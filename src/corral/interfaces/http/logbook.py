@@ -14,7 +14,7 @@ from msgspec import Meta, Raw, Struct
 from corral.core.log.codec import Record, Stored, decode, mirrored
 from corral.core.show.log_filter import Sought, sieve
 from corral.interfaces.http.exchange import Call, Reply, asked, ok
-from corral.interfaces.http.routes import Route
+from corral.interfaces.http.routes import for_people
 from corral.store.port import Store
 
 if TYPE_CHECKING:
@@ -89,14 +89,4 @@ def _page(found: Iterable[Stored], known: int, begin: int, end: int) -> LogPage:
     return LogPage([Raw(mirrored(row)) for row in found], known, begin, end)
 
 
-ROUTES = (
-    Route(
-        method="GET",
-        path="/api/log",
-        summary="events, oldest first",
-        handler=log,
-        answer=LogPage,
-        query=LogQuery,
-        people_only=True,
-    ),
-)
+ROUTES = (for_people("/api/log", "events, oldest first", log, LogPage, LogQuery),)

@@ -10,7 +10,7 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from threading import Event
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
@@ -23,16 +23,10 @@ from corral.core.log.codec import Stored, decode, event_of
 from corral.core.log.requests import keyed as by_key
 from corral.core.log.requests import refuse_again
 from corral.core.log.state import State
+from corral.core.mayor import commands as c
 from corral.core.mayor import events as m
 from corral.core.mayor import rules as mayor_rules
-from corral.core.mayor.commands import (
-    ApprovePlan,
-    AskMayor,
-    MayorCommand,
-    RejectPlan,
-    StartMayor,
-    StopMayor,
-)
+from corral.core.mayor.commands import MayorCommand
 from corral.core.mayor.state import MayorConversation, MayorState
 from corral.core.plan.apply import keyed
 from corral.core.plan.edges import Edge
@@ -44,7 +38,7 @@ from corral.core.show.rows import Cost
 from corral.core.text import LINE, cut
 from corral.interfaces.http.dashboard import BoardQuery, moment
 from corral.interfaces.http.exchange import Call, Reply, asked, ok, request_key, wanted
-from corral.interfaces.http.routes import Route
+from corral.interfaces.http.routes import Route, for_people
 from corral.store.sqlite import SqliteStore
 from corral.world import settings
 
@@ -134,22 +128,16 @@ def _spoken(stored: Stored) -> Spoken:
     event = event_of(record)
     about = (stored.seq, record.at, record.actor)
     if isinstance(event, m.MayorAsked):
-        return Spoken(
-            *(*about, "asked", event.message, words_of(event.message), event.cause),
-            profile=event.profile,
-            task=event.task,
-        )
+        asked = ("asked", event.message, words_of(event.message), event.cause)
+        return Spoken(*about, *asked, profile=event.profile, task=event.task)
     assert isinstance(event, m.MayorAnswered)
     cost = Cost(event.fresh, event.cached, event.output, event.nano_usd / NANO, event.unpriced)
-    return Spoken(
-        *about,
-        "answered",
-        event.text,
-        problems=event.problems,
-        trouble=event.trouble,
-        wrote=event.wrote,
-        cost=cost,
-    )
+    more: dict[str, Any] = {
+        "problems": event.problems,
+        "trouble": event.trouble,
+        "wrote": event.wrote,
+    }
+    return Spoken(*about, "answered", event.text, cost=cost, **more)
 
 
 def _proposal(api: "Api", state: State, mayor: MayorConversation) -> Proposal:
@@ -279,42 +267,29 @@ class Mayors:
 
 async def command(api: "Api", call: Call) -> Reply:
     """Carry out the command that the address names."""
-    kind = _COMMANDS[call.path.removeprefix("/api/").replace("/", " ")]
+    kind = next(route.body for route in ROUTES if route.path == call.path and route.body)
     found: MayorCommand = await wanted(call, kind)
-    if isinstance(found, StartMayor) and found.engine not in ("", *api.config.engine):
+    if isinstance(found, c.StartMayor) and found.engine not in ("", *api.config.engine):
         raise BadInput(f"there is no engine profile {found.engine!r}", "GET /api/health")
     return await api.mayors.perform(call.principal, found, by_key(request_key(call), found))
 
 
-_COMMANDS = {kind.name: kind for kind in (StartMayor, AskMayor, ApprovePlan, RejectPlan, StopMayor)}
-
-
 def _write(kind: type[MayorCommand], summary: str) -> Route:
-    return Route(
-        method="POST",
-        path=f"/api/{kind.name.replace(' ', '/')}",
-        summary=summary,
-        handler=command,
-        body=kind,
-        answer=MayorNow,
-        people_only=True,
-        keyed=True,
-    )
+    path = f"/api/{kind.name.replace(' ', '/')}"
+    return for_people(path, summary, command, MayorNow, body=kind, keyed=True)
 
 
 ROUTES = (
-    Route(
-        method="GET",
-        path="/api/mayors/{mayor}",
-        summary="what was said in a conversation with the mayor, and its newest plan",
-        handler=conversation,
-        answer=Conversation,
-        query=BoardQuery,
-        people_only=True,
+    for_people(
+        "/api/mayors/{mayor}",
+        "what was said in a conversation with the mayor, and its newest plan",
+        conversation,
+        Conversation,
+        BoardQuery,
     ),
-    _write(StartMayor, "have a plan made, or continue the conversation"),
-    _write(AskMayor, "ask, or say what is to change"),
-    _write(ApprovePlan, "put the proposed plan on the board"),
-    _write(RejectPlan, "reject the proposed plan"),
-    _write(StopMayor, "end the conversation and its engine"),
+    _write(c.StartMayor, "have a plan made, or continue the conversation"),
+    _write(c.AskMayor, "ask, or say what is to change"),
+    _write(c.ApprovePlan, "put the proposed plan on the board"),
+    _write(c.RejectPlan, "reject the proposed plan"),
+    _write(c.StopMayor, "end the conversation and its engine"),
 )

@@ -15,21 +15,11 @@ from corral.core.ids import SessionId
 from corral.core.log.state import Session, State
 from corral.core.session.earlier import task_of
 from corral.core.show import details, queries, reasons
+from corral.core.show import views as v
 from corral.core.show.overview import Overview, overview
-from corral.core.show.views import (
-    AlertView,
-    ConvoyView,
-    JobView,
-    LeaseView,
-    MessageView,
-    SessionView,
-    TaskLine,
-    filled,
-    session_view,
-)
 from corral.core.show.why import Explanation, explained
 from corral.interfaces.http.exchange import Call, Headers, Reply, asked, has_already, ok
-from corral.interfaces.http.routes import Handler, view
+from corral.interfaces.http.routes import Route, for_people
 from corral.roles.locks import taken
 from corral.roles.records import earlier
 from corral.store.port import record_at
@@ -60,7 +50,7 @@ class OutputQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class TasksPage(Struct, frozen=True):
-    tasks: list[TaskLine]
+    tasks: list[v.TaskLine]
     next: str  # the value of `after` for the next page; empty: this is the last one
     seq: int
 
@@ -82,7 +72,7 @@ class Running(Struct, frozen=True):
 
 class Jobs(Struct, frozen=True):
     roles: list[Running]
-    chores: list[JobView]
+    chores: list[v.JobView]
 
 
 class WhoAmI(Struct, frozen=True):
@@ -101,9 +91,7 @@ def marked(api: "Api", call: Call) -> Headers:
 def unchanged(api: "Api", call: Call) -> Reply | None:
     """Answer 304 if the client already has this."""
     headers = marked(api, call)
-    if has_already(call, headers[0][1]):
-        return Reply(b"", 304, headers)
-    return None
+    return Reply(b"", 304, headers) if has_already(call, headers[0][1]) else None
 
 
 async def status(api: "Api", call: Call) -> Reply:
@@ -116,14 +104,16 @@ async def glance(api: "Api", call: Call) -> Reply:
     return ok(overview(api.feed.state, api.clock()))
 
 
-def _listed(query: Callable[[State, Principal], Any]) -> Handler:
-    """Serve a list of what the caller may see."""
+def _listed(
+    path: str, summary: str, query: Callable[[State, Principal], Any], kind: type[Struct]
+) -> Route:
+    """Return the route of a list of what the caller may see."""
 
     async def listed(api: "Api", call: Call) -> Reply:
         reply = unchanged(api, call)
         return reply or ok(query(api.feed.state, call.principal), marked(api, call))
 
-    return listed
+    return Route(path, summary, listed, list[kind])  # type: ignore[valid-type]
 
 
 async def convoy(api: "Api", call: Call) -> Reply:
@@ -184,7 +174,7 @@ async def reason(api: "Api", call: Call) -> Reply:
 
 async def session(api: "Api", call: Call) -> Reply:
     found = await session_of(api, call)
-    return unchanged(api, call) or ok(session_view(found), marked(api, call))
+    return unchanged(api, call) or ok(v.session_view(found), marked(api, call))
 
 
 async def session_of(api: "Api", call: Call) -> Session:
@@ -201,7 +191,7 @@ async def session_of(api: "Api", call: Call) -> Session:
 
 async def jobs(api: "Api", call: Call) -> Reply:
     chores = api.feed.state.chores.values()
-    return ok(Jobs(running(api), [filled(JobView, chore) for chore in chores]))
+    return ok(Jobs(running(api), [v.filled(v.JobView, chore) for chore in chores]))
 
 
 def running(api: "Api") -> list[Running]:
@@ -215,44 +205,31 @@ async def whoami(api: "Api", call: Call) -> Reply:
 
 
 VIEWS = (
-    view("/api/status", "the whole board", status, queries.Status),
-    view(
+    Route("/api/status", "the whole board", status, queries.Status),
+    for_people(
         "/api/overview",
         "what `corral status` shows: the first rows of everything",
         glance,
         Overview,
-        people_only=True,
     ),
-    view("/api/convoys", "all convoys", _listed(queries.convoys), list[ConvoyView]),
-    view("/api/convoys/{convoy}", "one convoy and its tasks", convoy, details.ConvoyPage),
-    view("/api/tasks", "the tasks, page by page", tasks, TasksPage, query=TasksQuery),
-    view("/api/tasks/{task}", "one task, with its brief and comments", task, details.TaskPage),
-    view("/api/tasks/{task}/why", "why a task is where it is", why, Explanation),
-    view(
-        "/api/why",
-        "why anything is as it is, by its name",
-        reason,
-        reasons.Reason,
-        query=WhyQuery,
-        people_only=True,
+    _listed("/api/convoys", "all convoys", queries.convoys, v.ConvoyView),
+    Route("/api/convoys/{convoy}", "one convoy and its tasks", convoy, details.ConvoyPage),
+    Route("/api/tasks", "the tasks, page by page", tasks, TasksPage, TasksQuery),
+    Route("/api/tasks/{task}", "one task, with its brief and comments", task, details.TaskPage),
+    Route("/api/tasks/{task}/why", "why a task is where it is", why, Explanation),
+    for_people(
+        "/api/why", "why anything is as it is, by its name", reason, reasons.Reason, WhyQuery
     ),
-    view(
-        "/api/sessions",
-        "the newest session of each task",
-        _listed(queries.sessions),
-        list[SessionView],
-    ),
-    view("/api/sessions/{session}", "one session", session, SessionView),
-    view("/api/leases", "the leases and their holders", _listed(queries.leases), list[LeaseView]),
-    view("/api/alerts", "the open alerts", _listed(queries.alerts), list[AlertView]),
-    view(
+    _listed("/api/sessions", "the newest session of each task", queries.sessions, v.SessionView),
+    Route("/api/sessions/{session}", "one session", session, v.SessionView),
+    _listed("/api/leases", "the leases and their holders", queries.leases, v.LeaseView),
+    _listed("/api/alerts", "the open alerts", queries.alerts, v.AlertView),
+    _listed(
         "/api/messages",
         "messages to be read, acknowledged or answered",
-        _listed(queries.messages),
-        list[MessageView],
+        queries.messages,
+        v.MessageView,
     ),
-    view(
-        "/api/jobs", "which roles run, and when each chore last ran", jobs, Jobs, people_only=True
-    ),
-    view("/api/whoami", "who the server takes you for", whoami, WhoAmI),
+    for_people("/api/jobs", "which roles run, and when each chore last ran", jobs, Jobs),
+    Route("/api/whoami", "who the server takes you for", whoami, WhoAmI),
 )

@@ -1,6 +1,7 @@
 """The table of routes: what is served, looked up, and described by the OpenAPI document."""
 
 from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -29,28 +30,29 @@ class WrongMethod(NotFound):
         self.allowed = ", ".join(allowed).encode()
 
 
-class Route(Struct, frozen=True, kw_only=True):
+class Route(Struct, frozen=True):
     """One operation; the variable parts of its path are names in braces."""
 
-    method: str
     path: str
     summary: str
     handler: Handler
-    query: type[Struct] = NoQuery
-    body: type[Struct] | None = None
     answer: Any = dict[str, Any]  # what `data` is, in the envelope
+    query: type[Struct] = NoQuery
+    body: type[Struct] | None = None  # None: it only reads
     kind: str = "json"  # or the content type of an answer without an envelope
     people_only: bool = False
     keyed: bool = False  # a repeated request with the same key is carried out once
+
+    @property
+    def method(self) -> str:
+        return "POST" if self.body else "GET"
 
     @property
     def names(self) -> list[str]:
         return [part[1:-1] for part in self.path.split("/") if part.startswith("{")]
 
 
-def view(path: str, summary: str, handler: Handler, answer: Any, **more: Any) -> Route:
-    """Return the route of a view."""
-    return Route(method="GET", path=path, summary=summary, handler=handler, answer=answer, **more)
+for_people = partial(Route, people_only=True)
 
 
 class Router:

@@ -5,7 +5,7 @@ from os.path import isdir, join
 
 from corral.core.queue.rules import find_run
 from corral.core.show.queue import ChangeView, QueueView, change, queue
-from corral.core.show.views import CheckView, check_view
+from corral.core.show.views import CheckView, filled
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import cut, moment, paint, span, table
 from corral.interfaces.cli.parser import Options
@@ -65,7 +65,7 @@ def show(context: Context, options: Options) -> None:
     state = context.store.state()
     name = options.what
     if name.upper() in state.checks:
-        check = check_view(find_run(state, name))
+        check = filled(CheckView, find_run(state, name))
         lines = _output(context, check.run, max(0, options.lines))
         data = {key: getattr(check, key) for key in check.__struct_fields__} | {"output": lines}
         context.answer(data, lambda: _shown_check(check, lines))
