@@ -81,3 +81,10 @@ def _priced(spent: "Spent", prices: Mapping[str, Price]) -> Bill:
     # A dollar for a million tokens is a thousand nano-dollars for one.
     cost = sum(count * usd * 1000 for count, usd in zip(tokens, each, strict=True))
     return Bill(*tokens, nano_usd=round(cost))
+
+
+def in_words(usd: float | None, known_usd: float, digits: int) -> str:
+    """Return a cost in words; an unknown cost is never shown as zero."""
+    if usd is not None:
+        return f"${usd:.{digits}f}"
+    return f"${known_usd:.{digits}f} and more (unknown)" if known_usd else "unknown"

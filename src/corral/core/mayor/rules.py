@@ -124,10 +124,9 @@ def approve(
             )
         command = c.CancelTask(task=name, reason=f"the plan of {mayor} no longer includes it")
         events += decide(state, command, actor, now)
-    made = next((one.convoy for one in events if isinstance(one, e.ConvoyCreated)), None)
     known = find_convoy(state, plan)
-    assert made is not None or known is not None
-    convoy_id = made if made is not None else known.id if known else ConvoyId("")
+    made = [one.convoy for one in events if isinstance(one, e.ConvoyCreated)]
+    (convoy_id,) = made or ([known.id] if known else [])
     return [*events, m.PlanApproved(mayor=mayor, proposal=seq, convoy=convoy_id)]
 
 

@@ -5,61 +5,44 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from corral.core.copies import filled
 from corral.core.ids import SessionId
 from corral.core.log import events as e
 from corral.core.log.state import Message, State
-from corral.core.message.events import (
-    MessageAcknowledged,
-    MessageDelivered,
-    MessageExpired,
-    MessageReturned,
-    MessageSent,
-    MessageTaken,
-)
+from corral.core.message import events as post
 
 
-def sent(state: State, event: MessageSent, seq: int, at: int) -> None:
+def sent(state: State, event: post.MessageSent, seq: int, at: int) -> None:
     asked = state.messages.get(event.reply_to)
     if asked is not None and asked.question:
         _keep(state, replace(asked, question=False))
-    state.messages[event.message] = Message(
-        id=event.message,
-        sender=event.sender,
-        to=event.to,
-        text=event.text,
-        sent_at=at,
-        expires_at=event.expires_at,
-        question=event.question,
-        reply_to=event.reply_to,
-        plain=event.plain,
-        answers=event.answers,
-    )
+    state.messages[event.message] = filled(Message, event, id=event.message, sent_at=at)
     if asked is not None:
         _note_waiting(state, asked.sender, at)
     if event.question:
         _note_waiting(state, event.sender, at)
 
 
-def taken(state: State, event: MessageTaken, seq: int, at: int) -> None:
+def taken(state: State, event: post.MessageTaken, seq: int, at: int) -> None:
     found = state.messages[event.message]
     _keep(state, replace(found, reader=event.session, read_at=0, launch=event.launch))
 
 
-def delivered(state: State, event: MessageDelivered, seq: int, at: int) -> None:
+def delivered(state: State, event: post.MessageDelivered, seq: int, at: int) -> None:
     found = state.messages[event.message]
     _keep(state, replace(found, reader=event.reader, read_at=at))
 
 
-def returned(state: State, event: MessageReturned, seq: int, at: int) -> None:
+def returned(state: State, event: post.MessageReturned, seq: int, at: int) -> None:
     found = state.messages[event.message]
     _keep(state, replace(found, to=event.to, reader="", launch=0))
 
 
-def acknowledged(state: State, event: MessageAcknowledged, seq: int, at: int) -> None:
+def acknowledged(state: State, event: post.MessageAcknowledged, seq: int, at: int) -> None:
     _keep(state, replace(state.messages[event.message], acknowledged=True))
 
 
-def expired(state: State, event: MessageExpired, seq: int, at: int) -> None:
+def expired(state: State, event: post.MessageExpired, seq: int, at: int) -> None:
     found = state.messages.pop(event.message, None)
     if found is not None and found.question:
         _note_waiting(state, found.sender, at)
@@ -92,10 +75,10 @@ def _note_waiting(state: State, sender: str, at: int) -> None:
 
 
 APPLY: dict[type[e.Event], Callable[[State, Any, int, int], None]] = {
-    MessageSent: sent,
-    MessageTaken: taken,
-    MessageDelivered: delivered,
-    MessageReturned: returned,
-    MessageAcknowledged: acknowledged,
-    MessageExpired: expired,
+    post.MessageSent: sent,
+    post.MessageTaken: taken,
+    post.MessageDelivered: delivered,
+    post.MessageReturned: returned,
+    post.MessageAcknowledged: acknowledged,
+    post.MessageExpired: expired,
 }

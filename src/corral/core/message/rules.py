@@ -22,14 +22,7 @@ from corral.core.errors import BadInput, NotFound, Refused
 from corral.core.ids import SessionId
 from corral.core.log import events as e
 from corral.core.log.state import Message, Session, State, Task
-from corral.core.message.events import (
-    MessageAcknowledged,
-    MessageDelivered,
-    MessageExpired,
-    MessageReturned,
-    MessageSent,
-    MessageTaken,
-)
+from corral.core.message import events as post
 
 Decision = Sequence[e.Event]
 
@@ -48,9 +41,7 @@ def address(state: State, to: str) -> str:
     """Return the canonical form of a recipient: session:ID, task:ID, role:NAME or people."""
     name = text.line(to, "the recipient", text.NAME)
     kind, _, rest = name.partition(":")
-    if name == PEOPLE:
-        return name
-    if kind == "role" and rest:
+    if name == PEOPLE or (kind == "role" and rest):
         return name
     wanted = rest if kind in ("session", "task") and rest else name
     session = state.sessions.get(SessionId(wanted.upper()))
@@ -71,9 +62,8 @@ def inbox(state: State, reader: str) -> set[str]:
     """Return the addresses whose messages are for this reader."""
     session = state.sessions.get(SessionId(reader))
     if session is not None:
-        if not session.live:
-            return set()
-        return {f"session:{session.id}", *_of_task(state.tasks[session.task])}
+        mine = {f"session:{session.id}", *_of_task(state.tasks[session.task])}
+        return mine if session.live else set()
     held = (t.id for t in state.tasks.values() if t.claim and t.claim.holder == reader)
     return {PEOPLE, *(f"task:{task}" for task in held)}
 
@@ -100,12 +90,9 @@ def handed(state: State, session: str) -> list[Message]:
 
 def concerned(state: State, now: int) -> dict[SessionId, tuple[Message, ...]]:
     """Return the sessions for which there are messages to deliver, with these messages."""
-    found: dict[SessionId, tuple[Message, ...]] = {}
-    for session in state.sessions.values() if state.messages else ():
-        if session.live:
-            mail = (*handed(state, session.id), *waiting(state, session.id, now))
-            found |= {session.id: mail} if mail else {}
-    return found
+    live = [s.id for s in state.sessions.values() if s.live] if state.messages else []
+    mail = {one: (*handed(state, one), *waiting(state, one, now)) for one in live}
+    return {session: found for session, found in mail.items() if found}
 
 
 def had(state: State, session: str) -> list[Message]:
@@ -139,18 +126,22 @@ def take(
 ) -> list[e.Event]:
     """Take the fitting messages for a session, for its inbox or for the prompt of a launch."""
     found = [message for message in waiting(state, session, now) if fit(message)]
-    return [MessageTaken(message=m.id, session=session, launch=launch) for m in found[:_AT_ONCE]]
+    return [
+        post.MessageTaken(message=m.id, session=session, launch=launch) for m in found[:_AT_ONCE]
+    ]
 
 
 def take_first(state: State, task: Task, session: SessionId, now: int) -> list[e.Event]:
     """Take the messages for a task's next session, for its brief."""
     found = list(_open(state, _of_task(task), now))[:_AT_ONCE]
-    return [MessageTaken(message=m.id, session=session, launch=1) for m in found]
+    return [post.MessageTaken(message=m.id, session=session, launch=1) for m in found]
 
 
-def by_policy(state: State, session: SessionId, answer: str, call: str, now: int) -> MessageSent:
+def by_policy(
+    state: State, session: SessionId, answer: str, call: str, now: int
+) -> post.MessageSent:
     """Answer a session's question; it must be the first event of its transaction."""
-    return MessageSent(
+    return post.MessageSent(
         message=f"m-{state.seq + 1}",
         sender=POLICY,
         to=f"session:{session}",
@@ -164,7 +155,7 @@ def by_policy(state: State, session: SessionId, answer: str, call: str, now: int
 def deliver(state: State, session: str, proofs: Mapping[str, str]) -> list[e.Event]:
     """Record that a session has got messages, and how that is known."""
     return [
-        MessageDelivered(message=m.id, reader=session, proof=proofs[m.id])
+        post.MessageDelivered(message=m.id, reader=session, proof=proofs[m.id])
         for m in handed(state, session)
         if m.id in proofs
     ]
@@ -175,9 +166,9 @@ def give_back(state: State, session: Session) -> list[e.Event]:
     mine = f"session:{session.id}"
     left = [m for m in state.messages.values() if m.to == mine and not m.reader]
     return [
-        MessageExpired(message=m.id)  # this session asked what it answers
+        post.MessageExpired(message=m.id)  # this session asked what it answers
         if m.sender == POLICY
-        else MessageReturned(message=m.id, to=f"task:{session.task}" if m.to == mine else m.to)
+        else post.MessageReturned(message=m.id, to=f"task:{session.task}" if m.to == mine else m.to)
         for m in (*handed(state, session.id), *left)
     ]
 
@@ -192,7 +183,7 @@ def expire(state: State, now: int) -> list[e.Event]:
     gone = {message.id for message in over}
     events: list[e.Event] = []
     for message in over:
-        events.append(MessageExpired(message=message.id))
+        events.append(post.MessageExpired(message=message.id))
         if message.question:
             events += _answered(state, message, gone)
         if not message.reader or message.question:
@@ -203,13 +194,13 @@ def expire(state: State, now: int) -> list[e.Event]:
 def _given_up(state: State, message: Message, number: int, now: int) -> list[e.Event]:
     what = "answered" if message.reader else "took"
     said = f"nobody {what} {message.id} to {message.to} in time, so it has expired"
+    words = f"{said}: {text.cut(message.text, 200)}"
     sender = state.sessions.get(SessionId(message.sender))
     if message.sender == CORRAL:
         return []
     if sender is not None and sender.live:
-        words = f"{said}: {text.cut(message.text, 200)}"
         return [
-            MessageSent(
+            post.MessageSent(
                 message=f"m-{number}",
                 sender=CORRAL,
                 to=f"session:{sender.id}",
@@ -217,7 +208,6 @@ def _given_up(state: State, message: Message, number: int, now: int) -> list[e.E
                 expires_at=now + _DAY_S * 1000,
             )
         ]
-    words = f"{said}: {text.cut(message.text, 200)}"
     return [
         e.AlertRaised(alert=f"alert-{number}", kind=UNDELIVERED, subject=message.id, text=words)
     ]
@@ -227,7 +217,7 @@ def _send(state: State, command: c.SendMessage, actor: str, now: int) -> Decisio
     to = address(state, command.to)
     if command.reply_to:
         _find(state, command.reply_to)
-    message = MessageSent(
+    message = post.MessageSent(
         message="",
         sender=actor,
         to=to,
@@ -253,7 +243,7 @@ def _send_text(state: State, command: c.SendText, actor: str, now: int) -> Decis
             f"to leave it a message: corral message send {session.id} …",
             code="takes_no_text",
         )
-    message = MessageSent(
+    message = post.MessageSent(
         message="",
         sender=actor,
         to=f"session:{session.id}",
@@ -266,13 +256,13 @@ def _send_text(state: State, command: c.SendText, actor: str, now: int) -> Decis
     return _sent(state, message, now)
 
 
-def _sent(state: State, message: MessageSent, now: int) -> list[e.Event]:
+def _sent(state: State, message: post.MessageSent, now: int) -> list[e.Event]:
     """Check a message, number it, and raise or clear the alert about a question."""
     if not message.text.strip():
         raise BadInput("the message is empty: give it at least one visible character")
     text.prose(message.text, "the message", TEXT)
     events = expire(state, now)
-    gone = {event.message for event in events if isinstance(event, MessageExpired)}
+    gone = {event.message for event in events if isinstance(event, post.MessageExpired)}
     if len(state.messages) - len(gone) >= _OPEN:
         raise Refused(
             f"there are {_OPEN} unread messages, which is the limit; nothing was sent",
@@ -311,7 +301,7 @@ def session_of(state: State, name: str) -> Session:
 
 def _read(state: State, command: c.ReadMessages, actor: str, now: int) -> Decision:
     found = list(waiting(state, actor, now))[:_AT_ONCE]
-    return [MessageDelivered(message=message.id, reader=actor) for message in found]
+    return [post.MessageDelivered(message=message.id, reader=actor) for message in found]
 
 
 def _acknowledge(state: State, command: c.AcknowledgeMessage, actor: str, now: int) -> Decision:
@@ -321,7 +311,7 @@ def _acknowledge(state: State, command: c.AcknowledgeMessage, actor: str, now: i
         raise Refused(
             f"{found.id} {who}; nothing was changed", "corral message read", code="not_delivered"
         )
-    return [] if found.acknowledged else [MessageAcknowledged(message=found.id)]
+    return [] if found.acknowledged else [post.MessageAcknowledged(message=found.id)]
 
 
 def _find(state: State, message: str) -> Message:

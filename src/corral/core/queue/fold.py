@@ -5,20 +5,15 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from corral.core.copies import filled
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.log import events as e
 from corral.core.log.state import State, TaskState
 from corral.core.queue import events as q
+from corral.core.queue import state as s
 from corral.core.queue.from_state import counts, entry_of, outdated, run_of
 from corral.core.queue.planner.parts import CheckOutcome
-from corral.core.queue.state import (
-    REMEMBERED_CHECKS,
-    AnnouncedLanding,
-    Change,
-    CheckRun,
-    Returned,
-    Trunk,
-)
+from corral.core.queue.state import Change, CheckRun, Returned, Trunk
 
 _NONE = Trunk(ConvoyId(""), "")
 _OUTCOMES = {"green": CheckOutcome.GREEN, "red": CheckOutcome.RED, "timed_out": CheckOutcome.RED}
@@ -38,18 +33,10 @@ def left(state: State, task: TaskId) -> None:
 
 
 def _change_queued(state: State, event: q.ChangeQueued, seq: int, at: int) -> None:
-    task = state.tasks[event.task]
-    state.changes[event.task] = Change(
-        task=event.task,
-        convoy=task.convoy,
-        commit=event.commit,
-        fork=event.fork,
-        paths=event.paths,
-        many=event.many,
-        order=seq,
-        queued_at=at,
-        since=trunk_of(state, task.convoy).learned.number_of(event.fork),
-    )
+    convoy = state.tasks[event.task].convoy
+    since = trunk_of(state, convoy).learned.number_of(event.fork)
+    more = {"convoy": convoy, "order": seq, "queued_at": at, "since": since}
+    state.changes[event.task] = filled(Change, event, **more)
 
 
 def _change_returned(state: State, event: q.ChangeReturned, seq: int, at: int) -> None:
@@ -61,19 +48,9 @@ def _change_returned(state: State, event: q.ChangeReturned, seq: int, at: int) -
         state.trunks[change.convoy] = replace(trunk, learned=learned)
         del state.changes[event.task]
     before = state.returned.get(event.task)
-    state.returned[event.task] = Returned(
-        task=event.task,
-        commit=event.commit,
-        fork=change.fork if change else "",
-        why=event.why,
-        detail=event.detail,
-        beside=event.beside,
-        paths=event.paths,
-        run=event.run,
-        tip=event.tip,
-        times=before.times + 1 if before else 1,
-        at=at,
-    )
+    times = before.times + 1 if before else 1
+    fork = change.fork if change else ""
+    state.returned[event.task] = filled(Returned, event, fork=fork, times=times, at=at)
     reason = f"{event.why}: {event.detail}" if event.detail else event.why
     again = {"commit": "", "reason": reason, "before": reason, "changed_at": at, "parks": 0}
     state.tasks[event.task] = replace(task, state=TaskState.TODO, claim=None, **again)
@@ -81,22 +58,7 @@ def _change_returned(state: State, event: q.ChangeReturned, seq: int, at: int) -
 
 def _check_started(state: State, event: q.CheckStarted, seq: int, at: int) -> None:
     state.runs += 1
-    state.checks[event.run] = CheckRun(
-        run=event.run,
-        convoy=event.convoy,
-        members=event.members,
-        commits=event.commits,
-        tip=event.tip,
-        commit=event.commit,
-        tree=event.tree,
-        key=event.key,
-        kind=event.kind,
-        slot=event.slot,
-        deadline_s=event.deadline_s,
-        external=event.external,
-        order=seq,
-        started_at=at,
-    )
+    state.checks[event.run] = filled(CheckRun, event, order=seq, started_at=at)
 
 
 def _check_ended(state: State, event: q.CheckEnded, seq: int, at: int) -> None:
@@ -114,7 +76,7 @@ def _check_ended(state: State, event: q.CheckEnded, seq: int, at: int) -> None:
         cached=event.cached,
     )
     ended = [run for run, known in state.checks.items() if not known.live]
-    for run in ended[: max(0, len(ended) - REMEMBERED_CHECKS)]:
+    for run in ended[: max(0, len(ended) - s.REMEMBERED_CHECKS)]:
         del state.checks[run]
 
 
@@ -148,7 +110,7 @@ def _other_answers(state: State, check: CheckRun, result: str) -> list[CheckRun]
 
 
 def _landing_begun(state: State, event: q.LandingBegun, seq: int, at: int) -> None:
-    landing = AnnouncedLanding(event.run, event.old, event.new, event.tasks, event.commits)
+    landing = filled(s.AnnouncedLanding, event)
     state.trunks[event.convoy] = replace(trunk_of(state, event.convoy), landing=landing)
 
 
@@ -168,7 +130,7 @@ def _landing_ended(state: State, event: q.LandingEnded, seq: int, at: int) -> No
     _rebase_runs(state, landing)
 
 
-def _rebase_runs(state: State, landing: AnnouncedLanding) -> None:
+def _rebase_runs(state: State, landing: s.AnnouncedLanding) -> None:
     """Rebase the runs that were stacked on the landed changes."""
     landed = state.checks.get(landing.run)
     if landed is None:

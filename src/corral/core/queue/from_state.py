@@ -1,6 +1,6 @@
 """The queue of one convoy as the planner (`core/queue/planner`) needs it, made from the state."""
 
-from corral.core.ids import ConvoyId, TaskId
+from corral.core.ids import ConvoyId
 from corral.core.log.state import State, TaskState
 from corral.core.queue.planner.learning import Learned
 from corral.core.queue.planner.model import Queue
@@ -32,13 +32,14 @@ def queue_of(state: State, convoy: ConvoyId, conflicts: frozenset[frozenset[str]
 def entry_of(state: State, change: Change) -> QueueEntry:
     task = state.tasks[change.task]
     returned = state.returned.get(change.task)
+    landed = {n for n in task.needs if n in state.tasks and state.tasks[n].state is TaskState.DONE}
     return QueueEntry(
         task=change.task,
         commit=change.commit,
         order=change.order,
         queued_at=change.queued_at,
         priority=task.priority,
-        needs=frozenset(need for need in task.needs if not _landed(state, need)),
+        needs=frozenset(task.needs) - landed,
         paths=frozenset() if change.many else frozenset(change.paths),
         attempts=returned.times + 1 if returned else 1,
         since=change.since,
@@ -66,8 +67,3 @@ def run_of(check: CheckRun) -> PlannedRun:
         started_at=check.started_at,
         green=check.result == "green",
     )
-
-
-def _landed(state: State, need: TaskId) -> bool:
-    found = state.tasks.get(need)
-    return found is not None and found.state is TaskState.DONE

@@ -53,7 +53,8 @@ def update(
         known = state.overlaps.get(name)
         task, other = (known.task, known.other) if known else _in_line(state, one)
         before = known.paths if known else ()
-        paths = tuple(dict.fromkeys((*before, *_plain(one.paths))))[:_PATHS]
+        plain = [text.cut(path, text.LINE) for path in one.paths]  # as paths can be stored
+        paths = tuple(dict.fromkeys((*before, *plain)))[:_PATHS]
         if (known is None and name not in quiet) or (known is not None and paths != before):
             events.append(e.OverlapSeen(task=task, other=other, paths=paths))
     return events
@@ -76,7 +77,7 @@ def obstacle(state: State, task: Task) -> Obstacle | None:
             if other.state in _AT_WORK:
                 said = f"the work on {task.id} so far conflicts with {other.id} in {where}"
                 return Obstacle("overlap", f"{said}, so it waits", f"corral why {other.id}")
-        elif _touches(task, overlap.paths) and _same_convoy(state, task, overlap):
+        elif state.tasks[overlap.task].convoy == task.convoy and _is_about(task, overlap.paths):
             both = f"{overlap.other} and {overlap.task}"
             said = f"{task.id} may change {where}, where {both} conflict"
             return Obstacle("overlap", f"{said}, so it waits", f"corral why {overlap.task}")
@@ -84,10 +85,8 @@ def obstacle(state: State, task: Task) -> Obstacle | None:
 
 
 def coming(state: State) -> Iterator[Overlap]:
-    """Yield the conflicts that can still come up."""
-    for overlap in state.overlaps.values():
-        if _could_be(state, overlap.task, overlap.other):
-            yield overlap
+    """Return the conflicts that can still come up."""
+    return (one for one in state.overlaps.values() if _could_be(state, one.task, one.other))
 
 
 def sentence(state: State, overlap: Overlap) -> str:
@@ -130,23 +129,14 @@ def _why_over(state: State, overlap: Overlap) -> str:
     return "the conflict was resolved"
 
 
-def _touches(task: Task, paths: Sequence[str]) -> bool:
+def _is_about(task: Task, paths: Sequence[str]) -> bool:
     return any(matches(pattern, path) for pattern in task.paths for path in paths)
-
-
-def _same_convoy(state: State, task: Task, overlap: Overlap) -> bool:
-    return state.tasks[overlap.task].convoy == task.convoy
 
 
 def _above(state: State, task: Task) -> Iterator[TaskId]:
     while task.parent:
         yield task.parent
         task = state.tasks[task.parent]
-
-
-def _plain(paths: Sequence[str]) -> list[str]:
-    """Return the paths as they can be stored: without their unreadable parts, and cut to a line."""
-    return [text.cut(path, text.LINE) for path in paths]
 
 
 def _listed(paths: Sequence[str]) -> str:

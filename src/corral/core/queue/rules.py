@@ -30,16 +30,12 @@ GREEN, RED, TIMED_OUT, CANCELLED, LOST = "green", "red", "timed_out", "cancelled
 _PATHS = 500
 _DETAIL = 2000
 _REST_MOST_S = 600
-_DONE = TaskState.DONE
 
 
 def waiting(state: State) -> list[Task]:
     """Return the tasks that were submitted and are not in the queue yet."""
-    return [
-        task
-        for task in state.tasks.values()
-        if task.state is TaskState.REVIEW and task.id not in state.changes
-    ]
+    submitted = (task for task in state.tasks.values() if task.state is TaskState.REVIEW)
+    return [task for task in submitted if task.id not in state.changes]
 
 
 def queue_change(
@@ -51,11 +47,8 @@ def queue_change(
         return []
     plain = (path for path in paths if path.isprintable() and len(path) <= text.LINE)
     listed = tuple(plain)[:_PATHS]
-    return [
-        q.ChangeQueued(
-            task=task, commit=commit, fork=fork, paths=listed, many=len(listed) < len(paths)
-        )
-    ]
+    many = len(listed) < len(paths)
+    return [q.ChangeQueued(task=task, commit=commit, fork=fork, paths=listed, many=many)]
 
 
 def send_back(
@@ -138,7 +131,8 @@ def start_check(
 
 def missing(state: State, task: TaskId) -> list[TaskId]:
     """Return the tasks that a task needs and that have not landed."""
-    return [need for need in state.tasks[task].needs if state.tasks[need].state is not _DONE]
+    needs = [state.tasks[need] for need in state.tasks[task].needs]
+    return [need.id for need in needs if need.state is not TaskState.DONE]
 
 
 class Rest(Struct, frozen=True):
@@ -204,16 +198,14 @@ def begin_landing(state: State, run: str) -> Decision:
     """
     check = find_run(state, run)
     trunk = trunk_of(state, check.convoy)
+    left = any(task not in state.changes for task in check.members)
     problem = (
         (check.result != GREEN and f"{run} is not green")
         or (not counts(check) and f"{run} did not check what would land")
         or (check.tip != trunk.tip and f"{run} is not based on the trunk's tip")
         or (trunk.landing is not None and f"{trunk.landing.run} is already landing")
         or (paused(state, check.convoy) and "the queue is paused")
-        or (
-            any(task not in state.changes for task in check.members)
-            and "a change has left the queue"
-        )
+        or (left and "a change has left the queue")
         or (outdated(state, check) and "a change was submitted again")
         or ""
     )
@@ -241,13 +233,9 @@ def end_landing(state: State, convoy: ConvoyId, run: str, problem: str = "") -> 
     landing = trunk_of(state, convoy).landing
     if landing is None or landing.run != run:
         return []
-    events: list[e.Event] = [
-        q.LandingEnded(run=run, convoy=convoy, landed=not problem, reason=problem)
-    ]
-    if problem:
-        return events
-    landed = zip(landing.tasks, landing.commits, strict=True)
-    return [*events, *(e.TaskLanded(task=task, commit=commit) for task, commit in landed)]
+    ended = q.LandingEnded(run=run, convoy=convoy, landed=not problem, reason=problem)
+    landed = () if problem else zip(landing.tasks, landing.commits, strict=True)
+    return [ended, *(e.TaskLanded(task=task, commit=commit) for task, commit in landed)]
 
 
 def hold(state: State, convoy: ConvoyId, reason: str) -> Decision:
@@ -298,11 +286,8 @@ def eject(state: State, command: c.EjectChange, actor: str, now: int) -> Decisio
 
 def prioritise(state: State, command: c.PrioritiseChange, actor: str, now: int) -> Decision:
     task = _queued(state, command.task)
-    return [
-        e.TaskEdited(
-            task=task.id, priority=text.number(command.priority, "the priority", 0, text.PRIORITY)
-        )
-    ]
+    priority = text.number(command.priority, "the priority", 0, text.PRIORITY)
+    return [e.TaskEdited(task=task.id, priority=priority)]
 
 
 def report(state: State, command: c.ReportCheck, actor: str, now: int) -> Decision:
@@ -312,19 +297,14 @@ def report(state: State, command: c.ReportCheck, actor: str, now: int) -> Decisi
     if text.line(command.result, "the result", text.NAME) not in (GREEN, RED):
         raise BadInput("the result must be green or red", "corral queue report --help")
     if not check.external:
-        raise Refused(
-            f"{check.run} is run by Corral, not by an outside CI; nothing was changed",
-            code="not_asked",
-        )
+        said = f"{check.run} is run by Corral, not by an outside CI; nothing was changed"
+        raise Refused(said, code="not_asked")
     if not check.live:
-        raise Refused(
-            f"{check.run} has ended ({check.result}); nothing was changed", code="check_ended"
-        )
+        said = f"{check.run} has ended ({check.result}); nothing was changed"
+        raise Refused(said, code="check_ended")
     if commit and commit != check.commit:
-        raise Refused(
-            f"{check.run} checks {check.commit[:12]}, not {commit[:12]}; nothing was changed",
-            code="other_commit",
-        )
+        said = f"{check.run} checks {check.commit[:12]}, not {commit[:12]}; nothing was changed"
+        raise Refused(said, code="other_commit")
     took_ms = now - check.started_at
     return end_check(state, check.run, command.result, detail=detail, took_ms=took_ms)
 

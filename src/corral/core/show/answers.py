@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from corral.core.board.columns import COLUMNS
+from corral.core.copies import filled
 from corral.core.ids import TaskId
 from corral.core.log.codec import Stored, decode, event_of
 from corral.core.log.events import TaskAdded, TaskEdited, WorkPaused
@@ -39,14 +40,14 @@ def _taken(state: State, stored: Sequence[Stored]) -> dict[str, Any]:
     events = [event_of(decode(one.line)) for one in stored]
     names = [event.message for event in events if isinstance(event, MessageDelivered)]
     found = [
-        v.filled(v.MessageView, state.messages[name]) for name in names if name in state.messages
+        filled(v.MessageView, state.messages[name]) for name in names if name in state.messages
     ]
     return {"messages": found} | ({"seq": stored[-1].seq} if stored else {})
 
 
 def _convoy(state: State, event: Any) -> dict[str, Any]:
     convoy = state.convoys[event.convoy]
-    return fields(v.filled(v.ConvoyView, convoy, tasks=dict.fromkeys(COLUMNS, 0)))
+    return fields(filled(v.ConvoyView, convoy, tasks=dict.fromkeys(COLUMNS, 0)))
 
 
 def _pause(state: State, event: Any) -> dict[str, Any]:
@@ -63,7 +64,7 @@ def _lease(state: State, event: Any) -> dict[str, Any]:
     lease = state.leases.get(event.resource)
     if lease is None:
         return {"resource": event.resource}
-    return fields(v.filled(v.LeaseView, lease, resource=event.resource))
+    return fields(filled(v.LeaseView, lease, resource=event.resource))
 
 
 def _alert(state: State, event: Any) -> dict[str, Any]:
@@ -77,13 +78,13 @@ def _session(state: State, event: Any) -> dict[str, Any]:
 
 def _message(state: State, event: Any) -> dict[str, Any]:
     message = state.messages.get(event.message)
-    return fields(v.filled(v.MessageView, message)) if message else {"id": event.message}
+    return fields(filled(v.MessageView, message)) if message else {"id": event.message}
 
 
 def _queue(state: State, event: Any) -> dict[str, Any]:
     if getattr(event, "task", ""):
         return _task(state, event)
-    return fields(v.filled(v.CheckView, state.checks[event.run]))
+    return fields(filled(v.CheckView, state.checks[event.run]))
 
 
 def _plan(state: State, stored: Sequence[Stored]) -> dict[str, Any]:

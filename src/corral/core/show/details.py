@@ -9,10 +9,11 @@ from msgspec import Struct
 from corral.core.board.claims import ready
 from corral.core.board.columns import column
 from corral.core.board.rules import find_convoy
+from corral.core.copies import filled
 from corral.core.log.codec import Record
 from corral.core.log.state import State, Task
 from corral.core.show.queries import Sight, convoys
-from corral.core.show.views import ConvoyView, TaskLine, TaskView, filled, task_line, task_view
+from corral.core.show.views import ConvoyView, TaskLine, TaskView, task_line, task_view
 
 if TYPE_CHECKING:
     from corral.core.access import Principal

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from corral.core.board.claims import obstacles
 from corral.core.board.graph import unmet
+from corral.core.copies import filled
 from corral.core.engine import money
 from corral.core.engine.bill import NANO, Bill
 from corral.core.engine.governor import REFUSED, profile_for
@@ -15,7 +16,6 @@ from corral.core.log.state import State, Task, TaskState
 from corral.core.queue import rules as queue_rules
 from corral.core.queue.fold import trunk_of
 from corral.core.session.slots import CANNOT_OPEN, Limits, TakenSlots
-from corral.core.show.views import filled
 
 
 class Standing(StrEnum):

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from corral.core.engine.bill import Bill
     from corral.core.log.state import State, Task
 
 ROWS = 10
@@ -72,6 +71,7 @@ class Overview(Struct, frozen=True):
 
 def overview(state: "State", now: int) -> Overview:
     from corral.core.board.columns import columns
+    from corral.core.copies import filled
 
     tasks = columns(state)
     live = [session for session in state.sessions.values() if session.live]
@@ -87,16 +87,11 @@ def overview(state: "State", now: int) -> Overview:
         seq=state.seq,
         columns={name: len(found) for name, found in tasks.items()},
         convoys=_convoys(state, tasks),
-        tasks=[row for name in SHOWN for row in _first(name, tasks[name])],
-        sessions=[
-            OverviewSession(s.id, s.profile, s.started_at, s.outputs, s.progress)
-            for s in live[:ROWS]
-        ],
-        checks=[OverviewCheck(c.run, c.started_at, c.tip, c.members) for c in checks[:ROWS]],
+        tasks=[_task(task, name) for name in SHOWN for task in _first(tasks[name])],
+        sessions=[filled(OverviewSession, session) for session in live[:ROWS]],
+        checks=[filled(OverviewCheck, check) for check in checks[:ROWS]],
         overlaps=overlaps[:ROWS],
-        alerts=[
-            OverviewAlert(alert.id, alert.subject, alert.text) for alert in state.alerts.values()
-        ],
+        alerts=[filled(OverviewAlert, alert) for alert in state.alerts.values()],
         totals={
             "convoys": len(state.convoys),
             "sessions": len(live),
@@ -124,35 +119,25 @@ def _convoys(state: "State", tasks: "dict[str, list[Task]]") -> list[OverviewCon
     return [OverviewConvoy(c.id, c.title, done[c.id], wanted[c.id]) for c in newest]
 
 
-def _first(name: str, tasks: "list[Task]") -> list[OverviewTask]:
-    first = sorted(tasks, key=lambda task: (-task.priority, task.order))[:ROWS]
-    return [
-        OverviewTask(
-            id=task.id,
-            column=name,
-            title=task.title,
-            reason=task.reason,
-            assignee=task.assignee,
-            holder=task.claim.holder if task.claim else None,
-            expires_at=task.claim.expires_at if task.claim else None,
-        )
-        for task in first
-    ]
+def _first(tasks: "list[Task]") -> "list[Task]":
+    return sorted(tasks, key=lambda task: (-task.priority, task.order))[:ROWS]
+
+
+def _task(task: "Task", column: str) -> OverviewTask:
+    from corral.core.copies import filled
+
+    holder, until = (task.claim.holder, task.claim.expires_at) if task.claim else (None, None)
+    return filled(OverviewTask, task, column=column, holder=holder, expires_at=until)
 
 
 def _spent(state: "State", now: int) -> tuple[str, str]:
     """Return what engines have cost today and in all, as far as they tell."""
-    from corral.core.engine.bill import DAY_MS, Bill
+    from corral.core.engine.bill import DAY_MS, NANO, Bill, in_words
     from corral.core.engine.money import spent_in_all
 
     total = spent_in_all(state)
     if total == Bill():
         return "", ""
-    return _usd(state.days.get(now // DAY_MS, Bill())), _usd(total)
-
-
-def _usd(bill: "Bill") -> str:
-    if bill.usd is not None:
-        return f"${bill.usd:.2f}"
-    known = bill.nano_usd / 1_000_000_000
-    return f"${known:.2f} and more (unknown)" if known else "unknown"
+    today = state.days.get(now // DAY_MS, Bill())
+    words = [in_words(bill.usd, bill.nano_usd / NANO, 2) for bill in (today, total)]
+    return words[0], words[1]

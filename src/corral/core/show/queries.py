@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from corral.core.board.columns import COLUMNS, Columns, columns
+from corral.core.copies import filled
 from corral.core.engine.money import spent_in_all
 from corral.core.ids import TaskId
 from corral.core.log.state import State, TaskState
 from corral.core.show import views as v
-from corral.core.show.views import filled
 
 if TYPE_CHECKING:
     from corral.core.access import Principal

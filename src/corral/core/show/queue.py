@@ -3,6 +3,7 @@
 from msgspec import Struct
 
 from corral.core.board.graph import find_task
+from corral.core.copies import filled
 from corral.core.errors import NotFound
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.log.state import State, Task
@@ -13,7 +14,7 @@ from corral.core.queue.planner.explain import why
 from corral.core.queue.planner.model import Queue
 from corral.core.queue.state import CheckRun
 from corral.core.show.queries import overlaps
-from corral.core.show.views import CheckView, OverlapView, filled
+from corral.core.show.views import CheckView, OverlapView
 
 _UNKNOWN: frozenset[frozenset[str]] = frozenset()  # which changes conflict: only git can tell
 

@@ -123,20 +123,17 @@ def _of_check(check: CheckRun, now: int) -> Reason:
     what = " ".join(check.members) or "the trunk itself"
     where = f"{what} on {check.tip[:12]}"
     hint = f"corral queue show {check.run}"
+    because = [f"it times out in {_s(check.due_at - now)}"]
     if not check.live:
-        return Reason(
-            "check", check.run, f"{check.run}, {where}, is {check.result}", _said(check), hint
-        )
-    left = f"it times out in {_s(check.due_at - now)}"
-    if check.external:
+        said = f"{check.run}, {where}, is {check.result}"
+        because = [text for text in (check.command, check.detail) if text]
+    elif check.external:
+        said = f"{check.run}, {where}, waits for a report"
         hint = f"corral queue report {check.run} green"
-        return Reason("check", check.run, f"{check.run}, {where}, waits for a report", [left], hint)
-    said = f"{check.run} has been checking {where} for {_s(now - check.started_at)}"
-    return Reason("check", check.run, said, [f"it runs in slot {check.slot}", left], hint)
-
-
-def _said(check: CheckRun) -> list[str]:
-    return [text for text in (check.command, check.detail) if text]
+    else:
+        said = f"{check.run} has been checking {where} for {_s(now - check.started_at)}"
+        because.insert(0, f"it runs in slot {check.slot}")
+    return Reason("check", check.run, said, because, hint)
 
 
 def _of_lease(state: State, resource: str, now: int) -> Reason:
@@ -181,14 +178,11 @@ def _of_mayor(mayor: MayorConversation) -> Reason:
     because = [f"{mayor.turn} turn{'s' * (mayor.turn != 1)} with {mayor.engine}"]
     because += [f"its plan became the convoy {mayor.convoy}"] if mayor.convoy else []
     why = f": {mayor.reason}" if mayor.reason else ""
+    said, hint = f"{mayor.id} is {mayor.state}{why}", "corral mayor tail"
     if mayor.pending:
+        said = f"the plan of {mayor.id} waits for approval"
         hint = "corral mayor approve, or corral mayor reject"
-        return Reason(
-            "mayor", mayor.id, f"the plan of {mayor.id} waits for approval", because, hint
-        )
-    return Reason(
-        "mayor", mayor.id, f"{mayor.id} is {mayor.state}{why}", because, "corral mayor tail"
-    )
+    return Reason("mayor", mayor.id, said, because, hint)
 
 
 def _s(milliseconds: int) -> str:

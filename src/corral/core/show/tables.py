@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from corral.core.board.columns import COLUMNS, column
 from corral.core.board.graph import unmet
+from corral.core.copies import filled
 from corral.core.engine import money
 from corral.core.engine.bill import NANO, Bill
 from corral.core.ids import ConvoyId, TaskId, trunk_branch
@@ -18,7 +19,6 @@ from corral.core.queue.state import CheckRun
 from corral.core.show import queries, rows
 from corral.core.show.queue import ChangeView, changes, runs
 from corral.core.show.rows import TABLES, Board, Cost
-from corral.core.show.views import filled
 
 CHECKS = 60  # at most this many ended check runs are shown
 _OVER = (TaskState.DONE, TaskState.CANCELLED)

@@ -42,6 +42,16 @@ _SUMMARY = {
 }
 
 
+_HELD = {  # by the code of its first obstacle
+    "paused": " and waits for sessions to be resumed",
+    "no_slot": " and waits for a slot",
+    "pool_full": " and waits for a slot",
+    "account_limited": " and waits for its engine's account",
+    "no_money": ", but a budget is used up",
+    "overlap": ", but is held back: it would run into a conflict",
+}
+
+
 def explained(state: State, task: Task, now: int, config: Config) -> Explanation:
     """Explain a task by everything that the witness decides by."""
     limits = limits_of(config)
@@ -112,16 +122,8 @@ def _summary(state: State, task: Task, now: int, found: list[Obstacle]) -> str:
         return f"came back from the queue and is ready for another attempt ({task.reason})"
     if task.claim is not None and task.claim.lapsed(now):
         return f"was held by {task.claim.holder}, whose claim has lapsed: anyone can take it over"
-    if found and found[0].code == "paused":
-        return "is ready and waits for sessions to be resumed"
-    if found and found[0].code in ("no_slot", "pool_full"):
-        return "is ready and waits for a slot"
-    if found and found[0].code == "account_limited":
-        return "is ready and waits for its engine's account"
-    if found and found[0].code == "no_money":
-        return "is ready, but a budget is used up"
-    if found and found[0].code == "overlap":
-        return "is ready, but is held back: it would run into a conflict"
+    if found and found[0].code in _HELD:
+        return f"is ready{_HELD[found[0].code]}"
     if task.state == TaskState.TODO and found:
         return "cannot start yet"
     if task.state == TaskState.TODO and task.assignee:

@@ -22,12 +22,12 @@ from msgspec import UNSET
 
 from corral.core.access import Principal, seen, still_holds
 from corral.core.board import commands as c
-from corral.core.board.commands import Command
+from corral.core.copies import filled
 from corral.core.errors import BadInput, CorralError
 from corral.core.ids import ConvoyId, TaskId, Token
 from corral.core.log.state import Task
 from corral.core.show import details, queries
-from corral.core.show.views import MessageView, filled, task_view
+from corral.core.show.views import MessageView, task_view
 from corral.core.show.why import explained
 from corral.interfaces.http.api import Api
 from corral.interfaces.http.exchange import Call, Receive, Send
@@ -142,7 +142,7 @@ class Tools:
         """Say where you are, in one line."""
         who = _caller.get()
         if who.session:
-            command: Command = c.ReportProgress(session=who.session, text=text, outputs=outputs)
+            command: c.Command = c.ReportProgress(session=who.session, text=text, outputs=outputs)
         elif task:
             command = c.CommentTask(task=TaskId(task), text=text)
         else:
@@ -176,8 +176,7 @@ class Tools:
     @_told
     async def hand_off(self, to: str = "", note: str = "", task: str = "", token: str = "") -> Any:
         """Give your task to another, or to anyone."""
-        name = self._own(task)
-        command = c.HandOffTask(task=name, to=to, note=note, token=Token(token))
+        command = c.HandOffTask(task=self._own(task), to=to, note=note, token=Token(token))
         return _brief_task(await self._do(command))
 
     @_told
@@ -194,8 +193,7 @@ class Tools:
     @_told
     async def submit(self, task: str = "", token: str = "", commit: str = "") -> Any:
         """Hand in a task's work."""
-        name = self._own(task)
-        command = c.SubmitTask(task=name, token=Token(token), commit=commit)
+        command = c.SubmitTask(task=self._own(task), token=Token(token), commit=commit)
         return _brief_task(await self._do(command))
 
     @_told
@@ -258,14 +256,12 @@ class Tools:
 
     @_told
     async def brief(self, task: str) -> Any:
-        found = await self._seen(task)
-        return await asyncio.to_thread(
-            details.brief, found, partial(record_at, self._api.feed.store)
-        )
+        read = partial(record_at, self._api.feed.store)
+        return await asyncio.to_thread(details.brief, await self._seen(task), read)
 
     # Inside
 
-    async def _do(self, command: Command) -> dict[str, Any]:
+    async def _do(self, command: c.Command) -> dict[str, Any]:
         return await self._api.perform(_caller.get(), command, next(_keys.get()))
 
     def _own(self, task: str) -> TaskId:

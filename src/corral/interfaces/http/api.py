@@ -29,7 +29,7 @@ from corral.roles.secrets import Secrets
 from corral.store import service
 from corral.store.port import Request, events_of
 from corral.store.writer import Writer
-from corral.world.clock import Clock, now
+from corral.world.clock import now
 from corral.world.repository import Repository
 
 if TYPE_CHECKING:
@@ -46,11 +46,10 @@ class Api:
         feed: Feed,
         writer: Writer,
         guard: Guard,
-        *,
         repository: Repository,
         config: Config,
+        *,
         url: str,
-        clock: Clock = now,
     ) -> None:
         self.feed = feed
         self.writer = writer
@@ -58,7 +57,7 @@ class Api:
         self.config = config
         self.guard = guard
         self.url = url
-        self.clock = clock
+        self.clock = now
         self.streams = Streams(feed)
         self.assets = assets.Assets()
         self.history = History(feed)

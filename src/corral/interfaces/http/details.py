@@ -21,7 +21,7 @@ from corral.interfaces.http.exchange import Call, Reply, asked, ok
 from corral.interfaces.http.pages import OutputPage, OutputQuery, session_of
 from corral.interfaces.http.routes import Route, for_people
 from corral.roles.records import earlier, pages
-from corral.roles.records.diff import Changes
+from corral.roles.records.diff import Changes, changes
 from corral.roles.records.rooms import Room
 from corral.world import checks, processes
 from corral.world.git.tree import read_plain
@@ -96,8 +96,6 @@ async def brief(api: "Api", call: Call) -> Reply:
 
 
 async def diff(api: "Api", call: Call) -> Reply:
-    from corral.roles.records.diff import changes
-
     session = await session_of(api, call)
     async with api.looking:  # it starts git
         place = api.config.trees.folder or None

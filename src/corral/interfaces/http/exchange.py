@@ -156,7 +156,7 @@ async def wanted(call: Call, kind: type[Struct]) -> Any:
     try:
         return msgspec.json.decode(body, type=kind)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
-        raise BadInput(in_words(error)) from error
+        raise BadInput(f"the body is bad: {_in_words(error)}") from error
 
 
 def request_key(call: Call) -> str:
@@ -164,10 +164,6 @@ def request_key(call: Call) -> str:
     if call.headers.get(b"idempotency-key", b"-").strip() == b"":
         raise BadInput("the idempotency key is empty", "leave it out, or make one up")
     return call.header(b"idempotency-key")
-
-
-def in_words(error: Exception) -> str:
-    return f"the body is bad: {_in_words(error)}"
 
 
 def _in_words(error: Exception) -> str:

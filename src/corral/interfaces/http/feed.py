@@ -86,20 +86,15 @@ class Feed:
     def older(self, after: int, limit: int) -> list[Item]:
         """Read the events after one from the log, up to the last one that the state includes."""
         known = self.state.seq
-        return [
-            self.item(stored) for stored in self.store.read(after, limit) if stored.seq <= known
-        ]
+        return [self.item(row) for row in self.store.read(after, limit) if row.seq <= known]
 
     def item(self, stored: Stored) -> Item:
         record = decode(stored.line)
         about = _about(record.data)
         task = about.task or about.session.rpartition(".")[0]
         found = self.state.tasks.get(task)  # type: ignore[call-overload]  # ids are texts
-        frame = b"id: %d\nevent: %s\ndata: %s\n\n" % (
-            stored.seq,
-            record.type.encode(),
-            mirrored(stored),
-        )
+        said = (stored.seq, record.type.encode(), mirrored(stored))
+        frame = b"id: %d\nevent: %s\ndata: %s\n\n" % said
         convoy = about.convoy or (found.convoy if found else "")
         return Item(stored.seq, record.type, task, convoy, about.session, frame)
 

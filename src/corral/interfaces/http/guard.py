@@ -11,8 +11,6 @@ import os
 from collections.abc import Iterable
 from time import monotonic, time
 
-from msgspec import Struct
-
 from corral.core.access import SESSION_PREFIX, Principal, session_of
 from corral.core.errors import BadInput, NoToken, NotYours, TooMany
 from corral.core.log.state import State
@@ -24,15 +22,11 @@ SOCKET_HOST = "corral.local"  # what clients call us through the socket in the g
 TICKET_S = 120
 COOKIE_S = 7 * 24 * 3600
 LOGIN = "/login"
+# Requests per second, and burst: of one session, and failed ones of all callers.
+_REQUESTS = (50.0, 200)
+_FAILURES = (20.0, 100)
 _WRONG = "the token is missing or wrong"
 _HINT = "send 'Authorization: Bearer …' with the content of .git/corral/token, or: corral link"
-
-
-class RequestRates(Struct, frozen=True):
-    """Requests per second, and burst: of one session, and failed ones of all callers."""
-
-    session: tuple[float, int] = (50.0, 200)
-    failures: tuple[float, int] = (20.0, 100)
 
 
 class Bucket:
@@ -64,9 +58,8 @@ class Guard:
         self._used: dict[str, float] = {}
         self._hosts = frozenset(host.lower() for host in hosts)
         self._origins = frozenset(f"{scheme}://{host}" for host in self._hosts)
-        self._secure = b"; Secure" if scheme == "https" else b""
-        self._rates = RequestRates()
-        self._failures = Bucket(*self._rates.failures)
+        self._secure = "; Secure" if scheme == "https" else ""
+        self._failures = Bucket(*_FAILURES)
         self._sessions: dict[str, Bucket] = {}
 
     def check_place(self, call: Call) -> None:
@@ -131,7 +124,7 @@ class Guard:
         if bucket is None:
             if len(self._sessions) > 10_000:
                 self._sessions.clear()
-            bucket = self._sessions[who.session] = Bucket(*self._rates.session)
+            bucket = self._sessions[who.session] = Bucket(*_REQUESTS)
         if not bucket.take():
             raise TooMany(f"{who.session} sends too many requests", "wait a moment")
 
@@ -140,7 +133,7 @@ class Guard:
     def ticket(self) -> str:
         return self._signed("ticket", int(time()) + TICKET_S)
 
-    def redeem(self, ticket: str) -> bytes:
+    def redeem(self, ticket: str) -> str:
         """Return the cookie for a ticket, once."""
         now = time()
         self._used = {used: until for used, until in self._used.items() if until > now}
@@ -149,17 +142,12 @@ class Guard:
                 raise TooMany("too many wrong tickets", "wait a moment")
             raise NoToken("this link has been used or has expired", "corral link makes a new one")
         self._used[ticket] = now + TICKET_S
-        return self._signed("cookie", int(now) + COOKIE_S).encode()
+        return self._signed("cookie", int(now) + COOKIE_S)
 
-    def cookie(self, value: bytes) -> bytes:
+    def cookie(self, value: str) -> bytes:
         """Return the header that sets the cookie."""
-        return (
-            self._cookie.encode()
-            + b"="
-            + value
-            + f"; Path=/; Max-Age={COOKIE_S}; HttpOnly; SameSite=Strict".encode()
-            + self._secure
-        )
+        bounds = f"Path=/; Max-Age={COOKIE_S}; HttpOnly; SameSite=Strict{self._secure}"
+        return f"{self._cookie}={value}; {bounds}".encode()
 
     def _signed(self, kind: str, until: int) -> str:
         body = f"{until}.{os.urandom(12).hex()}"

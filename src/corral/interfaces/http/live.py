@@ -107,7 +107,10 @@ class LiveStreams:
 
     async def serve(self, call: Call, send: Send) -> None:
         query: LiveQuery = asked(call, LiveQuery)
-        session = await self._session(query.output) if query.output else None
+        session = None
+        if query.output:  # it may be an earlier session of its task
+            state, store = self._feed.state, self._feed.store
+            session = (await asyncio.to_thread(earlier.find, store, state, query.output)).id
         anew = query.after < 0 and not call.header(b"last-event-id")
         known = -1 if anew else start(call, query.after, self._feed)
         stream = _Watching(self, self._feed, query, known, session)
@@ -119,11 +122,6 @@ class LiveStreams:
         finally:
             self._open.discard(stream)
             self._busy()
-
-    async def _session(self, name: str) -> SessionId:
-        """Return the session whose output is wanted; it may be an earlier one of its task."""
-        found = await asyncio.to_thread(earlier.find, self._feed.store, self._feed.state, name)
-        return found.id
 
     def stop(self) -> None:
         self._outputs.stop()
@@ -315,9 +313,8 @@ class _Watching(Channel):
             return b""
         self.written = True  # there may be more than a page
         self._offset = pages.place(page.end)
-        part = OutputPart(
-            self.session, self._live.hide(page.text), page.begin, page.end, page.restarted
-        )
+        text = self._live.hide(page.text)
+        part = OutputPart(self.session, text, page.begin, page.end, page.restarted)
         return _frame(b"output", part)
 
 

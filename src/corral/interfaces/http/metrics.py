@@ -2,81 +2,58 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
-from corral.core.board.columns import columns as columns_of
+from corral.core.board.columns import columns
+from corral.interfaces.http.pages import ROLES
 from corral.roles.locks import taken
 
 if TYPE_CHECKING:
     from corral.interfaces.http.api import Api
 
-_Sample = tuple[dict[str, str], float]
-
 
 def exposition(api: "Api") -> bytes:
     """Return all figures."""
-    from corral.interfaces.http.pages import ROLES
-
-    state = api.feed.state
-    columns = columns_of(state)
+    state, folder = api.feed.state, api.repository.folder
+    tasks = {name: len(found) for name, found in columns(state).items()}
     live = Counter(s.profile for s in state.sessions.values() if s.live)
-    folder = api.repository.folder
-    families: tuple[tuple[str, str, str, Iterable[_Sample]], ...] = (
-        ("corral_log_events_total", "counter", "events in the log", [({}, state.seq)]),
-        (
-            "corral_tasks",
-            "gauge",
-            "tasks in each column",
-            [({"column": name}, len(tasks)) for name, tasks in columns.items()],
+    alerts = Counter(alert.kind for alert in state.alerts.values())
+    roles = {role: taken(folder, role) for role in ROLES}
+    ran = {chore.name: chore.ran_at / 1000 for chore in state.chores.values()}
+    since = "when a chore last recorded a run, in seconds since 1970"
+    families = (
+        _family("log_events_total", "events in the log", state.seq),
+        _family("tasks", "tasks in each column", tasks, "column"),
+        _family("convoys", "convoys", len(state.convoys)),
+        _family("sessions_live", "running sessions by engine profile", _sorted(live), "profile"),
+        _family("leases", "leases held", len(state.leases)),
+        _family("alerts_open", "open alerts, by kind", _sorted(alerts), "kind"),
+        _family("role_up", "whether a role runs", roles, "role"),
+        _family("chore_last_run_seconds", since, ran, "chore"),
+        _family(
+            "http_answers_total", "answers, by status", dict(sorted(api.answered.items())), "status"
         ),
-        ("corral_convoys", "gauge", "convoys", [({}, len(state.convoys))]),
-        (
-            "corral_sessions_live",
-            "gauge",
-            "running sessions by engine profile",
-            [({"profile": name}, n) for name, n in sorted(live.items())] or [({}, 0)],
-        ),
-        ("corral_leases", "gauge", "leases held", [({}, len(state.leases))]),
-        (
-            "corral_alerts_open",
-            "gauge",
-            "open alerts, by kind",
-            [
-                ({"kind": k}, n)
-                for k, n in sorted(Counter(a.kind for a in state.alerts.values()).items())
-            ]
-            or [({}, 0)],
-        ),
-        (
-            "corral_role_up",
-            "gauge",
-            "whether a role runs",
-            [({"role": role}, float(taken(folder, role))) for role in ROLES],
-        ),
-        (
-            "corral_chore_last_run_seconds",
-            "gauge",
-            "when a chore last recorded a run, in seconds since 1970",
-            [({"chore": c.name}, c.ran_at / 1000) for c in state.chores.values()],
-        ),
-        (
-            "corral_http_answers_total",
-            "counter",
-            "answers, by status",
-            [({"status": str(code)}, n) for code, n in sorted(api.answered.items())],
-        ),
-        ("corral_event_streams", "gauge", "open event streams", [({}, len(api.streams.open))]),
-        ("corral_memory_bytes", "gauge", "resident memory of the server", [({}, _resident())]),
+        _family("event_streams", "open event streams", len(api.streams.open)),
+        _family("memory_bytes", "resident memory of the server", _resident()),
     )
-    return "".join(_family(*family) for family in families).encode()
+    return "".join(families).encode()
 
 
-def _family(name: str, kind: str, about: str, samples: Iterable[_Sample]) -> str:
+def _sorted(counts: Counter[str]) -> dict[str, int] | int:
+    return dict(sorted(counts.items())) or 0
+
+
+def _family(what: str, about: str, found: Mapping[Any, float] | float, label: str = "") -> str:
+    """Return a figure, or one for each value of a label."""
+    name = f"corral_{what}"
+    kind = "counter" if name.endswith("_total") else "gauge"
     lines = [f"# HELP {name} {about}", f"# TYPE {name} {kind}"]
-    for labels, value in samples:
-        shown = ",".join(f'{key}="{_escaped(text)}"' for key, text in labels.items())
-        lines.append(f"{name}{{{shown}}} {value:.15g}" if shown else f"{name} {value:.15g}")
+    if isinstance(found, Mapping):
+        each = found.items()
+        lines += [f'{name}{{{label}="{_escaped(str(key))}"}} {value:.15g}' for key, value in each]
+    else:
+        lines.append(f"{name} {found:.15g}")
     return "\n".join(lines) + "\n"
 
 

@@ -58,10 +58,10 @@ def document(routes: tuple[Route, ...]) -> bytes:
         kinds += [route.query, route.answer, *([route.body] if route.body else [])]
     schemas, components = msgspec.json.schema_components(kinds, ref_template=_REF)
     paths: dict[str, dict[str, Any]] = {}
-    for number, route in enumerate(routes):
-        at = sum(2 + (r.body is not None) for r in routes[:number])
-        body = schemas[at + 2] if route.body else None
-        operation = _operation(route, schemas[at + 1], body)
+    found = iter(schemas)
+    for route in routes:
+        _, answer, body = next(found), next(found), next(found) if route.body else None
+        operation = _operation(route, answer, body)
         paths.setdefault(route.path, {})[route.method.lower()] = operation
     return msgspec.json.encode(
         {

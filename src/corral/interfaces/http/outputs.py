@@ -37,9 +37,7 @@ class Outputs:
         self._look(wanted)
 
     def _look(self, wanted: set[SessionId]) -> None:
-        if self._seeking is not None:
-            self._seeking.cancel()
-            self._seeking = None
+        self._stop_seeking()
         folders = {one: Room(self._folder, one).launch() for one in wanted}
         if not folders:
             self.stop()
@@ -50,10 +48,13 @@ class Outputs:
         if None in folders.values():
             self._seeking = self._loop.call_later(_SEEK_S, self._look, wanted)
 
-    def stop(self) -> None:
+    def _stop_seeking(self) -> None:
         if self._seeking is not None:
             self._seeking.cancel()
             self._seeking = None
+
+    def stop(self) -> None:
+        self._stop_seeking()
         if self._follower is not None:
             self._follower.stop()
             self._follower = None

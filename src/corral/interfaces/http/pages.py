@@ -10,6 +10,7 @@ from msgspec import Meta, Struct
 from corral.core import access
 from corral.core.access import Principal, visible
 from corral.core.board.rules import find_convoy
+from corral.core.copies import filled
 from corral.core.errors import NotFound
 from corral.core.ids import SessionId
 from corral.core.log.state import Session, State
@@ -191,7 +192,7 @@ async def session_of(api: "Api", call: Call) -> Session:
 
 async def jobs(api: "Api", call: Call) -> Reply:
     chores = api.feed.state.chores.values()
-    return ok(Jobs(running(api), [v.filled(v.JobView, chore) for chore in chores]))
+    return ok(Jobs(running(api), [filled(v.JobView, chore) for chore in chores]))
 
 
 def running(api: "Api") -> list[Running]:

@@ -8,6 +8,7 @@ import asyncio
 import gc
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from functools import partial
 from socket import socket
 
@@ -48,91 +49,66 @@ def run(
     ready: Callable[[str], None] = lambda url: None,
 ) -> None:
     """Serve until asked to stop; call `ready` with the address once requests are answered."""
-    serving.check(config.server)
-    with only_one(repository.folder, ROLE), ExitStack() as stack:
-        stack.callback(serving.withdraw, repository.folder)
-        settings = config.server
+    settings, folder = config.server, repository.folder
+    serving.check(settings)
+    with only_one(folder, ROLE), ExitStack() as stack:
+        stack.callback(serving.withdraw, folder)
         # Before anyone can connect: commands read the token once they are connected.
-        token, secret = keys.token(repository.folder), keys.secret(repository.folder)
-        serving.make_place(repository.folder)  # before there is anything to close
-        last = serving.last_port(repository.folder)
+        known = keys.token(folder), keys.secret(folder)
+        serving.make_place(folder)  # before there is anything to close
+        last = serving.last_port(folder)
         tcp = serving.listen_tcp(settings.bind, port or settings.port, last)
-        local = serving.listen_local(repository.folder)
-        place = _Place(
-            repository, config, anchor, keys=(token, secret), sockets=(tcp, local), ready=ready
-        )
+        local = serving.listen_local(folder)
+        place = _Place(repository, config, anchor, ready, known, tcp.getsockname()[1])
         with suppress(KeyboardInterrupt):
-            place.run()
+            gc.enable()  # unlike commands, the server is long-lived
+            Protocol.most = room_for_connections()
+            _Server(place, settings, local).run(sockets=[tcp])
 
 
+@dataclass(eq=False)
 class _Place:
     """The parts of a running server, created when the loop starts and closed when it ends."""
 
-    def __init__(
-        self,
-        repository: Repository,
-        config: Config,
-        anchor: Callable[[], Mark | None],
-        *,
-        keys: tuple[str, bytes],
-        sockets: tuple[socket, socket],
-        ready: Callable[[str], None],
-    ) -> None:
-        self._repository = repository
-        self._config = config
-        self._token, self._secret = keys
-        self._tcp, self._local = sockets
-        self._anchor = anchor
-        self._ready = ready
-        self._application: Application | None = None
-        self.port: int = self._tcp.getsockname()[1]
-        self.scheme = "https" if config.server.tls_cert else "http"
-        names = [*config.server.hosts, *_names(config.server.bind)]
-        self.hosts = hosts(names, self.port, self.scheme)
-        self.url = f"{self.scheme}://{self.hosts[0]}"
-
-    def run(self) -> None:
-        gc.enable()  # unlike commands, the server is long-lived
-        Protocol.most = room_for_connections()
-        server = _Server(self, self._config.server, self._local)
-        server.run(sockets=[self._tcp])
+    repository: Repository
+    config: Config
+    anchor: Callable[[], Mark | None]
+    ready: Callable[[str], None]
+    keys: tuple[str, bytes]
+    port: int
+    application: Application | None = None
 
     async def start(self, fail: Callable[[], None]) -> None:
-        folder = self._repository.folder
-        self._writing = SqliteStore(folder, anchor=self._anchor)
-        self._reading = SqliteStore(folder, anchor=self._anchor)
+        folder, server = self.repository.folder, self.config.server
+        scheme = "https" if server.tls_cert else "http"
+        known = hosts([*server.hosts, *_names(server.bind)], self.port, scheme)
+        self._url = f"{scheme}://{known[0]}"
+        self._writing = SqliteStore(folder, anchor=self.anchor)
         self._writer = Writer(self._writing)
-        self._feed = Feed(self._reading, fail)
-        guard = Guard(self._token, self._secret, self.hosts, self.scheme)
-        self.api = Api(
-            self._feed,
-            self._writer,
-            guard,
-            repository=self._repository,
-            config=self._config,
-            url=self.url,
-        )
-        self._application = Application(self.api)
+        self._feed = Feed(SqliteStore(folder, anchor=self.anchor), fail)
+        guard = Guard(*self.keys, known, scheme)
+        self.api = Api(self._feed, self._writer, guard, self.repository, self.config, url=self._url)
+        self.application = Application(self.api)
         self.api.mayors.take_over()
         self._mirroring = asyncio.get_running_loop().create_task(self._mirror())
 
     def publish(self) -> None:
-        serving.publish(self._repository.folder, self.url, self.port, self._feed.state.log)
-        self._ready(self.url)
+        serving.publish(self.repository.folder, self._url, self.port, self._feed.state.log)
+        self.ready(self._url)
 
     async def stop(self) -> None:
         # Here, because uvicorn raises the signal again once this returns.
-        serving.withdraw(self._repository.folder)
+        serving.withdraw(self.repository.folder)
         self._mirroring.cancel()
-        if self._application is not None:
-            await self._application.stop()
+        if self.application is not None:
+            await self.application.stop()
         self._feed.stop()
         await asyncio.to_thread(self._writer.close)
         self._writing.close()
 
     async def _mirror(self) -> None:
         """Mirror the log as often as commands do, without delaying requests."""
-        place = self._repository
+        place = self.repository
         mirror = Mirror(Git(place.git_dir, place.worktree), self._writing, place.folder)
         pace = Pace(place.folder)
         while True:
@@ -144,8 +120,8 @@ class _Place:
             await asyncio.sleep(_MIRROR_S)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and self._application is not None:
-            await self._application(scope, receive, send)
+        if scope["type"] == "http" and self.application is not None:
+            await self.application(scope, receive, send)
 
 
 class _Server(uvicorn.Server):

@@ -136,11 +136,8 @@ class Channel:
         self._task = asyncio.current_task()
         leaving = asyncio.ensure_future(self._until_gone(call))
         try:
-            headers = [
-                (b"content-type", b"text/event-stream"),
-                (b"x-accel-buffering", b"no"),
-                *SAFE,
-            ]
+            kind = (b"content-type", b"text/event-stream")
+            headers = [kind, (b"x-accel-buffering", b"no"), *SAFE]
             await send({"type": "http.response.start", "status": 200, "headers": headers})
             await self._say(send, b": corral\nretry: 1000\n\n")
             await self._go_on(call.principal, send)

@@ -1,6 +1,7 @@
 """`corral cost`: tokens and money, by task, convoy, engine, model and day."""
 
 from corral.core.engine import money
+from corral.core.engine.bill import in_words
 from corral.core.engine.money import CostLine
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import paint, table
@@ -35,7 +36,4 @@ def _shown(found: money.CostReport) -> str:
 
 
 def usd(line: CostLine) -> str:
-    """Return a cost in words; an unknown cost is never shown as zero."""
-    if line.cost_usd is not None:
-        return f"${line.cost_usd:.4f}"
-    return "unknown" if not line.known_usd else f"${line.known_usd:.4f} and more (unknown)"
+    return in_words(line.cost_usd, line.known_usd, 4)

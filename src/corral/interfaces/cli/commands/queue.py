@@ -3,9 +3,10 @@
 import gc
 from os.path import isdir, join
 
+from corral.core.copies import filled
 from corral.core.queue.rules import find_run
 from corral.core.show.queue import ChangeView, QueueView, change, queue
-from corral.core.show.views import CheckView, filled
+from corral.core.show.views import CheckView
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import cut, moment, paint, span, table
 from corral.interfaces.cli.parser import Options
