@@ -183,4 +183,4 @@ def test_the_bridge_says_when_there_is_no_server(board: Board) -> None:
     )
     answer = json.loads(done.stdout)
     assert answer["id"] == 1
-    assert "no server runs" in answer["error"]["message"]
+    assert "no server is running" in answer["error"]["message"]
