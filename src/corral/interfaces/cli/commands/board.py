@@ -3,6 +3,8 @@
 import os
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from corral.core.board.commands import COMMANDS, Command, Pause, Resume
 from corral.core.errors import BadInput
 from corral.core.text import shown as safe
@@ -55,10 +57,8 @@ def perform_here(
 
 def decoded(data: Any) -> dict[str, Any]:
     """Return an answer as a dictionary; one of the server's is still JSON."""
-    import msgspec
-
-    decoded: dict[str, Any] = msgspec.json.decode(data) if isinstance(data, msgspec.Raw) else data
-    return decoded
+    found: dict[str, Any] = msgspec.json.decode(data) if isinstance(data, msgspec.Raw) else data
+    return found
 
 
 def _defaults(context: Context, name: str, options: Options) -> dict[str, Any]:
@@ -142,8 +142,6 @@ def _quoted(word: str) -> str:
 
 
 def _letters(messages: list[Any]) -> str:
-    import msgspec
-
     lines = []
     for message in msgspec.to_builtins(messages):
         asks = " asks" if message["question"] else ""

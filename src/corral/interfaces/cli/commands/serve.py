@@ -1,7 +1,8 @@
 """`corral serve` and `corral link`."""
 
 import sys
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 from corral.core.errors import NotFound
 from corral.core.text import number
@@ -10,8 +11,6 @@ from corral.interfaces.cli.parser import Options
 
 if TYPE_CHECKING:
     from corral.world.server import Published
-
-_NOT_UP = NotFound("no server is running for this repository", "corral up", code="no_server")
 
 
 def serve(context: Context, options: Options) -> None:
@@ -28,15 +27,19 @@ def serve(context: Context, options: Options) -> None:
 
 
 def link(context: Context, options: Options) -> None:
+    found = ticket(context)
+    if found is None:
+        raise NotFound("no server is running for this repository", "corral up", code="no_server")
+    context.answer(found, lambda: str(found["url"]))
+
+
+def ticket(context: Context) -> Any:
+    """Return what opens a browser once; None if no server answers."""
     from corral.interfaces.cli import remote
 
-    try:
-        found = remote.post(context.repository.folder, "/api/tickets", context.actor)
-    except remote.Unanswered:
-        found = None
-    if found is None:
-        raise _NOT_UP
-    context.answer(found, lambda: str(found["url"]))
+    with suppress(remote.Unanswered):
+        return remote.post(context.repository.folder, "/api/tickets", context.actor)
+    return None
 
 
 def server_of(context: Context) -> "Published | None":

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from corral.core.errors import Failed
-from corral.interfaces.cli import remote
+from corral.interfaces.cli.commands.serve import ticket
 from corral.interfaces.cli.context import Context
 
 _READY_S = 60.0
@@ -40,11 +40,7 @@ def window(context: Context) -> Iterator[str]:
 def _link(context: Context, server: "subprocess.Popen[bytes]") -> str:
     until = time.monotonic() + _READY_S
     while time.monotonic() < until and server.poll() is None:
-        try:
-            found = remote.post(context.repository.folder, "/api/tickets", context.actor)
-        except remote.Unanswered:
-            found = None
-        if found is not None:
+        if found := ticket(context):
             return str(found["url"])
         time.sleep(_LOOK_S)
     raise Failed("the dashboard did not start", "corral demo, without --with-ui")
