@@ -8,7 +8,7 @@ from corral.core.queue import rules as queue_rules
 from corral.roles.log import Log
 from corral.roles.refinery.pins import Pins
 from corral.world.git.objects import Objects
-from corral.world.git.paths import Changed, changed_paths
+from corral.world.git.paths import changed_paths
 from corral.world.git.tree import read_branch
 from corral.world.keep import Keep
 
@@ -44,8 +44,10 @@ class Admission:
             self._keep_former(task, commit)
         self._pins.hold({task.id: commit for task, commit, _ in forked})
         changed = changed_paths(self._view, [(fork, commit) for _, commit, fork in forked])
+        rule = queue_rules.queue_change
         for (task, commit, fork), one in zip(forked, changed, strict=True):
-            self._queue(task, commit, fork, one)
+            paths = sorted(one.all)
+            self._log.note(rule, task.id, task.commit, commit=commit, fork=fork, paths=paths)
 
     def release(self, state: State) -> None:
         """Release the pins of work that no longer waits; no commit becomes unreachable."""
@@ -55,8 +57,11 @@ class Admission:
         gone = [name for name in self._pins.all() if name not in held]
         for name in gone:
             task, commit = tasks.get(name), self._pins.all()[name]
-            branch = task_branch(task.convoy, task.id) if task else ""
-            if task is not None and not self._reaches(branch, commit):
+            if task is None:
+                continue
+            branch = task_branch(task.convoy, task.id)
+            tip = self._view.tip(branch)
+            if tip is None or not self._view.surely_contains(tip, commit):
                 self._keep.hold(task.session or task.id, branch, commit, "it has left the queue")
         self._pins.let_go(gone)
 
@@ -67,12 +72,6 @@ class Admission:
             branch = task_branch(task.convoy, task.id)
             self._keep.hold(task.session or task.id, branch, former, "it was submitted again")
 
-    def _queue(self, task: Task, commit: str, fork: str, changed: Changed) -> None:
-        paths = sorted(changed.all)
-        self._log.note(
-            queue_rules.queue_change, task.id, task.commit, commit=commit, fork=fork, paths=paths
-        )
-
     def _commits(self, tasks: Sequence[Task]) -> list[tuple[Task, str]]:
         """Return the submitted commits: the one that a task names, or else its branch."""
         branches = (read_branch(self._view.git_dir, task_branch(t.convoy, t.id)) for t in tasks)
@@ -81,11 +80,19 @@ class Admission:
         asked = [name if name and name.isprintable() else "-" for name in named]
         found = []
         for task, commit in zip(tasks, self._view.commits(*asked), strict=True):
-            if commit is None:
-                self._nothing(task)
-            else:
+            if commit is not None:
                 self._log.over(NOTHING, task.id)
                 found.append((task, commit))
+            elif task.commit:
+                self._send_back(task, f"the submitted commit {task.commit[:12]} does not exist")
+            else:
+                self._log.alert(
+                    NOTHING,
+                    task.id,
+                    f"{task.id} was submitted without a commit and has no branch, so nothing can"
+                    f" land: corral task land {task.id} if it is merged,"
+                    f" corral task retry {task.id} if not",
+                )
         return found
 
     def _not_on(self, trunk: str, commits: Sequence[str]) -> set[str]:
@@ -119,22 +126,7 @@ class Admission:
             at = parents[0]
         return self._view.fork(trunk, commit)
 
-    def _nothing(self, task: Task) -> None:
-        if not task.commit:
-            self._log.alert(
-                NOTHING,
-                task.id,
-                f"{task.id} was submitted without a commit and has no branch, so nothing can land:"
-                f" corral task land {task.id} if it is merged, corral task retry {task.id} if not",
-            )
-            return
-        self._send_back(task, f"the submitted commit {task.commit[:12]} does not exist")
-
     def _send_back(self, task: Task, detail: str) -> None:
         self._log.note(
             queue_rules.send_back, task.id, task.commit, "gone", most=self._returns, detail=detail
         )
-
-    def _reaches(self, branch: str, commit: str) -> bool:
-        tip = self._view.tip(branch)
-        return tip is not None and self._view.surely_contains(tip, commit)

@@ -53,9 +53,8 @@ class CheckRuns:
         self._watch = watch
         self._clock = clock
         self._generated = generated
-        self._pool = Pool(
-            repository, place=config.trees.folder or None, keep=config.refinery.caches
-        )
+        place = config.trees.folder or None
+        self._pool = Pool(repository, place=place, keep=config.refinery.caches)
         self._runs = Runs(self._pool, now=clock)
         self._used: set[int] = set()  # slots in which a run may have left files
 
@@ -83,7 +82,7 @@ class CheckRuns:
 
     def cancel(self, check: CheckRun, why: str) -> None:
         """Cancel a run: first in the log, then its processes."""
-        self._end(check, CANCELLED, detail=why)
+        self._end(check, CANCELLED, why)
         if not check.external:
             checks.stop(self._runs.folder(check.run))
 
@@ -122,17 +121,13 @@ class CheckRuns:
         self._used.update(self._pool.slots())
         self._runs.prune()
 
-    def last_words(self, run: str, lines: int = _SAID_LINES) -> list[str]:
-        folder = self._runs.folder(run)
-        return checks.tail(folder, lines) if os.path.isdir(folder) else []
-
     def _start(self, state: State, check: CheckRun) -> bool:
         if check.kind == REGENERATE:
             commands = self._generated.commands(state, check)
         else:
             commands = self.commands(state, check.convoy, check.members)
         if checks.key(commands) != check.key:
-            self._end(check, CANCELLED, detail="the checks were changed")
+            self._end(check, CANCELLED, "the checks were changed")
             return True
         try:
             self._runs.start(
@@ -152,7 +147,7 @@ class CheckRuns:
 
     def _could_not(self, check: CheckRun, error: Exception) -> None:
         said = error.message if isinstance(error, CorralError) else str(error)
-        self._end(check, LOST, detail=f"it could not be started: {said}")
+        self._end(check, LOST, f"it could not be started: {said}")
         self._log.alert(CANNOT_CHECK, check.convoy, f"the checks cannot be run: {said}")
 
     def _collect(self, check: CheckRun) -> None:
@@ -167,37 +162,29 @@ class CheckRuns:
         result = LOST if ended.disk_full else _RESULTS[ended.result]
         told = "" if result == GREEN else _told(ended)
         if result == GREEN and check.kind == REGENERATE:
-            told = self._take(check)
+            # Before the tree changes.
+            run = checks.read_run(folder)
+            told = "the file that describes the run is gone"
+            if run is not None:
+                told = self._generated.take(self._log.look(), check, run.tree)
             result = RED if told else GREEN
         if result == LOST:
             self._log.alert(CANNOT_CHECK, check.convoy, f"{check.run} had no result: {told}")
-        self._end(
-            check, result, command=ended.command, detail=told, took_ms=int(ended.wall_s * 1000)
-        )
-
-    def _take(self, check: CheckRun) -> str:
-        """Collect the files that a run has generated before its tree changes."""
-        run = checks.read_run(self._runs.folder(check.run))
-        if run is None:
-            return "the file that describes the run is gone"
-        return self._generated.take(self._log.look(), check, run.tree)
-
-    def _wait_for_report(self, check: CheckRun) -> None:
-        if self._clock() > check.due_at:
-            said = f"no result was reported within {check.deadline_s} s"
-            self._end(check, TIMED_OUT, detail=said)
-
-    def _end(
-        self, check: CheckRun, result: str, *, command: str = "", detail: str = "", took_ms: int = 0
-    ) -> None:
         self._log.note(
             queue_rules.end_check,
             check.run,
             result,
-            command=command,
-            detail=detail,
-            took_ms=took_ms,
+            command=ended.command,
+            detail=told,
+            took_ms=int(ended.wall_s * 1000),
         )
+
+    def _wait_for_report(self, check: CheckRun) -> None:
+        if self._clock() > check.due_at:
+            self._end(check, TIMED_OUT, f"no result was reported within {check.deadline_s} s")
+
+    def _end(self, check: CheckRun, result: str, detail: str) -> None:
+        self._log.note(queue_rules.end_check, check.run, result, detail=detail)
 
 
 def _told(ended: RunOutcome) -> str:

@@ -77,22 +77,20 @@ class ConvoyFinish(Struct, frozen=True):
     def _move(self, convoy: ConvoyId, base: str, old: str, new: str, how: str) -> None:
         places = checkouts(self.view.git_dir, base)
         unclean = [place for place in places if not checkout.is_clean(place)]
+        said = ""
         if unclean or len(places) > 1:
-            where = ", ".join(unclean or places)
-            note = f"{base} is checked out in {where}, with changes: git merge --ff-only {new}"
-            self._done(convoy, "left", new, note)
-            return
-        if places:
+            said = f"{base} is checked out in {', '.join(unclean or places)}, with changes"
+        elif places:
             said = checkout.fast_forward(places[0], new)
-            if said:
-                self._done(convoy, "left", new, f"{said}: git merge --ff-only {new}")
-                return
         else:
             try:
                 land(self.view, branch_ref(base), old, new, f"corral: finish {convoy}")
             except Overtaken:
                 return  # the next round looks again
-        self._done(convoy, how, new, "")
+        if said:
+            self._done(convoy, "left", new, f"{said}: git merge --ff-only {new}")
+        else:
+            self._done(convoy, how, new, "")
 
     def _ask(self, convoy: ConvoyId, base: str, tip: str) -> tuple[str, str, str]:
         """Open a pull request with `gh`; if it is not installed, say how to do it by hand."""
@@ -112,12 +110,8 @@ class ConvoyFinish(Struct, frozen=True):
 
 def _last(state: State, convoy: ConvoyId, base: str, trunk: str) -> CheckRun | None:
     """Return the newest run of this trunk merged into this base."""
-    wanted = (convoy, queue_rules.FINISH, base, trunk)
-    return next(
-        (
-            check
-            for check in reversed(state.checks.values())
-            if (check.convoy, check.kind, check.tip, *check.commits[:1]) == wanted
-        ),
-        None,
-    )
+    for check in reversed(state.checks.values()):
+        about = (check.convoy, check.kind, check.tip, *check.commits[:1])
+        if about == (convoy, queue_rules.FINISH, base, trunk):
+            return check
+    return None

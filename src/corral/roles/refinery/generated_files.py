@@ -48,10 +48,9 @@ class GeneratedFiles:
             return ()
         view = self._stacks.objects.view
         found = [(rule.command, matching(view, rule.paths, paths)) for rule in self._rules]
-        made = {path for _, matched in found for path in matched}
-        return (
-            tuple(dict.fromkeys(c for c, matched in found if matched)) if made >= {*paths} else ()
-        )
+        if {path for _, matched in found for path in matched} >= {*paths}:
+            return tuple(dict.fromkeys(command for command, matched in found if matched))
+        return ()
 
     def commands(self, state: State, check: CheckRun) -> tuple[str, ...]:
         """Return the commands of an announced run, if its conflict still exists."""
@@ -86,16 +85,9 @@ class GeneratedFiles:
 
 def last_run(state: State, stack: Stack) -> CheckRun | None:
     """Return the run that tried this or is trying it; runs without a result do not count."""
-    return next(
-        (
-            check
-            for check in reversed(state.checks.values())
-            if check.kind == REGENERATE
-            and check.commit == stack.commit
-            and check.result not in (LOST, CANCELLED)
-        ),
-        None,
-    )
+    wanted = (REGENERATE, stack.commit)
+    found = (one for one in reversed(state.checks.values()) if (one.kind, one.commit) == wanted)
+    return next((check for check in found if check.result not in (LOST, CANCELLED)), None)
 
 
 def _content(folder: str, path: str) -> bytes:

@@ -4,7 +4,7 @@ from corral.core.errors import Refused
 from corral.core.ids import ConvoyId, branch_ref, trunk_branch
 from corral.core.queue import rules as queue_rules
 from corral.core.queue.fold import trunk_of
-from corral.core.queue.state import AnnouncedLanding, CheckRun
+from corral.core.queue.state import AnnouncedLanding
 from corral.roles.log import Log
 from corral.roles.refinery.stacks import Stacks
 from corral.world.git.landing import Overtaken, land
@@ -27,8 +27,10 @@ class Landings:
         if any(task not in state.changes for task in check.members):
             return  # the queue has changed since the plan was made; the next plan takes it in
         wrong = self._stacks.wrong(state, check)
-        if wrong:
-            self._refuse(check, wrong)
+        if wrong:  # the convoy is paused rather than an invariant broken
+            said = f"{check.run} was green, but {'; '.join(wrong)}"
+            self._log.alert(NOT_LANDED, check.convoy, said)
+            self._log.note(queue_rules.hold, check.convoy, said)
             return
         try:
             self._log.note(queue_rules.begin_landing, run)
@@ -50,11 +52,9 @@ class Landings:
 
     def _move(self, convoy: ConvoyId, landing: AnnouncedLanding) -> str:
         ref = branch_ref(trunk_branch(convoy))
-        tasks = " ".join(landing.tasks)
+        reason = f"corral: {landing.run} lands {' '.join(landing.tasks)}"
         try:
-            landed = land(
-                self._view, ref, landing.old, landing.new, f"corral: {landing.run} lands {tasks}"
-            )
+            landed = land(self._view, ref, landing.old, landing.new, reason)
         except Overtaken as overtaken:
             if overtaken.found and self._view.contains(overtaken.found, landing.new):
                 return ""  # it had landed, and only the record was missing
@@ -68,9 +68,3 @@ class Landings:
                 " switch to another branch there",
             )
         return ""
-
-    def _refuse(self, check: CheckRun, wrong: list[str]) -> None:
-        """Pause the convoy and raise an alert instead of breaking an invariant."""
-        said = f"{check.run} was green, but {'; '.join(wrong)}"
-        self._log.alert(NOT_LANDED, check.convoy, said)
-        self._log.note(queue_rules.hold, check.convoy, said)

@@ -76,13 +76,9 @@ class Refinery:
         self._landings = Landings(self._log, view, self._stacks)
         self._admission = Admission(self._log, self._stacks.objects, keep, config.refinery.returns)
         self._pins = Pins(view, SPEC_REFS)
+        policy = config.refinery.finish
         self._finish = ConvoyFinish(
-            self._log,
-            view,
-            self._stacks,
-            config.refinery.finish,
-            check=self._start_finish,
-            clock=clock,
+            self._log, view, self._stacks, policy, check=self._start_finish, clock=clock
         )
         self._policy = POLICIES[config.refinery.mode]
 
@@ -215,7 +211,7 @@ class Refinery:
         if self._free(state, change.convoy) and not queue_rules.paused(state, change.convoy):
             key = checks.key(self._generated.commands_for(conflict.merged))
             slot = _free_slot(state)
-            self._record(state, change.convoy, [change], stack, REGENERATE, key=key, slot=slot)
+            self._record(change.convoy, [change], stack, REGENERATE, key=key, slot=slot)
         return True
 
     def _return_conflict(self, state: State, conflict: Misfit, tip: str) -> None:
@@ -225,7 +221,17 @@ class Refinery:
         said = f"it conflicts with the trunk at {tip[:12]} in {names}"
         if beside:
             said += f", with {' and '.join(beside)}"
-        self._send_back(conflict.change, "conflict", said, beside=beside, paths=paths)
+        change = conflict.change
+        self._log.note(
+            queue_rules.send_back,
+            change.task,
+            change.commit,
+            "conflict",
+            most=self._config.returns,
+            detail=said,
+            beside=beside,
+            paths=paths,
+        )
 
     def _carry_out(self, convoy: ConvoyId, held: set[str]) -> bool:
         """Carry out one plan; say whether to make another one at once."""
@@ -234,9 +240,8 @@ class Refinery:
             return False
         changes = [change for change in state.changes.values() if change.convoy == convoy]
         queue = queue_of(state, convoy, self._stacks.clashes(changes))
-        entries = tuple(entry for entry in queue.entries if entry.task not in held)
-        queue = replace(queue, entries=entries)
-        again = False
+        free = tuple(entry for entry in queue.entries if entry.task not in held)
+        queue, again = replace(queue, entries=free), False
         for action in plan(queue, self._free(state, convoy), self._clock(), self._policy):
             match action:
                 case Start(members, kind):
@@ -257,64 +262,51 @@ class Refinery:
     def _free(self, state: State, convoy: ConvoyId) -> int:
         if queue_rules.rest(state, convoy).until > self._clock():
             return 0
+        slots = self._config.slots or (4 if self._config.external else 0)
+        slots = slots or check_slots(trunk_of(state, convoy).learned, os.cpu_count() or 1)
         taken = sum(check.live and not check.external for check in state.checks.values())
-        return max(0, self._slots(state, convoy) - taken)
-
-    def _slots(self, state: State, convoy: ConvoyId) -> int:
-        if self._config.external:
-            return self._config.slots or 4
-        learned = trunk_of(state, convoy).learned
-        return self._config.slots or check_slots(learned, os.cpu_count() or 1)
+        return max(0, slots - taken)
 
     def _start(self, convoy: ConvoyId, members: Sequence[str], kind: str, *, fresh: bool) -> bool:
         """Announce a check run; say whether its result is known already."""
         state = self._log.look()
         changes = [state.changes[TaskId(task)] for task in members]
-        run = queue_rules.next_run(state)
-        stack = self._stacks.stack(state, convoy, changes, run)
-        if isinstance(stack, Misfit) and not stack.below:
-            self._return_conflict(state, stack, trunk_of(state, convoy).tip)
-            return True
-        if isinstance(stack, Misfit):
+        stack = self._stacks.stack(state, convoy, changes, queue_rules.next_run(state))
+        if isinstance(stack, Stack):
+            return self._announce(convoy, changes, stack, kind, fresh=fresh)
+        if stack.below:
             self._stacks.remember_clash(stack, changes)  # the next plan takes it in
-            return True
-        return self._announce(state, convoy, changes, stack, kind, fresh=fresh)
+        else:
+            self._return_conflict(state, stack, trunk_of(state, convoy).tip)
+        return True
 
     def _start_finish(self, convoy: ConvoyId, base: str, commit: str, tree: str) -> None:
         """Announce a check run of the trunk merged into its base."""
         state = self._log.look()
         stack = Stack(base, (trunk_of(state, convoy).tip,), tree, commit)
-        self._announce(state, convoy, [], stack, FINISH, fresh=False)
+        self._announce(convoy, [], stack, FINISH, fresh=False)
 
     def _announce(
-        self,
-        state: State,
-        convoy: ConvoyId,
-        changes: Sequence[Change],
-        stack: Stack,
-        kind: str,
-        *,
-        fresh: bool,
+        self, convoy: ConvoyId, changes: Sequence[Change], stack: Stack, kind: str, *, fresh: bool
     ) -> bool:
-        run = queue_rules.next_run(state)
+        state = self._log.look()
         commands = self._check_runs.commands(state, convoy, [change.task for change in changes])
         key = checks.key(commands)
         known = "" if fresh else _known_green(state, stack.tree, key)
         external = self._config.external and not known and bool(commands)
         slot = 0 if known or not commands or external else _free_slot(state)
-        self._record(state, convoy, changes, stack, kind, key=key, slot=slot, external=external)
+        run = self._record(convoy, changes, stack, kind, key=key, slot=slot, external=external)
         if run not in self._log.look().checks:
             return True  # something has changed in the meantime
-        if known:
-            self._green(run, f"the same tree was green in {known}", cached=known)
-        elif not commands:
-            why = "none are given" if self._config.require_ci else "none are required"
-            self._green(run, f"it was not checked: {why}", cached=run)
-        return bool(known or not commands)
+        if commands and not known:
+            return False
+        why = "none are given" if self._config.require_ci else "none are required"
+        detail = f"the same tree was green in {known}" if known else f"it was not checked: {why}"
+        self._log.note(queue_rules.end_check, run, GREEN, detail=detail, cached=known or run)
+        return True
 
     def _record(
         self,
-        state: State,
         convoy: ConvoyId,
         changes: Sequence[Change],
         stack: Stack,
@@ -323,9 +315,9 @@ class Refinery:
         key: str,
         slot: int,
         external: bool = False,
-    ) -> None:
-        """Pin the commits of a run, and announce it."""
-        run = queue_rules.next_run(state)
+    ) -> str:
+        """Pin the commits of a run, announce it, and return its name."""
+        run = queue_rules.next_run(self._log.look())
         self._pins.hold({run: stack.commit})
         self._log.record(
             lambda state, _: queue_rules.start_check(
@@ -340,16 +332,12 @@ class Refinery:
                 key=key,
                 kind=kind,
                 slot=slot,
-                deadline_s=self._deadline_s(state, convoy),
+                deadline_s=self._config.deadline_s
+                or int(deadline_s(trunk_of(state, convoy).learned)),
                 external=external,
             )
         )
-
-    def _green(self, run: str, detail: str, *, cached: str) -> None:
-        self._log.note(queue_rules.end_check, run, GREEN, detail=detail, cached=cached)
-
-    def _deadline_s(self, state: State, convoy: ConvoyId) -> int:
-        return self._config.deadline_s or int(deadline_s(trunk_of(state, convoy).learned))
+        return run
 
     def _blame(self, state: State, task: TaskId, why: str, run: str, beside: Sequence[str]) -> None:
         change = state.changes[task]
@@ -360,27 +348,14 @@ class Refinery:
             detail = f"alone on the trunk at {tip[:12]}, {check.command or 'the check'} fails"
             detail += f": {check.detail}" if check.detail else ""
         others = [TaskId(other) for other in beside]
-        self._send_back(change, why, detail, beside=others, run=run)
-
-    def _send_back(
-        self,
-        change: Change,
-        why: str,
-        detail: str,
-        *,
-        beside: Sequence[TaskId] = (),
-        paths: Sequence[str] = (),
-        run: str = "",
-    ) -> None:
         self._log.note(
             queue_rules.send_back,
-            change.task,
+            task,
             change.commit,
             why,
             most=self._config.returns,
             detail=detail,
-            beside=beside,
-            paths=paths,
+            beside=others,
             run=run,
         )
 
@@ -438,10 +413,6 @@ def _free_slot(state: State) -> int:
 
 def _who_touched(state: State, change: Change, paths: Sequence[str]) -> list[TaskId]:
     """Return the tasks that landed after the change forked and touched these paths."""
-    learned = trunk_of(state, change.convoy).learned
-    wanted = set(paths)
-    return [
-        TaskId(one.task)
-        for one in learned.landings
-        if one.number > change.since and not wanted.isdisjoint(one.paths)
-    ]
+    landings = trunk_of(state, change.convoy).learned.landings
+    since = (one for one in landings if one.number > change.since)
+    return [TaskId(one.task) for one in since if not set(paths).isdisjoint(one.paths)]

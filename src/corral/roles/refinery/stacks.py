@@ -21,7 +21,6 @@ from corral.world.git.candidates import Conflict as Clash
 from corral.world.git.invariants import assert_landing
 from corral.world.git.merge import Merged, Merger, Sides
 from corral.world.git.messages import Identity
-from corral.world.git.objects import Objects
 from corral.world.git.radar import LiveBranch, against, sweep
 from corral.world.git.resolutions import Resolutions
 from corral.world.git.view import View
@@ -60,15 +59,9 @@ class Stacks:
         self._merger = Merger(view, union=settings.union)
         self.resolutions = Resolutions(self._merger)
         self._candidates = Candidates(self._merger, resolve=self.resolutions.apply)
+        self.objects, self.close = self._merger.objects, self._merger.close
         self._fits: dict[tuple[str, str], Merged] = {}  # of a tip and a commit
         self._pairs: dict[frozenset[str], bool] = {}  # of two commits: do they clash?
-
-    @property
-    def objects(self) -> Objects:
-        return self._merger.objects
-
-    def close(self) -> None:
-        self._merger.close()
 
     def strategy(self, state: State, convoy: ConvoyId) -> Strategy:
         return Strategy(state.convoys[convoy].strategy or self._settings.strategy)
@@ -90,7 +83,8 @@ class Stacks:
         if isinstance(made, Clash):
             under = [change.task for change in changes if change.task in below]
             under += [TaskId(work.task) for work in made.below]
-            return self._misfit(made, changes, under)
+            change = next(one for one in changes if one.task == made.change.task)
+            return Misfit(change, made.tip, tuple(under), made.merged)
         commits = (*below.values(), *(member.commit for member in made.members))
         return Stack(tip, commits, made.tree, made.commit)
 
@@ -111,9 +105,8 @@ class Stacks:
         tip = trunk_of(state, convoy).tip
         title = f"Merge convoy {convoy}: {state.convoys[convoy].title}"
         fork = self._merger.view.fork(base, tip) or base
-        at = state.convoys[convoy].created_at
         work = Work(task=convoy, commit=tip, fork=fork, title=title)
-        stamp = Stamp(run, COMMITTER, at // 1000)
+        stamp = Stamp(run, COMMITTER, state.convoys[convoy].created_at // 1000)
         made = self._candidates.make(base, [work], Strategy.MERGE, stamp)
         return (made.commit, made.tree) if isinstance(made, Candidate) else None
 
@@ -202,10 +195,6 @@ class Stacks:
         for task in misfit.below[-1:]:
             self._pairs[frozenset((by_task[task], misfit.change.commit))] = True
 
-    def _misfit(self, clash: Clash, changes: Sequence[Change], below: Sequence[TaskId]) -> Misfit:
-        change = next(one for one in changes if one.task == clash.change.task)
-        return Misfit(change, clash.tip, tuple(below), clash.merged)
-
 
 def _lower_part(
     state: State, convoy: ConvoyId, tip: str, members: Sequence[TaskId]
@@ -222,10 +211,8 @@ def _lower_part(
 
 
 def _work(state: State, change: Change) -> Work:
-    task = state.tasks[change.task]
-    return Work(
-        task=change.task, commit=change.commit, fork=change.fork, title=" ".join(task.title.split())
-    )
+    title = " ".join(state.tasks[change.task].title.split())
+    return Work(task=change.task, commit=change.commit, fork=change.fork, title=title)
 
 
 def _only(merged: Merged, paths: set[str]) -> Merged:
