@@ -62,8 +62,11 @@ class EngineRunner:
     def check(self, name: str) -> None:
         """Refuse a profile whose answers cannot be read, before anything is asked."""
         profile = self.profiles.profile(name)
-        recipe = self.profiles.recipe(name)
-        if recipe is None or profile.type == "aider" or profile.transport == "tmux":
+        if (
+            self.profiles.recipe(name) is None
+            or profile.type == "aider"
+            or profile.transport == "tmux"
+        ):
             raise BadInput(
                 f"the engine {name!r} cannot give an answer that Corral can read as a plan",
                 'corral mayor start --engine PROFILE, or engine = "…" in [mayor]',
@@ -88,12 +91,10 @@ class EngineRunner:
         return end is None or end.reason is EndReason.EXITED
 
     def start(self, mayor: MayorConversation, tree: Tree, prompt: str) -> None:
-        room = self._room(mayor)
-        os.makedirs(room.path, mode=0o700, exist_ok=True)
+        os.makedirs(self._room(mayor).path, mode=0o700, exist_ok=True)
         job = self._job(mayor, tree.path)
         write_prompt(job.prompt_file, prompt)
-        session = self._session(mayor)
-        prepared = self.profiles.prepared(session, _task(), job)
+        prepared = self.profiles.prepared(self._session(mayor), _task(), job)
         lay(prepared, job.home)
         os.makedirs(job.unpacked, mode=0o700, exist_ok=True)
         folder = self.folder(mayor)
@@ -125,9 +126,8 @@ class EngineRunner:
         """
         words = Words("" if self._streams(mayor.profile) else "\n")
         reader = self.profiles.reader(mayor.profile, self._job(mayor, tree))
-        prices = self._config.budget.prices
-        folder = self.folder(mayor)
-        reading = Reading(folder, reader, Stream(prices=prices), now(), words.hear)
+        stream, folder = Stream(prices=self._config.budget.prices), self.folder(mayor)
+        reading = Reading(folder, reader, stream, now(), words.hear)
         stopped = ""
         try:
             with Watch() as watch:
@@ -179,10 +179,8 @@ class EngineRunner:
             return ""
         if stream.finished is not None:
             return _LINGERS
-        limit = stream.limited
-        if found.verdict is Verdict.LIMITED and limit is not None:
-            return str(limit.trouble)
-        return str(found.verdict)
+        limited = stream.limited if found.verdict is Verdict.LIMITED else None
+        return str(limited.trouble if limited else found.verdict)
 
     def _ended(
         self, mayor: MayorConversation, stream: Stream, text: str, exit_: Exit, stopped: str
@@ -209,9 +207,8 @@ class EngineRunner:
         return profile.type in _STREAMED or profile.transport == "acp"
 
     def _job(self, mayor: MayorConversation, tree: str) -> EngineJob:
-        session = self._session(mayor)
         prompt = self._room(mayor).prompt(mayor.turn)
-        job = self.profiles.job(session, _task(), tree, prompt)
+        job = self.profiles.job(self._session(mayor), _task(), tree, prompt)
         return replace(job, permission=Permission.READ, longest=MOST_BYTES)
 
     def _session(self, mayor: MayorConversation) -> Session:

@@ -55,14 +55,10 @@ def _read(
     try:
         if launch is None or profiles.recipe(session.profile, task) is None:
             return None
-        prompt = room.prompt(session.launches)
-        job = profiles.job(session, task, "", prompt)
-        reader = profiles.reader(session.profile, job)
+        job = profiles.job(session, task, "", room.prompt(session.launches))
+        reading = profiles.reading(session.profile, job, launch, now(), heard)
     except CorralError:
         return None  # its profile has changed since, so the raw output is shown
-    context = profiles.profile(session.profile).context
-    stream = Stream(prices=config.budget.prices, size=context)
-    reading = Reading(launch, reader, stream, now(), heard)
     if session.live:
         reading.catch_up(now())
     else:

@@ -7,6 +7,8 @@ it. With `trees.kind = "clone"` a session has an object store of its own as well
 import os
 from os.path import dirname, expanduser, join
 
+from msgspec import Struct
+
 from corral.core.config import ConfineSettings
 from corral.core.errors import Failed
 from corral.core.ids import branch_ref
@@ -19,16 +21,15 @@ from corral.world.trees import Tree
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/shm")
 
 
-class Confinement:
+class Confinement(Struct, frozen=True):
     """Lists the writable paths, or None if sessions are not confined."""
 
-    def __init__(self, config: ConfineSettings, repository: Repository) -> None:
-        self._config = config
-        self._repository = repository
+    config: ConfineSettings
+    repository: Repository
 
     def check(self) -> None:
         """Refuse to start a session on a system that cannot confine it."""
-        if self._config.enabled and not landlock.version():
+        if self.config.enabled and not landlock.version():
             raise Failed(
                 "this system cannot confine sessions: it has no Landlock",
                 "use Linux 5.13 or newer, or set confine.enabled to false",
@@ -36,7 +37,7 @@ class Confinement:
 
     def variables(self, room: Room) -> dict[str, str]:
         """Point temporary files to the room, because the shared folder is not writable."""
-        if not self._config.enabled:
+        if not self.config.enabled:
             return {}
         folder = join(room.path, "tmp")
         os.makedirs(folder, mode=0o700, exist_ok=True)
@@ -44,7 +45,7 @@ class Confinement:
 
     def of_session(self, tree: Tree, room: Room, *more: str, read_only: bool) -> list[str] | None:
         """Return what a session can write to; a read-only session can write only its reports."""
-        if not self._config.enabled or not read_only:
+        if not self.config.enabled or not read_only:
             return self.of_checks(tree, room, *more)
         names = [join(tree.path, name) for name in sorted(reports.NAMES)]
         for path in names:
@@ -54,12 +55,12 @@ class Confinement:
 
     def of_checks(self, tree: Tree, room: Room, *more: str) -> list[str] | None:
         """Return what commands that run in a session's tree can write to."""
-        if not self._config.enabled:
+        if not self.config.enabled:
             return None
         return [*self._always(room), tree.path, tree.git_dir, *self._shared(tree), *more]
 
     def _always(self, room: Room) -> list[str]:
-        return [room.path, *_DEVICES, *map(expanduser, self._config.also)]
+        return [room.path, *_DEVICES, *map(expanduser, self.config.also)]
 
     def _shared(self, tree: Tree) -> list[str]:
         """Return the folders of the repository where a worktree's commits and branch are stored."""
@@ -67,7 +68,7 @@ class Confinement:
             return []
         branches = dirname(branch_ref(tree.branch))
         names = ("objects", branches, join("logs", branches))
-        folders = [join(self._repository.git_dir, name) for name in names]
+        folders = [join(self.repository.git_dir, name) for name in names]
         for folder in folders:
             os.makedirs(folder, exist_ok=True)
         return folders

@@ -4,14 +4,17 @@ import os
 from os.path import dirname, isdir, join, lexists
 from uuid import NAMESPACE_URL, uuid5
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from corral.core.config import Config, EngineSettings
 from corral.core.engine.facts import Spent
+from corral.core.engine.stream import Stream
 from corral.core.engine.watchdog import Bounds, model_allowed
 from corral.core.errors import NotFound
 from corral.core.ids import SessionId, session_before
 from corral.core.log.state import Session, Task
+from corral.roles.records.facts import Heard, Reading
 from corral.roles.records.rooms import Room
 from corral.world import server as serving
 from corral.world.engines.agents import acp as acp_agents
@@ -27,15 +30,12 @@ _GLOB = frozenset("*?[")
 _PERMISSION = {"read": Permission.READ, "all": Permission.ALL}
 
 
-class EngineProfiles:
-    """Looks up profiles in the configuration; has no state of its own."""
-
-    def __init__(self, config: Config, folder: str) -> None:
-        self._config = config
-        self._folder = folder
+class EngineProfiles(Struct, frozen=True):
+    config: Config
+    folder: str
 
     def profile(self, name: str) -> EngineSettings:
-        found = self._config.engine.get(name)
+        found = self.config.engine.get(name)
         if found is None:
             raise NotFound(f"there is no engine {name!r} in .corral/config.toml")
         return found
@@ -45,7 +45,7 @@ class EngineProfiles:
 
         That includes a task's own program, unless the profile is for commands.
         """
-        profile = self._config.engine.get(name)
+        profile = self.config.engine.get(name)
         if profile is None or profile.type == "shell":
             return None
         own = task is not None and bool(task.run) and profile.type != "command"
@@ -59,11 +59,18 @@ class EngineProfiles:
         assert recipe is not None
         return relayed.reader(recipe, job)
 
+    def reading(
+        self, name: str, job: EngineJob, launch: str, at: int, heard: Heard | None = None
+    ) -> Reading:
+        """Return the reading of a launch (a folder), before anything is read."""
+        stream = Stream(prices=self.config.budget.prices, size=self.profile(name).context)
+        return Reading(launch, self.reader(name, job), stream, at, heard)
+
     def commits(self, name: str, task: Task) -> bool:
         """Say whether Corral commits the changes that the engine leaves uncommitted."""
-        profile = self._config.engine.get(name)
-        if self._config.watch.commit_dirty or profile is None:
-            return self._config.watch.commit_dirty
+        profile = self.config.engine.get(name)
+        if self.config.watch.commit_dirty or profile is None:
+            return self.config.watch.commit_dirty
         if profile.commit is not None:
             return profile.commit
         recipe = self.recipe(name, task)
@@ -82,7 +89,7 @@ class EngineProfiles:
 
     def takes(self, name: str, task: Task) -> str:
         """Say how a session gets text while it runs; an empty text means that it cannot."""
-        profile = self._config.engine.get(name)
+        profile = self.config.engine.get(name)
         if profile is None or self.recipe(name, task) is None:
             return ""
         ways = {"acp": "turn", "tmux": "typed"}
@@ -90,7 +97,7 @@ class EngineProfiles:
 
     def check(self, name: str, task: Task) -> None:
         """Refuse a session that could only fail: a missing program or variable, a banned model."""
-        profile = self._config.engine.get(name)
+        profile = self.config.engine.get(name)
         if profile is None:
             return  # a task with a program of its own needs no profile
         if self.recipe(name, task) is not None:
@@ -100,7 +107,7 @@ class EngineProfiles:
                 raise NotFound(
                     f"the engine {name!r} needs {variable}, which is not set for the witness"
                 )
-        required = self._config.budget.require_model
+        required = self.config.budget.require_model
         if profile.model and not model_allowed(profile.model, required):
             raise NotFound(
                 f"the engine {name!r} has the model {profile.model!r},"
@@ -109,7 +116,7 @@ class EngineProfiles:
 
     def _tools(self, recipe: Recipe | None) -> Mcp | None:
         """Return how to reach Corral's own tools, if its server runs and the engine can use MCP."""
-        server = serving.published(self._folder) if recipe is not None and recipe.mcp else None
+        server = serving.published(self.folder) if recipe is not None and recipe.mcp else None
         return Mcp(url=f"{server.url}/mcp", token="CORRAL_KEY") if server else None
 
     def job(self, session: Session, task: Task, tree: str, prompt: str) -> EngineJob:
@@ -125,7 +132,7 @@ class EngineProfiles:
         resume = session.conversation if self.resumes(session.profile) else ""
         spent = session.talk
         before = Spent(spent.fresh, spent.cached, spent.output, spent.usd) if resume else None
-        named = f"{self._folder} {session.id} {session.launches}"
+        named = f"{self.folder} {session.id} {session.launches}"
         return EngineJob(
             session=session.id,
             program=program,
@@ -142,9 +149,9 @@ class EngineProfiles:
             args=profile.args,
             permission=_PERMISSION.get(profile.permission, Permission.EDIT),
             as_root=os.geteuid() == 0,
-            confined=self._config.confine.enabled,
+            confined=self.config.confine.enabled,
             idle_s=profile.turn_s,
-            unpacked=join(self._folder, "unpacked", profile.type),
+            unpacked=join(self.folder, "unpacked", profile.type),
             files=(*task.inputs, *(p for p in task.paths if not _GLOB & set(p))),
         )
 
@@ -155,7 +162,7 @@ class EngineProfiles:
         assert recipe is not None
         if profile.transport == "cli":
             return relayed.prepared(recipe, job)
-        room = Room(self._folder, session.id).path
+        room = Room(self.folder, session.id).path
         order: AcpOrder | TmuxOrder
         if profile.transport == "tmux":
             order, base = terminal.prepare(profile.type, job, recipe.prepare, room=room)
@@ -164,18 +171,18 @@ class EngineProfiles:
             order, base = acp_agents.prepare(
                 profile.type, job, recipe.prepare, room=room, policy=policy
             )
-            order = replace(order, answer_s=self._config.watch.answer_s)
+            order = replace(order, answer_s=self.config.watch.answer_s)
         command, env = runner_argv(order)
         return replace(base, argv=command, env=base.env | env, stdin=job.prompt_file)
 
     def home(self, session: SessionId) -> str:
-        return join(Room(self._folder, session).path, "home")
+        return join(Room(self.folder, session).path, "home")
 
     def carry_home(self, session: Session) -> bool:
         """Give a session that resumes a conversation the home of the session before it."""
         home, before = self.home(session.id), self.home(session_before(session.id))
         if not isdir(home) and isdir(before):
-            os.makedirs(Room(self._folder, session.id).path, mode=0o700, exist_ok=True)
+            os.makedirs(Room(self.folder, session.id).path, mode=0o700, exist_ok=True)
             os.rename(before, home)
         if isdir(home) and not lexists(before) and isdir(dirname(before)):
             # Some engines store absolute paths to the files of a conversation.
@@ -183,7 +190,7 @@ class EngineProfiles:
         return isdir(home)
 
     def bounds(self, name: str) -> Bounds:
-        watch, profile = self._config.watch, self.profile(name)
+        watch, profile = self.config.watch, self.profile(name)
         recipe = self.recipe(name)
         return Bounds(
             # A plain program may be silent while it works, and so may a person at a terminal.
@@ -193,10 +200,10 @@ class EngineProfiles:
             answer_s=watch.answer_s,
             window=watch.window,
             loop=watch.loop,
-            models=self._config.budget.require_model,
+            models=self.config.budget.require_model,
         )
 
     def passed_on(self, name: str) -> dict[str, str]:
         """Return the variables that a profile passes through, with their values. Never log them."""
-        profile = self._config.engine.get(name)
+        profile = self.config.engine.get(name)
         return {v: os.environ[v] for v in profile.env if v in os.environ} if profile else {}

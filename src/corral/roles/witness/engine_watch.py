@@ -6,19 +6,21 @@ new limits, questions, and every reaction.
 """
 
 import os
+from collections.abc import Iterator
 from os.path import join
+
+from msgspec import Struct
 
 from corral.core.config import Config
 from corral.core.engine import money, watchdog
 from corral.core.engine.bill import Bill
-from corral.core.engine.facts import PASSING
-from corral.core.engine.money import Sums
+from corral.core.engine.facts import PASSING, Finished, Limited
+from corral.core.engine.money import Budgets, Sums
 from corral.core.engine.stream import Stream
 from corral.core.engine.watchdog import Loop, Seen, WatchdogStep
 from corral.core.ids import SessionId
 from corral.core.log.state import Session, State, Task
 from corral.core.session import rules as session_rules
-from corral.core.session.profiles import budgets_of
 from corral.core.session.verdict import LastWord, Verdict
 from corral.roles.log import Log
 from corral.roles.records.facts import Reading
@@ -35,36 +37,26 @@ _COMPACTIONS = 5  # at most this many are recorded
 _SAID = 900
 
 
-class EngineWatch:
-    def __init__(
-        self,
-        log: Log,
-        config: Config,
-        profiles: EngineProfiles,
-        trees: Trees,
-        clock: Clock,
-        *,
-        folder: str,
-    ) -> None:
-        self._log = log
-        self._config = config
-        self._profiles = profiles
-        self._trees = trees
-        self._clock = clock
-        self._folder = folder
-        self._budgets = budgets_of(config)
-        self._readings: dict[SessionId, Reading] = {}
-        self._loops: dict[SessionId, Loop] = {}
-        self._noted: dict[SessionId, tuple[int, int]] = {}  # limits and compactions recorded so far
-        self._recorded: dict[SessionId, int] = {}
-        self._checked: dict[SessionId, tuple[Bill | None, int]] = {}
+class EngineWatch(Struct, frozen=True):
+    log: Log
+    config: Config
+    profiles: EngineProfiles
+    trees: Trees
+    clock: Clock
+    folder: str
+    budgets: Budgets
+    readings: dict[SessionId, Reading] = {}
+    loops: dict[SessionId, Loop] = {}
+    noted: dict[SessionId, tuple[int, int]] = {}  # limits and compactions recorded so far
+    recorded: dict[SessionId, int] = {}
+    checked: dict[SessionId, tuple[Bill | None, int]] = {}
 
     def follows(self, session: Session, task: Task) -> bool:
-        return self._profiles.recipe(session.profile, task) is not None
+        return self.profiles.recipe(session.profile, task) is not None
 
     def look(self, session: Session, task: Task, folder: str) -> WatchdogStep | None:
         """Read new output; return the step that ends the session, if one is needed."""
-        now = self._clock()
+        now = self.clock()
         reading = self._reading(session, task, folder)
         reading.advance(now)
         stream = reading.stream
@@ -72,9 +64,9 @@ class EngineWatch:
         self._question(session, stream, caught_up=not reading.more)
         if reading.unread:
             text = f"{session.profile} prints lines that Corral cannot parse: see its output"
-            self._log.alert("unread", session.id, text)
+            self.log.alert("unread", session.id, text)
         seen = _seen(session, reading, now, self._over(session, task, stream, now))
-        bounds = self._profiles.bounds(session.profile)
+        bounds = self.profiles.bounds(session.profile)
         return watchdog.step(stream, seen, bounds) or self._loop(session, stream)
 
     def last_word(self, session: Session, task: Task, folder: str) -> LastWord | None:
@@ -82,27 +74,15 @@ class EngineWatch:
 
         None means a user's own command that reported nothing about its end.
         """
-        now = self._clock()
+        now = self.clock()
         stream = self._reading(session, task, folder).finish(now)
         self._engage(session, stream)
         self._spend(session, stream)
         self._note(session, stream)
         end = stream.finished
-        if end is not None and end.trouble in PASSING:
-            trouble, said = str(end.trouble), end.text
-            self._log.record(
-                lambda state, at: session_rules.limited(
-                    state,
-                    session.id,
-                    trouble,
-                    _line(said),
-                    reset_at=end.reset_at,
-                    retry_s=end.retry_s,
-                    now=at,
-                    final=True,
-                )
-            )
-        if end is None and self._profiles.ends_by_code(session.profile):
+        if end is not None:
+            self._limited(session, end, final=True)
+        if end is None and self.profiles.ends_by_code(session.profile):
             return None
         return LastWord(
             said=end is not None,
@@ -112,18 +92,18 @@ class EngineWatch:
             denied=stream.denied,
             wrong_model=watchdog.wrong_model(
                 stream.model or session.model,
-                self._config.budget.require_model,
+                self.config.budget.require_model,
                 spent=stream.bill != Bill(),
             ),
         )
 
     def summary(self, session: Session, task: Task, folder: str) -> Stream:
         """Return a summary of one launch of a session that has ended."""
-        return self._reading(session, task, folder).finish(self._clock())
+        return self._reading(session, task, folder).finish(self.clock())
 
     def stream(self, session: SessionId) -> Stream | None:
         """Return what is known so far about a session's newest launch."""
-        reading = self._readings.get(session)
+        reading = self.readings.get(session)
         return reading.stream if reading else None
 
     def asks(self, session: SessionId) -> bool:
@@ -138,47 +118,45 @@ class EngineWatch:
 
     def due_at(self, session: Session) -> int:
         """Return when to look at a session again even if it prints nothing."""
-        reading = self._readings.get(session.id)
-        now = self._clock()
+        reading = self.readings.get(session.id)
+        now = self.clock()
         if reading is None or reading.more:
             return now
         seen = _seen(session, reading, now)
-        return watchdog.due_at(reading.stream, seen, self._profiles.bounds(session.profile))
+        return watchdog.due_at(reading.stream, seen, self.profiles.bounds(session.profile))
 
     def forget(self, session: SessionId) -> None:
-        reading = self._readings.pop(session, None)
+        reading = self.readings.pop(session, None)
         if reading is not None:
             reading.close()
-        for known in (self._loops, self._noted, self._recorded, self._checked):
+        for known in (self.loops, self.noted, self.recorded, self.checked):
             known.pop(session, None)
 
     def _reading(self, session: Session, task: Task, folder: str) -> Reading:
-        known = self._readings.get(session.id)
-        if known is None or known.folder != folder:
-            if known is not None:
-                known.close()
-                self._noted[session.id] = (0, 0)
-            self._loops.pop(session.id, None)
-            tree = self._trees.find(session.id)
-            prompt = Room(self._folder, session.id).prompt(session.launches)
-            job = self._profiles.job(session, task, tree.path if tree else "", prompt)
-            reader = self._profiles.reader(session.profile, job)
-            profile = self._profiles.profile(session.profile)
-            stream = Stream(prices=self._config.budget.prices, size=profile.context)
-            known = Reading(folder, reader, stream, self._clock())
-            self._readings[session.id] = known
-        return known
+        known = self.readings.get(session.id)
+        if known is not None and known.folder == folder:
+            return known
+        if known is not None:
+            known.close()
+            self.noted[session.id] = (0, 0)
+        self.loops.pop(session.id, None)
+        tree = self.trees.find(session.id)
+        prompt = Room(self.folder, session.id).prompt(session.launches)
+        job = self.profiles.job(session, task, tree.path if tree else "", prompt)
+        reading = self.profiles.reading(session.profile, job, folder, self.clock())
+        self.readings[session.id] = reading
+        return reading
 
     def _over(self, session: Session, task: Task, stream: Stream, now: int) -> str:
         """Name the budget that is used up; checked after spending and every few seconds."""
-        bill, at = self._checked.get(session.id, (None, 0))
+        bill, at = self.checked.get(session.id, (None, 0))
         fresh = bill == stream.bill and now - at < _CHECK_MS
-        if fresh or not self._budgets.any(session.profile):
+        if fresh or not self.budgets.any(session.profile):
             return ""
-        self._checked[session.id] = (stream.bill, now)
-        state = self._log.look()
+        self.checked[session.id] = (stream.bill, now)
+        state = self.log.look()
         sums = Sums(state, now, self.bills(state))
-        found = money.over(sums, task, session.profile, self._budgets)
+        found = money.over(sums, task, session.profile, self.budgets)
         if found is None:
             return ""
         self._settle(state)
@@ -186,34 +164,34 @@ class EngineWatch:
 
     def _settle(self, state: State) -> None:
         """Record the spending of all sessions, so that none starts on money that is gone."""
-        for name, reading in list(self._readings.items()):
-            session = state.sessions.get(name)
-            if session is not None and session.live:
-                self._spend(session, reading.stream)
+        for session, stream in self._running(state):
+            self._spend(session, stream)
 
     def bills(self, state: State) -> dict[SessionId, Bill]:
         """Return what the running sessions have spent, recorded or not."""
-        found = {}
-        for name, reading in list(self._readings.items()):
+        running = self._running(state)
+        return {session.id: session.bill_before + stream.bill for session, stream in running}
+
+    def _running(self, state: State) -> Iterator[tuple[Session, Stream]]:
+        for name, reading in list(self.readings.items()):
             session = state.sessions.get(name)
             if session is not None and session.live:
-                found[name] = session.bill_before + reading.stream.bill
-        return found
+                yield session, reading.stream
 
     def _record(self, session: Session, stream: Stream, now: int) -> None:
         # In this order: a recorded conversation tells the next witness that limits were recorded.
         self._note(session, stream)
         self._engage(session, stream)
-        since = now - self._recorded.get(session.id, session.started_at)
+        since = now - self.recorded.get(session.id, session.started_at)
         # Other sessions of the account need to know that a limit is over.
         recovered = session.limited and stream.limited is None and stream.finished is None
         if since >= (_RECOVERED_MS if recovered else _RECORD_MS):
-            self._recorded[session.id] = now
+            self.recorded[session.id] = now
             self._spend(session, stream)
-        recipe = self._profiles.recipe(session.profile)
+        recipe = self.profiles.recipe(session.profile)
         tells = recipe is not None and recipe.cost  # possibly only at its end
-        if stream.bill.unpriced and not tells and self._budgets.any(session.profile):
-            self._log.alert(
+        if stream.bill.unpriced and not tells and self.budgets.any(session.profile):
+            self.log.alert(
                 "unpriced",
                 session.id,
                 f"the price of {stream.model or 'its model'} is not known, so no budget can stop"
@@ -223,7 +201,7 @@ class EngineWatch:
     def _engage(self, session: Session, stream: Stream) -> None:
         new = (stream.thread or session.thread, stream.model or session.model)
         if new != (session.thread, session.model):
-            self._log.note(
+            self.log.note(
                 session_rules.engaged, session.id, stream.thread, stream.model, stream.version
             )
 
@@ -232,19 +210,25 @@ class EngineWatch:
         turns = session.turns_before + stream.turns
         if (bill, turns) != (session.bill, session.turns):
             model = stream.model or session.model
-            self._log.note(session_rules.spent, session.id, bill, turns, model)
+            self.log.note(session_rules.spent, session.id, bill, turns, model)
 
     def _note(self, session: Session, stream: Stream) -> None:
         """Record limits that were met, and that the conversation was shortened."""
         told = (0, 0)
-        if session.id not in self._noted and (session.thread or session.model):
+        if session.id not in self.noted and (session.thread or session.model):
             # The witness before this one did so; for a limit, only if it lived long enough.
             told = (stream.limits if session.limited else 0, stream.compacted)
-        limits, compactions = self._noted.get(session.id, told)
-        self._noted[session.id] = (stream.limits, stream.compacted)
+        limits, compactions = self.noted.get(session.id, told)
+        self.noted[session.id] = (stream.limits, stream.compacted)
         limit = stream.last_limit
-        if stream.limits > limits and limit is not None and limit.trouble in PASSING:
-            self._log.record(
+        if stream.limits > limits and limit is not None:
+            self._limited(session, limit)
+        if compactions < stream.compacted <= _COMPACTIONS:
+            self._react(session, "window", "compacted", "the engine shortened its conversation")
+
+    def _limited(self, session: Session, limit: Limited | Finished, *, final: bool = False) -> None:
+        if limit.trouble in PASSING:
+            self.log.record(
                 lambda state, at: session_rules.limited(
                     state,
                     session.id,
@@ -253,62 +237,57 @@ class EngineWatch:
                     reset_at=limit.reset_at,
                     retry_s=limit.retry_s,
                     now=at,
+                    final=final,
                 )
             )
-        if compactions < stream.compacted <= _COMPACTIONS:
-            self._react(session, "window", "compacted", "the engine shortened its conversation")
 
     def _question(self, session: Session, stream: Stream, *, caught_up: bool) -> None:
         """Answer a question by policy, or tell a person once and wait."""
         if stream.asked is None:
             if session.asked and caught_up:
-                self._log.note(session_rules.answered, session.id)
-                self._log.over("asked", session.id)
+                self.log.note(session_rules.answered, session.id)
+                self.log.over("asked", session.id)
             return
         asked, options = _line(stream.asked.text), tuple(map(_line, stream.asked.options))
         call = stream.asked.call
         if (session.asked, session.asked_call) == (asked, call):
             return
-        answer = self._profiles.profile(session.profile).answers
+        answer = self.profiles.profile(session.profile).answers
         # A program without a runner gets the answer in the prompt of its next launch.
-        listens = inbox.reader_of(Room(self._folder, session.id).path)
+        listens = inbox.reader_of(Room(self.folder, session.id).path)
         told = answer if listens else ""
-        self._log.record(
+        self.log.record(
             lambda state, at: session_rules.asked(
                 state, session.id, asked, options, call=call, answer=told, now=at
             )
         )
         if not answer:
-            self._log.alert("asked", session.id, f"it asks: {asked}")
+            self.log.alert("asked", session.id, f"it asks: {asked}")
 
     def _loop(self, session: Session, stream: Stream) -> WatchdogStep | None:
-        bounds = self._profiles.bounds(session.profile)
+        bounds = self.profiles.bounds(session.profile)
         if not watchdog.suspicious(stream, bounds):
-            self._loops.pop(session.id, None)
+            self.loops.pop(session.id, None)
             return None
-        found = watchdog.watch_loop(
-            self._loops.get(session.id, Loop()),
-            stream.repeats,
-            self._fingerprint(session.id),
-            bounds,
-        )
-        self._loops[session.id] = found.loop
+        known, files = self.loops.get(session.id, Loop()), self._fingerprint(session.id)
+        found = watchdog.watch_loop(known, stream.repeats, files, bounds)
+        self.loops[session.id] = found.loop
         if not (found.alarm or found.stop):
             return None
         last = stream.calls[-1]
         text = _line(f"{last.tool} {last.what}: {stream.repeats} times in a row, nothing changed")
         if found.stop:
             return WatchdogStep(Verdict.LOOPING, text)
-        self._log.alert("looping", session.id, text)
+        self.log.alert("looping", session.id, text)
         self._react(session, "looping", "alerted", text)
         return None
 
     def _fingerprint(self, session: SessionId) -> str:
         """Return a text that changes whenever the tree does."""
-        tree = self._trees.find(session)
+        tree = self.trees.find(session)
         if tree is None:
             return "-"
-        facts = self._trees.facts(tree)
+        facts = self.trees.facts(tree)
         parts = [str(facts.branch_commit)]
         for path in facts.dirty:
             try:
@@ -319,7 +298,7 @@ class EngineWatch:
         return "\n".join(parts)
 
     def _react(self, session: Session, cause: str, action: str, text: str) -> None:
-        self._log.note(session_rules.react, session.id, cause, action, _line(text))
+        self.log.note(session_rules.react, session.id, cause, action, _line(text))
 
 
 def _seen(session: Session, reading: Reading, now: int, over: str = "") -> Seen:

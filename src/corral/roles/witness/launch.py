@@ -4,6 +4,7 @@ import os
 import threading
 from os.path import isfile, join
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from corral.core.access import session_key
@@ -45,35 +46,21 @@ class Abandoned(Exception):
     """The witness is stopping: the step stays where it is, and the next witness takes it up."""
 
 
-class Launcher:
-    def __init__(
-        self,
-        log: Log,
-        repository: Repository,
-        config: Config,
-        profiles: EngineProfiles,
-        returned_work: ReturnedWork,
-        *,
-        stopping: threading.Event,
-    ) -> None:
-        self._log = log
-        self._repository = repository
-        self._config = config
-        self.profiles = profiles
-        self._confinement = Confinement(config.confine, repository)
-        self.returned_work = returned_work
-        self._stopping = stopping
+class Launcher(Struct, frozen=True):
+    log: Log
+    repository: Repository
+    config: Config
+    profiles: EngineProfiles
+    returned_work: ReturnedWork
+    confinement: Confinement
+    stopping: threading.Event
 
     def room(self, session: SessionId) -> Room:
-        return Room(self._repository.folder, session)
-
-    def earlier_room(self, session: Session) -> Room:
-        """Return the room of the session before this one, whose conversation may go on."""
-        return self.room(session_before(session.id))
+        return Room(self.repository.folder, session)
 
     def argv(self, task: Task, name: str) -> list[str]:
         """Return the command line of a plain program; an error names what is missing."""
-        profile = self._config.engine.get(name)
+        profile = self.config.engine.get(name)
         if profile is None and (name != "default" or not task.run):
             raise NotFound(f"there is no engine {name!r} in .corral/config.toml")
         argv = task.run or (profile or EngineSettings(type="shell")).command
@@ -86,7 +73,7 @@ class Launcher:
         self.profiles.check(session.profile, task)
         if self.profiles.recipe(session.profile, task) is None:
             self.argv(task, session.profile)
-        self._confinement.check()
+        self.confinement.check()
 
     def start(
         self, session: Session, task: Task, tree: Tree, done: str = "", letters: str = ""
@@ -116,7 +103,7 @@ class Launcher:
             argv, stdin, more = prepared.argv, prepared.stdin or os.devnull, job.unpacked
             env |= environment(prepared, os.environ)
         processes.start(
-            join(self._repository.folder, "run"),
+            join(self.repository.folder, "run"),
             Launch(
                 session=session.id,
                 argv=argv,
@@ -125,10 +112,10 @@ class Launcher:
                 folder=room.next("run"),
                 stdin=stdin,
                 wall_s=self._wall_s(session),
-                grace_s=self._config.watch.grace_s,
-                output_bytes=self._config.watch.output_mb << 20,
+                grace_s=self.config.watch.grace_s,
+                output_bytes=self.config.watch.output_mb << 20,
                 split=recipe is not None,
-                writable=self._confinement.of_session(
+                writable=self.confinement.of_session(
                     tree, room, more, read_only=self._reads(session, task)
                 ),
             ),
@@ -136,25 +123,25 @@ class Launcher:
 
     def _reads(self, session: Session, task: Task) -> bool:
         """Say whether a session is read-only, by its role or by its profile."""
-        profile = self._config.engine.get(session.profile)
+        profile = self.config.engine.get(session.profile)
         return changes_nothing(task) or (profile is not None and profile.permission == "read")
 
     def _left(self, session: Session, task: Task) -> float | None:
         """Return the remaining budget, which other sessions may be spending as well."""
-        sums = Sums(self._log.look(), now())
-        return money.left(sums, task, session.profile, budgets_of(self._config))
+        sums = Sums(self.log.look(), now())
+        return money.left(sums, task, session.profile, budgets_of(self.config))
 
     def _with_home(self, session: Session) -> Session:
         """Move the earlier session's home here if its conversation continues and still exists."""
         if session.launches > 1 or not session.conversation:
             return session
         text = "the home with the conversation is gone"
-        if self.room(session.id).tree != self.earlier_room(session).tree:
+        if self.room(session.id).tree != self.room(session_before(session.id)).tree:
             text = "the conversation belongs to a folder that another session uses"
         elif self.profiles.carry_home(session):
             return session
-        self._log.note(session_rules.react, session.id, "lost_thread", AFRESH, text)
-        return self._log.look().sessions.get(session.id, session)
+        self.log.note(session_rules.react, session.id, "lost_thread", AFRESH, text)
+        return self.log.look().sessions.get(session.id, session)
 
     def _told(self, session: Session, task: Task, done: str, letters: str) -> str:
         if not session.conversation or not self.profiles.resumes(session.profile):
@@ -196,7 +183,7 @@ class Launcher:
         with Watch() as watch:
             watch.add_complete(folder)
             processes.start(
-                join(self._repository.folder, "run"),
+                join(self.repository.folder, "run"),
                 Launch(
                     session=session.id,
                     argv=argv,
@@ -204,8 +191,8 @@ class Launcher:
                     env=self._environment(session, room) | env,
                     folder=folder,
                     wall_s=wall_s,
-                    grace_s=min(5, self._config.watch.grace_s),
-                    writable=self._confinement.of_checks(tree, room) if confined else None,
+                    grace_s=min(5, self.config.watch.grace_s),
+                    writable=self.confinement.of_checks(tree, room) if confined else None,
                 ),
             )
             ended = self._wait(folder, watch)
@@ -224,32 +211,32 @@ class Launcher:
 
     def end_strays(self, session: SessionId) -> None:
         """End the remaining processes of a session whose shim and keeper were killed."""
-        found = processes.strays(self._repository.git_dir, ())
+        found = processes.strays(self.repository.git_dir, ())
         processes.end(stray for stray in found if stray.session == session)
 
     def _wait(self, folder: str, watch: Watch) -> Exit:
         while (ended := processes.outcome(folder)) is None:
-            if self._stopping.is_set():
+            if self.stopping.is_set():
                 raise Abandoned
             watch.wait(_LOOK_AGAIN_S)
         return ended
 
     def _environment(self, session: Session, room: Room) -> dict[str, str]:
-        ports = port_leases(self._log.look(), session)
+        ports = port_leases(self.log.look(), session)
         return {
             **passed_on(session.id),
             **{f"CORRAL_PORT_{n}": name.partition(":")[2] for n, name in enumerate(ports, 1)},
             "CORRAL_TASK": session.task,
             "CORRAL_SESSION": session.id,
             "CORRAL_BRIEF": room.brief,
-            "CORRAL_RUN": self._repository.git_dir,
-            **self._confinement.variables(room),
+            "CORRAL_RUN": self.repository.git_dir,
+            **self.confinement.variables(room),
         }
 
     def _access(self, session: Session) -> dict[str, str]:
         """Return a session's credentials: its claim token, and its own key for the server."""
-        folder = self._repository.folder
-        key = session_key(keys.secret(folder), self._log.look().log, session)
+        folder = self.repository.folder
+        key = session_key(keys.secret(folder), self.log.look().log, session)
         server = serving.published(folder)
         url = {"CORRAL_URL": server.url} if server else {}
         return {"CORRAL_TOKEN": session.token, "CORRAL_KEY": key, **url}
@@ -258,12 +245,12 @@ class Launcher:
         """Return the task's brief as it was written."""
         if not task.brief_seq:
             return ""
-        stored = next(self._log.store.read(task.brief_seq - 1, 1))
+        stored = next(self.log.store.read(task.brief_seq - 1, 1))
         return str(getattr(event_of(decode(stored.line)), "brief", "") or "")
 
     def _before(self, task: Task) -> str:
         """Return what a new attempt needs to know about earlier attempts."""
-        state = self._log.look()
+        state = self.log.look()
         returned = state.returned.get(task.id)
         if returned is None:
             return task.before
@@ -275,11 +262,11 @@ class Launcher:
         before = self._before(task)
         return Sources(
             asked=self._asked(task),
-            role=template(self._repository, task.role) if task.role else "",
-            rules=template(self._repository, "shared-rules"),
+            role=template(self.repository, task.role) if task.role else "",
+            rules=template(self.repository, "shared-rules"),
             before=f"{before}\n\n{done}".strip(),
-            protocol=template(self._repository, "beat-protocol"),
-            beat_s=self._config.watch.beat_s,
+            protocol=template(self.repository, "beat-protocol"),
+            beat_s=self.config.watch.beat_s,
         )
 
 

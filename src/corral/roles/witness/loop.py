@@ -30,7 +30,7 @@ from corral.core.log.state import Message, Session, State, Task
 from corral.core.message import rules as messages
 from corral.core.session import rules as session_rules
 from corral.core.session.agenda import next_look, resting, unattended
-from corral.core.session.profiles import limits_of
+from corral.core.session.profiles import budgets_of, limits_of
 from corral.core.session.rules import WITNESS
 from corral.core.session.slots import startable
 from corral.core.session.verdict import Verdict
@@ -39,6 +39,7 @@ from corral.roles.locks import only_one
 from corral.roles.log import Log
 from corral.roles.secrets import Secrets
 from corral.roles.trunks import Trunks
+from corral.roles.witness.confinement import Confinement
 from corral.roles.witness.delivery import Delivery
 from corral.roles.witness.dispatch import Dispatch, Dispatcher, Need
 from corral.roles.witness.end import SessionCloser
@@ -89,9 +90,11 @@ class Witness:
         trunks = Trunks(log, place, trees.keep)
         profiles = EngineProfiles(config, folder)
         returned = ReturnedWork(trunks.view, trees.keep)
-        launcher = Launcher(log, place, config, profiles, returned, stopping=self._stopping)
+        confinement = Confinement(config.confine, place)
+        launcher = Launcher(log, place, config, profiles, returned, confinement, self._stopping)
         session_trees = SessionTrees(log, config, trees, trunks, returned, launcher)
-        self._engines = engines = EngineWatch(log, config, profiles, trees, clock, folder=folder)
+        budgets = budgets_of(config)
+        self._engines = engines = EngineWatch(log, config, profiles, trees, clock, folder, budgets)
         self._delivery = delivery = Delivery(log, profiles, engines, clock, folder=folder)
         judge = Judge(log, config, trees, trunks, launcher, git=session_trees.git)
         parts = (log, config, launcher, session_trees, engines, delivery)

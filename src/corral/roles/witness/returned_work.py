@@ -8,6 +8,8 @@ import os
 from collections.abc import Callable
 from os.path import isdir, join
 
+from msgspec import Struct
+
 from corral.core.ids import branch_ref
 from corral.core.log.state import Session, State, Task
 from corral.core.queue.state import Returned
@@ -28,49 +30,46 @@ _DIFF = 24 * 1024
 _MARKER = "^(<<<<<<<|>>>>>>>) "
 
 
-class ReturnedWork:
-    def __init__(self, view: View, keep: Keep) -> None:
-        self._view = view
-        self._keep = keep
+class ReturnedWork(Struct, frozen=True):
+    view: View
+    keep: Keep
 
     def starts_over(self, returned: Returned, branch: str, trunk: str) -> bool:
         """Say whether the next attempt begins on the trunk, with the returned work put there.
 
         It does not if it stands there already, or if an attempt after the return made commits.
         """
-        tip = self._view.tip(branch)
-        if tip is None or self._view.contains(trunk, tip):
+        tip = self.view.tip(branch)
+        if tip is None or self.view.contains(trunk, tip):
             return True
-        return tip == returned.commit and not self._view.contains(tip, trunk)
+        return tip == returned.commit and not self.view.contains(tip, trunk)
 
     def bring(self, session: Session, returned: Returned) -> Conflict | None:
         """Point a session's branch at its base with the returned work; return the conflict, if any.
 
         This may be repeated until the session has begun.
         """
-        base, tip = session.base, self._view.tip(session.branch)
+        base, tip = session.base, self.view.tip(session.branch)
         if not self.starts_over(returned, session.branch, base):
             return None
-        if self._view.commit(returned.commit) is None:
+        if self.view.commit(returned.commit) is None:
             return None  # the commit is lost; the attempt starts from the trunk
-        with Merger(self._view) as merger:
+        fork = returned.fork or base
+        with Merger(self.view) as merger:
             made = Candidates(merger, resolve=Resolutions(merger).apply).make(
                 base,
-                [CandidateChange(session.task, returned.commit, returned.fork or base)],
+                [CandidateChange(session.task, returned.commit, fork)],
                 Strategy.SQUASH,
                 Stamp("", COMMITTER, session.started_at // 1000),
             )
-            clean = isinstance(made, Candidate)
             target = made.commit if isinstance(made, Candidate) else base
             if tip != target:
                 if tip is not None:
-                    self._keep.hold(session.id, session.branch, tip, "brought up to date")
-                self._view.move(branch_ref(session.branch), target, tip)
-            if clean:
+                    self.keep.hold(session.id, session.branch, tip, "brought up to date")
+                self.view.move(branch_ref(session.branch), target, tip)
+            if isinstance(made, Candidate):
                 return None
-            return conflict_state(
-                merger, base, returned.commit, returned.fork or base, name=session.task
-            )
+            return conflict_state(merger, base, returned.commit, fork, name=session.task)
 
     def told(self, state: State, returned: Returned, brief_of: Callable[[Task], str]) -> str:
         """Tell the next attempt what happened, what the other side changed, and what failed."""
@@ -79,7 +78,7 @@ class ReturnedWork:
             for name in returned.beside[:_OTHERS]
             if (task := state.tasks.get(name)) is not None
         ]
-        folder = join(self._view.git_dir, "corral", "checks", returned.run)
+        folder = join(self.view.git_dir, "corral", "checks", returned.run)
         log = checks.tail(folder, _LINES) if returned.run and isdir(folder) else []
         return told(returned, others, self._other_side(returned), log)
 
@@ -87,7 +86,7 @@ class ReturnedWork:
         """Return the files of a commit that were in conflict and still have conflict markers."""
         if returned.why != "conflict" or not returned.paths:
             return []
-        said = self._view.run(
+        said = self.view.run(
             *("--literal-pathspecs", "grep", "-l", "-z", "-I", "-E", _MARKER, commit, "--"),
             *returned.paths,
             fine=(0, 1),
@@ -97,7 +96,7 @@ class ReturnedWork:
 
     def _other_side(self, returned: Returned) -> str:
         """Return what has landed since the work began in the paths where it conflicts."""
-        if not returned.fork or None in self._view.commits(returned.fork, returned.tip):
+        if not returned.fork or None in self.view.commits(returned.fork, returned.tip):
             return ""
-        found = other_side(self._view, returned.fork, returned.tip, returned.paths, limit=_DIFF)
+        found = other_side(self.view, returned.fork, returned.tip, returned.paths, limit=_DIFF)
         return f"{found.text}\n(cut)" if found.cut else found.text
