@@ -8,6 +8,7 @@ attempt: the next run continues where this one stopped.
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 from corral.core.errors import Refused
 from corral.core.ids import SessionId
@@ -84,10 +85,8 @@ class Roles:
 
 
 def _supervise(supervisor: Supervisor) -> None:
-    try:
+    with suppress(Refused):  # another process was quicker: the roles are its own
         supervisor.run()
-    except Refused:
-        return  # another process was quicker: the roles are its own
 
 
 def interrupt(store: SqliteStore, repository: Repository, actor: str) -> dict[SessionId, str]:
@@ -103,25 +102,18 @@ def interrupt(store: SqliteStore, repository: Repository, actor: str) -> dict[Se
 
 def still_there(folders: dict[SessionId, str]) -> list[SessionId]:
     """Wait for sessions that were asked to end; return those that did not."""
-    folders = dict(folders)
     deadline = time.monotonic() + _END_S
     while folders and time.monotonic() < deadline:
-        over = [name for name, folder in folders.items() if processes.outcome(folder) is not None]
-        for name in over:
-            del folders[name]
+        folders = {name: at for name, at in folders.items() if processes.outcome(at) is None}
         time.sleep(_LOOK_S if folders else 0)
     return list(folders)
 
 
 def _asked(store: SqliteStore, session: SessionId, actor: str) -> bool:
     """Record that a session should end for now; return False if it has ended already."""
-    why = "the run was interrupted"
+    stop = (session, Verdict.INTERRUPTED, "the run was interrupted")
     try:
-        record(
-            store,
-            actor,
-            lambda state, _: session_rules.ask_stop(state, session, Verdict.INTERRUPTED, why),
-        )
+        record(store, actor, lambda state, _: session_rules.ask_stop(state, *stop))
     except Refused:
         return False
     return True

@@ -78,10 +78,8 @@ class Log:
         if (kind, subject) in self._told and not again:
             return
         self._told.add((kind, subject))
-        said = "".join(c if c.isprintable() else " " for c in redacted(unstyled(text)))[
-            :_SHOWN
-        ].strip()
-        command = RaiseAlert(subject=subject, kind=kind, text=said or "-")
+        said = "".join(c if c.isprintable() else " " for c in redacted(unstyled(text)))
+        command = RaiseAlert(subject=subject, kind=kind, text=said[:_SHOWN].strip() or "-")
         self.record(request(command, self._actor).decide)
 
     def over(self, kind: str, subject: str) -> None:

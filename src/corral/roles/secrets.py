@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from msgspec.structs import fields, replace
+from msgspec.structs import replace
 
 from corral.core.config import Config
 from corral.core.log.events import Event
@@ -48,13 +48,11 @@ class Secrets:
 
     def _clean(self, event: Event) -> Event:
         changes: dict[str, Any] = {}
-        for field in fields(event):
-            value = getattr(event, field.name)
-            clean = value
+        for name in event.__struct_fields__:
+            value = getattr(event, name)
             if isinstance(value, str):
-                clean = self.hide(value)
+                changes[name] = self.hide(value)
             elif isinstance(value, tuple):
-                clean = tuple(self.hide(part) if isinstance(part, str) else part for part in value)
-            if clean != value:
-                changes[field.name] = clean
-        return replace(event, **changes) if changes else event
+                parts = (self.hide(part) if isinstance(part, str) else part for part in value)
+                changes[name] = tuple(parts)
+        return replace(event, **changes)

@@ -54,12 +54,15 @@ class Trunks:
                 return here  # the refinery is moving it
             known = trunk.tip or _started_from(state, convoy)
             if not known:
-                here = here or self._create(state, convoy)
+                if here is None:
+                    here = start_of(self.view, state.convoys[convoy].base)
+                    self.view.move(branch_ref(trunk_branch(convoy)), here, None)
             elif here is None or not (here == known or self._may_be_at(state, convoy, here, known)):
                 self._mend(state, convoy, here, known, judged)
                 here = known
             if here != trunk.tip:
-                self._take_in(convoy, trunk.tip, here)
+                who = self._mover(convoy, here) if trunk.tip else ""
+                self._log.note(queue_rules.move_trunk, convoy, trunk.tip, here, printable(who))
             return here
 
     def _both(self, convoy: ConvoyId) -> tuple[str | None, State]:
@@ -83,15 +86,6 @@ class Trunks:
         mail = self._mover(convoy, here)
         sessions = {mail_of(session.id) for session in state.sessions.values()}
         return not _live(state, convoy) or (bool(mail) and mail not in sessions)
-
-    def _take_in(self, convoy: ConvoyId, old: str, here: str) -> None:
-        who = self._mover(convoy, here) if old else ""
-        self._log.note(queue_rules.move_trunk, convoy, old, here, printable(who))
-
-    def _create(self, state: State, convoy: ConvoyId) -> str:
-        start = start_of(self.view, state.convoys[convoy].base)
-        self.view.move(branch_ref(trunk_branch(convoy)), start, None)
-        return start
 
     def _mend(
         self, state: State, convoy: ConvoyId, here: str | None, known: str, judged: Session | None

@@ -19,8 +19,8 @@ from corral.core.engine.bill import Bill
 from corral.core.engine.stream import Stream
 from corral.core.engine.watchdog import Seen
 from corral.core.errors import BadInput
-from corral.core.ids import ConvoyId, SessionId, TaskId, Token
-from corral.core.log.state import Session, Task, TaskState
+from corral.core.ids import SessionId, TaskId, Token
+from corral.core.log.state import Session
 from corral.core.mayor.state import MayorConversation
 from corral.core.plan.schema import MOST_BYTES
 from corral.core.session.verdict import Verdict
@@ -62,16 +62,13 @@ class EngineRunner:
     def check(self, name: str) -> None:
         """Refuse a profile whose answers cannot be read, before anything is asked."""
         profile = self.profiles.profile(name)
-        if (
-            self.profiles.recipe(name) is None
-            or profile.type == "aider"
-            or profile.transport == "tmux"
-        ):
+        recipe = self.profiles.recipe(name)
+        if recipe is None or profile.type == "aider" or profile.transport == "tmux":
             raise BadInput(
                 f"the engine {name!r} cannot give an answer that Corral can read as a plan",
                 'corral mayor start --engine PROFILE, or engine = "…" in [mayor]',
             )
-        self.profiles.check(name, _task())
+        self.profiles.check(name, None)
 
     def folder(self, mayor: MayorConversation) -> str:
         return join(self._room(mayor).path, f"run-{mayor.turn}")
@@ -94,7 +91,7 @@ class EngineRunner:
         os.makedirs(self._room(mayor).path, mode=0o700, exist_ok=True)
         job = self._job(mayor, tree.path)
         write_prompt(job.prompt_file, prompt)
-        prepared = self.profiles.prepared(self._session(mayor), _task(), job)
+        prepared = self.profiles.prepared(self._session(mayor), None, job)
         lay(prepared, job.home)
         os.makedirs(job.unpacked, mode=0o700, exist_ok=True)
         folder = self.folder(mayor)
@@ -124,7 +121,9 @@ class EngineRunner:
 
         `over` names the budget that is used up, given the cost of the run so far.
         """
-        words = Words("" if self._streams(mayor.profile) else "\n")
+        profile = self.profiles.profile(mayor.profile)
+        streams = profile.type in _STREAMED or profile.transport == "acp"
+        words = Words("" if streams else "\n")
         reader = self.profiles.reader(mayor.profile, self._job(mayor, tree))
         stream, folder = Stream(prices=self._config.budget.prices), self.folder(mayor)
         reading = Reading(folder, reader, stream, now(), words.hear)
@@ -202,13 +201,9 @@ class EngineRunner:
             return EngineRunEnd(stream, said, "crashed")
         return EngineRunEnd(stream, text or (end.text if end else ""))
 
-    def _streams(self, name: str) -> bool:
-        profile = self.profiles.profile(name)
-        return profile.type in _STREAMED or profile.transport == "acp"
-
     def _job(self, mayor: MayorConversation, tree: str) -> EngineJob:
         prompt = self._room(mayor).prompt(mayor.turn)
-        job = self.profiles.job(self._session(mayor), _task(), tree, prompt)
+        job = self.profiles.job(self._session(mayor), None, tree, prompt)
         return replace(job, permission=Permission.READ, longest=MOST_BYTES)
 
     def _session(self, mayor: MayorConversation) -> Session:
@@ -231,24 +226,3 @@ class EngineRunner:
 
     def _room(self, mayor: MayorConversation) -> Room:
         return Room(self._repository.folder, SessionId(mayor.id))
-
-
-def _task() -> Task:
-    """Return an empty task, because engine profiles are resolved for a task."""
-    return Task(
-        id=TaskId(""),
-        convoy=ConvoyId(""),
-        title="",
-        state=TaskState.DOING,
-        priority=0,
-        needs=(),
-        paths=(),
-        accept=(),
-        inputs=(),
-        engine="",
-        assignee="",
-        added_at=0,
-        changed_at=0,
-        order=0,
-        brief_seq=0,
-    )

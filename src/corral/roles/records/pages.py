@@ -66,9 +66,7 @@ def after(room: Room, start: Place | None, most: int) -> Page:
         at = start.at
         while at >= files[index].size and index + 1 < len(files):
             index, at = index + 1, 0
-        file = files[index]
-        data = _whole(os.pread(file.descriptor, most, at))
-        return _page(file, at, data)
+        return _page(files[index], at, os.pread(files[index].descriptor, most, at))
 
 
 def before(room: Room, end: Place, most: int) -> Page:
@@ -91,19 +89,18 @@ def _back(files: list[_File], index: int, at: int, most: int) -> Page:
     if begin:
         cut = data.find(b"\n") + 1
         data, begin = data[cut:], begin + cut
-    return _page(file, begin, _whole(data))
+    return _page(file, begin, data)
 
 
 def _page(file: _File, at: int, data: bytes) -> Page:
+    data = _whole(data)
     begin, end = Place(file.run, file.inode, at), Place(file.run, file.inode, at + len(data))
     return Page(data.decode("utf-8", "replace"), str(begin), str(end))
 
 
 def _find(files: list[_File], wanted: Place | None) -> int | None:
-    for index, file in enumerate(files):
-        if wanted is not None and (file.run, file.inode) == wanted[:2]:
-            return index
-    return None
+    found = (i for i, file in enumerate(files) if wanted and file[:2] == wanted[:2])
+    return next(found, None)
 
 
 @contextmanager

@@ -41,7 +41,11 @@ class Admission:
         if not forked:
             return
         for task, commit, _ in forked:
-            self._keep_former(task, commit)
+            # An earlier attempt is kept if the new one was not built on it.
+            former = self._pins.all().get(task.id)
+            if former and former != commit and not self._view.surely_contains(commit, former):
+                branch = task_branch(task.convoy, task.id)
+                self._keep.hold(task.session or task.id, branch, former, "it was submitted again")
         self._pins.hold({task.id: commit for task, commit, _ in forked})
         changed = changed_paths(self._view, [(fork, commit) for _, commit, fork in forked])
         rule = queue_rules.queue_change
@@ -64,13 +68,6 @@ class Admission:
             if tip is None or not self._view.surely_contains(tip, commit):
                 self._keep.hold(task.session or task.id, branch, commit, "it has left the queue")
         self._pins.let_go(gone)
-
-    def _keep_former(self, task: Task, commit: str) -> None:
-        """Keep the commit of an earlier attempt if the new one was not built on it."""
-        former = self._pins.all().get(task.id)
-        if former and former != commit and not self._view.surely_contains(commit, former):
-            branch = task_branch(task.convoy, task.id)
-            self._keep.hold(task.session or task.id, branch, former, "it was submitted again")
 
     def _commits(self, tasks: Sequence[Task]) -> list[tuple[Task, str]]:
         """Return the submitted commits: the one that a task names, or else its branch."""

@@ -73,7 +73,9 @@ class CheckRuns:
         busy = False
         for check in [check for check in state.checks.values() if check.live]:
             if check.external:
-                self._wait_for_report(check)
+                if self._clock() > check.due_at:
+                    said = f"no result was reported within {check.deadline_s} s"
+                    self._end(check, TIMED_OUT, said)
             elif not os.path.isdir(self._runs.folder(check.run)):
                 busy |= not self._start(state, check)
             else:
@@ -178,10 +180,6 @@ class CheckRuns:
             detail=told,
             took_ms=int(ended.wall_s * 1000),
         )
-
-    def _wait_for_report(self, check: CheckRun) -> None:
-        if self._clock() > check.due_at:
-            self._end(check, TIMED_OUT, f"no result was reported within {check.deadline_s} s")
 
     def _end(self, check: CheckRun, result: str, detail: str) -> None:
         self._log.note(queue_rules.end_check, check.run, result, detail=detail)

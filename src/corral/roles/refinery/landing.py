@@ -1,5 +1,7 @@
 """Move the trunk: announced in the log, done by compare-and-swap, recorded in the log."""
 
+from msgspec import Struct
+
 from corral.core.errors import Refused
 from corral.core.ids import ConvoyId, branch_ref, trunk_branch
 from corral.core.queue import rules as queue_rules
@@ -14,53 +16,52 @@ CHECKED_OUT = "trunk_checked_out"
 NOT_LANDED = "not_landed"
 
 
-class Landings:
-    def __init__(self, log: Log, view: View, stacks: Stacks) -> None:
-        self._log = log
-        self._view = view
-        self._stacks = stacks
+class Landings(Struct, frozen=True):
+    log: Log
+    view: View
+    stacks: Stacks
 
     def land(self, run: str) -> None:
         """Land what a green run has checked, unless an invariant is broken."""
-        state = self._log.look()
+        state = self.log.look()
         check = state.checks[run]
         if any(task not in state.changes for task in check.members):
             return  # the queue has changed since the plan was made; the next plan takes it in
-        wrong = self._stacks.wrong(state, check)
+        wrong = self.stacks.wrong(state, check)
         if wrong:  # the convoy is paused rather than an invariant broken
             said = f"{check.run} was green, but {'; '.join(wrong)}"
-            self._log.alert(NOT_LANDED, check.convoy, said)
-            self._log.note(queue_rules.hold, check.convoy, said)
+            self.log.alert(NOT_LANDED, check.convoy, said)
+            self.log.note(queue_rules.hold, check.convoy, said)
             return
         try:
-            self._log.note(queue_rules.begin_landing, run)
+            self.log.note(queue_rules.begin_landing, run)
         except Refused:
             return
         self.settle(check.convoy)
 
     def settle(self, convoy: ConvoyId) -> None:
         """Complete an announced landing, even of a refinery that was killed."""
-        landing = trunk_of(self._log.look(), convoy).landing
+        landing = trunk_of(self.log.look(), convoy).landing
         if landing is None:
             return
         problem = self._move(convoy, landing)
         if not problem:
-            state = self._log.look()
+            state = self.log.look()
             for task in landing.tasks:
-                self._stacks.learn(state, task)
-        self._log.note(queue_rules.end_landing, convoy, landing.run, problem)
+                self.stacks.learn(state, task)
+        self.log.note(queue_rules.end_landing, convoy, landing.run, problem)
 
     def _move(self, convoy: ConvoyId, landing: AnnouncedLanding) -> str:
         ref = branch_ref(trunk_branch(convoy))
         reason = f"corral: {landing.run} lands {' '.join(landing.tasks)}"
         try:
-            landed = land(self._view, ref, landing.old, landing.new, reason)
+            landed = land(self.view, ref, landing.old, landing.new, reason)
         except Overtaken as overtaken:
-            if overtaken.found and self._view.contains(overtaken.found, landing.new):
+            if overtaken.found and self.view.contains(overtaken.found, landing.new):
                 return ""  # it had landed, and only the record was missing
             return overtaken.message
         if landed.checked_out:
-            self._log.alert(
+            self.log.alert(
                 CHECKED_OUT,
                 convoy,
                 f"the trunk of {convoy} is checked out in {', '.join(landed.checked_out)}; its"

@@ -1,16 +1,9 @@
 """Deliver each message to its session exactly once, in the best way that its engine offers.
 
-    taken (an event)  →  handed over, with its number in it  →  delivered (an event, with the proof)
-
-A program with a runner (ACP, tmux) gets a message while it runs: the witness knocks, the runner
-reports when the program is between two turns, and only then is the message taken and put into its
-inbox. Until then the agent can read it on its own. Any other program gets the message in a prompt:
-if it ended well, its conversation continues before the session is judged; otherwise the message is
-in the prompt of the next launch or the next attempt.
-
-A witness that is killed in between leaves a message that was taken but not delivered. The next one
-looks for proof: the receipt in the inbox, the engine's own record of its conversation, or a
-reaction to the prompt. Without proof that the conversation has the message, it is sent again.
+A message is taken (an event), handed over with its number in it, and delivered (an event, with the
+proof). A program with a runner (ACP, tmux) gets it between two turns, through its inbox; any other
+in a prompt: of the conversation that continues, of the next launch, or of the next attempt. What a
+killed witness took but did not deliver is sent again, unless there is proof that it arrived.
 """
 
 from collections.abc import Callable

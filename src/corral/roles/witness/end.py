@@ -110,10 +110,9 @@ class SessionCloser(Struct, frozen=True):
         missed = self.delivery.settle(session, task, self.launcher.room(session.id).launch())
         session = self.log.look().sessions.get(session.id, session)
         judgement = self.judge.by_end(session, exit_, word)
-        tree = self.trees.find(session.id)
-        if judgement is not None:
-            phase = EndPhase.UNFINISHED
-        else:
+        tree = self.trees.trees.find(session.id)
+        phase = EndPhase.UNFINISHED
+        if judgement is None:
             phase = EndPhase.RESUMABLE if self._resumes(session, task, tree) else EndPhase.FINISHED
         return SessionEnd(session, task, exit_, phase, frozenset(missed), word, tree, judgement)
 
@@ -160,13 +159,13 @@ class SessionCloser(Struct, frozen=True):
         session, judgement = end.session, end.judgement
         assert judgement is not None
         then, cause = after(judgement.verdict), judgement.verdict
-        if not session_rules.holds(session, end.task):
+        before, profile = session.relaunched, session.profile
+        if (
+            not session_rules.holds(session, end.task)
+            or before.count(cause) >= then.relaunches
+            or len(before) - before.count(MESSAGE) >= _RELAUNCHES
+        ):
             return False
-        if session.relaunched.count(cause) >= then.relaunches:
-            return False
-        if len(session.relaunched) - session.relaunched.count(MESSAGE) >= _RELAUNCHES:
-            return False
-        profile = session.profile
         if cause is Verdict.NEEDS_ANSWER and not self.launcher.profiles.profile(profile).answers:
             return False
         fresh = then.fresh or not session.thread or not self.launcher.profiles.resumes(profile)

@@ -95,7 +95,7 @@ class EngineProfiles(Struct, frozen=True):
         ways = {"acp": "turn", "tmux": "typed"}
         return ways.get(profile.transport) or ("resume" if self.resumes(name) else "")
 
-    def check(self, name: str, task: Task) -> None:
+    def check(self, name: str, task: Task | None) -> None:
         """Refuse a session that could only fail: a missing program or variable, a banned model."""
         profile = self.config.engine.get(name)
         if profile is None:
@@ -119,11 +119,11 @@ class EngineProfiles(Struct, frozen=True):
         server = serving.published(self.folder) if recipe is not None and recipe.mcp else None
         return Mcp(url=f"{server.url}/mcp", token="CORRAL_KEY") if server else None
 
-    def job(self, session: Session, task: Task, tree: str, prompt: str) -> EngineJob:
+    def job(self, session: Session, task: Task | None, tree: str, prompt: str) -> EngineJob:
         """Return the job of a session's newest launch; repeated calls return the same job."""
         profile = self.profile(session.profile)
         recipe = self.recipe(session.profile, task)
-        program = task.run or profile.command
+        program = (task.run if task else ()) or profile.command
         if not program and recipe is not None and recipe.program:
             program = (recipe.program,)
         if not program:
@@ -133,6 +133,7 @@ class EngineProfiles(Struct, frozen=True):
         spent = session.talk
         before = Spent(spent.fresh, spent.cached, spent.output, spent.usd) if resume else None
         named = f"{self.folder} {session.id} {session.launches}"
+        paths = (*task.inputs, *(p for p in task.paths if not _GLOB & set(p))) if task else ()
         return EngineJob(
             session=session.id,
             program=program,
@@ -152,10 +153,10 @@ class EngineProfiles(Struct, frozen=True):
             confined=self.config.confine.enabled,
             idle_s=profile.turn_s,
             unpacked=join(self.folder, "unpacked", profile.type),
-            files=(*task.inputs, *(p for p in task.paths if not _GLOB & set(p))),
+            files=paths,
         )
 
-    def prepared(self, session: Session, task: Task, job: EngineJob) -> Prepared:
+    def prepared(self, session: Session, task: Task | None, job: EngineJob) -> Prepared:
         """Return what to run: the recipe's own command, or a runner that drives the agent."""
         profile = self.profile(session.profile)
         recipe = self.recipe(session.profile, task)

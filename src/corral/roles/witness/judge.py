@@ -13,20 +13,9 @@ from msgspec.structs import replace
 
 from corral.core.config import Config
 from corral.core.log.state import Session, Task
+from corral.core.session import verdict
 from corral.core.session.brief import changes_nothing
-from corral.core.session.verdict import (
-    RESULT,
-    AcceptanceRun,
-    BranchWork,
-    Judgement,
-    LastWord,
-    ProgramEnd,
-    Verdict,
-    judge_checks,
-    judge_end,
-    judge_idle,
-    judge_work,
-)
+from corral.core.session.verdict import RESULT, Judgement, LastWord, Verdict
 from corral.roles.log import Log, find_alert
 from corral.roles.secrets import Secrets
 from corral.roles.trunks import MOVED, Trunks
@@ -62,8 +51,8 @@ class Judge(Struct, frozen=True):
         if exit_.reason is EndReason.LOST and stop is None and not (word and word.said):
             said = f"; its last words: {words}" if words else ""
             return Judgement(Verdict.CRASHED, f"it was killed, and nothing recorded how{said}")
-        found = judge_end(
-            ProgramEnd(
+        found = verdict.judge_end(
+            verdict.ProgramEnd(
                 code=exit_.code,
                 signal=exit_.signal,
                 stop=stop,
@@ -93,13 +82,15 @@ class Judge(Struct, frozen=True):
             facts = self.trees.facts(tree)
         leaked = self._leaked(session, tree, facts)
         work = replace(self._work(session, facts, elsewhere), leaked=leaked)
-        judgement = judge_work(work, task.paths, observer=observer)
+        judgement = verdict.judge_work(work, task.paths, observer=observer)
         if judgement is None and (hidden := self._hidden(tree)):
-            judgement = judge_work(replace(work, dirty=hidden), task.paths, observer=observer)
-        judgement = judge_idle(judgement, word) or self._unresolved(task, facts)
+            judgement = verdict.judge_work(
+                replace(work, dirty=hidden), task.paths, observer=observer
+            )
+        judgement = verdict.judge_idle(judgement, word) or self._unresolved(task, facts)
         if judgement is not None:
             return judgement, ""
-        judgement = judge_checks(self._checks(session, task, tree))
+        judgement = verdict.judge_checks(self._checks(session, task, tree))
         if judgement.verdict is not Verdict.PROVED:
             return judgement, ""
         commit = self.trees.collect(tree)
@@ -143,7 +134,7 @@ class Judge(Struct, frozen=True):
         left = self.launcher.returned_work.markers(facts.branch_commit, returned)
         return Judgement(Verdict.DIRTY, f"conflict markers in {', '.join(left)}") if left else None
 
-    def _work(self, session: Session, facts: TreeFacts, elsewhere: str) -> BranchWork:
+    def _work(self, session: Session, facts: TreeFacts, elsewhere: str) -> verdict.BranchWork:
         if find_alert(self.log.look(), MOVED, session.id):
             elsewhere = "it moved the convoy's trunk"
         elif elsewhere:
@@ -154,7 +145,7 @@ class Judge(Struct, frozen=True):
             elsewhere = "its branch is gone"
         elif not facts.follows_base:
             elsewhere = "its branch does not follow the commit that it started from"
-        return BranchWork(
+        return verdict.BranchWork(
             exists=facts.exists,
             on_branch=not elsewhere,
             elsewhere=elsewhere,
@@ -173,15 +164,17 @@ class Judge(Struct, frozen=True):
         marked = [entry for entry in listed if entry[:1].islower() or entry[:1] == b"S"]
         return tuple(os.fsdecode(entry[2:]) for entry in marked[:10])
 
-    def _checks(self, session: Session, task: Task, tree: Tree) -> tuple[AcceptanceRun, ...]:
+    def _checks(
+        self, session: Session, task: Task, tree: Tree
+    ) -> tuple[verdict.AcceptanceRun, ...]:
         """Run the acceptance commands in the session's tree; stop at the first that fails."""
-        done: list[AcceptanceRun] = []
+        done: list[verdict.AcceptanceRun] = []
         for command in task.accept:
             argv = ["/bin/sh", "-c", command]
             ended, said = self.launcher.to_end(
                 session, "check", argv, tree, session.wall_s or _CHECK_S, confined=True
             )
-            done.append(AcceptanceRun(command, ended.code, tail=said))
+            done.append(verdict.AcceptanceRun(command, ended.code, tail=said))
             if ended.code != 0:
                 break
         return tuple(done)

@@ -1,17 +1,9 @@
 """The witness gives tasks to sessions; it starts, watches, stops and judges them.
 
-It carries out a plan that is made again from the log whenever something happens (`slots`, `beats`
-and `verdict` in `core/session`). Its own memory only saves looks: if it is killed, the next witness
-continues with the same sessions. Only one runs for a repository.
-
-    loop → dispatch          which sessions need something, and what
-         → start, end        begin a session; judge its end and give its tree back (in threads)
-         → pulse, delivery   watch a session that runs; hand messages to it
-
-Waiting costs nothing: one inotify instance listens to the log, to the rooms of the sessions and to
-their trees, and no process is started between two events. A session is looked at when something
-was heard of it, and from time to time for what causes no event (silence, a killed shim). The radar
-(`roles/witness/radar`) looks at uncommitted files in the same way.
+It carries out a plan that is made again from the log whenever something happens. Its own memory
+only saves looks: if it is killed, the next witness continues with the same sessions. One inotify
+instance listens to the log, the rooms and the trees, so no process is started between two events;
+a session is also looked at from time to time for what causes no event (silence, a killed shim).
 """
 
 import os

@@ -1,13 +1,8 @@
 """The radar sees conflicts coming while sessions still work, using the object store alone.
 
-It is part of the witness, which knows the sessions' trees, hears of changes in them, and decides
-what starts next. It runs in a thread, one sweep at a time, and its memory decides nothing: with an
-empty memory the next sweep finds the same.
-
-A sweep reads where the branches are (from files, without a process). It asks git for uncommitted
-files in trees where something was heard, and in quiet trees less and less often. It merges only
-work that comes near other work, and the same two commits only once. After a sweep it rests ten
-times as long as the sweep took, so it uses at most a tenth of one core.
+It runs in a thread of the witness, which knows the sessions' trees and hears of changes in them.
+Its memory decides nothing: with an empty memory the next sweep finds the same. After a sweep it
+rests ten times as long as the sweep took, so it uses at most a tenth of one core.
 """
 
 import sys

@@ -49,14 +49,14 @@ class SessionTrees(Struct, frozen=True):
                 return trunk, trunk
         return trunk, self.trunks.base(task, trunk, fresh=fresh)
 
-    def find(self, session: SessionId) -> Tree | None:
-        return self.trees.find(session)
-
     def provide(self, session: Session) -> Tree:
         """Find or make the tree of a session, and show in it the conflict that it is to resolve."""
         with self.turns[session.task], self.git:
             if self.trees.find(session.id) is None:
-                conflict = self._prepare_branch(session)
+                for other in self.trees.list():
+                    if other.branch == session.branch:  # of an attempt before this one
+                        self.trees.release(self.trees.adopt(other.name), f"{session.id} continues")
+                conflict = self._returned_conflict(session)
                 tree = self._make(session)
             else:
                 tree = self.trees.adopt(session.id)
@@ -101,12 +101,6 @@ class SessionTrees(Struct, frozen=True):
                 f"the tree {tree.path} of {session} was not removed, because its content could not"
                 f" be saved: {described(error)}",
             )
-
-    def _prepare_branch(self, session: Session) -> ConflictState | None:
-        for other in self.trees.list():
-            if other.branch == session.branch:  # of an attempt before this one
-                self.trees.release(self.trees.adopt(other.name), f"{session.id} continues")
-        return self._returned_conflict(session)
 
     def _make(self, session: Session) -> Tree:
         earlier = self.launcher.room(session_before(session.id))
