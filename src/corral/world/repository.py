@@ -60,8 +60,9 @@ def find(start: str | None) -> Repository:
         marker = join(folder, ".git")
         if _is_git_dir(marker) or isfile(join(marker, "commondir")):
             return _of(marker, folder)  # like git, skip one that is not a git directory
-        if isfile(marker):
-            return _of(_linked(marker), folder)
+        if isfile(marker):  # of a linked working tree or submodule
+            target = _read(marker).removeprefix("gitdir:").strip()
+            return _of(realpath(join(folder, target)), folder)
         if _is_git_dir(folder):
             return _of(folder, folder)
         if folder == dirname(folder):
@@ -80,12 +81,6 @@ def _of(git_dir: str, worktree: str) -> Repository:
     if not _is_git_dir(common):
         raise NotARepository(f"{git_dir!r} is not a git repository", "git status")
     return Repository(common, worktree, join(git_dir, "HEAD"))
-
-
-def _linked(marker: str) -> str:
-    """Follow the `.git` file of a linked working tree or submodule."""
-    target = _read(marker).removeprefix("gitdir:").strip()
-    return realpath(join(dirname(marker), target))
 
 
 def _is_git_dir(folder: str) -> bool:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from corral.world.git.merge import Merger, Sides
 from corral.world.git.paths import changed_paths
-from corral.world.git.radar import LiveBranch, against, near, sweep, trial
+from corral.world.git.radar import LiveBranch, against, near, sweep
 from corral.world.git.view import View
 from tests.world.git.histories import write_one_base
 from tests.world.git.reference import run
@@ -18,7 +18,7 @@ def test_nothing_that_conflicts_is_left_out(tmp_path: Path) -> None:
     branches = [LiveBranch(f"b{n}", tip, base) for n, tip in enumerate(tips)]
     with Merger(View(str(repo / ".git"))) as merger:
         pairs = list(combinations(range(len(tips)), 2))
-        all_merged = trial(merger, [Sides(tips[a], tips[b]) for a, b in pairs])
+        all_merged = merger.join_many([Sides(tips[a], tips[b]) for a, b in pairs])
         truth = {pair for pair, merged in zip(pairs, all_merged, strict=True) if not merged.clean}
         clashes = sweep(merger, branches)
         number = {live: n for n, live in enumerate(branches)}

@@ -16,7 +16,7 @@ from corral.roles.witness import reports
 from corral.world.git.command import GitFailed
 from corral.world.git.merge import Merger, Sides
 from corral.world.git.paths import Changed, changed_paths
-from corral.world.git.radar import LiveBranch, near, trial
+from corral.world.git.radar import LiveBranch, near
 from corral.world.trees import Tree
 from corral.world.trees.unsaved import Unsaved, snapshot, unsaved
 
@@ -171,7 +171,7 @@ class Sweeper:
 
     def _merge(self, many: Sequence[Sides]) -> None:
         unknown = [sides for sides in dict.fromkeys(many) if sides not in self._merges]
-        for sides, result in zip(unknown, trial(self.merger, unknown), strict=True):
+        for sides, result in zip(unknown, self.merger.join_many(unknown), strict=True):
             self._merges[sides] = () if result.clean else result.named or ("?",)
 
 

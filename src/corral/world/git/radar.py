@@ -31,14 +31,9 @@ class Clash(Struct, frozen=True):
     merged: Merged
 
 
-def trial(merger: Merger, pairs: Sequence[Sides]) -> list[Merged]:
-    """Merge pairs of commits, all in one process."""
-    return merger.join_many(pairs) if pairs else []
-
-
 def against(merger: Merger, tip: str, branches: Sequence[LiveBranch]) -> list[Merged]:
     """Merge each branch into a tip, as if it were to land now."""
-    return trial(merger, [Sides(tip, one.commit, (one.fork,)) for one in branches])
+    return merger.join_many([Sides(tip, one.commit, (one.fork,)) for one in branches])
 
 
 def sweep(merger: Merger, branches: Sequence[LiveBranch]) -> list[Clash]:
@@ -48,7 +43,7 @@ def sweep(merger: Merger, branches: Sequence[LiveBranch]) -> list[Clash]:
     """
     changes = changed_paths(merger.view, [(one.fork, one.commit) for one in branches])
     pairs = [(branches[a], branches[b]) for a, b in near(merger, branches, changes)]
-    found = trial(merger, [Sides(one.commit, other.commit) for one, other in pairs])
+    found = merger.join_many([Sides(one.commit, other.commit) for one, other in pairs])
     return [
         Clash(one, other, merged)
         for (one, other), merged in zip(pairs, found, strict=True)

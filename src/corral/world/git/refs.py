@@ -112,9 +112,8 @@ class Git:
             return False
         if listed.returncode:
             raise command.failure(listed)
-        self._run(
-            "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", remote, f"+{source}:{target}"
-        )
+        options = ("--quiet", "--no-tags", "--no-write-fetch-head")
+        self._run("fetch", *options, remote, f"+{source}:{target}")
         return True
 
     def push(self, remote: str, ref: str) -> bool:

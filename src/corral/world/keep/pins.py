@@ -250,10 +250,8 @@ class Keep:
         )
 
     def _differing(self, old: str, new: str, *options: str) -> tuple[str, ...]:
-        said = self._raw.run(
-            "diff-tree", "-r", "-z", "--name-only", "--no-renames", *options, old, new
-        )
-        return entries.names(said)
+        wanted = ("-r", "-z", "--name-only", "--no-renames", *options)
+        return entries.names(self._raw.run("diff-tree", *wanted, old, new))
 
     def _unmerged(self, record: KeptRecord) -> tuple[str, ...]:
         if not record.unmerged:

@@ -4,6 +4,7 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterable, Set
+from contextlib import suppress
 
 from corral.core.errors import Refused
 from corral.world.git.tree import Tree
@@ -57,11 +58,9 @@ def _blob_id(parts: Iterable[bytes], size: int, length: int) -> bytes:
 
 def _keepable(path: bytes) -> bool:
     """Say whether the path is a file or link; pipes and sockets have no content."""
-    try:
-        mode = os.lstat(path).st_mode
-    except OSError:
-        return False
-    return stat.S_ISREG(mode) or stat.S_ISLNK(mode)
+    with suppress(OSError):
+        return stat.S_IFMT(os.lstat(path).st_mode) in (stat.S_IFREG, stat.S_IFLNK)
+    return False
 
 
 def _changed(tree: Tree, path: bytes) -> Refused:

@@ -9,10 +9,10 @@ open files, and no ignored or blocked signals of the process that started the ke
 import json
 import os
 import signal
-import time
 from contextlib import suppress
 from typing import Any, NamedTuple, NoReturn
 
+from corral.world import clock
 from corral.world.processes import landlock, records, system, table
 from corral.world.processes.output import OutputFiles
 
@@ -54,7 +54,7 @@ def _prepare(folder: str, request: int, outputs: tuple[OutputFiles, ...], shim: 
             output.vanish()
         return f"{folder}: {os.strerror(error.errno or 0)}"
     refusal = _become(folder, launch, outputs)
-    end = {"reason": "could_not_start", "detail": refusal, "at": now()}
+    end = {"reason": "could_not_start", "detail": refusal, "at": clock.now()}
     records.write_durably(folder, records.EXIT, end)
     return refusal
 
@@ -125,7 +125,7 @@ def _record(session: str) -> records.Record:
         "program_start": program.start,
         "keeper_pid": keeper.pid if keeper else 0,
         "keeper_start": keeper.start if keeper else 0,
-        "started_at": now(),
+        "started_at": clock.now(),
     }
 
 
@@ -133,7 +133,3 @@ def answer(reply: int, said: records.Record) -> None:
     """Answer the caller; if it is gone, the files in the folder inform the next one."""
     with suppress(BrokenPipeError):
         os.write(reply, json.dumps(said).encode())
-
-
-def now() -> int:
-    return time.time_ns() // 1_000_000

@@ -13,6 +13,7 @@ import signal
 import time
 from typing import Any, NamedTuple
 
+from corral.world import clock
 from corral.world.processes import program, records, system, termination
 from corral.world.processes.output import ERRORS, NEWEST, OutputFiles
 
@@ -147,7 +148,7 @@ class ShimSession:
             "reason": self._reason or ("stopped" if self._signals.stop else "exited"),
             "code": code if code is not None and code >= 0 else None,
             "signal": -code if code is not None and code < 0 else None,
-            "at": program.now(),
+            "at": clock.now(),
             "killed": len(leftovers),
             "left": self._left,
             "cpu_s": times.children_user + times.children_system,
