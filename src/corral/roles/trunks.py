@@ -79,7 +79,8 @@ class Trunks:
 
     def _may_be_at(self, state: State, convoy: ConvoyId, here: str, known: str) -> bool:
         """Say whether a person, who may do so, moved the trunk; a session never may."""
-        if here in _landed(state, convoy):
+        done = [task for task in state.tasks.values() if task.state is TaskState.DONE]
+        if (convoy, here) in {(task.convoy, task.commit) for task in done}:
             return True
         if not self.view.surely_contains(here, known):
             return False
@@ -148,14 +149,6 @@ def _started_from(state: State, convoy: ConvoyId) -> str:
 
 def _live(state: State, convoy: ConvoyId) -> list[Session]:
     return [s for s in state.sessions.values() if s.live and state.tasks[s.task].convoy == convoy]
-
-
-def _landed(state: State, convoy: ConvoyId) -> set[str]:
-    return {
-        task.commit
-        for task in state.tasks.values()
-        if task.convoy == convoy and task.state is TaskState.DONE and task.commit
-    }
 
 
 def _head(git_dir: str) -> str:

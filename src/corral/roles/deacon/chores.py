@@ -91,10 +91,8 @@ class Chores:
         return Trees(self._repository, place=trees.folder or None, pool=trees.pool, now=self._clock)
 
     def _claims(self) -> ChoreOutcome:
-        guarded = self.guarded(self._store.state())
-        return self._all_of(
-            lambda state, now: chores.lapsed_claims(state, guarded, self.grace_s, now)
-        )
+        guarded, grace_s = self.guarded(self._store.state()), self.grace_s
+        return self._all_of(lambda state, now: chores.lapsed_claims(state, guarded, grace_s, now))
 
     def _sessions(self) -> ChoreOutcome:
         """Find live sessions without a process or a witness; the next witness adopts them."""
@@ -116,19 +114,12 @@ class Chores:
     def _processes(self) -> ChoreOutcome:
         seen = processes.strays(self._repository.git_dir, live=())
         live = chores.live(self._store.state())
-        strays = [
-            stray
-            for stray in seen
-            if stray.session not in live and chores.of_session(stray.session)
-        ]
+        ours = [stray for stray in seen if chores.of_session(stray.session)]
+        strays = [stray for stray in ours if stray.session not in live]
         left = processes.end(strays) if strays else 0
-        worries = {}
-        if left:
-            names = ", ".join(sorted({stray.session for stray in strays}))
-            worries["processes"] = (
-                f"{left} of {len(strays)} processes could not be stopped ({names[:200]})"
-            )
-        return ChoreOutcome(len(strays), len(strays) - left, worries)
+        names = ", ".join(sorted({stray.session for stray in strays}))[:200]
+        text = f"{left} of {len(strays)} processes could not be stopped ({names})"
+        return ChoreOutcome(len(strays), len(strays) - left, {"processes": text} if left else {})
 
     def _trees(self) -> ChoreOutcome:
         trees = {tree.name: tree for tree in self._door.list()}
@@ -157,9 +148,8 @@ class Chores:
         home = join(self._repository.folder, "sessions")
         names = os.listdir(home) if isdir(home) and not islink(home) else []
         rooms = {name: _changed_at(join(home, name)) for name in names}
-        state = self._store.state()
         days = self._config.trees.keep_days
-        old = chores.stale_rooms(state, rooms, days, self._clock())
+        old = chores.stale_rooms(self._store.state(), rooms, days, self._clock())
         old = [name for name in old if not self._runs(SessionId(name))]
         worries = {}
         for name in old:
@@ -214,11 +204,8 @@ class Chores:
         if folder is None:
             return True
         ended = processes.outcome(folder)
-        return (
-            ended is not None
-            and ended.reason is EndReason.LOST
-            and processes.read_exit(folder) is None
-        )
+        lost = ended is not None and ended.reason is EndReason.LOST
+        return lost and processes.read_exit(folder) is None
 
 
 def _said(error: CorralError | OSError) -> str:

@@ -60,9 +60,8 @@ class TraceSender:
         for stored in self._store.read(self._looked):
             record = decode(stored.line)
             if record.type in ENDS:
-                found.append(
-                    (stored.seq, msgspec.json.decode(record.data, type=_TraceSubject).task)
-                )
+                subject = msgspec.json.decode(record.data, type=_TraceSubject)
+                found.append((stored.seq, subject.task))
                 if len(found) == _AT_ONCE:
                     break
             elif not found:

@@ -121,10 +121,7 @@ class Refinery:
         )
 
     def _patience_s(self, state: State, since: int) -> float:
-        """Return how long to wait if nothing happens.
-
-        Whatever was due before the last look has been done, or waits for something else.
-        """
+        """Return how long to wait if nothing happens; what was due at the last look was done."""
         due = [check.due_at for check in state.checks.values() if check.live and check.external]
         for convoy in _unpaused(state):
             due.append(queue_rules.rest(state, convoy).until)
