@@ -10,7 +10,7 @@ DEV := .venv/.dev
 MODULES := web/node_modules/.package-lock.json
 PIP := $(BIN)/python -m pip
 PYTEST := $(BIN)/python -m pytest
-CHECKED := $(wildcard src tests benchmarks)
+CHECKED := $(wildcard src tests benchmarks tools)
 LOCK := pip compile --quiet --no-config --generate-hashes --universal --python-version 3.11 \
 	--python $(BIN)/python --custom-compile-command 'make lock'
 
@@ -104,7 +104,7 @@ pictures: $(DEV) ## take the pictures of the dashboard that the documentation sh
 	@$(BIN)/python -m tests.web.pictures
 
 reference: $(RUNTIME) ## write docs/reference.md from the code
-	@$(BIN)/python -m corral.interfaces.reference > docs/reference.md
+	@$(BIN)/python -m tools.reference > docs/reference.md
 
 bench: $(DEV) ## measure
 	@$(BIN)/python -m benchmarks

@@ -13,10 +13,10 @@ from corral.core.log.events import every_event
 from corral.core.session.verdict import Verdict
 from corral.interfaces.cli.catalogue import ENTRIES, options_of
 from corral.interfaces.cli.parser import parse
-from corral.interfaces.reference import codes, page
-from corral.interfaces.reference_words import CODES, ENVIRONMENT, EXITS, FILES
 from corral.interfaces.settings_text import settings, texts
 from tests.docs.pages import FENCE, ROOT, blocks, commands_in, typed_lines
+from tools.reference import codes, page
+from tools.reference_words import CODES, ENVIRONMENT, EXITS, FILES
 
 SOURCE = {path: path.read_text("utf-8") for path in sorted((ROOT / "src").rglob("*.py"))}
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]

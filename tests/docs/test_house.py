@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "corral"
-PLACES = (SOURCE, ROOT / "tests", ROOT / "benchmarks")
+PLACES = (SOURCE, ROOT / "tests", ROOT / "benchmarks", ROOT / "tools")
 MOST_MODULES, MOST_LINES, LONGEST_FUNCTION = 25, 500, 60
 
 # Class names that two modules may share, each with the reason why.

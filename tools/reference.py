@@ -1,6 +1,6 @@
 """The reference page, made from the classes and tables that Corral itself works by.
 
-    python -m corral.interfaces.reference > docs/reference.md
+    python -m tools.reference > docs/reference.md
 
 Events and errors are explained by their docstrings, settings and verdicts by the text below them,
 and the rest by `reference_words`. `tests/docs` checks that nothing is left out.
@@ -22,10 +22,10 @@ from corral.core.session.verdict import Again, Verdict, after
 from corral.interfaces.cli import catalogue
 from corral.interfaces.cli.catalogue import COMMON, CommandEntry, Option
 from corral.interfaces.http import assets, exchange, routes  # noqa: F401 - for their errors
-from corral.interfaces.reference_words import ANSWERS, CODES, ENVIRONMENT, EXITS, FILES
 from corral.interfaces.settings_text import default_of, settings, texts
 from corral.world.git import landing  # noqa: F401 - for its errors
 from corral.world.processes import CouldNotStart  # noqa: F401 - an error
+from tools.reference_words import ANSWERS, CODES, ENVIRONMENT, EXITS, FILES
 
 _WORDS = {"str": "text", "int": "number", "bool": "true or false", "Token": "token"}
 _WORDS |= {"TaskId": "task id", "ConvoyId": "convoy id", "SessionId": "session id"}

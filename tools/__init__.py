@@ -1,0 +1,1 @@
+"""Programs for working on Corral that are not part of the package."""
