@@ -70,7 +70,7 @@ def main() -> None:
     steps.around(Log, "record", matters)
     for name in ("put", "knock"):  # they are repeated, to no effect
         steps.around(inbox, name, first_time())
-    steps.around(launch.Launcher, "_write")
+    steps.around(launch, "write_prompt")
     steps.around(processes, "start")
     context = Context(None, None, as_json=False)
     Witness(context.writable, context.repository, context.config).run(once=True)
