@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.e2e.engines.limited_accounts import BEARS, CHECKS, events, of, run, settles
 from tests.engines.engine_tree import KEY, plan
 from tests.engines.test_witness import project_of
@@ -10,6 +12,7 @@ from tests.standin.server import StandIn
 TASKS, TURN_S = 20, 4.0
 
 
+@pytest.mark.alone
 def test_twenty_tasks_of_claude_code_settle_at_five_and_land(
     tmp_path: Path, programs: Path, standin: StandIn
 ) -> None:
