@@ -60,7 +60,11 @@ def test_one_word_pauses_the_starting_and_the_landing(board: Board) -> None:
     assert starts(board) == ["BIL-1"]
     assert paused(board.state, fix) == "night"
     assert not paused(board.state, ConvoyId("billing"))
-    assert board.refusal(c.Pause(convoy=fix)).code == "already_paused"
+    refused = board.refusal(c.Pause(convoy=fix))
+    assert (refused.code, refused.hint) == ("already_paused", "corral resume --convoy auth-fix")
+    refused = board.refusal(c.Resume())
+    assert refused.message == "everything is not paused (paused: auth-fix); nothing was changed"
+    assert refused.hint == "corral resume --convoy auth-fix"
     board.do(c.Resume(landing=True, convoy=fix))  # the two can still be had apart
     board.do(c.Resume(convoy=fix))
     assert starts(board) == ["AF-1", "BIL-1"]

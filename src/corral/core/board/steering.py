@@ -29,7 +29,7 @@ def _pause(state: State, command: c.Pause, actor: str, now: int) -> Decision:
     if not events:
         raise Refused(
             f"{_what(convoy)} is already paused; nothing was changed",
-            "corral resume",
+            f"corral resume --convoy {convoy}" if convoy else "corral resume",
             code="already_paused",
         )
     return events
@@ -43,7 +43,13 @@ def _resume(state: State, command: c.Resume, actor: str, now: int) -> Decision:
     if landing and _held(state, convoy):
         events.append(QueueResumed(convoy=convoy))
     if not events:
-        raise Refused(f"{_what(convoy)} is not paused; nothing was changed", code="not_paused")
+        still = sorted({*state.paused, *(one for one in state.trunks if _held(state, one))})
+        said = f" (paused: {', '.join(still)})" if still and not convoy else ""
+        raise Refused(
+            f"{_what(convoy)} is not paused{said}; nothing was changed",
+            f"corral resume --convoy {still[0]}" if said else "",
+            code="not_paused",
+        )
     return events
 
 
