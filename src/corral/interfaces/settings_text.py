@@ -19,7 +19,8 @@ _WIDTH = 118
 
 _HEAD = """\
 # Corral's settings for this repository. Commit this file, so that everyone shares them.
-# Every setting is optional. A line behind a '#' shows a default: remove the '#' to change it.
+# Every setting is optional. A line that begins with '#' shows a default
+# or an example: remove the '#' to change it.
 
 # The coding agent that does the work. `corral engine list` shows which are installed here.
 # [engine.default]

@@ -130,7 +130,9 @@ def _paused(command: Pause | Resume) -> str:
         what, are, have, flag = "Landing", "is", "has", " --landing"
     whose = safe(command.convoy) or "all convoys"
     if isinstance(command, Resume):
-        return f"{what} {have} resumed for {whose}."
+        return f"{what} {have} resumed for " + (
+            f"{whose}." if command.convoy else "all convoys that are not paused by name."
+        )
     flag += f" --convoy {whose}" if command.convoy else ""
     return f"{what} {are} paused for {whose}. Resume with: corral resume{flag}"
 

@@ -35,7 +35,10 @@ def init(context: Context, options: Options) -> None:
         raise Failed(f".corral/config.toml cannot be written: {error.strerror}") from error
     context.answer(
         {"config": ".corral/config.toml"},
-        lambda: 'wrote .corral/config.toml\nnext: corral convoy create "Your first goal"',
+        lambda: (
+            "wrote .corral/config.toml\n"
+            'next: set your engine and checks there, then: corral run "Your goal"'
+        ),
     )
 
 
