@@ -6,23 +6,26 @@ over a state needs a copy of it.
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any, Concatenate, ParamSpec
-
-from msgspec.structs import astuple
+from contextlib import suppress
+from typing import Concatenate, ParamSpec
 
 from corral.core.board import recurrence
 from corral.core.board.commands import RaiseAlert
+from corral.core.errors import LogDamaged
 from corral.core.log import events as e
+from corral.core.log.draft import copied, draft
 from corral.core.log.state import Alert, State
 from corral.core.redaction import redacted
 from corral.core.text import unstyled
 from corral.roles.secrets import Secrets
 from corral.store.port import Decide, Store
+from corral.store.replay import extend
 from corral.store.service import record, request
 from corral.world.clock import Clock, now
 
 _P = ParamSpec("_P")
 _SHOWN = 900  # characters of an alert
+_WORTH = 200  # folding an event takes as long as copying about this many tasks
 
 
 class Log:
@@ -40,10 +43,22 @@ class Log:
         with self._turn:
             state = self.store.state()
             if self._last.head != state.head:
-                # Comparing a dictionary takes longer than copying it, and its values are frozen.
-                fields: list[Any] = [v.copy() if type(v) is dict else v for v in astuple(state)]
-                self._last = State(*fields)
+                self._last = self._continued(state) or copied(state)
             return self._last
+
+    def _continued(self, state: State) -> State | None:
+        """Fold what is new into the last copy, which copies only what that changes.
+
+        Return None where it would take longer than a whole copy, or if this is another log: with
+        the same hash, it is the same fold.
+        """
+        last, new = self._last, state.seq - self._last.seq
+        if 0 < new * _WORTH <= len(state.tasks):
+            with suppress(LogDamaged):
+                found = draft(last)
+                extend(found, self.store.read(last.seq, new))
+                return found.done() if found.head == state.head else None
+        return None
 
     def record(self, decide: Decide, key: str = "") -> None:
         """Decide and append the events, without secrets: this is the one place that removes them.
