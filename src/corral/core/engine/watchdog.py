@@ -11,6 +11,7 @@ from fnmatch import fnmatchcase
 from msgspec import Struct
 
 from corral.core.engine.stream import Stream
+from corral.core.session.pulse import Stop
 from corral.core.session.verdict import BY_TROUBLE, RESULT, Verdict
 
 _RARELY_MS = 60_000
@@ -42,21 +43,14 @@ class Seen(Struct, frozen=True):
     waits: bool = False  # for an answer to a message that it sent
 
 
-class WatchdogStep(Struct, frozen=True):
-    """End the session with this verdict; with `RESULT`, its work decides."""
-
-    verdict: str
-    text: str
-
-
-def step(stream: Stream, seen: Seen, bounds: Bounds) -> WatchdogStep | None:
+def step(stream: Stream, seen: Seen, bounds: Bounds) -> Stop | None:
     """Return whether a session must be ended now, and why."""
     if stream.finished is not None:
         return _lingering(stream, seen, bounds)
     if seen.over:
-        return WatchdogStep(Verdict.OVER_BUDGET, seen.over)
+        return Stop(Verdict.OVER_BUDGET, seen.over)
     if wrong := wrong_model(stream.model, bounds.models):
-        return WatchdogStep(Verdict.WRONG_MODEL, wrong)
+        return Stop(Verdict.WRONG_MODEL, wrong)
     return (
         _limited(stream, seen, bounds)
         or _unanswered(stream, seen, bounds)
@@ -95,7 +89,7 @@ def due_at(stream: Stream, seen: Seen, bounds: Bounds) -> int:
     return min(times, default=seen.now + _RARELY_MS)
 
 
-def _limited(stream: Stream, seen: Seen, bounds: Bounds) -> WatchdogStep | None:
+def _limited(stream: Stream, seen: Seen, bounds: Bounds) -> Stop | None:
     limit = stream.limited
     if limit is None:
         return None
@@ -108,16 +102,16 @@ def _limited(stream: Stream, seen: Seen, bounds: Bounds) -> WatchdogStep | None:
     verdict = BY_TROUBLE[limit.trouble]
     # Whatever the engine retries for, the engine itself did not crash.
     verdict = Verdict.UPSTREAM if verdict is Verdict.CRASHED else verdict
-    return WatchdogStep(verdict, limit.text or str(limit.trouble))
+    return Stop(verdict, limit.text or str(limit.trouble))
 
 
-def _lingering(stream: Stream, seen: Seen, bounds: Bounds) -> WatchdogStep | None:
+def _lingering(stream: Stream, seen: Seen, bounds: Bounds) -> Stop | None:
     """End a session that has reported its end and does not exit on its own."""
     if stream.finished is None or seen.now < _lingers_until(stream, seen, bounds):
         return None
     trouble = stream.finished.trouble
     text = " ".join(stream.finished.text.split()) or "it reported its end but did not exit"
-    return WatchdogStep(BY_TROUBLE[trouble] if trouble else RESULT, text)
+    return Stop(BY_TROUBLE[trouble] if trouble else RESULT, text)
 
 
 def _lingers_until(stream: Stream, seen: Seen, bounds: Bounds) -> int:
@@ -127,27 +121,27 @@ def _lingers_until(stream: Stream, seen: Seen, bounds: Bounds) -> int:
     return seen.fact_at + bounds.turn_s * 1000 if bounds.turn_s else seen.now + _RARELY_MS
 
 
-def _unanswered(stream: Stream, seen: Seen, bounds: Bounds) -> WatchdogStep | None:
+def _unanswered(stream: Stream, seen: Seen, bounds: Bounds) -> Stop | None:
     if stream.asked is None or seen.now - seen.asked_at < bounds.answer_s * 1000:
         return None
-    return WatchdogStep(Verdict.NEEDS_ANSWER, stream.asked.text)
+    return Stop(Verdict.NEEDS_ANSWER, stream.asked.text)
 
 
-def _full(stream: Stream, bounds: Bounds) -> WatchdogStep | None:
+def _full(stream: Stream, bounds: Bounds) -> Stop | None:
     if not bounds.window or stream.full * 100 < bounds.window:
         return None
     said = f"{stream.used:,} of {stream.size:,} tokens of its context are used"
-    return WatchdogStep(Verdict.HANDED_OVER, said)
+    return Stop(Verdict.HANDED_OVER, said)
 
 
-def _hung(stream: Stream, seen: Seen, bounds: Bounds) -> WatchdogStep | None:
+def _hung(stream: Stream, seen: Seen, bounds: Bounds) -> Stop | None:
     if stream.asked is not None or stream.limited is not None or seen.waits or not bounds.turn_s:
         return None  # the first three have their own limits
     silent = seen.now - seen.fact_at
     if silent < _patience_s(stream, seen, bounds) * 1000:
         return None
     whose = " from its tool" if stream.busy else " from its model" if seen.begun else " at all"
-    return WatchdogStep(Verdict.HUNG, f"no output{whose} for {silent // 1000} s")
+    return Stop(Verdict.HUNG, f"no output{whose} for {silent // 1000} s")
 
 
 def _patience_s(stream: Stream, seen: Seen, bounds: Bounds) -> int:
@@ -173,6 +167,13 @@ class LoopFound(Struct, frozen=True):
 def suspicious(stream: Stream, bounds: Bounds) -> bool:
     """Say whether the tree should be examined for changes."""
     return bool(bounds.loop) and stream.repeats >= bounds.loop // 2
+
+
+def looping(stream: Stream) -> Stop:
+    """Return what is said about a loop, and the verdict if it goes on."""
+    last = stream.calls[-1]
+    text = f"{last.tool} {last.what}: {stream.repeats} times in a row, nothing changed"
+    return Stop(Verdict.LOOPING, text)
 
 
 def watch_loop(loop: Loop, repeats: int, tree: str, bounds: Bounds) -> LoopFound:

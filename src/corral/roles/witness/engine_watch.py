@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from os.path import join
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from corral.core.config import Config
 from corral.core.engine import money, watchdog
@@ -17,11 +18,12 @@ from corral.core.engine.bill import Bill
 from corral.core.engine.facts import PASSING, Finished, Limited
 from corral.core.engine.money import Budgets, Sums
 from corral.core.engine.stream import Stream
-from corral.core.engine.watchdog import Loop, Seen, WatchdogStep
+from corral.core.engine.watchdog import Loop, Seen
 from corral.core.ids import SessionId
 from corral.core.log.state import Session, State, Task
 from corral.core.session import rules as session_rules
-from corral.core.session.verdict import LastWord, Verdict
+from corral.core.session.pulse import Stop
+from corral.core.session.verdict import LastWord
 from corral.roles.log import Log
 from corral.roles.records.facts import Reading
 from corral.roles.records.rooms import Room
@@ -54,8 +56,8 @@ class EngineWatch(Struct, frozen=True):
     def follows(self, session: Session, task: Task) -> bool:
         return self.profiles.recipe(session.profile, task) is not None
 
-    def look(self, session: Session, task: Task, folder: str) -> WatchdogStep | None:
-        """Read new output; return the step that ends the session, if one is needed."""
+    def look(self, session: Session, task: Task, folder: str) -> Stop | None:
+        """Read new output; return why the session must stop, if it must."""
         now = self.clock()
         reading = self._reading(session, task, folder)
         reading.advance(now)
@@ -264,7 +266,7 @@ class EngineWatch(Struct, frozen=True):
         if not answer:
             self.log.alert("asked", session.id, f"it asks: {asked}")
 
-    def _loop(self, session: Session, stream: Stream) -> WatchdogStep | None:
+    def _loop(self, session: Session, stream: Stream) -> Stop | None:
         bounds = self.profiles.bounds(session.profile)
         if not watchdog.suspicious(stream, bounds):
             self.loops.pop(session.id, None)
@@ -274,12 +276,12 @@ class EngineWatch(Struct, frozen=True):
         self.loops[session.id] = found.loop
         if not (found.alarm or found.stop):
             return None
-        last = stream.calls[-1]
-        text = _line(f"{last.tool} {last.what}: {stream.repeats} times in a row, nothing changed")
+        stop = watchdog.looping(stream)
+        stop = replace(stop, text=_line(stop.text))
         if found.stop:
-            return WatchdogStep(Verdict.LOOPING, text)
-        self.log.alert("looping", session.id, text)
-        self._react(session, "looping", "alerted", text)
+            return stop
+        self.log.alert("looping", session.id, stop.text)
+        self._react(session, "looping", "alerted", stop.text)
         return None
 
     def _fingerprint(self, session: SessionId) -> str:

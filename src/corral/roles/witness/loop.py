@@ -23,9 +23,9 @@ from corral.core.message import rules as messages
 from corral.core.session import rules as session_rules
 from corral.core.session.agenda import next_look, resting, unattended
 from corral.core.session.profiles import budgets_of, limits_of
+from corral.core.session.pulse import claim_gone
 from corral.core.session.rules import WITNESS
 from corral.core.session.slots import startable
-from corral.core.session.verdict import Verdict
 from corral.roles import signals
 from corral.roles.locks import only_one
 from corral.roles.log import Log
@@ -185,8 +185,7 @@ class Witness:
                 self._busy.add(session.id)
                 self._workers.submit(self._do, found)
             case Need.STOP:
-                gone = f"its claim is gone: {task.id} is {task.state} now"
-                self._pulse.stop(session, folder, Verdict.STOPPED, gone)
+                self._pulse.stop(session, folder, claim_gone(task))
             case Need.INSIST if folder is not None:
                 self._pulse.insist(session.id, folder)
             case Need.WATCH if folder is not None:

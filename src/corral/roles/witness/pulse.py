@@ -1,4 +1,7 @@
-"""Take the pulse of running sessions: record progress, raise alerts, stop those that must end."""
+"""Take the pulse of running sessions: measure the signs, and carry out what the core decides.
+
+Whether a session must stop, and why, is decided in `core/session/pulse`.
+"""
 
 import os
 import time
@@ -11,8 +14,7 @@ from corral.core.errors import Refused
 from corral.core.ids import SessionId, branch_ref
 from corral.core.log.state import Session, Task
 from corral.core.session import rules as session_rules
-from corral.core.session.beats import Pulse, Signs, pulse
-from corral.core.session.verdict import RESULT, Verdict
+from corral.core.session.pulse import Signs, Stop, pulse
 from corral.roles.log import Log
 from corral.roles.witness import reports
 from corral.roles.witness.engine_watch import EngineWatch
@@ -23,7 +25,6 @@ from corral.world.clock import Clock
 
 _SAID = 500  # characters of a line of progress
 _FORCE_AFTER_S = 10.0  # after its grace period, for a shim that does not respond
-_MARGIN_MS = 30_000  # for a shim to enforce the time limit on its own
 
 
 class PulseTaker(Struct, frozen=True):
@@ -38,30 +39,34 @@ class PulseTaker(Struct, frozen=True):
     def take(self, session: Session, task: Task, folder: str, tree: str | None) -> None:
         """Look at a running session: record its progress, alert on silence, or stop it."""
         now = self.clock()
-        heard = max(session.progress_at, changed_at(join(folder, "output"), now))
+        heard, handed_in = changed_at(join(folder, "output"), now), False
         if tree is not None:
             heard = max(heard, self._progress(session, tree, now))
-            if self._has_result(session, folder, tree, now):
-                return
-        made = changed_at(join(self.git_dir, branch_ref(session.branch)), now)
-        made = max(made, session.waited_at)
-        signs = Signs(max(heard, made), max(session.outputs_at, made))
-        if self.engines.follows(session, task):
-            step = self.engines.look(session, task, folder)
-            if step is not None:
-                self.stop(session, folder, step.verdict, step.text)
-                return
-        if session.waits or self.engines.asks(session.id):
-            signs = Signs(now, now)  # it waits for somebody else
-        if session.wall_s and now > session.started_at + session.wall_s * 1000 + _MARGIN_MS:
-            self.stop(session, folder, Verdict.TIMED_OUT, "it ran past its time limit")
+            handed_in = self._has_result(session, folder, tree, now)
+        engine = None
+        if not handed_in and self.engines.follows(session, task):
+            engine = self.engines.look(session, task, folder)
+        signs = Signs(
+            now=now,
+            heard_at=heard,
+            made_at=changed_at(join(self.git_dir, branch_ref(session.branch)), now),
+            handed_in=handed_in,
+            engine=engine,
+            asks=self.engines.asks(session.id),
+        )
+        beat_s, barren_beats = self.beats.beat_s, self.beats.barren_beats
+        found = pulse(session, signs, beat_s, barren_beats, lambda: last_words(folder) or "-")
+        if isinstance(found, Stop):
+            self.stop(session, folder, found)
             return
-        self._act(session, folder, pulse(signs, now, self.beats.beat_s, self.beats.barren_beats))
+        self._tell("silent", session, found.silent)
+        if found.barren is not None:
+            self._tell("barren", session, found.barren)
 
-    def stop(self, session: Session, folder: str | None, why: str, reason: str) -> None:
+    def stop(self, session: Session, folder: str | None, why: Stop) -> None:
         """Record that a session is to end, and why; then ask its program to stop."""
         try:
-            self.log.note(session_rules.ask_stop, session.id, why, reason)
+            self.log.note(session_rules.ask_stop, session.id, why.verdict, why.text)
         except Refused:
             return  # it has ended in the meantime
         if folder is not None:
@@ -79,23 +84,12 @@ class PulseTaker(Struct, frozen=True):
         self.read.pop(session, None)
         self.asked.pop(session, None)
 
-    def _act(self, session: Session, folder: str, found: Pulse) -> None:
-        beats = self.beats
-        words = last_words(folder) or "-" if found is not Pulse.FINE else ""
-        if found is Pulse.STOP:
-            silence = f"silent for {3 * beats.beat_s} s; its last words: {words}"
-            self.stop(session, folder, Verdict.SILENT, silence)
-            return
-        if found is Pulse.LOOK:
-            text = f"silent for two beats; its last words: {words}"
-            self.log.alert("silent", session.id, text)
+    def _tell(self, kind: str, session: Session, text: str) -> None:
+        """Raise an alert, or clear it if there is nothing to tell."""
+        if text:
+            self.log.alert(kind, session.id, text)
         else:
-            self.log.over("silent", session.id)
-        if found is Pulse.BARREN:
-            said = f"no output for {beats.barren_beats} beats; it says: {session.progress or words}"
-            self.log.alert("barren", session.id, f"alive, but {said}")
-        elif found is Pulse.FINE:
-            self.log.over("barren", session.id)
+            self.log.over(kind, session.id)
 
     def _progress(self, session: Session, tree: str, now: int) -> int:
         """Read `progress.md`; return when it last changed."""
@@ -114,15 +108,14 @@ class PulseTaker(Struct, frozen=True):
         return changed_at(path, now)
 
     def _has_result(self, session: Session, folder: str, tree: str, now: int) -> bool:
-        """Stop a session that handed in a valid result; raise an alert for an invalid one."""
+        """Say whether a session handed in a valid result; raise an alert for an invalid one."""
         path = join(tree, reports.RESULTS)
         if changed_at(path, now) < changed_at(join(folder, "process.json"), now):
             return False  # the file is older than the session
         found, problem = reports.result(tree)
         if found is ReportedResult.GOOD:
-            self.stop(session, folder, RESULT, "it wrote results.json")
-        elif found is ReportedResult.BAD:
-            self.log.alert("bad_result", session.id, f"results.json was not accepted: {problem}")
-        else:
-            self.log.over("bad_result", session.id)
-        return found is ReportedResult.GOOD
+            return True
+        bad = found is ReportedResult.BAD
+        text = f"results.json was not accepted: {problem}" if bad else ""
+        self._tell("bad_result", session, text)
+        return False

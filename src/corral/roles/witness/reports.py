@@ -9,7 +9,7 @@ import os
 from enum import Enum
 from os.path import join
 
-from corral.core.session.beats import Note, read_note
+from corral.core.session.pulse import Note, read_note
 from corral.core.text import unstyled
 from corral.world.git.tree import read_plain
 
