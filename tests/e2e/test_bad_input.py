@@ -164,7 +164,10 @@ def test_a_brief_that_is_too_long_or_no_text_is_refused(steady: Board, tmp_path:
 
 
 CONFIGS = [
-    ("[board]\nclaim_ttl_s = 5\nclam_ttl_s = 5\n", "line 3: unknown setting board.clam_ttl_s"),
+    (
+        "[board]\nclaim_ttl_s = 5\nclam_ttl_s = 5\n",
+        "line 3: unknown setting board.clam_ttl_s: did you mean claim_ttl_s?",
+    ),
     ("\n\n[bored]\nx = 1\n", "line 3: unknown setting bored"),
     ("surplus = 1\n", "line 1: unknown setting surplus"),
     ('[engine.tests]\ntype = "aider"\n\ncolour = "red"\n', "line 4: unknown setting"),

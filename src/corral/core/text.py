@@ -3,6 +3,8 @@
 Text that passes is safe to print on a terminal and to store forever.
 """
 
+from collections.abc import Iterable
+
 from corral.core.errors import BadInput
 from corral.core.redaction import redacted
 
@@ -52,6 +54,18 @@ def number(value: int, what: str, low: int, high: int) -> int:
     if not low <= value <= high:
         raise BadInput(f"{what} is {value}: it must be between {low} and {high}")
     return value
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """Return a number with its noun: 1 task, 1,200 tasks."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def closest(word: str, known: Iterable[str]) -> str:
+    """Return the known word that a misspelt one is likely to mean, or nothing."""
+    from difflib import get_close_matches  # loading it would cost every command
+
+    return next(iter(get_close_matches(word[:100], list(known), 1)), "")
 
 
 def printable(value: str) -> str:

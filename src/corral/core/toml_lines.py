@@ -14,6 +14,7 @@ _REST = {
     "'": re.compile(r"[^'\n]*+'"),
     "#": re.compile(r"[^\n]*+"),
 }
+_TOKEN = re.compile(r"[\[\]{},]|[^\s\[\]{},]++")
 _ODD = re.compile(r"[^\w\n-]")
 
 
@@ -35,24 +36,36 @@ def outline(text: str) -> str:
 
 
 def lines_of(outlined: str) -> dict[Place, int]:
-    """Map each table and key to its line, given the outline of valid TOML."""
+    """Map each table, key and element of an array to its line, given the outline of valid TOML."""
     found: dict[Place, int] = {}
     table: Place = ()
     counts: dict[Place, int] = {}
-    open_brackets = 0
+    inside: list[tuple[Place, int]] = []  # the open arrays, and the number of the element in each
     for number, content in enumerate(outlined.split("\n"), 1):
         line = content.strip()
-        if not open_brackets and line.startswith("["):
+        if not inside and line.startswith("["):
             table = _placed(_dotted(line.strip("[] \t")), counts)
             if line.startswith("[["):
                 counts[table] = counts.get(table, -1) + 1
+                found.setdefault(table, number)
                 table = (*table, counts[table])
-            found.setdefault(table, number)
+            found[table] = number
             continue
-        if not open_brackets and "=" in line:
-            key, _, line = line.partition("=")
-            found.setdefault((*table, *_dotted(key)), number)
-        open_brackets += sum(map(line.count, "[{")) - sum(map(line.count, "]}"))
+        key: Place = ()
+        if not inside and "=" in line:
+            name, _, line = line.partition("=")
+            key = (*table, *_dotted(name))
+            for parts in range(1, len(key) + 1):
+                found.setdefault(key[:parts], number)
+        for token in _TOKEN.findall(line):
+            if inside and token not in "]},":
+                found.setdefault((*inside[-1][0], inside[-1][1]), number)
+            if token in "[{":
+                inside.append(((*inside[-1][0], inside[-1][1]) if inside else key, 0))
+            elif token in "]}":
+                inside.pop()
+            elif token == "," and inside:
+                inside[-1] = (inside[-1][0], inside[-1][1] + 1)
     return found
 
 

@@ -252,7 +252,7 @@ MALFORMED: dict[str, tuple[str, str | bytes, list[str]]] = {
     "a priority below 0": (
         "p.toml",
         T + "priority = -1\n",
-        ["line 7: task.login.priority: -1 is out of range: 0 to 1,000,000"],
+        ["line 7: task.login.priority: -1 is out of range: it must be between 0 and 1,000,000"],
     ),
     "an over-long title": (
         "p.toml",
@@ -275,13 +275,16 @@ MALFORMED: dict[str, tuple[str, str | bytes, list[str]]] = {
     "too many tasks": (
         "p.toml",
         HEAD + "[[task]]\n" * (MOST_TASKS + 1),
-        [f"task: {MOST_TASKS + 1} tasks are too many: at most {MOST_TASKS}; make several plans"],
+        [
+            f"line 3: task: the plan has {MOST_TASKS + 1} tasks: at most {MOST_TASKS} are allowed;"
+            " split it into several plans"
+        ],
     ),
     "too many needs": (
         "p.toml",
         T + f"needs = {['login'] * 201}\n" + U,
         [
-            "line 7: task.login.needs: 201 tasks are too many: at most 200",
+            "line 7: task.login.needs: 201 tasks are named: at most 200 are allowed",
             "line 7: task.login.needs: dependency cycle: login → login",
         ],
     ),
@@ -355,7 +358,7 @@ MALFORMED: dict[str, tuple[str, str | bytes, list[str]]] = {
         json('{"key": "a", "id": "b", "title": "A", "accept": ["true"]}'),
         ["line 3: task.a.id: duplicate of key"],
     ),
-    "a check list without tasks": (
+    "a checklist without tasks": (
         "p.md",
         "# Auth fix\n\n- do this\n",
         ["it contains no task: a task is a line like `- [ ] title`"],
@@ -363,9 +366,9 @@ MALFORMED: dict[str, tuple[str, str | bytes, list[str]]] = {
     "all ticked": (
         "p.md",
         "# Auth fix\n\n- [x] one\n- [X] two\n",
-        ["nothing to do: all 2 tasks are ticked"],
+        ["nothing to do: every task is ticked"],
     ),
-    "a check list without a title": (
+    "a checklist without a title": (
         "p.md",
         "- [ ] one\n  accept: true\n",
         ["convoy.title: missing"],
@@ -432,7 +435,7 @@ def test_paths_are_bounded_over_the_whole_plan() -> None:
         f'[[task]]\nkey = "k{n}"\ntitle = "T"\nunproved = true\npaths = {paths}\n'
         for n in range(MOST_PATHS // 150 + 1)
     )
-    assert said(HEAD + many) == [f"task: more than {MOST_PATHS:,} paths in one plan"]
+    assert said(HEAD + many) == [f"task: a plan may have at most {MOST_PATHS:,} paths"]
 
 
 def test_wildcards_are_bounded_too_for_each_is_compared_with_each() -> None:

@@ -185,7 +185,9 @@ def test_lines_are_found_behind_texts_that_look_like_toml() -> None:
     assert found.lines["task", 1, "title"] == 18
     assert found.lines["task", 1, "more", "key"] == 20
     assert found.line(("task", 1, "nothing")) == 14
-    assert found.line(("task", 7)) == 0
+    assert found.lines["task", 0, "needs", 1] == 11
+    assert found.line(("task", 7)) == 3
+    assert found.line(("nothing",)) == 0
 
 
 @pytest.mark.parametrize(

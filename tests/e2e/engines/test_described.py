@@ -149,7 +149,7 @@ def test_mistakes_in_a_description_are_told_with_their_line(project: EngineRepo)
     config = project.path / ".corral" / "config.toml"
     good = config.read_text()
     for old, new, told in (
-        ('fact = "said"', 'fact = "sayed"', "fact is one of began, said"),
+        ('fact = "said"', 'fact = "sayed"', "fact must be one of began, said"),
         ('text = "parts', 'words = "parts', "the fact said has no words: it takes text"),
         ('when = { kind = "text" }', "when = {}", "each of lines needs `when`"),
         ('key = "EIGHTH_KEY"', 'output = "codex"', "either output or lines, not both"),

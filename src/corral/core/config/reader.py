@@ -16,7 +16,7 @@ from corral.core.config import Config, EngineSettings, LineSettings, TreeSetting
 from corral.core.engine.bill import MOST_DOLLARS
 from corral.core.errors import BadConfig
 from corral.core.redaction import redacted
-from corral.core.text import shown
+from corral.core.text import closest, counted, shown
 from corral.core.toml_lines import Place, line_of, lines_of, outline
 
 _HINT = "corral init --print shows every setting"
@@ -49,10 +49,13 @@ class _SettingsReader(Struct, frozen=True):
             place, said = _fault(raw, Config, error)
             unknown = said.removeprefix("Object contains unknown field `")
             if unknown != said:
-                place = (*place, unknown.rstrip("`"))
-                raise self.bad(place, f"unknown setting {_dotted(place)}") from error
-            what = _allowed(raw, place) or f"{_dotted(place)}: {said[0].lower()}{said[1:]}"
-            raise self.bad(place, what) from error
+                unknown = unknown.rstrip("`")
+                known = [field.name for field in msgspec.structs.fields(_kind_at(Config, place))]
+                close = closest(unknown, known)
+                said = f"did you mean {close}?" if close else f"use one of {', '.join(known)}"
+                place = (*place, unknown)
+                raise self.bad(place, f"unknown setting {_dotted(place)}: {said}") from error
+            raise self.bad(place, _wrong(raw, place, said)) from error
 
     def bad(self, place: Place, what: str) -> BadConfig:
         line = line_of(lines_of(outline(self.text)), place)
@@ -92,22 +95,39 @@ def _kind_at(kind: Any, place: Place) -> Any:
     return kind
 
 
-def _allowed(raw: dict[str, Any], place: Place) -> str:
-    """Say what is allowed at a place, if its value is of the right type but out of bounds."""
-    kind, value = _kind_at(Config, place), _value_at(raw, place)
-    choices = [str(choice) for choice in typing.get_args(kind) if choice]
-    if typing.get_origin(kind) is typing.Literal and isinstance(value, str):
-        return f"{place[-1]} is one of {', '.join(choices)}"
+_WORDS = {
+    **{"`int`": "a whole number", "`float`": "a number", "`str`": "text", "`array`": "a list"},
+    **{"`bool`": "true or false", "`bool | null`": "true or false", "`object`": "a table"},
+}
+
+
+def _wrong(raw: dict[str, Any], place: Place, said: str) -> str:
+    """Say in words what msgspec found wrong at a place, and what is allowed there."""
+    kind, value, name = _kind_at(Config, place), _value_at(raw, place), _dotted(place)
+    if typing.get_origin(kind) is typing.Literal:
+        choices = ", ".join(str(choice) for choice in typing.get_args(kind) if choice)
+        return f"{name} must be one of {choices}"
+    wanted, _, given = said.removeprefix("Expected ").partition(", got ")
+    if wanted in _WORDS and given:
+        number = isinstance(value, int | float)
+        found = f"{value}".lower() if number else _WORDS.get(given, f"a {given.strip('`')}")
+        hint = f": write [{name}]" if wanted == "`object`" and isinstance(value, list) else ""
+        return f"{name} must be {_WORDS[wanted]}, not {found}{hint}"
     for option in (kind, *typing.get_args(kind)):
         bounds = next(iter(getattr(option, "__metadata__", ())), None)
-        if bounds is not None and type(value) in (int, float):
-            most = {None: "", MOST_DOLLARS: ", and finite"}.get(bounds.le, f", at most {bounds.le}")
-            return f"{place[-1]} is {value}: at least {bounds.ge}{most}"
-    return ""
+        if bounds is not None and bounds.le in (None, MOST_DOLLARS):
+            finite = " and finite" if bounds.le else ""
+            return f"{name} is {value}: it must be at least {bounds.ge}{finite}"
+        if bounds is not None:
+            return f"{name} is {value}: it must be between {bounds.ge} and {bounds.le}"
+    if "`array` of length" in wanted:
+        return f"{name} has length {given}: it must have {wanted.rpartition(' ')[2]} elements"
+    return f"{name} needs {said.removeprefix('Object missing required field ').strip('`')}"
 
 
 def _dotted(place: Place) -> str:
-    return ".".join(map(str, place))
+    parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
+    return "".join(parts).removeprefix(".")
 
 
 def _check(config: Config, reader: _SettingsReader) -> None:
@@ -117,8 +137,13 @@ def _check(config: Config, reader: _SettingsReader) -> None:
         if not rule.paths or not rule.command.strip():
             where = ("refinery", "regenerate", number)
             raise reader.bad(where, "regenerate needs paths and a command")
-    if config.slots.reserve >= config.slots.total:
-        raise reader.bad(("slots", "reserve"), "reserve must be less than total")
+    slots, watch = config.slots, config.watch
+    if slots.reserve >= slots.total:
+        said = f"reserve is {slots.reserve}: it must be less than total, which is {slots.total}"
+        raise reader.bad(("slots", "reserve"), said)
+    if watch.backoff_s > watch.backoff_most_s:
+        said = f"backoff_s is {watch.backoff_s}: it must be at most backoff_most_s, which is"
+        raise reader.bad(("watch", "backoff_s"), f"{said} {watch.backoff_most_s}")
     if config.mayor.engine and config.mayor.engine not in config.engine:
         raise reader.bad(("mayor", "engine"), f"there is no engine {config.mayor.engine!r}")
     _check_address(("telemetry", "endpoint"), config.telemetry.endpoint, reader)
@@ -128,11 +153,15 @@ def _check(config: Config, reader: _SettingsReader) -> None:
 
 def _check_ports(trees: TreeSettings, reader: _SettingsReader) -> None:
     first, last = trees.port_range
+    if first > last:
+        said = f"port_range is reversed: write the first port first, as in [{last}, {first}]"
+        raise reader.bad(("trees", "port_range"), said)
     if not 1024 <= first <= last <= 65_535:
-        said = "port_range is the first and the last port: at least 1024, at most 65535"
+        said = f"port_range is [{first}, {last}]: ports must be between 1024 and 65535"
         raise reader.bad(("trees", "port_range"), said)
     if last - first + 1 < trees.ports:
-        said = f"port_range has {last - first + 1} ports, but each session leases {trees.ports}"
+        offered = counted(last - first + 1, "port")
+        said = f"port_range has only {offered}, but each session leases {trees.ports}"
         raise reader.bad(("trees", "port_range"), said)
 
 
@@ -215,7 +244,7 @@ def _wrong_with(line: LineSettings) -> str:
     from corral.core.engine.facts import FACTS  # few configurations have lines
 
     if line.fact not in FACTS:
-        return f"fact is one of {', '.join(FACTS)}"
+        return f"fact must be one of {', '.join(FACTS)}"
     unknown = line.take.keys() - FACTS[line.fact]
     if unknown:
         known = ", ".join(sorted(FACTS[line.fact]))

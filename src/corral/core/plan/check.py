@@ -50,7 +50,7 @@ def _problem(shaped: Shaped, place: Place, where: str, said: str, warning: bool 
 def _all(plan: Plan, around: Surroundings, shaped: Shaped) -> Iterator[Problem]:
     yield from _convoy(plan, shaped)
     if sum(len(task.paths) for task in plan.tasks) > MOST_PATHS:
-        yield _problem(shaped, (), shaped.spelling, f"more than {MOST_PATHS:,} paths in one plan")
+        yield _problem(shaped, (), shaped.spelling, f"a plan may have at most {MOST_PATHS:,} paths")
     elif _usable(plan) and comparisons(plan.tasks) > MOST_COMPARISONS:
         said = "too many paths begin with the same wildcards: name folders instead"
         yield _problem(shaped, (), shaped.spelling, said)
@@ -158,7 +158,8 @@ def _names(task: TaskPlan, around: Surroundings, say: Say) -> Iterator[Problem]:
 
 def _run(say: Say, task: TaskPlan) -> Iterator[Problem]:
     if len(task.run) > text.ITEMS:
-        yield say("run", f"{len(task.run)} words of a command are too many: at most {text.ITEMS}")
+        said = f"the command has {len(task.run)} words: at most {text.ITEMS} are allowed"
+        yield say("run", said)
     for word in task.run[: text.ITEMS]:
         what = "a word of the command"
         yield from _caught(say, "run", partial(text.prose, word, what, text.COMMENT))
@@ -166,7 +167,7 @@ def _run(say: Say, task: TaskPlan) -> Iterator[Problem]:
 
 def _paths(say: Say, field: str, patterns: tuple[str, ...]) -> Iterator[Problem]:
     if len(patterns) > text.ITEMS:
-        yield say(field, f"{len(patterns)} paths are too many: at most {text.ITEMS}")
+        yield say(field, f"{len(patterns)} paths are given: at most {text.ITEMS} are allowed")
     for pattern in patterns[: text.ITEMS]:
         wrong = paths.problem(pattern.strip())
         if wrong:
@@ -178,7 +179,7 @@ def _paths(say: Say, field: str, patterns: tuple[str, ...]) -> Iterator[Problem]
 def _number(say: Say, field: str, value: int, most: int) -> Iterator[Problem]:
     if not 0 <= value <= most:
         shown = f"{value:.3e}" if abs(value) > 10**18 else str(value)
-        yield say(field, f"{shown} is out of range: 0 to {most:,}")
+        yield say(field, f"{shown} is out of range: it must be between 0 and {most:,}")
 
 
 def _text(
@@ -211,7 +212,7 @@ def _needs(plan: Plan, around: Surroundings, shaped: Shaped) -> Iterator[Problem
             place = (*shaped.place(number), field)
             name = f"{shaped.spelling}.{text.printable(task.key)}.{field}"
             if len(named) > text.ITEMS:
-                said = f"{len(named)} tasks are too many: at most {text.ITEMS}"
+                said = f"{len(named)} tasks are named: at most {text.ITEMS} are allowed"
                 yield _problem(shaped, place, name, said)
             for other in dict.fromkeys(named[: text.ITEMS]):
                 if other not in keys and other not in around.tasks:

@@ -1,11 +1,10 @@
 """The problems of a plan, with their places."""
 
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 
 from msgspec import Struct
 
-from corral.core.text import printable, shown
+from corral.core.text import closest, printable, shown
 from corral.core.toml_lines import Place, line_of
 
 MOST = 50
@@ -50,10 +49,8 @@ def nearest(word: str, known: Iterable[str], told: int = 0) -> str:
 
     This is expensive, so it is skipped once too many problems have been reported.
     """
-    if told > MOST:
-        return ""
-    close = get_close_matches(word[:100], list(known), 1, 0.6)
-    return f"; did you mean {quoted(close[0])}?" if close else ""
+    close = closest(word, known) if told <= MOST else ""
+    return f"; did you mean {quoted(close)}?" if close else ""
 
 
 def errors(problems: Sequence[Problem]) -> list[Problem]:

@@ -81,8 +81,8 @@ class _Maker:
         if not written and not self._source.problems:
             self._say((), spelling, "the plan has no tasks")
         if len(written) > MOST_TASKS:
-            said = f"{len(written):,} tasks are too many: at most {MOST_TASKS}"
-            self._say((spelling,), spelling, f"{said}; make several plans")
+            said = f"the plan has {len(written):,} tasks: at most {MOST_TASKS} are allowed"
+            self._say((spelling,), spelling, f"{said}; split it into several plans")
             return ()
         made = (self._task(item, (spelling, n), n) for n, item in enumerate(written))
         return tuple(task for task in made if task)

@@ -9,7 +9,7 @@ from contextlib import suppress
 from importlib import import_module
 
 from corral.core.errors import BadInput, CorralError, Failed
-from corral.core.text import printable, shown
+from corral.core.text import closest, printable, shown
 from corral.interfaces.cli import output
 from corral.interfaces.cli.catalogue import ENTRIES, CommandEntry
 from corral.interfaces.cli.context import Context
@@ -158,13 +158,6 @@ def _find(words: list[str]) -> tuple[CommandEntry, list[str]]:
         kinds = ", ".join(name.split()[1] for name in group)
         said = f"corral {words[0]}{tried}: the command must be one of {kinds}"
         raise BadInput(said, f"corral help {words[0]}")
-    raise BadInput(
-        f"there is no command {printable(words[0])!r}{_nearest(words[0])}", "corral help all"
-    )
-
-
-def _nearest(word: str) -> str:
-    from difflib import get_close_matches
-
-    close = get_close_matches(word, {name.split()[0] for name in ENTRIES}, 1)
-    return f"; did you mean {close[0]!r}?" if close else ""
+    close = closest(words[0], {name.split()[0] for name in ENTRIES})
+    meant = f"; did you mean {close!r}?" if close else ""
+    raise BadInput(f"there is no command {printable(words[0])!r}{meant}", "corral help all")
