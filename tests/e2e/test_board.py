@@ -103,7 +103,7 @@ def test_why_names_what_a_task_waits_for_and_what_waits_for_it(board: Board) -> 
     board.add("second", "--needs", "AF-1")
     waiting = board.data("why", "AF-2")
     assert waiting["obstacles"][0]["code"] == "needs_not_landed"
-    assert "AF-2 needs AF-1, which is todo" in board.corral("why", "AF-2").out
+    assert "AF-2 needs AF-1, which has not landed (state: todo)" in board.corral("why", "AF-2").out
     assert board.data("why", "AF-1")["waiting_for_it"] == ["AF-2"]
     assert "AF-2 cannot start before it has landed" in board.corral("why", "AF-1").out
 

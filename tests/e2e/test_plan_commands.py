@@ -94,7 +94,7 @@ def test_a_plan_is_applied_in_one_go_and_again_without_an_event(empty_board: Boa
     shown = empty_board.corral("task", "show", "AF-2").out
     reason = "src/auth/** and src/auth/tokens.py overlap"
     assert f"  AF-1 was inferred: {reason}\n" in shown
-    assert f"(inferred: {reason})" in empty_board.corral("why", "AF-2").out
+    assert f"; inferred: {reason}" in empty_board.corral("why", "AF-2").out
     empty_board.corral("task", "edit", "AF-2", "--drop-need", "AF-1")
     assert empty_board.data("task", "show", "AF-2")["reasons"] == {}
     file.write_text(PLAN.replace("Move tokens", "[x] Move").replace("[ ] [x]", "[x]"))

@@ -106,7 +106,7 @@ def test_recurring_tasks_on_the_command_line(board: Board) -> None:
         "task.added",
         "task.recurred",
     ]
-    assert "AF-2 is waiting for its date" in board.corral("why", "AF-2").out
+    assert "AF-2 is waiting for its next date" in board.corral("why", "AF-2").out
     with unchanged(board.path):
         assert_one_sentence(board.corral("task", "add", "x", "--cron", "61 * * * *", code=2))
         assert_one_sentence(board.corral("task", "add", "x", "--missed", "skip", code=2))

@@ -14,6 +14,7 @@ from msgspec import Struct
 from corral.core.errors import BadInput, CorralError, LogDamaged, LogTooNew, NotFound, Refused
 from corral.core.ids import MIRROR_REF, remote_log_ref, replaced_mirror_ref
 from corral.core.log.state import State
+from corral.core.text import counted
 from corral.store.mirror import Mirror, Relation
 from corral.store.replay import extend
 from corral.store.sqlite import SqliteStore
@@ -162,8 +163,8 @@ def _diverged(ref: str, name: str, relation: Relation) -> Refused:
     story = "it is a different log, with no event in common"
     if relation.common:
         story = (
-            f"after event {relation.common}, this one has {_more(relation.ours)}"
-            f" and that one has {_more(relation.theirs)}"
+            f"after event {relation.common}, this one has {counted(relation.ours, 'more event')}"
+            f" and that one has {counted(relation.theirs, 'more event')}"
         )
     return Refused(
         f"the log of {name} has diverged from this one: {story};"
@@ -171,10 +172,6 @@ def _diverged(ref: str, name: str, relation: Relation) -> Refused:
         f"git log {ref}",
         code="diverged",
     )
-
-
-def _more(number: int) -> str:
-    return f"{number} more event{'s' * (number != 1)}"
 
 
 def _check_remote(remote: str) -> None:

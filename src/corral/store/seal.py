@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from corral.core.errors import LogDamaged
+from corral.core.text import counted
 
 _SIZE = 512
 _Look = tuple[int, int, int, int]
@@ -29,7 +30,7 @@ class Mark(Struct, frozen=True, array_like=True):
     def must_be_in(self, length: int, head_there: bytes) -> None:
         """Raise LogDamaged if the log, now `length` long, has lost events that were seen."""
         if length < self.seq:
-            raise LogDamaged(length + 1, f"is missing: the log had {self.seq} events")
+            raise LogDamaged(length + 1, f"is missing: the log had {counted(self.seq, 'event')}")
         if head_there != self.head:
             raise LogDamaged(self.seq, "is not the event that was written there")
 

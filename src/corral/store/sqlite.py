@@ -19,6 +19,7 @@ import apsw
 from corral.core.errors import CorralError, LogBusy, LogDamaged, Refused, StoreFailed
 from corral.core.log.codec import Stored
 from corral.core.log.state import State
+from corral.core.text import counted
 from corral.store import schema, seal, snapshot
 from corral.store.turnstile import Turnstile
 from corral.world.clock import Clock, now
@@ -277,7 +278,7 @@ class SqliteStore:
             return True
         if self.sealed_seq:
             raise LogDamaged(
-                1, f"is missing, like all others: the log had {self.sealed_seq} events"
+                1, f"is missing, like all others: the log had {counted(self.sealed_seq, 'event')}"
             )
         return False
 

@@ -33,7 +33,7 @@ def test_a_budget_of_four_gets_four_of_ten_and_a_refusal_that_says_so(board: Boa
         refusal = board.refusal(below(root))
         assert (refusal.code, refusal.exit_code) == ("over_budget", 3)
         assert refusal.message == (
-            "AF-1 may have at most 4 open tasks below it, and has 4; nothing was changed"
+            "AF-1 already has 4 open tasks below it, and may have at most 4; nothing was changed"
         )
     assert len(board.state.tasks) == 5
 
@@ -56,7 +56,7 @@ def test_every_level_above_has_its_say(board: Board) -> None:
     assert (refusal.code, refusal.message.split()[0]) == ("over_budget", child)
     assert add(board, root)
     assert add(board, root)
-    assert board.refusal(below(root)).message.startswith(f"{root} may have at most 5")
+    assert board.refusal(below(root)).message.startswith(f"{root} already has 5 open tasks")
 
 
 @pytest.mark.parametrize("over", [TaskState.DONE, TaskState.FAILED, TaskState.CANCELLED])

@@ -29,7 +29,7 @@ def test_a_task_of_a_cron_line_waits_for_its_first_date() -> None:
     board = Recurring(cron="0  3 * * 1-5")
     assert board.task.not_before_at == ms(2026, 3, 3, 3, 0)
     assert board.refusal(c.ClaimTask(task=TASK)).code == "resting"
-    assert "AF-1 is waiting for its date, which is in 53700 s (cron: 0 3 * * 1-5)" in board.why()
+    assert "AF-1 is waiting for its next date, in 53700 s (cron: 0 3 * * 1-5)" in board.why()
     assert board.until(2026, 3, 3, 3, 0) == []  # it is there already
     assert board.claim(TASK)
 

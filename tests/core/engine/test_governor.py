@@ -266,9 +266,7 @@ def test_why_says_until_when_and_how_many(wait: int) -> None:
     fleet.wait(wait)
     waiting = fleet.task()
     said = explain(fleet.state, fleet.get(waiting), fleet.now, fleet.limits)
-    expected = (
-        "is limited (rate) for another 590 s" if wait == 10 else "1 of 1 sessions are running"
-    )
+    expected = "is limited (rate) for another 590 s" if wait == 10 else "sessions running: 1 of 1"
     assert expected in said.obstacles[0].text
     assert said.summary == f"{waiting} is ready and waits for its engine's account"
 

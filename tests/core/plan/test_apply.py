@@ -66,7 +66,8 @@ def test_the_reason_of_an_inferred_need_is_shown_and_goes_with_it() -> None:
     put(board, THREE)
     obstacle = explain(board.state, board.get("AF-2"), board.now).obstacles[0]
     assert obstacle.text == (
-        "AF-2 needs AF-1, which is todo (inferred: auth/** and auth/tokens.py overlap)"
+        "AF-2 needs AF-1, which has not landed (state: todo); inferred: auth/** and auth/tokens.py"
+        " overlap"
     )
     assert "corral task edit AF-2 --drop-need AF-1" in obstacle.hint
     assert task_view(board.state, board.get("AF-2")).reasons
@@ -88,7 +89,7 @@ def test_a_changed_plan_changes_what_has_not_started_and_says_what_it_left() -> 
     assert [named.key for named in done.added] == ["extra"]
     assert [named.key for named in done.changed] == ["tokens"]
     assert [(left.what, left.text) for left in done.left] == [
-        ("AF-1", "login is doing, so the plan's changes to it were not applied"),
+        ("AF-1", "login is in state doing, so the plan's changes to it were not applied"),
         (
             "AF-3",
             "docs is no longer in the plan (to drop it: corral task cancel AF-3)",

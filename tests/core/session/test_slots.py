@@ -157,12 +157,12 @@ def test_a_waiting_task_says_what_it_waits_for() -> None:
     no_slot = TakenSlots(state).obstacle(calm, "", Limits(3, 2))
     assert no_slot is not None
     assert no_slot.code == "no_slot"
-    assert no_slot.text == "AF-1 waits for a slot: 1 of 3 are taken, with 2 kept for urgent tasks"
+    assert no_slot.text == "AF-1 waits for a slot: 1 of 3 in use, with 2 kept for urgent tasks"
     full = TakenSlots(state).obstacle(urgent, "a", Limits(3, 2, {"a": 1}))
     assert full is not None
     assert (full.code, full.text) == (
         "pool_full",
-        "AF-2 waits for a slot in the pool 'a': all 1 are taken",
+        "AF-2 waits for a slot in the pool 'a': 1 of 1 in use",
     )
     assert TakenSlots(state).obstacle(urgent, "b", Limits(3, 2, {"a": 1})) is None
 

@@ -162,8 +162,8 @@ def test_every_unmet_need_is_listed() -> None:
     three = board.task(one, two)
     said = explain(board.state, board.get(three), board.now)
     assert [obstacle.text for obstacle in said.obstacles] == [
-        f"{three} needs {one}, which is todo",
-        f"{three} needs {two}, which is todo",
+        f"{three} needs {one}, which has not landed (state: todo)",
+        f"{three} needs {two}, which has not landed (state: todo)",
     ]
     assert said.column == column(board.state, board.get(three)) == "backlog"
 

@@ -52,7 +52,7 @@ def test_what_has_started_can_be_neither_changed_nor_cancelled(project: MayorRep
     project.start("--yes")
     project.claim("GOO-1", "ana")
     project.corral("mayor", "ask", "Do it otherwise", "--yes")
-    assert "it is doing and cannot be changed" in project.asked(3)
+    assert "it is in state doing and cannot be changed" in project.asked(3)
     assert "a task that has started cannot be cancelled" in project.asked(4)
     assert project.titles() == {"Do a": "doing", "Do b": "todo", "Do c": "todo", "Do d": "todo"}
 
@@ -62,7 +62,7 @@ def test_a_need_on_what_is_cancelled_is_wrong_and_given_up_without_harm(project:
     project.answers(BOARD, bad, bad, bad, "Fine.")
     project.start("--yes")
     project.corral("mayor", "ask", "Leave out a", "--yes")
-    assert 'it needs "a", which is cancelled' in project.asked(3)
+    assert 'it needs "a", which this plan cancels' in project.asked(3)
     assert project.mayor()["state"] == "idle"
     assert "no usable plan after 3 attempts" in project.mayor()["reason"]
     assert set(project.titles().values()) == {"todo"}

@@ -75,7 +75,7 @@ def test_a_session_that_asks_for_more_than_its_budget_is_refused_by_name(
     assert commit, project.detail(task)
     assert len(project.git("show", f"{commit}:said.txt").splitlines()) == 4
     refused = project.git("show", f"{commit}:refused.txt")
-    assert refused.count(f"{task} may have at most 4 open tasks below it, and has 4") == 6
+    assert refused.count(f"{task} already has 4 open tasks below it, and may have at most 4") == 6
     added = [e["data"] for e in project.of_type("task.added") if e["data"].get("parent") == task]
     assert len(added) == 4
 

@@ -93,7 +93,7 @@ def test_a_task_that_waits_for_a_slot_says_so(project: WitnessRepo) -> None:
     with project.witness():
         project.until_running(f"{first}.1")
         said = project.here("why", second, code=0).out
-        assert "waits for a slot: 1 of 1 are taken" in said
+        assert "waits for a slot: 1 of 1 in use" in said
         project.here("session", "stop", f"{first}.1", code=0)
         assert project.until_ended(first) == "stopped"
         project.until_running(f"{second}.1")

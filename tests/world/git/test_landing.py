@@ -135,7 +135,7 @@ def test_a_wrong_landing_is_noticed(repo: Path, view: View) -> None:
         assert "what was queued is" in moved
         ahead = commit_file(repo, "more", "1\n")
         (lacks,) = assert_landing(merger, ahead, good, entries)
-        assert "lacks 1 commits of the target" in lacks
+        assert "lacks 1 commit of the target" in lacks
 
 
 def test_a_rename_on_the_other_side_is_no_violation(repo: Path, view: View) -> None:

@@ -11,6 +11,7 @@ from msgspec import Struct
 from corral.core.board.graph import doomed, unmet
 from corral.core.board.recurrence import outlook, recurs
 from corral.core.log.state import Claim, State, Task, TaskState
+from corral.core.text import counted
 
 
 class Obstacle(Struct, frozen=True):
@@ -107,8 +108,8 @@ def _need(state: State, task: Task, need: Task) -> Obstacle:
         drop = f", or corral task edit {task.id} --drop-need {need.id}" if reason else ""
         return Obstacle(
             "needs_not_landed",
-            f"{task.id} needs {need.id}, which is {need.state}"
-            + (f" (inferred: {reason})" if reason else ""),
+            f"{task.id} needs {need.id}, which has not landed (state: {need.state})"
+            + (f"; inferred: {reason}" if reason else ""),
             f"corral why {need.id}{drop}",
         )
     through = "" if lost is need else f", which needs {lost.id}"
@@ -128,9 +129,9 @@ def _resting(task: Task, now: int) -> Obstacle:
             "wait: it continues automatically",
         )
     if not task.failures:
-        text = f"{task.id} is waiting for its date, which is in {left} s (cron: {task.cron})"
+        text = f"{task.id} is waiting for its next date, in {left} s (cron: {task.cron})"
         return Obstacle("resting", text, "wait: it starts automatically")
-    times = "1 failed attempt" if task.failures == 1 else f"{task.failures} failed attempts"
+    times = counted(task.failures, "failed attempt")
     return Obstacle(
         "resting",
         f"{task.id} is retried in {left} s, after {times} ({task.reason})",

@@ -11,7 +11,7 @@ from corral.core.board.graph import find_task
 from corral.core.errors import Refused
 from corral.core.ids import TaskId
 from corral.core.log.state import State, Task, TaskState
-from corral.core.text import number
+from corral.core.text import counted, number
 
 _OVER = (TaskState.DONE, TaskState.FAILED, TaskState.CANCELLED)
 
@@ -41,8 +41,8 @@ def must_have_room(state: State, above: Task) -> None:
         open_below = sum(is_below(state, task, ancestor.id) for task in is_open)
         if ancestor.budget and open_below >= ancestor.budget:
             raise Refused(
-                f"{ancestor.id} may have at most {ancestor.budget} open tasks below it, and has"
-                f" {open_below}; nothing was changed",
+                f"{ancestor.id} already has {counted(open_below, 'open task')} below it, and may"
+                f" have at most {ancestor.budget}; nothing was changed",
                 "finish or cancel one of them first",
                 code="over_budget",
             )

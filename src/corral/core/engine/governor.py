@@ -186,7 +186,7 @@ def obstacle(
     if taken < most:
         return Obstacle("account_limited", f"{text} and admits sessions one by one", _WAIT)
     hint = "wait: the number rises with each success"
-    return Obstacle("account_limited", f"{text}; {taken} of {most} sessions are running", hint)
+    return Obstacle("account_limited", f"{text}; sessions running: {taken} of {most}", hint)
 
 
 def held(state: State, account: str, now: int) -> tuple[str, str] | None:

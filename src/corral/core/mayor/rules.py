@@ -92,7 +92,9 @@ def answer(
     elif (told or answered.trouble) and found.used + answered.used_up >= attempts:
         how = "gave_up" if found.cause == "goal" else "unanswered"
         why = told[0] if told else f"{answered.trouble}: {answered.text}"
-        reason = text.cut(f"no usable plan after {attempts} attempts: {why}", text.LINE)
+        reason = text.cut(
+            f"no usable plan after {text.counted(attempts, 'attempt')}: {why}", text.LINE
+        )
         made.append(m.MayorEnded(mayor=answered.mayor, how=how, reason=reason))
     return made
 
@@ -118,7 +120,7 @@ def approve(
         task = state.tasks[name]
         if not unstarted(task) and task.state is not TaskState.FAILED:
             raise Refused(
-                f"{name} is {task.state} now and cannot be cancelled; nothing was changed",
+                f"{name} is now in state {task.state} and cannot be cancelled; nothing was changed",
                 'corral mayor ask "make a new plan"',
                 code="plan_outdated",
             )

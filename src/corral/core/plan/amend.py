@@ -84,7 +84,7 @@ class _Amended:
         plan = self._merged(changed, cancelled)
         self._problems += [*self._unmovable(changed), *self._orphans(plan, cancelled)]
         if len(plan.tasks) > MOST_TASKS:
-            self._say("task", f"more than {MOST_TASKS} tasks in all")
+            self._say("task", f"the plan would have more than {MOST_TASKS} tasks in all")
         if not errors(self._problems):
             known = self._around.tasks | frozenset(self._board)
             self._problems += errors(problems(plan, replace(self._around, tasks=known)))
@@ -111,7 +111,7 @@ class _Amended:
                 found.append(key)
             else:
                 said = "a task that has started cannot be cancelled"
-                self._say("cancel", f"{quoted(name)} is {task.state}: {said}")
+                self._say("cancel", f"{quoted(name)} is in state {task.state}: {said}")
         return found
 
     def _changed(self, cancelled: list[str]) -> Plan | None:
@@ -137,7 +137,11 @@ class _Amended:
             task = self._board.get(asked.key)
             if task is None or unstarted(task) or task.spec == digest(self._plan, asked):
                 continue
-            now = f"is {task.state}" if task.state is not TaskState.TODO else "was tried before"
+            now = (
+                f"is in state {task.state}"
+                if task.state is not TaskState.TODO
+                else "was tried before"
+            )
             said = f"it {now} and cannot be changed: give follow-up work a new key"
             yield Problem(0, f"task.{asked.key}", said)
 
@@ -146,7 +150,7 @@ class _Amended:
         for task in plan.tasks:
             for need in task.needs:
                 if need in gone:
-                    said = f"it needs {quoted(need)}, which is cancelled: change its needs"
+                    said = f"it needs {quoted(need)}, which this plan cancels: change its needs"
                     yield Problem(0, f"task.{task.key}.needs", said)
 
     def _say(self, where: str, said: str) -> None:

@@ -104,7 +104,7 @@ def _tasks_left(state: State, convoy: Convoy, plan: Plan) -> list[Left]:
             hint = "" if over else f" (to drop it: corral task cancel {task.id})"
             found.append(Left(task.id, f"{key} is no longer in the plan{hint}"))
         elif task.spec != digest(plan, asked[key]):
-            now = "was tried before" if task.state in _UNTOUCHED else f"is {task.state}"
+            now = "was tried before" if task.state in _UNTOUCHED else f"is in state {task.state}"
             said = f"{key} {now}, so the plan's changes to it were not applied"
             found.append(Left(task.id, said))
     return found

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from corral.core.plan.edges import Graph
 from corral.core.plan.order import waves
-from corral.core.text import shown
+from corral.core.text import counted, shown
 
 _MOST_LANES = 16
 _NARROWEST = 24  # for a key and the beginning of a title
@@ -132,7 +132,7 @@ class _Lanes:
 def _listed(graph: Graph, width: int) -> list[Row]:
     out: list[Row] = []
     for number, keys in enumerate(waves(graph), 1):
-        out.append(Row(f"wave {number}: {len(keys)} {'task' if len(keys) == 1 else 'tasks'}", ""))
+        out.append(Row(f"wave {number}: {counted(len(keys), 'task')}", ""))
         for key in keys:
             needs = ", ".join(edge.need for edge in graph.needs(key))
             out.append(Row("  ", key, f"← {needs}" if needs else ""))

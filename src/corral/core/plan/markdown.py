@@ -175,7 +175,7 @@ class _MarkdownReader:
                 tasks.append(item.fields)
         data = {"convoy": self._convoy, "policy": self._policy, "task": tasks}
         if not tasks:
-            self._say(0, "", f"nothing to do: all {len(self._items)} tasks are ticked")
+            self._say(0, "", "nothing to do: every task is ticked")
         return Source(data, self._lines, tuple(self._problems))
 
 

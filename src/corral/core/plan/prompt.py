@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from corral.core.plan.schema import MOST_TASKS, Plan
-from corral.core.text import printable, shown
+from corral.core.text import counted, printable, shown
 
 MOST_FILES = 400
 MOST_CORRECTIONS = 20
@@ -111,9 +111,9 @@ def repository_map(files: Sequence[str], most: int = MOST_FILES) -> str:
     while len(folders) > most and depth > 1:
         depth -= 1
         folders = _folders(names, depth)
-    counted = [f"{printable(folder or '.')}/ ({count} files)" for folder, count in folders.items()]
-    left = [f"and {len(counted) - most} more folders"] if len(counted) > most else []
-    return "\n".join([*counted[:most], *left])
+    lines = [f"{printable(name or '.')}/ ({counted(n, 'file')})" for name, n in folders.items()]
+    left = [f"and {counted(len(lines) - most, 'more folder')}"] if len(lines) > most else []
+    return "\n".join([*lines[:most], *left])
 
 
 def _folders(names: Sequence[str], depth: int) -> Counter[str]:

@@ -313,7 +313,7 @@ def _queued(state: State, task: str) -> Task:
     found = find_task(state, TaskId(task))
     if found.state is not TaskState.REVIEW:
         raise Refused(
-            f"{found.id} is not in the queue: it is {found.state}; nothing was changed",
+            f"{found.id} is not in the queue: it is in state {found.state}; nothing was changed",
             f"corral why {found.id}",
             code="not_queued",
         )

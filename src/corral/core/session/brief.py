@@ -10,6 +10,7 @@ import re
 from msgspec import Struct
 
 from corral.core.log.state import Task
+from corral.core.text import counted
 
 # Read-only roles: their diff must be empty.
 CHANGE_NOTHING = frozenset({"observer", "meta-orchestrator"})
@@ -135,7 +136,7 @@ def _below(task: Task) -> str:
     if not task.levels:
         return ""
     most = f"at most {task.budget} open at once, over all levels" if task.budget else "any number"
-    deep = "1 level" if task.levels == 1 else f"{task.levels} levels"
+    deep = counted(task.levels, "level")
     return (
         f"## Tasks below yours\n\n{most[0].upper()}{most[1:]}, {deep} deep:"
         f" `corral task add \"…\" --parent {task.id} --path '…' --accept '…'`."

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from corral.core.log.state import Session, Task
 from corral.core.session.verdict import RESULT, Verdict
+from corral.core.text import counted
 
 LOOK_BEATS = 2
 STOP_BEATS = 3
@@ -64,13 +65,15 @@ def pulse(
         return Alerts(f"silent for two beats; its last words: {last_words()}", None)
     if barren_beats and signs.now - max(made, session.outputs_at) >= barren_beats * beat:
         says = session.progress or last_words()
-        return Alerts("", f"alive, but no output for {barren_beats} beats; it says: {says}")
+        return Alerts(
+            "", f"alive, but no output for {counted(barren_beats, 'beat')}; it says: {says}"
+        )
     return Alerts()
 
 
 def claim_gone(task: Task) -> Stop:
     """Return why a session stops that no longer holds its task, whatever its signs."""
-    return Stop(Verdict.STOPPED, f"its claim is gone: {task.id} is {task.state} now")
+    return Stop(Verdict.STOPPED, f"its claim is gone: {task.id} is now in state {task.state}")
 
 
 class Note(Struct, frozen=True):

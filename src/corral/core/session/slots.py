@@ -67,14 +67,14 @@ class TakenSlots:
             kept = "" if task.urgent else f", with {limits.reserve} kept for urgent tasks"
             return Obstacle(
                 "no_slot",
-                f"{task.id} waits for a slot: {self.total} of {limits.total} are taken{kept}",
+                f"{task.id} waits for a slot: {self.total} of {limits.total} in use{kept}",
                 "corral session list",
             )
         most = limits.pools.get(pool)
         if most is not None and self.pools.get(pool, 0) >= most:
             return Obstacle(
                 "pool_full",
-                f"{task.id} waits for a slot in the pool {pool!r}: all {most} are taken",
+                f"{task.id} waits for a slot in the pool {pool!r}: {most} of {most} in use",
                 "corral session list",
             )
         return None

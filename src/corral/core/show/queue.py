@@ -84,7 +84,7 @@ def change(state: State, name: str) -> ChangeView:
     task = find_task(state, TaskId(name))
     if task.id not in state.changes:
         raise NotFound(
-            f"{task.id} is not in the queue: it is {task.state}", f"corral why {task.id}"
+            f"{task.id} is not in the queue: it is in state {task.state}", f"corral why {task.id}"
         )
     return _change(state, task.id)
 

@@ -17,7 +17,7 @@ from corral.core.mayor.state import MayorConversation
 from corral.core.queue.fold import trunk_of
 from corral.core.queue.state import CheckRun
 from corral.core.show.why import Explanation, explain, explained
-from corral.core.text import cut, printable
+from corral.core.text import counted, cut, printable
 
 _OPEN = 10  # at most this many open tasks of a convoy are named
 
@@ -74,7 +74,7 @@ def _of_session(state: State, session: Session, now: int) -> Reason:
     name = session.id
     if not session.live:
         detail = f": {session.detail}" if session.detail else ""
-        met.append(f"{session.task} is {state.tasks[session.task].state} now")
+        met.append(f"{session.task} is now in state {state.tasks[session.task].state}")
         said = f"{name} ended as {session.verdict}{detail}"
         return Reason("session", name, said, met, f"corral why {session.task}")
     hint = f"corral session tail {name}"
@@ -175,7 +175,7 @@ def _of_alert(alert: Alert, now: int) -> Reason:
 
 
 def _of_mayor(mayor: MayorConversation) -> Reason:
-    because = [f"{mayor.turn} turn{'s' * (mayor.turn != 1)} with {mayor.engine}"]
+    because = [f"{counted(mayor.turn, 'turn')} with {mayor.engine}"]
     because += [f"its plan became the convoy {mayor.convoy}"] if mayor.convoy else []
     why = f": {mayor.reason}" if mayor.reason else ""
     said, hint = f"{mayor.id} is {mayor.state}{why}", "corral mayor tail"

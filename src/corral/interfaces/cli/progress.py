@@ -10,6 +10,7 @@ from corral.core.engine.money import total
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.log.state import State, Task, TaskState
 from corral.core.show.outlook import Lot, Outlook
+from corral.core.text import counted
 from corral.core.text import shown as safe
 from corral.interfaces.cli.output import STATE_STYLE, columns, cut, paint, span, width
 
@@ -170,7 +171,7 @@ def _figures(state: State, convoy: ConvoyId, found: Outlook) -> str:
         f"{found.count(Lot.WORKING)} left",
         f"{live} running",
         f"{queued} queued",
-        f"{checks} check{'s' * (checks != 1)}",
+        counted(checks, "check"),
         *([cost] if bill.tokens else []),
         *(f"{number} {words}" for lot, words in _STUCK.items() if (number := found.count(lot))),
     ]

@@ -19,6 +19,7 @@ from corral.core.errors import CorralError, Refused
 from corral.core.ids import SessionId
 from corral.core.log.state import State
 from corral.core.message import rules as messages
+from corral.core.text import counted
 from corral.roles import locks
 from corral.roles.deacon.traces import TraceSender
 from corral.roles.records.rooms import Room
@@ -118,7 +119,7 @@ class Chores:
         strays = [stray for stray in ours if stray.session not in live]
         left = processes.end(strays) if strays else 0
         names = ", ".join(sorted({stray.session for stray in strays}))[:200]
-        text = f"{left} of {len(strays)} processes could not be stopped ({names})"
+        text = f"could not stop {left} of {counted(len(strays), 'process', 'processes')} ({names})"
         return ChoreOutcome(len(strays), len(strays) - left, {"processes": text} if left else {})
 
     def _trees(self) -> ChoreOutcome:
@@ -178,14 +179,14 @@ class Chores:
         stay = runs.end_strays()
         unused = self._clock() - self._config.trees.keep_days * chores.DAY
         gone = len(pool.remove_unused(unused)) + runs.prune()
-        text = f"{stay} processes of ended runs could not be stopped"
+        text = f"could not stop {counted(stay, 'process', 'processes')} of ended runs"
         return ChoreOutcome(gone + stay, gone, {"checks": text} if stay else {})
 
     def _trash(self) -> ChoreOutcome:
         before = _count(self._door.place)
         left = self._door.sweep()
         gone = max(0, before - _count(self._door.place))
-        text = f"{left} folders in {self._door.place} cannot be deleted"
+        text = f"could not delete {counted(left, 'folder')} in {self._door.place}"
         return ChoreOutcome(gone + left, gone, {"trash": text} if left else {})
 
     def _all_of(self, decide: Decide) -> ChoreOutcome:

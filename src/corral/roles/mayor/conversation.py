@@ -30,7 +30,7 @@ from corral.core.plan.amend import Before, understood
 from corral.core.plan.check import Surroundings
 from corral.core.plan.schema import Plan
 from corral.core.session.profiles import account_of, budgets_of, limits_of
-from corral.core.text import BRIEF, LINE, cut
+from corral.core.text import BRIEF, LINE, counted, cut
 from corral.roles import signals
 from corral.roles.locks import only_one, taken
 from corral.roles.log import Log
@@ -431,7 +431,7 @@ class Talk:
 
     def _happened(self, task: Task) -> str:
         state = self._log.look()
-        lines = [f"state {task.state} after {task.attempts} attempts: {task.reason}"]
+        lines = [f"state {task.state} after {counted(task.attempts, 'attempt')}: {task.reason}"]
         session = state.sessions.get(task.session)
         if session is not None:
             lines.append(f"its last session: {session.verdict} {session.detail}")
@@ -439,7 +439,9 @@ class Talk:
             lines += processes.last_lines(folder, 20) if folder else []
         returned = state.returned.get(task.id)
         if returned is not None:
-            lines.append(f"came back from the queue {returned.times} times: {returned.why}")
+            lines.append(
+                f"came back from the queue {counted(returned.times, 'time')}: {returned.why}"
+            )
             lines.append(returned.detail)
         return "\n".join(cut(line, LINE) for line in lines if line)
 

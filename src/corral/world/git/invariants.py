@@ -7,6 +7,7 @@ others is undone while all tests pass.
 from collections.abc import Mapping
 from os.path import dirname
 
+from corral.core.text import counted
 from corral.world.git.candidates import Candidate, CandidateChange, Member, Strategy
 from corral.world.git.merge import Merger, Sides
 from corral.world.git.paths import Changed, changed_paths
@@ -25,7 +26,8 @@ def assert_landing(
     new = candidate.commit
     lacking = merger.view.run("rev-list", "--count", old, f"^{new}").decode().strip()
     if lacking != "0":
-        wrong = [f"{new[:12]} lacks {lacking} commits of the target, which is at {old[:12]}"]
+        commits = counted(int(lacking), "commit")
+        wrong = [f"{new[:12]} lacks {commits} of the target, which is at {old[:12]}"]
     for member in candidate.members:
         task, commit = member.change.task, member.change.commit
         queued = entries.get(task)

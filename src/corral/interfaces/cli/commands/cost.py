@@ -3,6 +3,7 @@
 from corral.core.engine import money
 from corral.core.engine.bill import in_words
 from corral.core.engine.money import CostLine
+from corral.core.text import counted
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import paint, table
 from corral.interfaces.cli.parser import Options
@@ -19,7 +20,7 @@ def cost(context: Context, options: Options) -> None:
 def _shown(found: money.CostReport) -> str:
     if not found.total.sessions:
         return "nothing has been spent yet, as far as engines report it"
-    sessions = f"{found.total.sessions} session{'s' * (found.total.sessions != 1)}"
+    sessions = counted(found.total.sessions, "session")
     lines = [paint(f"{usd(found.total)} in {sessions}", "bold")]
     if found.usd_per_landed is not None:
         lines.append(f"${found.usd_per_landed:.4f} per landed change ({found.landed} landed)")

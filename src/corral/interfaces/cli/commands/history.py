@@ -9,7 +9,7 @@ import msgspec
 from corral.core.board.graph import find_task
 from corral.core.log.codec import Stored, decode, mirrored
 from corral.core.show.log_filter import Sought, sieve
-from corral.core.text import number, printable
+from corral.core.text import counted, number, printable
 from corral.core.text import shown as safe
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import moment, paint
@@ -56,7 +56,7 @@ def verify(context: Context, options: Options) -> None:
     context.answer(
         {"seq": state.seq, "hash": state.head.hex()},
         lambda: (
-            f"{state.seq:,} events verified, none was altered; the last hash is"
+            f"{counted(state.seq, 'event')} verified, none altered; the last hash is"
             f" {state.head.hex()[:16]}…"
         ),
     )

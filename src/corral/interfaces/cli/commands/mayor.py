@@ -14,7 +14,7 @@ from corral.core.mayor import rules as mayor_rules
 from corral.core.mayor.state import MayorConversation, MayorState
 from corral.core.plan.report import of_plan
 from corral.core.plan.schema import Plan
-from corral.core.text import shown
+from corral.core.text import counted, shown
 from corral.interfaces.cli import output
 from corral.interfaces.cli.commands import plans
 from corral.interfaces.cli.context import Context
@@ -174,7 +174,7 @@ def _last_answer(talk: Talk, mayor: MayorConversation) -> str:
 def _human(talk: Talk, mayor: MayorConversation) -> str:
     cost = "" if not mayor.bill.tokens else ", cost unknown"
     cost = f", ${mayor.bill.usd:.4f}" if mayor.bill.usd else cost
-    turns = f"{mayor.turn} turn{'s' * (mayor.turn != 1)}"
+    turns = counted(mayor.turn, "turn")
     lines = [f"{paint(mayor.id, 'bold')} {mayor.state}: {turns} with {mayor.engine}{cost}"]
     if mayor.pending:
         lines += [drawn(talk, mayor), f"waits for approval: {_NOBODY}"]

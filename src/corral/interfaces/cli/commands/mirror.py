@@ -1,5 +1,6 @@
 """`corral log push|fetch` and `corral rebuild`: the log as a git ref."""
 
+from corral.core.text import counted
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.parser import Options
 from corral.store.exchange import Exchange, ExchangeOutcome
@@ -24,7 +25,7 @@ def rebuild(context: Context, options: Options) -> None:
     state = exchange.rebuild()
     context.answer(
         {"seq": state.seq},
-        lambda: f"rebuilt the derived state from {state.seq:,} events; all of them were verified",
+        lambda: f"rebuilt the derived state from {counted(state.seq, 'verified event')}",
     )
 
 

@@ -15,7 +15,7 @@ from corral.core.plan.problems import errors
 from corral.core.plan.read import read
 from corral.core.plan.report import PlanReport, examine
 from corral.core.plan.schema import MOST_BYTES, Plan, TaskPlan
-from corral.core.text import shown
+from corral.core.text import counted, shown
 from corral.interfaces.cli.commands.board import perform_here
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import columns, cut, paint, say, table
@@ -114,7 +114,7 @@ def _human(report: PlanReport, name: str) -> str:
     kinds = {True: paint("warning:", "yellow"), False: paint("error:", "red")}
     said = [f"{kinds[one.warning]} {shown(str(one))}" for one in report.problems]
     if report.plan is None or report.graph is None:
-        return "\n".join([*said, paint(f"{shown(name)}: {_count(bad, 'problem')}", "red")])
+        return "\n".join([*said, paint(f"{shown(name)}: {counted(bad, 'problem')}", "red")])
     parts = [_summary(report), _tasks(report.plan, report)]
     inferred = [
         f"  {edge.task} waits for {edge.need}: {edge.reason}"
@@ -137,9 +137,9 @@ def _summary(report: PlanReport) -> str:
     chain = " → ".join(longest.keys)
     return "\n".join(
         [
-            f"{paint(shown(plan.convoy.title), 'bold')}: {_count(count, 'task')} in"
-            f" {_count(number, 'wave')}, at most {widest} at once",
-            _cut(f"critical path ({_count(longest.length, longest.unit[:-1])}): {chain}"),
+            f"{paint(shown(plan.convoy.title), 'bold')}: {counted(count, 'task')} in"
+            f" {counted(number, 'wave')}, at most {widest} at once",
+            _cut(f"critical path ({counted(longest.length, longest.unit[:-1])}): {chain}"),
         ]
     )
 
@@ -193,17 +193,13 @@ def _cut(text: str) -> str:
     return cut(shown(text), columns())
 
 
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"
-
-
 def _applied(done: PlanOutcome) -> str:
     lines = [f"{done.convoy} was created"] if done.created else []
     for word, named in (("added", done.added), ("changed", done.changed)):
         if named:
             which = ", ".join(f"{one.task} ({one.key})" for one in named[:20])
             more = f" and {len(named) - 20} more" if len(named) > 20 else ""
-            lines.append(f"{_count(len(named), 'task')} {word}: {which}{more}")
+            lines.append(f"{counted(len(named), 'task')} {word}: {which}{more}")
     if not lines:
         lines.append(f"{done.convoy} already matches the plan; nothing was changed")
     lines += [f"unchanged: {left.what}: {left.text}" for left in done.left]

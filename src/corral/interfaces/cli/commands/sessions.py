@@ -8,7 +8,7 @@ from corral.core.log.state import Session
 from corral.core.session import rules as session_rules
 from corral.core.show.queries import sessions
 from corral.core.show.views import SessionView, session_view
-from corral.core.text import line, shown
+from corral.core.text import counted, line, shown
 from corral.interfaces.cli.commands.board import perform_anywhere
 from corral.interfaces.cli.commands.send import screen
 from corral.interfaces.cli.context import Context
@@ -129,8 +129,8 @@ def _shown(view: SessionView, used: "Usage | None") -> str:
         lines.append(f"ended {moment(view.ended_at)}: {view.verdict}")
     if used is not None:
         size = f"{used.pss / 2**20:.1f} MB"
-        count = f"{used.processes} process{'es' * (used.processes != 1)}"
-        lines.append(f"{count}, {size}, {used.cpu_s:.1f} s of CPU")
+        number = counted(used.processes, "process", "processes")
+        lines.append(f"{number}, {size}, {used.cpu_s:.1f} s of CPU")
     lines += [text for text in (view.detail, view.progress) if text]
     return "\n".join(lines)
 

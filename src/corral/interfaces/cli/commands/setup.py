@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from corral.core.errors import BadInput, CorralError, Failed, Refused
-from corral.core.text import shown
+from corral.core.text import counted, shown
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import paint, table
 from corral.interfaces.cli.parser import Options
@@ -120,7 +120,7 @@ def doctor(context: Context, options: Options) -> int:
             hint = f" (try: {error.hint})" if error.hint else ""
             rows.append((name, "bad", error.message + hint))
     bad = sum(state == "bad" for _, state, _ in rows)
-    found = f"{bad} problem{'s' * (bad > 1)} found" if bad else "no problems found"
+    found = f"{counted(bad, 'problem')} found" if bad else "no problems found"
     verdict = paint(found, "red" if bad else "green")
     context.answer(
         {"checks": [{"name": n, "ok": s == "ok", "text": t} for n, s, t in rows], "bad": bad},
@@ -155,7 +155,7 @@ def _config(context: Context) -> str:
 
 def _log(context: Context) -> str:
     state = context.log.verify()
-    return f"{state.seq:,} events, all verified" if state.seq else "empty"
+    return f"{counted(state.seq, 'event')}, all verified" if state.seq else "empty"
 
 
 def _mirror(context: Context) -> str:

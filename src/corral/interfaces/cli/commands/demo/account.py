@@ -11,6 +11,7 @@ from corral.core.log.codec import Record, event_of
 from corral.core.queue import events as q
 from corral.core.session.rules import WITNESS
 from corral.core.session.verdict import Verdict
+from corral.core.text import counted
 from corral.interfaces.cli.commands.run import ROLE_ENDED
 
 LEFT = "left behind"  # processes that a session had started and did not end
@@ -83,8 +84,8 @@ class DemoAccount:
         task = self._tasks[ended.session]
         self._live.discard(ended.session)
         if ended.killed:
-            processes = "1 process" if ended.killed == 1 else f"{ended.killed} processes"
-            happened = f"it ended but left {processes} running"
+            left = counted(ended.killed, "process", "processes")
+            happened = f"it ended but left {left} running"
             absorbed = "stopped before its work was judged"
             self._add(DemoTrouble(LEFT, ended.session, happened, absorbed, task=task))
         if ended.verdict != Verdict.PROVED:
@@ -105,7 +106,7 @@ class DemoAccount:
 
     def _role_ended(self, text: str) -> None:
         running = len(self._live)
-        here = f"{running} session{'s' * (running != 1)} running at that moment"
+        here = f"{counted(running, 'session')} running at that moment"
         look = "corral session list"
         self._ended = self._add(
             DemoTrouble(ROLE_ENDED, WITNESS, f"{_short(text)}; {here}", look=look)
