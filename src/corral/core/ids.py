@@ -1,7 +1,7 @@
-"""Names that people read: convoy slugs (`auth-fix`), task ids (`AF-1`), tokens, branches and refs.
+"""Names that people read: convoys (`auth-fix`), tasks (`AF-1`), sessions (`AF-1.2`), and tokens.
 
-A prefix belongs to one convoy forever, so a task id is never used twice. The names of all branches
-and refs that Corral makes are built here and nowhere else.
+A prefix belongs to one convoy forever, so a task id is never used twice. The names of branches and
+refs are in `core/refs`.
 """
 
 from collections.abc import Container
@@ -13,13 +13,6 @@ TaskId = NewType("TaskId", str)
 SessionId = NewType("SessionId", str)
 Token = NewType("Token", str)
 
-MIRROR_REF = "refs/corral/log"
-RESOLVED_REF = "refs/corral/resolved"  # how conflicts were resolved
-KEEP_REFS = "refs/corral/keep/"  # <session>/<number>
-QUEUE_REFS = "refs/corral/queue/"  # <task>: the commit of a task as it was queued
-SPEC_REFS = "refs/corral/spec/"  # <run>: the commits that a run of checks is about
-BASE_REFS = "refs/corral/base/"  # <tree>: what a clone's commits build on
-_HEADS = "refs/heads/"
 _SLUG_LENGTH = 40
 _INITIALS = 4
 
@@ -71,39 +64,6 @@ def session_before(session: SessionId) -> SessionId:
 def mail_of(session: str) -> str:
     """Return the address that a session's commits are made with."""
     return f"{session}@corral.invalid".lower()
-
-
-def trunk_branch(convoy: ConvoyId) -> str:
-    """Name the branch on which a convoy's work lands."""
-    return f"convoy/{convoy}/trunk"
-
-
-def task_branch(convoy: ConvoyId, task: TaskId) -> str:
-    """Name the branch on which the sessions of a task work."""
-    return f"convoy/{convoy}/{task}"
-
-
-def mayor_branch(mayor: str) -> str:
-    return f"corral/{mayor}"
-
-
-def branch_ref(branch: str) -> str:
-    return _HEADS + branch
-
-
-def branch_of(ref: str) -> str:
-    """Return the branch that a ref names; empty if it is not a branch."""
-    return ref.removeprefix(_HEADS) if ref.startswith(_HEADS) else ""
-
-
-def remote_log_ref(remote: str) -> str:
-    """Name the ref with the log of a remote, as it was last fetched."""
-    return f"refs/corral/remotes/{remote}/log"
-
-
-def replaced_mirror_ref(commit: str) -> str:
-    """Name the ref that keeps a commit of the mirror that was replaced."""
-    return f"refs/corral/kept/{commit}"
 
 
 def _letters(number: int) -> str:

@@ -10,10 +10,11 @@ import threading
 from os.path import join
 
 from corral.core.errors import Refused
-from corral.core.ids import ConvoyId, SessionId, branch_ref, mail_of, task_branch, trunk_branch
+from corral.core.ids import ConvoyId, SessionId, mail_of
 from corral.core.log.state import Session, State, Task, TaskState
 from corral.core.queue import rules as queue_rules
 from corral.core.queue.fold import trunk_of
+from corral.core.refs import branch_ref, task_branch, trunk_branch
 from corral.core.text import printable
 from corral.roles.log import Log
 from corral.world.git.tree import read_branch, read_plain

@@ -12,8 +12,8 @@ from itertools import count, islice
 from msgspec import Struct
 
 from corral.core.errors import BadInput, CorralError, LogDamaged, LogTooNew, NotFound, Refused
-from corral.core.ids import MIRROR_REF, remote_log_ref, replaced_mirror_ref
 from corral.core.log.state import State
+from corral.core.refs import MIRROR_REF, remote_log_ref, replaced_mirror_ref
 from corral.core.text import counted
 from corral.store.mirror import Mirror, Relation
 from corral.store.replay import extend

@@ -15,8 +15,8 @@ from itertools import islice
 from msgspec import Struct
 
 from corral.core.errors import LogDamaged, Refused
-from corral.core.ids import MIRROR_REF
 from corral.core.log.codec import Stored, decode, mirrored, unmirrored
+from corral.core.refs import MIRROR_REF
 from corral.store.pace import Pace
 from corral.store.port import Store
 from corral.world.git import Commit, Git, GitFailed

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from corral.core.ids import RESOLVED_REF
+from corral.core.refs import RESOLVED_REF
 from corral.world.git.candidates import Candidate, CandidateChange, Candidates, Conflict, Strategy
 from corral.world.git.conflicts import conflict_state, other_side
 from corral.world.git.merge import Merger

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from corral.core.errors import BadInput
-from corral.core.ids import QUEUE_REFS, SPEC_REFS
+from corral.core.refs import QUEUE_REFS, SPEC_REFS
 from corral.roles.refinery.pins import Pins
 from corral.world.git.candidates import Candidate, CandidateChange, Candidates, Strategy
 from corral.world.git.invariants import assert_landing

@@ -1,7 +1,8 @@
 """Which tasks can be claimed now, and why others cannot.
 
 `obstacles` is the only predicate: the claim rule refuses by it, `claim --next` offers by it, and
-the board's columns and `corral why` show it.
+the board's columns and `corral why` show it. How long a claim lasts by default is filled in by
+`store/service`.
 """
 
 from collections.abc import Iterator

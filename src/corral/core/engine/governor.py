@@ -1,4 +1,4 @@
-"""The governor: how many sessions an account can sustain, learned from its rate limits.
+"""The limits of accounts: the governor learns from rate limits how many sessions one can sustain.
 
 An account is an engine and its key: a limit on one of its sessions limits all. Nothing is known
 until a limit is met. Then the number of sessions drops by a fifth, and to at most those that were

@@ -10,11 +10,12 @@ from corral.core.engine import governor
 from corral.core.engine.bill import Bill
 from corral.core.engine.fold import MESSAGE, QUESTION, RESUME, WAIT
 from corral.core.errors import Refused
-from corral.core.ids import SessionId, TaskId, Token, task_branch
+from corral.core.ids import SessionId, TaskId, Token
 from corral.core.log import events as e
 from corral.core.log.state import Session, State, Task, TaskState
 from corral.core.message import rules as messages
 from corral.core.message.events import MessageTaken
+from corral.core.refs import task_branch
 from corral.core.session.backoff import Patience
 from corral.core.session.slots import Limits, TakenSlots
 from corral.core.session.verdict import Again, Judgement, Verdict, after

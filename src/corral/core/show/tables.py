@@ -11,11 +11,12 @@ from corral.core.board.graph import unmet
 from corral.core.copies import filled
 from corral.core.engine import money
 from corral.core.engine.bill import NANO, Bill
-from corral.core.ids import ConvoyId, TaskId, trunk_branch
+from corral.core.ids import ConvoyId, TaskId
 from corral.core.log.state import Session, State, Task, TaskState, overlap_name
 from corral.core.queue.fold import trunk_of
 from corral.core.queue.planner.parts import Kind
 from corral.core.queue.state import CheckRun
+from corral.core.refs import trunk_branch
 from corral.core.show import queries, rows
 from corral.core.show.queue import ChangeView, changes, runs
 from corral.core.show.rows import TABLES, Board, Cost

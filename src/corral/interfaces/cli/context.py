@@ -124,7 +124,7 @@ class Context:
 
     def _must_begin_here(self) -> None:
         """Refuse to begin a log in a repository that is not set up or has an unread mirror."""
-        from corral.core.ids import MIRROR_REF
+        from corral.core.refs import MIRROR_REF
 
         if self.repository.has_ref(MIRROR_REF):
             raise Refused(
@@ -137,7 +137,7 @@ class Context:
 
     def mirrored(self) -> "Mark | None":
         """Return the last event of the mirror: the log cannot be shorter than that."""
-        from corral.core.ids import MIRROR_REF
+        from corral.core.refs import MIRROR_REF
         from corral.store.seal import Mark
 
         if not self.repository.has_ref(MIRROR_REF):

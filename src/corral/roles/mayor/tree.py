@@ -2,9 +2,9 @@
 
 from corral.core.config import Config
 from corral.core.errors import NotFound
-from corral.core.ids import branch_ref, mayor_branch
 from corral.core.log.state import State
 from corral.core.mayor.state import MayorConversation
+from corral.core.refs import branch_ref, mayor_branch
 from corral.core.text import LINE, cut
 from corral.world.git import Git
 from corral.world.git.tree import Tree

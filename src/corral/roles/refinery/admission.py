@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from corral.core.ids import QUEUE_REFS, TaskId, task_branch
+from corral.core.ids import TaskId
 from corral.core.log.state import State, Task
 from corral.core.queue import rules as queue_rules
+from corral.core.refs import QUEUE_REFS, task_branch
 from corral.roles.log import Log
 from corral.roles.refinery.pins import Pins
 from corral.world.git.objects import Objects

@@ -10,11 +10,12 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from corral.core.ids import ConvoyId, branch_ref, trunk_branch
+from corral.core.ids import ConvoyId
 from corral.core.log.state import State
 from corral.core.queue import rules as queue_rules
 from corral.core.queue.fold import trunk_of
 from corral.core.queue.state import CheckRun
+from corral.core.refs import branch_ref, trunk_branch
 from corral.roles.log import Log
 from corral.roles.refinery.stacks import Stacks
 from corral.world.clock import Clock

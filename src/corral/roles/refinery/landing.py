@@ -3,10 +3,11 @@
 from msgspec import Struct
 
 from corral.core.errors import Refused
-from corral.core.ids import ConvoyId, branch_ref, trunk_branch
+from corral.core.ids import ConvoyId
 from corral.core.queue import rules as queue_rules
 from corral.core.queue.fold import trunk_of
 from corral.core.queue.state import AnnouncedLanding
+from corral.core.refs import branch_ref, trunk_branch
 from corral.roles.log import Log
 from corral.roles.refinery.stacks import Stacks
 from corral.world.git.landing import Overtaken, land

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from corral.core import text
 from corral.core.config import Config
 from corral.core.errors import CorralError, described
-from corral.core.ids import SPEC_REFS, ConvoyId, TaskId
+from corral.core.ids import ConvoyId, TaskId
 from corral.core.log.state import State
 from corral.core.queue import rules as queue_rules
 from corral.core.queue.fold import trunk_of
@@ -27,6 +27,7 @@ from corral.core.queue.planner.plan import plan, wake_at
 from corral.core.queue.planner.timing import check_slots, deadline_s
 from corral.core.queue.rules import FINISH, GREEN, REFINERY, REGENERATE
 from corral.core.queue.state import Change, CheckRun
+from corral.core.refs import SPEC_REFS
 from corral.roles import signals
 from corral.roles.locks import only_one
 from corral.roles.log import Log

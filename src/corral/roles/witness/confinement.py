@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from corral.core.config import ConfineSettings
 from corral.core.errors import Failed
-from corral.core.ids import branch_ref
+from corral.core.refs import branch_ref
 from corral.roles.records.rooms import Room
 from corral.roles.witness import reports
 from corral.world.processes import landlock

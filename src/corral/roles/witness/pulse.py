@@ -11,8 +11,9 @@ from msgspec import Struct
 
 from corral.core.config import WatchSettings
 from corral.core.errors import Refused
-from corral.core.ids import SessionId, branch_ref
+from corral.core.ids import SessionId
 from corral.core.log.state import Session, Task
+from corral.core.refs import branch_ref
 from corral.core.session import rules as session_rules
 from corral.core.session.pulse import Signs, Stop, pulse
 from corral.roles.log import Log

@@ -14,10 +14,11 @@ from os.path import dirname, isdir, join
 
 from corral.core.config import Config
 from corral.core.errors import CorralError, described
-from corral.core.ids import ConvoyId, branch_ref, trunk_branch
+from corral.core.ids import ConvoyId
 from corral.core.log.state import Session, State, Task, TaskState
 from corral.core.queue import overlaps
 from corral.core.queue.overlaps import FoundOverlap
+from corral.core.refs import branch_ref, trunk_branch
 from corral.roles.log import Log
 from corral.roles.witness.radar_sweep import Sweeper, TaskWork
 from corral.world.clock import Clock

@@ -10,9 +10,9 @@ from os.path import isdir, join
 
 from msgspec import Struct
 
-from corral.core.ids import branch_ref
 from corral.core.log.state import Session, State, Task
 from corral.core.queue.state import Returned
+from corral.core.refs import branch_ref
 from corral.core.session.returned import Other, told
 from corral.roles.refinery.stacks import COMMITTER
 from corral.world import checks

@@ -12,8 +12,9 @@ from msgspec import Struct, field
 
 from corral.core.config import Config
 from corral.core.errors import CorralError, Failed, NotFound, described
-from corral.core.ids import SessionId, TaskId, session_before, task_branch
+from corral.core.ids import SessionId, TaskId, session_before
 from corral.core.log.state import Session, State, Task
+from corral.core.refs import task_branch
 from corral.core.session import rules as session_rules
 from corral.roles.log import Log
 from corral.roles.trunks import Trunks

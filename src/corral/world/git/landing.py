@@ -12,7 +12,7 @@ from os.path import basename, dirname, join
 from msgspec import Struct
 
 from corral.core.errors import BadInput, Refused
-from corral.core.ids import branch_of
+from corral.core.refs import branch_of
 from corral.world.git.command import GitFailed
 from corral.world.git.refs import Git
 from corral.world.git.tree import read_plain

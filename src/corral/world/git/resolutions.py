@@ -16,7 +16,7 @@ from os.path import join
 from msgspec import Struct
 
 from corral.core.errors import Failed
-from corral.core.ids import RESOLVED_REF
+from corral.core.refs import RESOLVED_REF
 from corral.world.git.attributes import pattern_line
 from corral.world.git.command import GitFailed
 from corral.world.git.merge import Merged, Merger

@@ -13,7 +13,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from corral.core.ids import branch_of, branch_ref
+from corral.core.refs import branch_of, branch_ref
 
 Kind = Literal["worktree", "clone"]
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from os.path import basename, dirname, isdir, islink, join, lexists
 
 from corral.core.errors import Refused
-from corral.core.ids import branch_ref
+from corral.core.refs import branch_ref
 from corral.world.git.tree import read_head, read_plain
 from corral.world.git.view import put
 

@@ -7,7 +7,7 @@ from os.path import dirname, join
 from msgspec.structs import replace
 
 from corral.core.errors import BadInput, Failed, Refused
-from corral.core.ids import KEEP_REFS, QUEUE_REFS, SPEC_REFS, branch_ref
+from corral.core.refs import KEEP_REFS, QUEUE_REFS, SPEC_REFS, branch_ref
 from corral.world import clock
 from corral.world.git import garbage
 from corral.world.git.command import GitFailed

@@ -5,7 +5,7 @@ import shutil
 from os.path import abspath, dirname, exists, join
 
 from corral.core.errors import BadInput, Refused
-from corral.core.ids import branch_ref
+from corral.core.refs import branch_ref
 from corral.world.git.view import Desk, View
 from corral.world.git.worktrees import add, forget, locked
 from corral.world.keep import entries

@@ -8,7 +8,7 @@ because git does not know who borrows objects.
 import os
 from os.path import join
 
-from corral.core.ids import BASE_REFS, branch_ref
+from corral.core.refs import BASE_REFS, branch_ref
 from corral.world.git.command import own_environment, run
 from corral.world.git.tree import Tree
 from corral.world.git.view import harmless, put

@@ -13,7 +13,7 @@ from os.path import abspath, basename, commonpath, dirname, exists, isdir, join,
 from msgspec.structs import replace
 
 from corral.core.errors import BadInput, NotFound, Refused
-from corral.core.ids import branch_ref
+from corral.core.refs import branch_ref
 from corral.world import clock
 from corral.world.git import worktrees
 from corral.world.git.command import GitFailed

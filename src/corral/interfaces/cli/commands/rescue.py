@@ -9,7 +9,7 @@ from os.path import realpath
 from typing import TYPE_CHECKING, Any
 
 from corral.core.errors import BadInput, NotFound
-from corral.core.ids import KEEP_REFS
+from corral.core.refs import KEEP_REFS
 from corral.core.text import printable
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import moment, paint, table
