@@ -1,0 +1,41 @@
+"""Every test is run by a make target, and every place that the table names is there."""
+
+import ast
+import re
+
+from tests import targets
+
+MAKEFILE = (targets.TESTS.parent / "Makefile").read_text("utf-8")
+
+
+def test_every_file_belongs_to_a_target() -> None:
+    assert [file for file in targets.files() if targets.target_of(file) is None] == []
+
+
+def test_every_place_in_the_table_holds_tests() -> None:
+    known = {*targets.files()}
+    for file in targets.files():
+        tree = ast.parse((targets.TESTS / file).read_text("utf-8"))
+        known |= {
+            f"{file}::{node.name}" for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)
+        }
+    named = {place.partition("[")[0] for places in targets.PLACES.values() for place in places}
+    assert [
+        place for place in named if not any(targets.is_within(test, place) for test in known)
+    ] == []
+
+
+def test_the_first_place_that_fits_decides() -> None:
+    assert targets.target_of("e2e/refinery/test_never_red.py::test_x") == "long"
+    assert targets.target_of("e2e/refinery/test_killed.py::test_x[1]") == "test"
+    assert targets.target_of("e2e/refinery/test_killed.py::test_x", alone=True) == "long"
+    assert targets.target_of("engines/test_governor.py::test_x", alone=True) == "engines"
+    assert targets.target_of("elsewhere/test_x.py") is None
+
+
+def test_every_target_says_what_it_needs_and_how_long_it_takes() -> None:
+    for target in targets.PLACES:
+        name = targets.command(target).removeprefix("make ")
+        (about,) = re.findall(rf"^{name}: ## (.*)", MAKEFILE, re.MULTILINE)
+        assert re.search(r"needs? .*; \d+ minutes", about), about
+        assert f"--target {target} " in MAKEFILE
