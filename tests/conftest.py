@@ -1,16 +1,19 @@
-"""For all tests: how long things take says nothing on a machine that is busy with others.
+"""For all tests: which of them a make target runs, and what is said of those that were skipped.
 
-`make test` runs several files at a time. A test that means something only while nothing else runs
-has the mark `alone`.
+A test that means something only while nothing else runs has the mark `alone`.
 """
 
 import os
 import signal
+import sys
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
+from _pytest.terminal import TerminalReporter
 from hypothesis import HealthCheck, settings
 
+from tests import targets
 from tests.engines import install
 
 # The same examples each time, so that what fails is what was changed; others are tried on demand.
@@ -22,11 +25,18 @@ settings.register_profile(
 )
 settings.load_profile("corral")
 
-LONGEST = "test_matrix.py"
+# The node that `make env` installed, before the system's, if that has one at all.
+os.environ["PATH"] = f"{Path(sys.prefix, 'node')}:{os.environ['PATH']}"
 
 # A shell that runs us in the background has us ignore Ctrl-C, and so would all that tests start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--target", choices=[*targets.PLACES], help="run what this target of tests/targets.py runs"
+    )
 
 
 def pytest_xdist_auto_num_workers() -> int:
@@ -34,22 +44,51 @@ def pytest_xdist_auto_num_workers() -> int:
     return min(8, 1 + (os.cpu_count() or 1))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put files that need the coding agents last: `make test` installs those meanwhile.
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not even read a file that the target runs nothing of."""
+    target = config.getoption("--target")
+    if target is None or not collection_path.name.startswith("test_"):
+        return None
+    return not any(targets.parts(target, _below(collection_path))) or None
 
-    But the longest of them goes in the middle, where they are there as a rule: as one of the last,
-    it would go on while the other workers have nothing left to do.
-    """
-    needing = {item.path for item in items if "programs" in getattr(item, "fixturenames", ())}
-    free = list(dict.fromkeys(item.path for item in items if item.path not in needing))
-    early = set(free[: len(free) // 2])
 
-    def place(item: pytest.Item) -> int:
-        if item.path in needing:
-            return 1 if item.path.name == LONGEST else 3
-        return 0 if item.path in early else 2
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    target = config.getoption("--target")
+    if target is None:
+        return
+    if target != "engines" and (lost := [item.nodeid for item in items if _needs_agents(item)]):
+        raise pytest.UsageError(f"tests/targets.py: not tests of the agents? {lost}")
+    names = {item: _below(item.path) + item.nodeid[item.nodeid.index("::") :] for item in items}
+    chosen = [
+        item
+        for item, name in names.items()
+        if targets.target_of(name, alone=item.get_closest_marker("alone") is not None) == target
+    ]
+    config.hook.pytest_deselected(items=[item for item in items if item not in {*chosen}])
+    items[:] = chosen
 
-    items.sort(key=place)
+
+def _below(path: Path) -> str:
+    return path.relative_to(targets.TESTS).as_posix()
+
+
+def _needs_agents(item: pytest.Item) -> bool:
+    return "programs" in getattr(item, "fixturenames", ())
+
+
+def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
+    """Name the tests that this machine could not run, by what is missing."""
+    reasons: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for report in terminalreporter.stats.get("skipped", []):
+        reason = str(report.longrepr[2]) if isinstance(report.longrepr, tuple) else "?"
+        file, _, test = report.nodeid.partition("::")
+        reasons[reason.removeprefix("Skipped: ")][file].append(test or "all")
+    if reasons:
+        terminalreporter.section("skipped")
+    for reason, skipped in sorted(reasons.items()):
+        terminalreporter.line(f"{reason}:")
+        for file, tests in sorted(skipped.items()):
+            terminalreporter.line(f"  {file}: {', '.join(tests)}")
 
 
 @pytest.fixture(scope="session")

@@ -2,8 +2,8 @@
 
 Versions and hashes are pinned by the files beside this one. Everything goes into one folder that
 is named after them, outside of the clone, so clones share it and a changed pin makes a new one.
-It appears whole, by a rename; whoever comes meanwhile waits. Nothing but Python's own library is
-used: this runs before there is an environment.
+It appears whole, by a rename; whoever comes meanwhile waits. Nothing is used but Python's own
+library, and npm and pip as programs.
 """
 
 import fcntl
@@ -126,8 +126,10 @@ def from_npm(new: Path, npm: str) -> None:
 
 
 def aider(new: Path, python: str) -> None:
-    run([python, "-m", "venv", "aider"], cwd=new)
-    pip = ["aider/bin/python", "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
+    # Not every Python can put pip into an environment, and one pip can fill them all.
+    run([python, "-m", "venv", "--without-pip", "aider"], cwd=new)
+    pip = [sys.executable, "-m", "pip", "--python", "aider/bin/python", "install", "-qq"]
+    pip.append("--disable-pip-version-check")
     pip.append("--no-compile")  # most of it is never imported
     pip.append("--retries=10")
     run([*pip, "--root-user-action=ignore", "--require-hashes", "-r", "aider.txt"], cwd=new)
@@ -160,41 +162,20 @@ def check(new: Path) -> None:
 
 
 def find_npm() -> str:
-    if shutil.which("npm") is None:
-        from_debian("nodejs", "npm")
     found = shutil.which("npm")
     if found is None:
-        raise Failed("npm is needed: please install Node.js with npm (Debian: nodejs npm).")
+        raise Failed("npm is needed: make engines brings one, or install Node.js.")
     return found
 
 
 def find_python() -> str:
-    found = fitting_python()
-    if found is None:
-        from_debian("python3-venv")
-        found = fitting_python()
-    if found is None:
-        raise Failed("aider needs Python 3.10 to 3.12 with venv: please install one.")
-    return found
-
-
-def fitting_python() -> str | None:
     """Find a Python that aider can run on; it lags behind by a version or two."""
-    asked = "import sys, ensurepip; sys.exit(not (3, 10) <= sys.version_info < (3, 13))"
+    asked = "import sys; sys.exit(not (3, 10) <= sys.version_info < (3, 13))"
     for name in (sys.executable, "python3.12", "python3.11", "python3.10"):
         path = shutil.which(name)
         if path and subprocess.call([path, "-c", asked], stderr=subprocess.DEVNULL) == 0:
             return path
-    return None
-
-
-def from_debian(*packages: str) -> None:
-    """Install what is missing, where that can be done without asking anybody."""
-    if shutil.which("apt-get") and os.getuid() == 0:
-        say(f"Installing {' '.join(packages)} ...")
-        env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-        run(["apt-get", "update", "-qq"], env=env)
-        run(["apt-get", "install", "-y", "-qq", *packages], env=env)
+    raise Failed("aider needs Python 3.10 to 3.12: please install one.")
 
 
 def need_space(root: Path) -> None:

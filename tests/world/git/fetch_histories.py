@@ -90,7 +90,9 @@ def write(repo: Path, name: str, data: bytes) -> None:
         run(repo, "git", "index-pack", "--stdin", stdin=data)
     else:
         with tarfile.open(fileobj=io.BytesIO(data)) as archive:
-            archive.extractall(repo / "archive", filter="data")
+            # Before 3.11.4 there are no filters, and an argument for one is refused.
+            archive.extraction_filter = getattr(tarfile, "data_filter", None)
+            archive.extractall(repo / "archive")
         for pack in (repo / "archive").rglob("*.pack"):
             run(repo, "git", "index-pack", "--stdin", stdin=pack.read_bytes())
         shutil.rmtree(repo / "archive")
