@@ -89,13 +89,6 @@ def test_no_view_shows_a_token() -> None:
     assert b"token" not in shown
 
 
-def test_two_looks_at_one_log_are_equal_however_much_later() -> None:
-    board = busy()
-    before = msgspec.json.encode(queries.status(board.state))
-    board.wait(100_000)
-    assert msgspec.json.encode(queries.status(board.state)) == before
-
-
 def test_a_view_survives_the_journey_to_another_program() -> None:
     status = queries.status(busy().state)
     assert msgspec.json.decode(msgspec.json.encode(status), type=queries.Status) == status

@@ -1,5 +1,7 @@
 """Whatever prevents a session from starting is named, and the slot is freed."""
 
+from collections import Counter
+
 import pytest
 
 from tests.e2e.witness.witness_repo import QUIET, WORK, WitnessRepo
@@ -80,10 +82,12 @@ def test_set_up_copies_files_runs_commands_and_leases_ports(project: WitnessRepo
         leases = project.git("show", f"{commit}:leases.txt")
         assert f'"port:{first}"' in leases
         assert first != second
-    held: dict[str, str] = {}
-    for event in map(dict, project.of_type("lease.acquired") + project.of_type("lease.released")):
-        held[event["data"]["resource"]] = event["type"]
-    assert len(project.of_type("lease.acquired")) == 8
+    acquired, released = (
+        Counter(event["data"]["resource"] for event in project.of_type(kind))
+        for kind in ("lease.acquired", "lease.released")
+    )
+    assert acquired.total() == 8
+    assert released == acquired
     assert project.data("lease", "list") == []
 
 
