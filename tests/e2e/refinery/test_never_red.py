@@ -1,5 +1,10 @@
-"""The target is green at every commit, at forty changes per hour or two hundred at once."""
+"""The target is green at every commit, with forty changes handed in at once or two hundred.
 
+What is bad, what goes together and which checks fail for no reason is chosen by a fixed seed;
+CORRAL_SEED=N tries another one.
+"""
+
+import os
 import random
 from pathlib import Path
 
@@ -7,14 +12,13 @@ import pytest
 
 from tests.e2e.refinery.refinery_repo import TRUNK, RefineryRepo, make_refinery_repo
 
-# A file `bad-*` is red alone; `pair-N-a` and `pair-N-b` are red together. A run fails for no
-# reason now and then, unless somebody only wants to know the truth; but once only with the same
-# change on top, since bad luck twice in a row cannot be distinguished from a bad change.
+# A file `bad-*` is red alone; `pair-N-a` and `pair-N-b` are red together. Some runs fail for no
+# reason, unless somebody only wants to know the truth; but once only with the same change on top,
+# since bad luck twice in a row cannot be distinguished from a bad change.
 CHECK = """\
 set -e
 if [ -n "$CORRAL_CHECK" ]; then
-  r=$(od -An -N1 -tu1 /dev/urandom)
-  if [ "$r" -lt 5 ] && mkdir "WEATHER/$(git log -1 --format='%(trailers:key=Task,valueonly)')"; then
+  if rm "WEATHER/$(git log -1 --format='%(trailers:key=Task,valueonly)')" 2>/dev/null; then
     echo "the weather is bad"; exit 9
   fi
 fi
@@ -23,22 +27,24 @@ for a in $(ls | grep '^pair-.*-a$'); do
   if [ -e "${a%-a}-b" ]; then echo "$a does not go with its other half"; exit 2; fi
 done
 """
-N = 200
+SEED = int(os.environ.get("CORRAL_SEED", "5"))
 
 
 class Work:
     """What was handed in: which tasks are good, and which cannot all land."""
 
-    def __init__(self, project: RefineryRepo) -> None:
-        chosen = random.Random(5)
+    def __init__(self, project: RefineryRepo, size: int, weather: Path) -> None:
+        chosen = random.Random(SEED)
         self.bad: set[str] = set()
         self.pairs: list[tuple[str, str]] = []
         self.rivals: list[tuple[str, str]] = []  # textual conflicts
-        numbers = list(range(N))
+        numbers = list(range(size))
         chosen.shuffle(numbers)
-        bad, pairs, rivals = numbers[:20], numbers[20:30], numbers[30:40]
+        tenth, few = size // 10, 2 * (size // 40)
+        bad, pairs = numbers[:tenth], numbers[tenth : tenth + few]
+        rivals, unlucky = numbers[tenth + few : tenth + 2 * few], numbers[-size // 4 :]
         works: list[dict[str, str]] = []
-        for number in range(N):
+        for number in range(size):
             files = {f"file-{number}": "x\n"}
             if number in bad:
                 files = {f"bad-{number}": "x\n"}
@@ -51,21 +57,27 @@ class Work:
             works.append(files)
         tasks = project.hand_in_all(works)
         self.bad = {tasks[n] for n in bad}
-        self.pairs = [(tasks[pairs[n]], tasks[pairs[n + 1]]) for n in range(0, 10, 2)]
-        self.rivals = [(tasks[rivals[n]], tasks[rivals[n + 1]]) for n in range(0, 10, 2)]
+        self.pairs = [(tasks[pairs[n]], tasks[pairs[n + 1]]) for n in range(0, few, 2)]
+        self.rivals = [(tasks[rivals[n]], tasks[rivals[n + 1]]) for n in range(0, few, 2)]
+        for number in unlucky:
+            (weather / tasks[number]).touch()
         self.commits = {t: project.git("rev-parse", f"convoy/project/{t}") for t in tasks}
 
 
-@pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[RefineryRepo, Work]:
+@pytest.fixture(scope="module", params=[40, pytest.param(200, marks=pytest.mark.long)])
+def run(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[RefineryRepo, Work]:
+    print(f"CORRAL_SEED={SEED}")
     place = tmp_path_factory.mktemp("red")
     weather = place / "weather"
     weather.mkdir()
     check = CHECK.replace("WEATHER", str(weather))
     project = make_refinery_repo(place / "project", check, "slots = 2\nreturns = 1\n")
-    work = Work(project)
+    work = Work(project, request.param, weather)
     before = project.checkout()
     project.once(600)
+    assert len(list(weather.iterdir())) < request.param // 4, "some runs failed for no reason"
     assert project.checkout() == before
     return project, work
 
@@ -93,8 +105,7 @@ def test_each_bad_one_is_named_with_its_log(run: tuple[RefineryRepo, Work]) -> N
     project, work = run
     told = {task: project.task(task)["reason"] for task in work.bad}
     assert all("sh check.sh fails" in reason for reason in told.values())
-    # Of these few, the last run may have been one of those that fail for no reason.
-    assert sum("found bad-" in reason for reason in told.values()) >= len(told) - 3
+    assert all("found bad-" in reason for reason in told.values())
     returned = {e["data"]["task"]: e["data"] for e in project.events("change.returned")}
     for pair in work.rivals:
         (sent,) = [returned[task] for task in pair if task in returned]

@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.e2e.corral_command import Board
 from tests.e2e.server.live_server import serve
 
@@ -16,7 +18,10 @@ CHECKS = (
 )
 
 
-def test_the_server_does_what_its_document_says(board: Board, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "phases", ["coverage", pytest.param("coverage,fuzzing", marks=pytest.mark.long)]
+)
+def test_the_server_does_what_its_document_says(board: Board, tmp_path: Path, phases: str) -> None:
     board.add("One")
     with serve(board) as served:
         document = tmp_path / "openapi.json"
@@ -25,7 +30,7 @@ def test_the_server_does_what_its_document_says(board: Board, tmp_path: Path) ->
             [
                 *(Path(sys.executable).with_name("st"), "run", document, "--url", served.url),
                 *("--header", f"Authorization: Bearer {served.token}"),
-                *("--checks", ",".join(CHECKS), "--phases", "coverage,fuzzing"),
+                *("--checks", ",".join(CHECKS), "--phases", phases),
                 *("--max-examples", "3", "--seed", "7", "--no-shrink", "--warnings", "off"),
                 # They never end, and have tests of their own.
                 *("--exclude-path", "/api/events", "--exclude-path", "/api/live"),
