@@ -11,6 +11,7 @@ from itertools import count
 from pathlib import Path
 
 from benchmarks.report import Figure, Target, compared, interleaved
+from corral.world.checks import Pool
 from corral.world.repository import find
 from corral.world.trees import Trees
 
@@ -22,11 +23,14 @@ def run(folder: Path, *, quick: bool) -> list[Figure]:
     repo = _repository(folder / "project", files)
     trees = Trees(find(str(repo)), pool=1)
     trees.release(trees.make("first", "convoy/bench/first", "main"))
+    checks = Pool(find(str(repo)))
+    checks.checkout(1, "main")
     numbers = count()
     found = interleaved(
         {
             "pooled": lambda: _pooled(trees, repo, next(numbers)),
             "removed": lambda: _removed(trees, next(numbers)),
+            "checked out": lambda: _checked_out(checks, next(numbers)),
             "git worktree add": lambda: _plain(repo, folder / f"plain{next(numbers)}"),
         },
         rounds,
@@ -43,6 +47,14 @@ def run(folder: Path, *, quick: bool) -> list[Figure]:
             target=None if quick else Target("ratio", "<=", 0.35),
         ),
         compared(found, "removed", peer, what=f"{what}, pinned and removed", unit="ms"),
+        compared(
+            found,
+            "checked out",
+            peer,
+            what=f"{what} for a check, which another commit was in",
+            unit="ms",
+            target=None if quick else Target("ratio", "<=", 0.5),
+        ),
         _together(trees, many),
     ]
 
@@ -70,6 +82,12 @@ def _removed(trees: Trees, number: int) -> float:
     trees.release(parked)
     trees.sweep()
     return took * 1000
+
+
+def _checked_out(checks: Pool, number: int) -> float:
+    start = time.monotonic()
+    checks.checkout(1, ("main~1", "main")[number % 2])
+    return (time.monotonic() - start) * 1000
 
 
 def _plain(repo: Path, path: Path) -> float:

@@ -13,7 +13,6 @@ import json
 import select
 import socket
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -22,7 +21,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from tests.patience import PATIENCE_S
+from tests.patience import PATIENCE_S, until
 from tests.standin import anthropic, gemini, model, openai_chat, openai_responses
 from tests.standin.faults import QUOTA, STATUS, WORDS, Fault
 from tests.standin.scenario import Record, Scenario, Scenarios, Settings
@@ -283,9 +282,9 @@ def key_mark(value: str) -> str:
 
 def wait_for(scenario: Scenario, requests: int, limit_s: float = PATIENCE_S) -> list[Record]:
     """Wait for this many requests; return all that came."""
-    end = time.monotonic() + limit_s
-    while len(found := scenario.seen().requests) < requests:
-        if time.monotonic() > end:
-            raise TimeoutError(f"only {len(found)} of {requests} requests came")
-        time.sleep(0.02)
-    return found
+
+    def enough() -> list[Record] | None:
+        found = scenario.seen().requests
+        return found if len(found) >= requests else None
+
+    return until(enough, f"{requests} requests to the model", limit_s)

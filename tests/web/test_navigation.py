@@ -23,10 +23,10 @@ LOOKS = """() => [...new Set([...document.querySelectorAll('#page *')].map(eleme
 def fail_twice(project: BrowsedRepo) -> str:
     task = project.script(FAILS, "--convoy", "project", title="Fail twice")
     for attempt in (1, 2):
-        project.until(lambda: project.task(task)["state"] == "failed", limit_s=60)
+        project.until(lambda: project.task(task)["state"] == "failed")
         if attempt == 1:
             project.here("task", "retry", task, code=0)
-            project.until(lambda: project.task(task)["attempts"] == 2, limit_s=60)
+            project.until(lambda: project.task(task)["attempts"] == 2)
     return task
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.e2e.corral_command import CORRAL, Board, make_repository
-from tests.patience import PATIENCE_S
+from tests.patience import PATIENCE_S, until
 from tests.world.trees.tree_repo import everything, git
 
 TRUNK = "convoy/project/trunk"
@@ -90,12 +90,9 @@ class RefineryRepo(Board):
         )
         assert (done.returncode, done.stderr) == (0, ""), done
 
-    def until(self, what: Callable[[], object], patience_s: float = PATIENCE_S) -> None:
+    def until(self, what: Callable[[], object]) -> None:
         """Wait for something to become true."""
-        deadline = time.monotonic() + patience_s
-        while not what():
-            assert time.monotonic() < deadline, self.here("queue", "list").out
-            time.sleep(0.05)
+        until(what, lambda: self.here("queue", "list").out)
 
     def queue(self) -> dict[str, Any]:
         found: dict[str, Any] = self.here("queue", "list", "--json", code=0).data

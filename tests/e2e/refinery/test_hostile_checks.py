@@ -1,6 +1,7 @@
 """Checks that hang, flood, fork, kill what runs them, or cannot be run at all."""
 
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -70,8 +71,8 @@ def test_runs_without_a_result_are_retried_with_growing_delays_and_blame_no_chan
     with project.refinery():
         project.until(lambda: len(_results(project)) >= 2)
         assert time.monotonic() - began >= 2  # the rest after the first one
-        assert "the last 2 runs had no result, so the next one waits for 4 s" in project.why(task)
-        assert "had no result" in project.alerts()["cannot_check"]
+        assert re.search(r"\b2 runs\b.*\b4 s\b", project.why(task))
+        assert "cannot_check" in project.alerts()
         broken.unlink()
         project.until(lambda: project.states()[task] == "done")
     assert _results(project) == ["lost", "lost", "green"]
@@ -100,7 +101,8 @@ def test_a_flaky_check_is_run_again_counted_and_shown(tmp_path: Path) -> None:
     assert (first["members"], again["members"]) == (tasks[:1], tasks[1:])
     assert together["tree"] == again["tree"]
     assert project.queue()["flaky"] == {"sh check.sh": 1}
-    assert "flaky: 'sh check.sh', once" in project.here("queue", "list").out
+    (line,) = [s for s in project.here("queue", "list").out.splitlines() if "flaky" in s]
+    assert "sh check.sh" in line
 
 
 @pytest.fixture

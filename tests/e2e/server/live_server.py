@@ -5,7 +5,6 @@ import json
 import signal
 import socket
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -18,17 +17,11 @@ from corral.store.port import Request
 from corral.store.sqlite import SqliteStore
 from corral.world import keys
 from tests.e2e.corral_command import Board
-from tests.patience import PATIENCE_S
+from tests.patience import PATIENCE_S, until
 
 
 def wait_for(happened: Callable[[], Any], what: str) -> Any:
-    deadline = time.monotonic() + PATIENCE_S
-    while time.monotonic() < deadline:
-        found = happened()
-        if found:
-            return found
-        time.sleep(0.02)
-    raise AssertionError(f"it did not happen within {PATIENCE_S:g} s: {what}")
+    return until(happened, what)
 
 
 class Answer(NamedTuple):

@@ -3,14 +3,13 @@
 import json
 import shlex
 import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 from tests.e2e.corral_command import CORRAL, Answer, Board, make_repository
-from tests.patience import PATIENCE_S
+from tests.patience import PATIENCE_S, until
 
 WORK = (
     "echo x >> {marks}/$CORRAL_TASK; echo $CORRAL_TASK > $CORRAL_TASK.txt;"
@@ -78,10 +77,7 @@ class Ci(Board):
         return sum(event["type"] == kind for event in self.events())
 
     def until(self, condition: Callable[[], object]) -> None:
-        deadline = time.monotonic() + PATIENCE_S
-        while not condition():
-            assert time.monotonic() < deadline, "it has not come to that"
-            time.sleep(0.05)
+        until(condition, lambda: self.corral("status").out)
 
 
 def ended(process: "subprocess.Popen[bytes]") -> Answer:

@@ -1,37 +1,29 @@
 """A silent session is questioned and ended, words are not output, a result ends the session."""
 
-import pytest
+from pathlib import Path
 
 from tests.e2e.witness.witness_repo import QUIET, WORK, WitnessRepo
-from tests.patience import quickest
 
-# They tell silence from work by the second.
-pytestmark = pytest.mark.alone
-
-FAST = QUIET.replace("beat_s = 60", "beat_s = 1\nbarren_beats = 2")
+FAST = QUIET.replace("beat_s = 60", "beat_s = 1\nbarren_beats = 0")
+# Silence counts after two beats, and nothing made after one: an agent of these tests gives a sign
+# much more often, so a machine that is slow for a moment is not taken for a silent agent.
+BARREN = QUIET.replace("beat_s = 60", "beat_s = 3\nbarren_beats = 1")
 
 
 def test_a_silent_session_is_looked_at_then_stopped(project: WitnessRepo) -> None:
-    project.configure(FAST.replace("barren_beats = 2", "barren_beats = 0"))
-
-    def told_ms() -> float:
-        """Run a silent session; return when somebody was told."""
-        task = project.script("echo my last line; sleep 60")
-        project.once()
-        started, raised, asked = (
-            project.of_type(kind)[-1]
-            for kind in ("session.started", "alert.raised", "session.stop_asked")
-        )
-        said = raised["data"]
-        assert (said["kind"], said["subject"]) == ("silent", f"{task}.1")
-        assert "my last line" in said["text"]
-        assert project.verdict(task) == "silent"
-        assert "my last line" in project.detail(task)
-        assert asked["at"] - started["at"] >= 3000
-        return float(raised["at"] - started["at"])
-
-    assert 2000 <= quickest(told_ms, 3500) < 3500
-    assert len(project.of_type("alert.raised")) == len(project.of_type("session.started"))
+    project.configure(FAST)
+    task = project.script("echo my last line; sleep 1000")
+    project.once()
+    ((started,), (raised,), (asked,)) = (
+        project.of_type(kind) for kind in ("session.started", "alert.raised", "session.stop_asked")
+    )
+    said = raised["data"]
+    assert (said["kind"], said["subject"]) == ("silent", f"{task}.1")
+    assert "my last line" in said["text"]
+    assert project.verdict(task) == "silent"
+    assert "my last line" in project.detail(task)
+    assert raised["at"] - started["at"] >= 2000
+    assert asked["at"] - started["at"] >= 3000
     assert project.alerts() == {}  # what was said about it while it ran is over
     assert project.leftovers() == []
 
@@ -39,7 +31,7 @@ def test_a_silent_session_is_looked_at_then_stopped(project: WitnessRepo) -> Non
 def test_a_session_that_talks_and_makes_nothing_is_an_alarm_of_its_own(
     project: WitnessRepo,
 ) -> None:
-    project.configure(FAST.replace("grace_s = 1", "grace_s = 1\nwall_s = 4"))
+    project.configure(BARREN.replace("grace_s = 1", "grace_s = 1\nwall_s = 5"))
     task = project.script(
         "while true; do echo '12:00 - still working [outputs: 0]' >> progress.md; sleep 0.3; done"
     )
@@ -52,14 +44,17 @@ def test_a_session_that_talks_and_makes_nothing_is_an_alarm_of_its_own(
 
 
 def test_progress_is_recorded_and_outputs_keep_the_alarm_quiet(project: WitnessRepo) -> None:
-    project.configure(FAST)
+    project.configure(BARREN)
     task = project.script(
-        'for n in 1 2 3 4; do echo "12:0$n - made $n [outputs: $n]" >> progress.md; sleep 0.8;'
+        'for n in 1 2 3 4 5 6 7 8; do echo "12:0$n - made $n [outputs: $n]" >> progress.md;'
+        " sleep 0.5;"
         f" done; {WORK.replace('git add -A', 'git add work*')}"
     )
     project.once()
     assert project.verdict(task) == "proved", project.detail(task)
-    assert [e["data"]["outputs"] for e in project.of_type("session.progressed")] == [1, 2, 3, 4]
+    made = [e["data"]["outputs"] for e in project.of_type("session.progressed")]
+    assert made == sorted(set(made))
+    assert (made[0], made[-1]) == (1, 8)
     assert project.of_type("alert.raised") == []
 
 
@@ -74,16 +69,23 @@ def test_a_result_ends_the_session_which_is_then_judged_like_any_other(
     assert {e["data"]["verdict"] for e in project.of_type("session.stop_asked")} == {"result"}
 
 
-def test_a_result_that_is_no_object_is_told_and_ends_nothing(project: WitnessRepo) -> None:
-    wrong = ("not json", "[1, 2]")
-    tasks = [
-        project.script(f"{WORK}; echo '{text}' > results.json; sleep 1; rm results.json")
-        for text in wrong
-    ]
+def test_a_result_that_is_no_object_is_told_and_ends_nothing(
+    project: WitnessRepo, tmp_path: Path
+) -> None:
+    told = f"until test -e {tmp_path}/told; do sleep 0.1; done"
     pipe = project.script(
-        f"{WORK}; mkfifo results.json progress.md; sleep 1; rm results.json progress.md"
+        f"{WORK}; mkfifo results.json progress.md; {told}; rm results.json progress.md"
     )
-    project.once()
+    with project.witness():
+        project.until_running(f"{pipe}.1")
+        tasks = [
+            project.script(f"{WORK}; echo '{text}' > results.json; {told}; rm results.json")
+            for text in ("not json", "[1, 2]")
+        ]
+        project.until(lambda: len(project.of_type("alert.raised")) == 2)
+        (tmp_path / "told").touch()
+        for task in (*tasks, pipe):
+            project.until_ended(task)
     raised = {e["data"]["subject"]: e["data"]["text"] for e in project.of_type("alert.raised")}
     assert "not JSON" in raised[f"{tasks[0]}.1"]
     assert "not an object" in raised[f"{tasks[1]}.1"]
@@ -95,19 +97,10 @@ def test_an_ignored_result_is_reported_once_and_cleared_when_handled(
     project: WitnessRepo,
 ) -> None:
     project.configure(FAST)
-
-    def told_ms() -> float:
-        """Have a result that waits; return when somebody was told."""
-        task = project.script(WORK)
+    task = project.script(WORK)
+    with project.witness():
         project.until(lambda: project.alerts().get("unattended") == task)
-        raised, submitted = (
-            project.of_type("alert.raised")[-1],
-            project.of_type("task.submitted")[-1],
-        )
         project.here("task", "land", task, code=0)
         project.until(lambda: project.alerts() == {})
-        return float(raised["at"] - submitted["at"])
-
-    with project.witness():
-        assert 3000 <= quickest(told_ms, 4500) < 4500
-    assert len(project.of_type("alert.raised")) == len(project.of_type("task.submitted"))
+    (raised,), (submitted,) = project.of_type("alert.raised"), project.of_type("task.submitted")
+    assert raised["at"] - submitted["at"] >= 3000

@@ -4,11 +4,8 @@ import json
 import os
 import shlex
 import signal
-import time
 from contextlib import suppress
 from pathlib import Path
-
-import pytest
 
 from tests.e2e.witness.witness_repo import QUIET, WORK, WitnessRepo
 from tests.patience import PATIENCE_S
@@ -54,33 +51,27 @@ def test_a_killed_witness_is_succeeded_by_one_that_goes_on_with_the_same_session
     assert {e["data"].get("code") for e in ended} == {0, 7}
 
 
-@pytest.mark.alone
-def test_a_killed_agent_is_crashed_within_a_second_and_tried_again_up_to_the_limit(
-    project: WitnessRepo,
-) -> None:
+def test_a_killed_agent_is_crashed_and_tried_again_up_to_the_limit(project: WitnessRepo) -> None:
     project.configure(RETRIED)
     task = project.script("echo I am about to; echo do something; sleep 60")
     with project.witness():
-        took = [_killed_when_it_has_spoken(project, task, attempt) for attempt in (1, 2, 3)]
-        assert min(took) < 1.0, took  # the best: how busy the machine is says nothing about us
+        for attempt in (1, 2, 3):
+            _kill_when_it_has_spoken(project, task, attempt)
         assert project.until(lambda: project.task(task)["state"] == "failed")
     assert len(project.of_type("task.delayed")) == 2
     assert len(project.of_type("task.failed")) == 1
 
 
-def _killed_when_it_has_spoken(project: WitnessRepo, task: str, attempt: int) -> float:
-    """Kill an agent; return how long it took until that was known."""
+def _kill_when_it_has_spoken(project: WitnessRepo, task: str, attempt: int) -> None:
+    """Kill an agent, and wait until that is known."""
     name = f"{task}.{attempt}"
     pid = project.until_running(name)
     project.until(lambda: (project.run_of(name) / "output").stat().st_size > 20)
     kill(pid)
-    before = time.monotonic()
     project.until(lambda: len(project.of_type("session.ended")) >= attempt)
-    took = time.monotonic() - before
     ended = project.of_type("session.ended")[-1]["data"]
     assert (ended["session"], ended["verdict"], ended["signal"]) == (name, "crashed", 9)
     assert "I am about to / do something" in ended["detail"]
-    return took
 
 
 def test_after_everything_was_killed_at_once_nothing_is_lost_and_no_task_is_stuck(

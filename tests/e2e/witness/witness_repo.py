@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from corral.world.repository import find
 from corral.world.trees import Trees
 from tests.e2e.corral_command import Board, make_repository
-from tests.patience import PATIENCE_S
+from tests.patience import PATIENCE_S, until
 from tests.world.trees.tree_repo import everything
 
 T = TypeVar("T")
@@ -119,21 +119,15 @@ class WitnessRepo(Board):
             process.wait(PATIENCE_S)
         assert "Traceback" not in errors.read_text(), errors.read_text()
 
-    def until(self, what: Callable[[], T | None], limit_s: float = PATIENCE_S) -> T:
+    def until(self, what: Callable[[], T | None]) -> T:
         """Wait for something that the log or the disk will show."""
-        deadline = time.monotonic() + limit_s
-        while True:
-            found = what()
-            if found:
-                return found
-            assert time.monotonic() < deadline, self.here("status").out + self.here("log").out
-            time.sleep(0.02)
+        return until(what, lambda: self.here("status").out + self.here("log").out)
 
-    def until_ended(self, task: str, limit_s: float = PATIENCE_S) -> str:
+    def until_ended(self, task: str) -> str:
         def verdict() -> str:
             return next((str(s["verdict"]) for s in self.sessions() if s["task"] == task), "")
 
-        return self.until(verdict, limit_s)
+        return self.until(verdict)
 
     def until_running(self, session: str) -> int:
         return self.until(lambda: alive_pid(self.run_of(session)))

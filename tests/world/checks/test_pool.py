@@ -11,12 +11,11 @@ from pathlib import Path
 import pytest
 
 from corral.core.errors import BadInput, NotFound, Refused
-from corral.world.checks import Pool
 from corral.world.repository import find
 from corral.world.trees import Trees
 from tests.world.checks.check_runs import CheckRuns, committed
 from tests.world.processes.sessions import await_in, written
-from tests.world.trees.tree_repo import commit_file, everything, git, repository, working_files
+from tests.world.trees.tree_repo import commit_file, everything, git, working_files
 
 MESS = r"""
 set -e
@@ -254,21 +253,3 @@ def test_a_killed_checkout_cannot_write_into_the_next_one(
     (tmp_path / "gate").touch()
     path = checks.pool.checkout(1, "main~1")
     assert working_files(path) == committed(repo, "main~1")
-
-
-@pytest.mark.alone
-def test_a_warm_checkout_is_several_times_cheaper_than_a_new_tree(tmp_path: Path) -> None:
-    repo = repository(tmp_path / "large", 2000)
-    commit_file(repo, "part0/file0.txt", "changed\n")
-    pool = Pool(find(str(repo)))
-    pool.checkout(1, "main")
-    warm, fresh = [], []
-    for number in range(3):
-        began = time.perf_counter()
-        git(repo, "worktree", "add", "--quiet", "--detach", str(tmp_path / f"w{number}"), "main")
-        fresh.append(time.perf_counter() - began)
-        began = time.perf_counter()
-        pool.checkout(1, ("main~1", "main")[number % 2])
-        warm.append(time.perf_counter() - began)
-    print(f"2,000 files: new {min(fresh):.3f} s, warm {min(warm):.3f} s")
-    assert min(warm) * 2 < min(fresh)

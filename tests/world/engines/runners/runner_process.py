@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +16,7 @@ from corral.core.engine.facts import AnyFact, Fact, Finished, Said
 from corral.world.engines.runners import inbox
 from corral.world.engines.runners.inbox import InboxMessage
 from corral.world.engines.runners.orders import AcpOrder, Order, runner_argv
+from tests import patience
 from tests.patience import PATIENCE_S
 
 AGENT = str(Path(__file__).with_name("scripted_agent.py"))
@@ -24,12 +24,8 @@ _decode = msgspec.json.Decoder(AnyFact).decode
 
 
 def until(condition: Callable[[], Any], limit_s: float = PATIENCE_S) -> Any:
-    """Wait for something to become true, and return it."""
-    deadline = time.monotonic() + limit_s
-    while not (found := condition()):
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.02)
-    return found
+    """Wait for something that a runner does."""
+    return patience.until(condition, "what the calling line names", limit_s)
 
 
 class Running:
