@@ -1,7 +1,7 @@
 """Which make target runs which tests: `make targets` lists it, conftest.py selects by it.
 
-A test belongs to the first target that names it, its file or one of its folders; a test that wants
-the machine to itself (the mark `alone`) is left to `make test-long`, unless it needs the agents.
+A test belongs to the first target that names it, its file or one of its folders; a test or a case
+with the mark `long` is left to `make test-long`.
 """
 
 from collections.abc import Iterator
@@ -11,10 +11,7 @@ TESTS = Path(__file__).parent
 
 # Paths below tests/, each a folder, a file, a test (`file::name`) or one of its cases (`…[id]`).
 PLACES: dict[str, tuple[str, ...]] = {
-    "long": (
-        "e2e/refinery/test_never_red.py",
-        "world/git/test_same_as_git.py::test_real_histories",
-    ),
+    "long": ("world/git/test_same_as_git.py::test_real_histories",),
     "engines": (
         "engines",
         "world/engines/agents/test_acp.py",
@@ -51,11 +48,11 @@ def is_within(test: str, place: str) -> bool:
     return test == place or test.startswith((f"{place}/", f"{place}::", f"{place}["))
 
 
-def target_of(test: str, *, alone: bool = False) -> str | None:
+def target_of(test: str, *, long: bool = False) -> str | None:
     """Return the target that runs a test, named as `file::name[case]`, or the rest of a file."""
     for target, places in PLACES.items():
         if any(is_within(test, place) for place in places):
-            return "long" if alone and target != "engines" else target
+            return "long" if long else target
     return None
 
 
@@ -65,12 +62,8 @@ def parts(target: str, file: str) -> Iterator[str]:
         yield file
     else:
         yield from (place for place in PLACES[target] if place.startswith(f"{file}::"))
-        if target == "long" and target_of(file) != "engines" and has_alone(file):
-            yield f"{file} (the tests marked alone)"
-
-
-def has_alone(file: str) -> bool:
-    return "mark.alone" in (TESTS / file).read_text("utf-8")
+        if target == "long" and "mark.long" in (TESTS / file).read_text("utf-8"):
+            yield f"{file} (what is marked long)"
 
 
 def main() -> None:

@@ -26,10 +26,10 @@ def test_every_place_in_the_table_holds_tests() -> None:
 
 
 def test_the_first_place_that_fits_decides() -> None:
-    assert targets.target_of("e2e/refinery/test_never_red.py::test_x") == "long"
+    assert targets.target_of("world/git/test_same_as_git.py::test_real_histories[x]") == "long"
     assert targets.target_of("e2e/refinery/test_killed.py::test_x[1]") == "test"
-    assert targets.target_of("e2e/refinery/test_killed.py::test_x", alone=True) == "long"
-    assert targets.target_of("engines/test_governor.py::test_x", alone=True) == "engines"
+    assert targets.target_of("e2e/refinery/test_killed.py::test_x", long=True) == "long"
+    assert targets.target_of("engines/test_governor.py::test_x") == "engines"
     assert targets.target_of("elsewhere/test_x.py") is None
 
 
