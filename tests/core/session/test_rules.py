@@ -1,93 +1,30 @@
 """A session starts with a claim and a slot, and its end moves its task once."""
 
-from collections import Counter
-from collections.abc import Sequence
-from contextlib import suppress
-
 import pytest
-from hypothesis import settings
-from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from corral.core.board import commands as c
 from corral.core.errors import NotFound, Refused
-from corral.core.ids import SessionId, TaskId, Token
+from corral.core.ids import SessionId, Token
 from corral.core.log import events as e
-from corral.core.log.state import Session, TaskState
+from corral.core.log.state import TaskState
 from corral.core.session import rules as session_rules
-from corral.core.session.backoff import Patience
 from corral.core.session.rules import Decision
 from corral.core.session.slots import Limits, startable
 from corral.core.session.verdict import Again, Judgement, Verdict, after
-from tests.core.memory_board import START, TTL_S, Board
-
-BASE, COMMIT = "a" * 40, "b" * 40
-LIMITS = Limits(2)
-PATIENCE = Patience(attempts=3, first_s=30, most_s=3600)
-TASK, FIRST, SECOND = TaskId("AF-1"), SessionId("AF-1.1"), SessionId("AF-1.2")
-PROVED = Judgement(Verdict.PROVED)
-CRASHED = Judgement(Verdict.CRASHED, "signal 9")
-
-
-class SessionBoard(Board):
-    """A board whose sessions are started and ended as the witness does it."""
-
-    def start(
-        self,
-        task: TaskId = TASK,
-        limits: Limits = LIMITS,
-        pool: str = "",
-        ports: Sequence[int] = (),
-        wanted: int = 0,
-    ) -> Decision:
-        decided = session_rules.start(
-            self.state,
-            task,
-            profile="default",
-            pool=pool,
-            base=BASE,
-            limits=limits,
-            ttl_s=TTL_S,
-            wall_s=600,
-            now=self.now,
-            ports=ports,
-            ports_wanted=wanted,
-        )
-        return self.record(decided)
-
-    def end(self, judgement: Judgement = PROVED, session: SessionId = FIRST) -> Decision:
-        proved = judgement.verdict is Verdict.PROVED
-        decided = session_rules.end(
-            self.state,
-            session,
-            judgement,
-            commit=COMMIT if proved else "",
-            code=0 if proved else None,
-            signal=None if proved else 9,
-            patience=PATIENCE,
-            now=self.now,
-        )
-        return self.record(decided)
-
-    def ask_stop(self, session: str = FIRST, why: str = Verdict.STOPPED) -> Decision:
-        return self.record(session_rules.ask_stop(self.state, session, why, "enough"))
-
-    def session(self, session: SessionId = FIRST) -> Session:
-        return self.state.sessions[session]
-
-
-@pytest.fixture
-def board() -> SessionBoard:
-    """A board with one task, and its first session."""
-    board = SessionBoard()
-    board.task()
-    board.start()
-    board.wait(5)
-    return board
-
-
-def types(decision: Decision) -> list[str]:
-    return [event.type for event in decision]
+from tests.core.memory_board import START, TTL_S
+from tests.core.session.session_board import (
+    BASE,
+    COMMIT,
+    CRASHED,
+    FIRST,
+    LIMITS,
+    PATIENCE,
+    PROVED,
+    SECOND,
+    TASK,
+    SessionBoard,
+    types,
+)
 
 
 def test_a_start_claims_the_task_and_takes_a_slot_under_one_token() -> None:
@@ -338,62 +275,6 @@ def test_progress_is_recorded_when_it_is_news(board: SessionBoard) -> None:
     assert say("still here", 2) == []
 
 
-def with_ports() -> SessionBoard:
-    """A board whose session has two ports; ana has one that is wanted, and had another."""
-    board = SessionBoard()
-    board.task()
-    board.do(c.AcquireLease(resource="port:20000", ttl_s=600))
-    board.do(c.AcquireLease(resource="port:20001", ttl_s=1))
-    board.wait(1)
-    board.start(ports=range(20000, 20010), wanted=2)
-    return board
-
-
-def held(board: SessionBoard, by: str) -> dict[str, int]:
-    return {n: lease.expires_at for n, lease in board.state.leases.items() if lease.holder == by}
-
-
-def test_ports_are_leased_with_the_start_and_those_of_others_passed_over() -> None:
-    board = with_ports()
-    assert list(held(board, "ana")) == ["port:20000"]
-    assert session_rules.port_leases(board.state, board.session()) == ["port:20001", "port:20002"]
-    tokens = [lease.token for lease in board.state.leases.values()]
-    assert len(set(tokens)) == len(tokens)
-    for name, lease in board.state.leases.items():
-        release = c.ReleaseLease(resource=name, token=Token("99"))
-        assert board.refusal(release, lease.holder).code == "stale_token"
-
-
-def test_too_few_free_ports_refuse_the_whole_start(board: SessionBoard) -> None:
-    other = board.task()
-    with pytest.raises(Refused, match=r"AF-2\.1 needs 2 more free ports") as caught:
-        board.start(other, ports=[20000], wanted=3)
-    assert caught.value.code == "no_port"
-    assert board.get(other).claim is None
-    assert not board.state.leases
-
-
-def test_ports_are_kept_with_the_claim_and_given_back_at_the_end() -> None:
-    board = with_ports()
-    board.wait(30)
-    board.record(session_rules.renew(board.state, [FIRST], 90, board.now))
-    expires_at = board.now + 90_000
-    assert held(board, FIRST) == {"port:20001": expires_at, "port:20002": expires_at}
-    assert types(board.end()) == [
-        "session.ended",
-        "lease.released",
-        "lease.released",
-        "task.submitted",
-    ]
-    assert list(board.state.leases) == ["port:20000"]
-
-
-def test_a_late_session_still_releases_what_it_held() -> None:
-    board = with_ports()
-    board.do(c.CancelTask(task=TASK))
-    assert types(board.end()) == ["session.ended", "lease.released", "lease.released"]
-
-
 def test_alerts_about_a_session_that_runs_are_over_with_it(board: SessionBoard) -> None:
     board.do(c.RaiseAlert(subject=FIRST, kind="silent", text="odd"))
     board.do(c.RaiseAlert(subject=FIRST, kind="note", text="a person's"))
@@ -415,90 +296,3 @@ def test_a_new_session_is_remembered_in_the_place_of_the_last(board: SessionBoar
     board.start()
     assert list(board.state.sessions) == [SECOND]
     assert board.get(TASK).session == SECOND
-
-
-class Fleet(RuleBasedStateMachine):
-    """The witness, agents and people at random, against what must hold at every event."""
-
-    limits = Limits(3, 1, {"a": 1})
-    pools = {"one": "a"}  # noqa: RUF012 - never changed
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.board = SessionBoard()
-        self.board.convoy()
-        self.running: dict[SessionId, Session] = {}  # what the machine would have as processes
-
-    @rule(urgent=st.booleans(), engine=st.sampled_from(["", "one"]))
-    def add(self, urgent: bool, engine: str) -> None:
-        if len(self.board.state.tasks) < 6:
-            self.board.do(c.AddTask(title="T", urgent=urgent, engine=engine))
-
-    @rule()
-    def plan(self) -> None:
-        board = self.board
-        for task in list(startable(board.state, self.limits, self.pools, board.now, "witness")):
-            started = board.start(task.id, self.limits, self.pools.get(task.engine, ""))[-1]
-            assert isinstance(started, e.SessionStarted)
-            self.running[started.session] = board.session(started.session)
-
-    @rule(data=st.data(), verdict=st.sampled_from(Verdict))
-    def over(self, data: st.DataObject, verdict: Verdict) -> None:
-        if self.running:
-            name = data.draw(st.sampled_from(sorted(self.running)))
-            before = {task.id: task for task in self.board.state.tasks.values()}
-            mine = self.running.pop(name)
-            claim = before[mine.task].claim
-            held = claim is not None and claim.token == mine.token
-            ended, *moved = self.board.end(Judgement(verdict), name)
-            assert ended.type == "session.ended"
-            assert bool(moved) == held
-            for task in before.values():
-                assert task.id == mine.task or self.board.get(task.id) == task
-
-    @rule(data=st.data(), move=st.sampled_from([c.HandOffTask, c.BlockTask, c.FailTask]))
-    def agent(self, data: st.DataObject, move: type[c.Command]) -> None:
-        """An agent says something about its own task."""
-        if self.running:
-            mine = self.running[data.draw(st.sampled_from(sorted(self.running)))]
-            self.ask(move(**{"task": mine.task, "token": mine.token}), mine.id)
-
-    @rule(
-        data=st.data(),
-        move=st.sampled_from([c.ClaimTask, c.RetryTask, c.UnblockTask, c.CancelTask]),
-    )
-    def person(self, data: st.DataObject, move: type[c.Command]) -> None:
-        if self.board.state.tasks:
-            task = data.draw(st.sampled_from(sorted(self.board.state.tasks)))
-            self.ask(move(**{"task": task}), "ana")
-
-    @rule(seconds=st.sampled_from([1, 30, TTL_S]), renewed=st.booleans())
-    def time_passes(self, seconds: int, renewed: bool) -> None:
-        self.board.wait(seconds)
-        if renewed:
-            live = [session.id for session in self.board.state.sessions.values() if session.live]
-            board = self.board
-            board.record(session_rules.renew(board.state, live, TTL_S, board.now))
-
-    def ask(self, command: c.Command, actor: str) -> None:
-        with suppress(Refused):
-            self.board.do(command, actor)
-
-    @invariant()
-    def what_runs_is_known(self) -> None:
-        live = {session.id for session in self.board.state.sessions.values() if session.live}
-        assert live == set(self.running)
-
-    @invariant()
-    def never_more_than_allowed(self) -> None:
-        assert len(self.running) <= self.limits.total
-        assert Counter(session.pool for session in self.running.values())["a"] <= 1
-
-    @invariant()
-    def one_session_at_a_time_works_on_a_task(self) -> None:
-        tasks = Counter(session.task for session in self.running.values())
-        assert all(number == 1 for number in tasks.values())
-
-
-TestFleet = Fleet.TestCase
-TestFleet.settings = settings(max_examples=200, stateful_step_count=25, deadline=None)
