@@ -214,9 +214,12 @@ def test_alerts_of_one_round_have_names_of_their_own(board: Board) -> None:
     assert {alert.text for alert in board.state.alerts.values()} == {"x", "y", "z"}
 
 
-def test_alerts_about_how_a_session_runs_end_with_it_and_others_do_not(board: Board) -> None:
+@pytest.mark.parametrize("kind", ["silent", "bad_result", "not_judged"])
+def test_alerts_about_how_a_session_runs_end_with_it_and_others_do_not(
+    board: Board, kind: str
+) -> None:
     session = begin(board)
-    board.do(c.RaiseAlert(subject=session, kind="silent", text="x"))
+    board.do(c.RaiseAlert(subject=session, kind=kind, text="x"))
     board.do(c.RaiseAlert(subject=session, kind="result", text="nobody acted on it"))
     board.do(c.RaiseAlert(subject="the build", kind="silent", text="a person's own"))
     assert chores.outdated(board.state) == []

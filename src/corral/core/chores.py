@@ -13,6 +13,7 @@ from corral.core.ids import SessionId, TaskId
 from corral.core.log import events as e
 from corral.core.log.state import Alert, Chore, Claim, State, Task, TaskState
 from corral.core.redaction import redacted
+from corral.core.session.rules import WHILE_IT_RUNS
 from corral.core.text import LINE
 
 Decision = Sequence[e.Event]
@@ -33,10 +34,6 @@ KINDS = {
     "trash": "trash",
 }
 FAILED = "failed-chore"
-# Alerts about a running session, which are cleared when it has ended.
-_WHILE_IT_RUNS = frozenset(
-    {"silent", "barren", "asked", "question", "looping", "unpriced", "unread"}
-)
 _FINISHED = frozenset({TaskState.DONE, TaskState.CANCELLED})
 
 
@@ -150,7 +147,7 @@ def outdated(state: State) -> list[Alert]:
     return [
         alert
         for alert in state.alerts.values()
-        if alert.kind in _WHILE_IT_RUNS and of_session(alert.subject)
+        if alert.kind in WHILE_IT_RUNS and of_session(alert.subject)
         if alert.subject not in running
     ]
 

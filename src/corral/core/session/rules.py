@@ -25,8 +25,9 @@ Decision = Sequence[e.Event]
 
 _NONE = governor.Accounts()
 WITNESS = "witness"  # tasks are handed off to this name for a new session to take
-# Alerts about a running session; once it has ended, its verdict replaces them.
-_WHILE_IT_RUNS = {
+# Alerts about a running session; once it has ended, its verdict replaces them. The end clears them,
+# and the deacon clears those that were raised at that very moment.
+WHILE_IT_RUNS = {
     *("silent", "barren", "bad_result", "not_judged", "asked", "question", "looping"),
     *("unpriced", "unread"),
 }
@@ -228,7 +229,7 @@ def _given_back(state: State, session: Session) -> list[e.Event]:
     alerts = [
         e.AlertCleared(alert=alert.id)
         for alert in state.alerts.values()
-        if alert.subject == session.id and alert.kind in _WHILE_IT_RUNS
+        if alert.subject == session.id and alert.kind in WHILE_IT_RUNS
     ]
     return [*leases, *alerts, *messages.give_back(state, session)]
 
