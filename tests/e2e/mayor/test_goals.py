@@ -1,8 +1,11 @@
 """`corral run GOAL`: from a sentence to a landed branch, and what a failure leads to."""
 
+import signal
 import subprocess
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from corral.roles.locks import taken
 from tests.e2e.mayor.mayor_repo import GOAL, MayorRepo, killed, make_mayor_repo, plan, task
@@ -96,8 +99,9 @@ def test_a_person_is_needed_for_an_amended_plan_that_nobody_approved(tmp_path: P
     assert project.titles() == {"Do a": "cancelled", "Do a2": "done"}
 
 
-def test_killed_while_a_failure_is_thought_over_the_next_run_sees_it_through(
-    tmp_path: Path,
+@pytest.mark.parametrize("how", ["killed", "interrupted"])
+def test_ended_while_a_failure_is_thought_over_the_next_run_sees_it_through(
+    tmp_path: Path, how: str
 ) -> None:
     project = town(tmp_path / "project")
     go = project.place / "go"
@@ -108,7 +112,11 @@ def test_killed_while_a_failure_is_thought_over_the_next_run_sees_it_through(
     words = ("run", GOAL, "--headless", "--replan", "on_failure")
     process = project.started(*words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     project.until((project.place / "up").exists)
-    killed(process)
+    if how == "interrupted":
+        process.send_signal(signal.SIGINT)
+        assert process.wait() == 130
+    else:
+        killed(process)
     project.until(lambda: not taken(str(project.folder), "mayor"))
     go.touch()
     project.corral(*words)

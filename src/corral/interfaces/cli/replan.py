@@ -1,9 +1,8 @@
 """While a convoy runs, ask the mayor about tasks that have failed for good."""
 
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
-from threading import Event
+from threading import Event, Thread
 
 from corral.core.errors import BadInput, described
 from corral.core.ids import ConvoyId
@@ -11,6 +10,8 @@ from corral.core.log.state import State
 from corral.core.mayor import rules as mayor_rules
 from corral.interfaces.cli.context import Context
 from corral.store.sqlite import SqliteStore
+
+_STOP_S = 30  # besides the grace period of an engine that is asked to stop
 
 
 class Replanner:
@@ -25,15 +26,15 @@ class Replanner:
         self._yes = yes
         self._tried: set[str] = set()
         self._stopping = Event()
-        self._thread = ThreadPoolExecutor(1, "corral-mayor")
-        self._work: Future[None] | None = None
+        self._thread: Thread | None = None
+        self._error: BaseException | None = None
 
     def busy(self, state: State) -> bool:
         """Ask about a new failure if there is one; return whether the mayor is at work."""
-        if self._work is not None:
-            if not self._work.done():
+        if self._thread is not None:
+            if self._thread.is_alive():
                 return True
-            error, self._work = self._work.exception(), None
+            error, self._error, self._thread = self._error, None, None
             if error is not None:
                 self._say(f"the mayor could not be asked: {described(error)}")
         due = self._due(state)
@@ -41,7 +42,9 @@ class Replanner:
             return False
         self._tried.add(due)
         self._say(f"{due} has failed for good: asking the mayor")
-        self._work = self._thread.submit(self._ask)
+        # A daemon, so that one that does not stop cannot keep the command from ending.
+        self._thread = Thread(target=self._ask, name="corral-mayor", daemon=True)
+        self._thread.start()
         return True
 
     def _due(self, state: State) -> str:
@@ -60,16 +63,31 @@ class Replanner:
         from corral.roles.mayor.conversation import Talk
 
         place, config, actor = self._context.repository, self._context.config, self._context.actor
-        with closing(SqliteStore(place.folder)) as store:
-            talk = Talk(
-                store, place, config, actor=actor, say=lambda _: None, stopping=self._stopping
-            )
-            talk.replan(self._convoy, yes=self._yes)
+        # A border: `busy` tells the error, and the run goes on.
+        try:
+            with closing(SqliteStore(place.folder)) as store:
+                talk = Talk(
+                    store, place, config, actor=actor, say=lambda _: None, stopping=self._stopping
+                )
+                talk.replan(self._convoy, yes=self._yes)
+        except BaseException as error:
+            self._error = error
 
     def stop(self) -> None:
-        """End the question that is being asked; the next run, or `mayor start`, continues it."""
+        """End the question that is being asked; the next run, or `mayor start`, continues it.
+
+        An engine that does not stop in time is left behind, under its shim, with its question.
+        """
         self._stopping.set()
-        self._thread.shutdown()
+        if self._thread is None:
+            return
+        limit = self._context.config.watch.grace_s + _STOP_S
+        self._thread.join(limit)
+        if self._thread.is_alive():
+            self._say(
+                f"the mayor's engine did not stop within {limit} s; its question stays open, and"
+                " the next run continues it"
+            )
 
 
 def replanner(

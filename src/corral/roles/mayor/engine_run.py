@@ -7,6 +7,7 @@ started it is killed, and the next one takes it over: a run is its folder,
 
 import os
 import threading
+import time
 from collections.abc import Callable
 from os.path import isdir, join
 
@@ -151,10 +152,11 @@ class EngineRunner:
         folder = self.folder(mayor)
         if not mayor.turn or not self.begun(mayor) or processes.outcome(folder) is not None:
             return
+        since = time.monotonic()
         with Watch() as watch:
             watch.add_complete(folder)
-            processes.ask_stop(folder)
             while processes.outcome(folder) is None:
+                processes.insist(folder, since, self._config.watch.grace_s)
                 watch.wait(_LOOK_S)
 
     def _step_in(

@@ -25,7 +25,6 @@ from corral.world import processes
 from corral.world.clock import Clock
 
 _SAID = 500  # characters of a line of progress
-_FORCE_AFTER_S = 10.0  # after its grace period, for a shim that does not respond
 
 
 class PulseTaker(Struct, frozen=True):
@@ -76,10 +75,7 @@ class PulseTaker(Struct, frozen=True):
     def insist(self, session: SessionId, folder: str) -> None:
         """Enforce a stop, even if the shim is frozen or hangs."""
         since = self.asked.setdefault(session, time.monotonic())
-        if time.monotonic() - since > self.beats.grace_s + _FORCE_AFTER_S:
-            processes.force_stop(folder)
-        else:
-            processes.ask_stop(folder)
+        processes.insist(folder, since, self.beats.grace_s)
 
     def forget(self, session: SessionId) -> None:
         self.read.pop(session, None)

@@ -5,6 +5,7 @@ Nothing is cached here, so a new witness knows as much as the previous one.
 
 import os
 import signal
+import time
 
 import msgspec
 
@@ -13,6 +14,7 @@ from corral.world.processes.model import EndReason, Exit
 from corral.world.processes.output import ERRORS, NEWEST
 
 _TAIL_BYTES = 1 << 18
+_FORCE_AFTER_S = 10.0  # after its grace period, for a shim that does not respond
 
 
 def alive(folder: str) -> bool:
@@ -33,6 +35,12 @@ def ask_stop(folder: str) -> bool:
 def force_stop(folder: str) -> bool:
     """Kill a shim that does not respond; its keeper ends the rest and records it as lost."""
     return _signal(folder, signal.SIGKILL)
+
+
+def insist(folder: str, since: float, grace_s: float) -> None:
+    """Enforce a stop that was asked for `since` (monotonic), even if the shim is frozen."""
+    late = time.monotonic() - since > grace_s + _FORCE_AFTER_S
+    (force_stop if late else ask_stop)(folder)
 
 
 def read_exit(folder: str) -> Exit | None:
