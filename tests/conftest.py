@@ -62,7 +62,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     chosen = [
         item
         for item, name in names.items()
-        if targets.target_of(name, long=item.get_closest_marker("long") is not None) == target
+        if targets.runs(target, name, long=item.get_closest_marker("long") is not None)
     ]
     config.hook.pytest_deselected(items=[item for item in items if item not in {*chosen}])
     items[:] = chosen

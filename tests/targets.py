@@ -1,7 +1,8 @@
 """Which make target runs which tests: `make targets` lists it, conftest.py selects by it.
 
-A test belongs to the first target that names it, its file or one of its folders; a test or a case
-with the mark `long` is left to `make test-long`.
+What `long` or `engines` names is left out of the others; a test or a case with the mark `long` is a
+long one as well. The tests of the dashboard that `make test` runs where there is a browser are run
+by `make test-browser` too, so that this is complete where the browser was missing before.
 """
 
 from collections.abc import Iterator
@@ -11,7 +12,16 @@ TESTS = Path(__file__).parent
 
 # Paths below tests/, each a folder, a file, a test (`file::name`) or one of its cases (`…[id]`).
 PLACES: dict[str, tuple[str, ...]] = {
-    "long": ("world/git/test_same_as_git.py::test_real_histories",),
+    "long": (
+        "e2e/engines/test_crowd.py",
+        "e2e/engines/test_governor.py::test_twenty_tasks_on_each_account_land_and_five_of_each_run_at_a_time",
+        "e2e/engines/test_messages.py::test_a_killed_witness_hands_over_to_a_live_agent_exactly_once",
+        "e2e/refinery/test_killed.py::test_killed_at_random_moments",
+        "e2e/test_concurrency.py::test_every_acknowledged_event_survives_killing_writers_throughout[32-60-30-50]",
+        "e2e/whole/test_demo.py::test_on_a_terminal_of_60_columns_it_fits_and_never_scrolls",
+        "e2e/witness/test_slots.py::test_two_hundred_tasks_never_have_more_sessions_than_allowed",
+        "world/git/test_same_as_git.py::test_real_histories",
+    ),
     "engines": (
         "engines",
         "world/engines/agents/test_acp.py",
@@ -28,6 +38,10 @@ PLACES: dict[str, tuple[str, ...]] = {
         "standin",
         "stateful",
         "tools",
+        "web/test_board.py",
+        "web/test_built.py",
+        "web/test_navigation.py",
+        "web/test_shell.py",
         "world",
     ),
 }
@@ -48,21 +62,23 @@ def is_within(test: str, place: str) -> bool:
     return test == place or test.startswith((f"{place}/", f"{place}::", f"{place}["))
 
 
-def target_of(test: str, *, long: bool = False) -> str | None:
-    """Return the target that runs a test, named as `file::name[case]`, or the rest of a file."""
-    for target, places in PLACES.items():
-        if any(is_within(test, place) for place in places):
-            return "long" if long else target
-    return None
+def runs(target: str, test: str, *, long: bool = False) -> bool:
+    """Say whether a target runs a test, named as `file::name[case]`, or the rest of a file."""
+    named = [name for name, places in PLACES.items() if any(is_within(test, p) for p in places)]
+    if "engines" in named:
+        return target == "engines"
+    if named and (long or "long" in named):
+        return target == "long"
+    return target in named
 
 
 def parts(target: str, file: str) -> Iterator[str]:
     """Yield what a target runs of a file: all of it, or the tests that the table names."""
-    if target_of(file) == target:
+    if runs(target, file):
         yield file
     else:
         yield from (place for place in PLACES[target] if place.startswith(f"{file}::"))
-        if target == "long" and "mark.long" in (TESTS / file).read_text("utf-8"):
+        if runs(target, file, long=True) and "mark.long" in (TESTS / file).read_text("utf-8"):
             yield f"{file} (what is marked long)"
 
 

@@ -9,7 +9,8 @@ MAKEFILE = (targets.TESTS.parent / "Makefile").read_text("utf-8")
 
 
 def test_every_file_belongs_to_a_target() -> None:
-    assert [file for file in targets.files() if targets.target_of(file) is None] == []
+    lost = [f for f in targets.files() if not any(targets.runs(name, f) for name in targets.PLACES)]
+    assert lost == []
 
 
 def test_every_place_in_the_table_holds_tests() -> None:
@@ -25,12 +26,19 @@ def test_every_place_in_the_table_holds_tests() -> None:
     ] == []
 
 
-def test_the_first_place_that_fits_decides() -> None:
-    assert targets.target_of("world/git/test_same_as_git.py::test_real_histories[x]") == "long"
-    assert targets.target_of("e2e/refinery/test_killed.py::test_x[1]") == "test"
-    assert targets.target_of("e2e/refinery/test_killed.py::test_x", long=True) == "long"
-    assert targets.target_of("engines/test_governor.py::test_x") == "engines"
-    assert targets.target_of("elsewhere/test_x.py") is None
+def whose(test: str, *, long: bool = False) -> list[str]:
+    return [target for target in targets.PLACES if targets.runs(target, test, long=long)]
+
+
+def test_what_is_long_or_needs_the_agents_is_left_out_of_the_others() -> None:
+    assert whose("world/git/test_same_as_git.py::test_real_histories[x]") == ["long"]
+    assert whose("e2e/refinery/test_killed.py::test_x[1]") == ["test"]
+    assert whose("e2e/refinery/test_killed.py::test_x", long=True) == ["long"]
+    assert whose("engines/test_governor.py::test_x", long=True) == ["engines"]
+    assert whose("web/test_shell.py::test_x") == ["browser", "test"]
+    assert whose("web/test_queue.py::test_x") == ["browser"]
+    assert whose("elsewhere/test_x.py") == []
+    assert whose("elsewhere/test_x.py", long=True) == []
 
 
 def test_every_target_says_what_it_needs_and_how_long_it_takes() -> None:
