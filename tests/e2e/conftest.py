@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.corral_command import Board, make_repository
+from tests.e2e.corral_command import Board, make_board, make_repository
 
 
 @pytest.fixture
@@ -14,15 +14,12 @@ def bare_board(tmp_path: Path) -> Board:
 
 
 @pytest.fixture
-def empty_board(bare_board: Board) -> Board:
+def empty_board(tmp_path: Path) -> Board:
     """A repository after `corral init`."""
-    bare_board.here("init", code=0)
-    return bare_board
+    return make_board(tmp_path / "project")
 
 
 @pytest.fixture
-def board(empty_board: Board) -> Board:
+def board(tmp_path: Path) -> Board:
     """A repository with the convoy auth-fix, whose tasks are AF-1, AF-2, …"""
-    made = empty_board.here("--as", "tester", "convoy", "create", "Auth fix", "--json", code=0)
-    assert made.data["id"] == "auth-fix"
-    return empty_board
+    return make_board(tmp_path / "project", "Auth fix")

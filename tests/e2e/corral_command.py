@@ -1,11 +1,16 @@
 """The real `corral` command on a real repository, as the tests of this folder use it."""
 
+import atexit
+import functools
 import hashlib
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
@@ -110,13 +115,13 @@ class Board:
         assert code is None or answer.code == code, answer
         return answer
 
-    def data(self, *words: str | bytes) -> Any:
-        answer = self.corral(*words, "--json")
+    def data(self, *words: str) -> Any:
+        answer = self.here(*words, "--json", code=0)
         assert answer.err == "", answer
         return answer.data
 
-    def refused(self, *words: str | bytes, code: int) -> dict[str, str]:
-        answer = self.corral(*words, "--json", code=code)
+    def refused(self, *words: str, code: int) -> dict[str, str]:
+        answer = self.here(*words, "--json", code=code)
         assert answer.err == "", answer
         return answer.error
 
@@ -137,18 +142,18 @@ class Board:
 
     def status(self) -> str:
         """Return the exact bytes of `status --json`."""
-        return self.corral("status", "--json").out
+        return self.here("status", "--json", code=0).out
 
     def events(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in self.corral("log", "--json").out.splitlines()]
+        return [json.loads(line) for line in self.here("log", "--json", code=0).out.splitlines()]
 
     def here(self, *words: str, code: int | None = None) -> Answer:
-        """Run the command in this process: the same code without the start of Python."""
+        """Run the command in this process: the same without the start of Python."""
         from corral.interfaces.cli.main import run
 
         out, err = _captured(), _captured()
-        with redirect_stdout(out), redirect_stderr(err):
-            ended = run(["--repo", str(self.path), *words])
+        with _as_in(self.cwd, self.env), redirect_stdout(out), redirect_stderr(err):
+            ended = run([*words])
             out.flush()
             err.flush()
         answer = Answer(ended, out.buffer.getvalue(), err.buffer.getvalue())
@@ -159,6 +164,25 @@ class Board:
     def fingerprint(self) -> dict[str, str]:
         """Return a digest of every file, but for locks and SQLite's shared memory."""
         return fingerprint(self.path)
+
+
+_one_at_a_time = threading.RLock()
+
+
+@contextmanager
+def _as_in(cwd: Path, env: dict[str, str]) -> Iterator[None]:
+    """Have the folder and the environment of another process."""
+    with _one_at_a_time:
+        before, known = os.getcwd(), dict(os.environ)
+        try:
+            os.chdir(cwd)
+            os.environ.clear()
+            os.environ.update(env)
+            yield
+        finally:
+            os.environ.clear()
+            os.environ.update(known)
+            os.chdir(before)
 
 
 class _Captured(io.TextIOWrapper):
@@ -212,10 +236,36 @@ def assert_one_sentence(answer: Answer) -> None:
 
 def make_repository(path: Path) -> Board:
     """Make a repository with one commit on the branch main."""
-    path.mkdir(parents=True, exist_ok=True)
+    return _copied("plain", path)
+
+
+def make_board(path: Path, convoy: str = "") -> Board:
+    """Make a repository after `corral init`, with a convoy if one is named."""
+    return _copied(f"board {convoy}", path)
+
+
+def _copied(kind: str, path: Path) -> Board:
+    """Copy the template of this kind: making one takes ten times as long."""
+    ignored = shutil.ignore_patterns("*.sample", "*-shm")
+    shutil.copytree(_template(kind), path, symlinks=True, dirs_exist_ok=True, ignore=ignored)
     board = Board(path)
+    board.git("update-index", "--refresh")  # it names the inodes of the files
+    return board
+
+
+@functools.cache
+def _template(kind: str) -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="corral-template-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    name, _, convoy = kind.partition(" ")
+    board = Board(folder / "project")
+    board.path.mkdir()
     board.git("init", "--quiet", "--initial-branch=main")
-    (path / "README.md").write_text("A project.\n")
+    (board.path / "README.md").write_text("A project.\n")
     board.git("add", ".")
     board.git("commit", "--quiet", "-m", "Begin")
-    return board
+    if name == "board":
+        board.here("init", code=0)
+    if convoy:
+        board.here("--as", "tester", "convoy", "create", convoy, code=0)
+    return board.path

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.corral_command import Board, assert_one_sentence, make_repository, unchanged
+from tests.e2e.corral_command import Board, assert_one_sentence, make_board, unchanged
 
 
 def check(board: Board, *words: str | bytes, code: int, error: str, says: str) -> None:
@@ -14,7 +14,7 @@ def check(board: Board, *words: str | bytes, code: int, error: str, says: str) -
         plain = board.corral(*words, code=code)
         assert_one_sentence(plain)
         assert says in plain.err, plain
-        refusal = board.refused(*words, code=code)
+        refusal = board.corral(*words, "--json", code=code).error
         assert refusal["code"] == error
         assert says in refusal["message"] + refusal["hint"]
 
@@ -22,9 +22,7 @@ def check(board: Board, *words: str | bytes, code: int, error: str, says: str) -
 @pytest.fixture(scope="module")
 def steady(tmp_path_factory: pytest.TempPathFactory) -> Board:
     """A board that no test of this module manages to change."""
-    board = make_repository(tmp_path_factory.mktemp("steady") / "project")
-    board.corral("init")
-    board.corral("convoy", "create", "Auth fix")
+    board = make_board(tmp_path_factory.mktemp("steady") / "project", "Auth fix")
     board.add("one")
     board.corral("status")
     return board

@@ -4,7 +4,7 @@ import signal
 import subprocess
 from pathlib import Path
 
-from tests.e2e.corral_command import CORRAL, Board, make_repository
+from tests.e2e.corral_command import CORRAL, Board, make_board
 from tests.patience import PATIENCE_S
 from tests.world.engines.runners.runner_process import until
 
@@ -30,8 +30,7 @@ def program(path: Path, text: str) -> Path:
 
 
 def prepared(tmp_path: Path) -> Board:
-    board = make_repository(tmp_path / "project")
-    board.corral("init")
+    board = make_board(tmp_path / "project")
     good = program(tmp_path / "good", "echo 9.8.7")
     broken = program(tmp_path / "broken", "exit 3")
     config = CONFIG.format(good=good, broken=broken)

@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from tests.e2e.corral_command import Answer, make_repository
+from tests.e2e.corral_command import Answer, make_board
 from tests.e2e.witness.witness_repo import WitnessRepo
 from tests.patience import PATIENCE_S
 
@@ -101,12 +101,11 @@ class MayorRepo(WitnessRepo):
 
 
 def make_mayor_repo(path: Path, more: str = "", config: str = "") -> MayorRepo:
-    make_repository(path)
+    make_board(path)
     project = MayorRepo(path)
     project.place.mkdir()
     script = project.place / "engine.sh"
     script.write_text(SCRIPT.format(project=project.place))
-    project.corral("init")
     project.configure(QUIET + PLANNER.format(script=script, more=more) + config)
     return project
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.e2e.corral_command import CORRAL, Board, make_repository
+from tests.e2e.corral_command import CORRAL, Board, make_board
 from tests.patience import PATIENCE_S, until
 from tests.world.trees.tree_repo import everything, git
 
@@ -154,9 +154,8 @@ class RefineryRepo(Board):
 
 def make_refinery_repo(path: Path, check: str, config: str = "") -> RefineryRepo:
     """Make a repository with a check script and one convoy."""
-    make_repository(path)
+    make_board(path)
     project = RefineryRepo(path)
-    project.here("init")
     (path / "check.sh").write_text(check)
     settings = f'[refinery]\nchecks = ["{CHECK}"]\n{config}'
     (path / ".corral" / "config.toml").write_text(settings)

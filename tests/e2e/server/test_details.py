@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.corral_command import make_repository
+from tests.e2e.corral_command import make_board
 from tests.e2e.mayor.mayor_repo import MayorRepo, make_mayor_repo, plan, task
 from tests.e2e.server.live_server import Answer, Served, serve, wait_for
 from tests.e2e.witness.witness_repo import QUIET, WitnessRepo
@@ -47,15 +47,13 @@ FACTS: list[dict[str, Any]] = [
 
 @pytest.fixture
 def project(tmp_path: Path) -> WitnessRepo:
-    project = WitnessRepo(make_repository(tmp_path / "project").path)
-    project.corral("init")
+    project = WitnessRepo(make_board(tmp_path / "project", "Auth fix").path)
     script = tmp_path / "talker.sh"
     facts = "".join(f"{json.dumps(fact)}\n" for fact in FACTS)
     script.write_text(
         f"cat <<'END'\n{facts}END\necho x > a.txt && git add -A && git commit -qm facts\n"
     )
     project.configure(CONFIG.format(script=script))
-    project.corral("convoy", "create", "Auth fix")
     return project
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.corral_command import CORRAL, make_repository
+from tests.e2e.corral_command import CORRAL, make_board
 from tests.e2e.server.live_server import Served, wait_for
 from tests.e2e.server.test_up import record, up
 from tests.e2e.witness.witness_repo import QUIET, WORK, WitnessRepo
@@ -23,11 +23,8 @@ test -n "$CORRAL_URL" && {WORK}
 
 @pytest.fixture
 def project(tmp_path: Path) -> WitnessRepo:
-    made = make_repository(tmp_path / "project")
-    project = WitnessRepo(made.path)
-    project.corral("init")
+    project = WitnessRepo(make_board(tmp_path / "project", "Auth fix").path)
     project.configure(QUIET)
-    project.corral("convoy", "create", "Auth fix")
     return project
 
 

@@ -41,8 +41,8 @@ def record(board: Board) -> dict[str, object]:
 
 def prepared(path: Path) -> Board:
     board = make_repository(path)
-    board.corral("init")
-    board.corral("convoy", "create", "Auth fix")
+    board.here("init", code=0)
+    board.here("convoy", "create", "Auth fix", code=0)
     return board
 
 

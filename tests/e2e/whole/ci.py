@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from tests.e2e.corral_command import CORRAL, Answer, Board, make_repository
+from tests.e2e.corral_command import CORRAL, Answer, Board, make_board
 from tests.patience import PATIENCE_S, until
 
 WORK = (
@@ -88,9 +88,7 @@ def ended(process: "subprocess.Popen[bytes]") -> Answer:
 
 
 def make_ci(tmp_path: Path, config: str = CONFIG) -> Ci:
-    board = make_repository(tmp_path / "project")
-    ci = Ci(board.path)
-    ci.corral("init")
+    ci = Ci(make_board(tmp_path / "project").path)
     (ci.path / ".corral" / "config.toml").write_text(config)
     ci.git("add", ".")
     ci.git("commit", "--quiet", "-m", "Set Corral up")

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from corral.world.repository import find
 from corral.world.trees import Trees
-from tests.e2e.corral_command import Board, make_repository
+from tests.e2e.corral_command import Board, make_board
 from tests.patience import PATIENCE_S, until
 from tests.world.trees.tree_repo import everything
 
@@ -156,9 +156,7 @@ def alive_pid(folder: Path) -> int:
 
 
 def make_witness_repo(path: Path, config: str = QUIET) -> WitnessRepo:
-    make_repository(path)
+    make_board(path, "Project")
     project = WitnessRepo(path)
-    project.here("init", code=0)
     project.configure(config)
-    project.here("convoy", "create", "Project", code=0)
     return project
