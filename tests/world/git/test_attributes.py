@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from corral.world.git.candidates import Candidate, Strategy
-from corral.world.git.merge import Merged, Merger
+from corral.world.git.merge import Merged, Merger, Sides
 from corral.world.git.resolutions import matching
 from corral.world.git.view import View
 from tests.world.git.test_candidates import branch, made
@@ -20,8 +20,7 @@ def repo(tmp_path: Path) -> Path:
 
 def merged(repo: Path, ours: str, theirs: str, *union: str) -> Merged:
     with Merger(View(str(repo / ".git")), union=union) as merger:
-        base = git(repo, "merge-base", ours, theirs)
-        return merger.merge(*(git(repo, "rev-parse", one) for one in (ours, theirs, base)))
+        return merger.join(Sides(git(repo, "rev-parse", ours), git(repo, "rev-parse", theirs)))
 
 
 def test_a_driver_of_the_repository_does_not_run(repo: Path, tmp_path: Path) -> None:
@@ -114,7 +113,7 @@ def test_a_tree_made_by_hand_cannot_write_elsewhere(repo: Path) -> None:
     parent = git(repo, "rev-parse", "main")
     commit = git(repo, "commit-tree", bad, "-p", parent, "-m", "bad")
     with Merger(View(str(repo / ".git"))) as merger:
-        merger.merge(commit, parent, parent)
+        merger.join(Sides(commit, parent))
     home = repo / ".git" / "corral" / "attributes"
     assert [path for path in home.rglob("*") if path.is_file() or path.is_symlink()] == []
     assert not (home / ".gitattributes").exists()

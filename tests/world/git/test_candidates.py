@@ -72,7 +72,7 @@ def test_a_task_on_top_of_one_that_was_squashed_brings_only_its_own_work(
             assert not assert_landing(merger, tip, together, entries)
     # Without its fork point, the parent's lines look like a conflict.
     with Merger(view) as merger:
-        assert merger.merge(landed, child.commit, tip).paths == ("part0/file0.txt",)
+        assert merger.join(Sides(landed, child.commit)).paths == ("part0/file0.txt",)
 
 
 def test_a_branch_that_took_in_the_target_is_not_asked_about_it_again(
@@ -311,5 +311,5 @@ def test_what_git_puts_beside_a_folder_is_told_by_its_own_name(repo: Path, view:
     file = branch(repo, "AF-1", "main", ("x", "a file\n"))
     folder = branch(repo, "AF-2", "main", ("x/y", "in a folder\n"))
     with Merger(view) as merger:
-        merged = merger.merge(file.commit, folder.commit, file.fork)
+        merged = merger.join(Sides(file.commit, folder.commit))
     assert (merged.clean, merged.named) == (False, ("x",)), merged.paths

@@ -7,7 +7,7 @@ import pytest
 from corral.core.refs import RESOLVED_REF
 from corral.world.git.candidates import Candidate, CandidateChange, Candidates, Conflict, Strategy
 from corral.world.git.conflicts import conflict_state, other_side
-from corral.world.git.merge import Merger
+from corral.world.git.merge import Merger, Sides
 from corral.world.git.resolutions import Resolutions
 from corral.world.git.view import View
 from corral.world.trees import Trees
@@ -96,7 +96,7 @@ def test_a_conflict_is_resolved_as_it_was_before(repo: Path, view: View) -> None
     git(repo, "checkout", "--quiet", "main")
     with Merger(view) as merger:
         known = Resolutions(merger)
-        plain = merger.merge(tip, first.commit, first.fork)
+        plain = merger.join(Sides(tip, first.commit))
         assert known.apply(plain) == plain
         candidates = Candidates(merger, resolve=known.apply)
         assert isinstance(candidates.make(tip, [first], Strategy.MERGE, STAMP), Conflict)
@@ -125,7 +125,7 @@ def test_only_what_is_whole_is_learnt(repo: Path, view: View) -> None:
     tip = commit_file(repo, "b", "ours\n")
     half = commit_file(repo, "a", "<<<<<<< HEAD\nours\n=======\ntheirs\n>>>>>>> x\n")
     with Merger(view) as merger:
-        plain = merger.merge(tip, first.commit, first.fork)
+        plain = merger.join(Sides(tip, first.commit))
         assert Resolutions(merger).remember(plain, half) == ("b",)
         found = Resolutions(merger).apply(plain)
         assert not found.clean
@@ -139,6 +139,6 @@ def test_a_deleted_file_is_nothing_that_was_learnt(repo: Path, view: View) -> No
     git(repo, "commit", "--quiet", "-m", "delete")
     tip = git(repo, "rev-parse", "HEAD")
     with Merger(view) as merger:
-        plain = merger.merge(tip, change.commit, change.fork)
+        plain = merger.join(Sides(tip, change.commit))
         assert not plain.clean
         assert Resolutions(merger).remember(plain, change.commit) == ()

@@ -101,12 +101,8 @@ class Merger:
     def close(self) -> None:
         self.objects.close()
 
-    def merge(self, ours: str, theirs: str, base: str | None) -> Merged:
-        """Merge with exactly this base; with None, as if both had started empty."""
-        return self.merge_tree(self.objects.commit(ours).tree, theirs, base)
-
     def merge_tree(self, tree: str, theirs: str, base: str | None) -> Merged:
-        """Merge in the same way, with a tree on our side."""
+        """Merge with exactly this base; with None, as if both had started empty."""
         if base is None:
             base = self.stand_in(self.view.empty_tree(), ())
         other = self.objects.commit(theirs)
