@@ -6,13 +6,12 @@ are frozen.
 """
 
 from collections.abc import Callable
-from functools import cache
 from importlib import import_module
 from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 
+from corral.core.copies import filled
 from corral.core.engine import fold as engine
 from corral.core.engine.bill import Bill
 from corral.core.ids import TaskId
@@ -41,19 +40,19 @@ def _log_created(state: State, event: e.LogCreated, seq: int, at: int) -> None:
 
 
 def _convoy_created(state: State, event: e.ConvoyCreated, seq: int, at: int) -> None:
-    shared = _shared(event, s.Convoy)
-    state.convoys[event.convoy] = s.Convoy(id=event.convoy, created_at=at, **shared)
+    state.convoys[event.convoy] = filled(s.Convoy, event, id=event.convoy, created_at=at)
 
 
 def _task_added(state: State, event: e.TaskAdded, seq: int, at: int) -> None:
-    state.tasks[event.task] = Task(
+    state.tasks[event.task] = filled(
+        Task,
+        event,
         id=event.task,
         state=TaskState.TODO,
         added_at=at,
         changed_at=at,
         order=seq,
         brief_seq=seq if event.brief else 0,
-        **_shared(event, Task),
     )
     convoy = state.convoys[event.convoy]
     number = int(event.task.rpartition("-")[2])
@@ -158,13 +157,15 @@ def _alert_raised(state: State, event: e.AlertRaised, seq: int, at: int) -> None
 def _session_started(state: State, event: e.SessionStarted, seq: int, at: int) -> None:
     last = state.sessions.pop(state.tasks[event.task].session, None)
     _change(state, event.task, session=event.session)
-    state.sessions[event.session] = s.Session(
+    state.sessions[event.session] = filled(
+        s.Session,
+        event,
         id=event.session,
         started_at=at,
         progress_at=at,
         outputs_at=at,
         talk=last.talked if last and event.resume else Bill(),
-        **_shared(event, s.Session) | {"trunk": event.trunk or event.base},
+        trunk=event.trunk or event.base,
     )
 
 
@@ -247,16 +248,6 @@ def _move(
 
 def _change(board: State, task: TaskId, **changes: Any) -> None:
     board.tasks[task] = replace(board.tasks[task], **changes)
-
-
-def _shared(event: e.Event, kind: type[Struct]) -> dict[str, Any]:
-    """Return the facts of an event that the new value has under the same names."""
-    return {name: getattr(event, name) for name in _names(type(event), kind)}
-
-
-@cache
-def _names(event: type[e.Event], kind: type[Struct]) -> list[str]:
-    return [name for name in event.__struct_fields__ if name in kind.__struct_fields__]
 
 
 _APPLY: dict[type[e.Event], Apply] = {
