@@ -25,6 +25,16 @@ WATCH = """([id, column]) => { window.seen = new Promise((done, fail) => {
 }"""
 
 
+# Notes every time that the drawer says that its task does not exist.
+LOST = """() => { window.lost = [];
+  const look = () => {
+    const said = document.querySelector(".drawer")?.textContent ?? "";
+    if (/not found/.test(said)) window.lost.push(said);
+  };
+  new MutationObserver(look).observe(document.body, {childList: true, subtree: true});
+}"""
+
+
 def card(page: Page, task: str, column: str) -> Locator:
     return page.locator(f'[data-column="{column}"] [data-task="{task}"]')
 
@@ -184,3 +194,18 @@ def test_cut_and_restored_nothing_is_missed(
         project.here("task", "cancel", during, code=0)
         for one in (page, fresh):
             expect(card(one, during, "todo")).to_have_count(0)
+
+
+def test_the_drawer_of_a_new_task_never_says_that_there_is_none(board: Page) -> None:
+    board.evaluate(LOST)
+    for number in range(30):
+        board.keyboard.press("n")
+        dialog = board.get_by_role("dialog")
+        dialog.get_by_label("Title").fill(f"New task {number}")
+        dialog.get_by_label("Convoy").select_option("shelf")
+        dialog.get_by_role("button", name="Add task").click()
+        drawer = board.get_by_role("complementary")
+        expect(drawer.get_by_role("heading", name=f"New task {number}")).to_be_visible()
+        board.keyboard.press("Escape")
+        expect(drawer).to_have_count(0)
+    assert board.evaluate("window.lost") == []

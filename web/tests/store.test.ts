@@ -71,3 +71,17 @@ test("viewing the past loses nothing of the present", () => {
   expect(store.tables.tasks.rows.value.map((row) => row.title)).toEqual(["latest", "C"]);
   expect([store.seq.value, store.past.value]).toEqual([11, null]);
 });
+
+test("what a person has caused is shown without waiting for a frame", async () => {
+  const { store, frames } = made();
+  store.replace(board(1));
+  const seen: string[] = [];
+  const waiting = store.reach(3).then(() => seen.push(store.tables.tasks.row("C")?.title ?? "nothing"));
+  store.change({ seq: 2, set: { tasks: [task("B")] }, gone: {} });
+  await Promise.resolve();
+  expect([seen, store.tables.tasks.row("B")]).toEqual([[], undefined]);
+  store.change({ seq: 3, set: { tasks: [task("C")] }, gone: {} });
+  await waiting;
+  expect([seen, store.tables.tasks.row("B")?.id, frames.length]).toEqual([["C"], "B", 1]);
+  await store.reach(2);
+});

@@ -147,7 +147,7 @@ class SqliteStore:
         # Closing a watch can take the kernel many milliseconds, so keep it for the next wait.
         watch = self._watches.pop() if self._watches else Watch(self.derived)
         try:
-            while self._length() <= after:
+            while self.length() <= after:
                 left = None if deadline is None else deadline - monotonic()
                 if left is not None and left <= 0:
                     return False
@@ -163,6 +163,14 @@ class SqliteStore:
         with self._mine, _translated(), self._turnstile.held():
             self._drop()
             return self._audit(self._open(), self._mark())
+
+    def length(self) -> int:
+        """Return the number of the newest event."""
+        with self._reading() as connection:
+            if connection is None:
+                return 0
+            (length,) = connection.execute("SELECT max(seq) FROM event").fetchone() or (0,)
+            return int(length or 0)
 
     def exists(self) -> bool:
         """Return whether anything was ever written."""
@@ -404,13 +412,6 @@ class SqliteStore:
         row = next(_stored(connection, found.seq - 1, 1), None)
         fits = row is not None and row.seq == found.seq and row.hash == found.head
         return found if fits else State()
-
-    def _length(self) -> int:
-        with self._reading() as connection:
-            if connection is None:
-                return 0
-            (length,) = connection.execute("SELECT max(seq) FROM event").fetchone() or (0,)
-            return int(length or 0)
 
     def _insert(self, connection: apsw.Connection, rows: Sequence[Stored]) -> None:
         connection.executemany(

@@ -6,7 +6,7 @@ import signal
 import socket
 import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 from corral.core.access import session_key
@@ -178,14 +178,24 @@ class Events:
         while self._file.readline().strip():
             pass
 
+    def first(self) -> bytes:
+        """Return what is sent first after the greeting, as it is."""
+        return next(chunk for chunk in self._chunks() if b"data: " in chunk)
+
+    def drain(self) -> None:
+        """Read whatever comes, until the connection is shut down."""
+        with suppress(ValueError):  # in the middle of a chunk
+            for _ in self._chunks():
+                pass
+
+    def _chunks(self) -> Iterator[bytes]:
+        while (size := self._file.readline()) and int(size, 16):
+            yield self._file.read(int(size, 16) + 2)[:-2]
+
     def __iter__(self) -> Iterator[tuple[int, str, Any]]:
         """Yield number, type and data of each event."""
         number, kind = 0, ""
-        while True:
-            size = self._file.readline()  # of a chunk: frames never straddle our chunks' lines
-            if not size or not int(size, 16):
-                return
-            chunk = self._file.read(int(size, 16) + 2)[:-2]
+        for chunk in self._chunks():  # frames never straddle our chunks' lines
             for text in chunk.decode().split("\n"):
                 name, _, value = text.partition(": ")
                 if name == "id":

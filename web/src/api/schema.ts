@@ -3109,6 +3109,7 @@ export interface components {
       turns: number;
       pending: boolean;
       convoy: string;
+      seq: number;
     };
     /**
      * StartMayor

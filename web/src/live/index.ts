@@ -1,7 +1,7 @@
 /** The page's only store and connection, and the hooks that read them. */
 
 import { useEffect } from "preact/hooks";
-import { get, Refused } from "../api/client";
+import { type Body, type Commands, get, post, Refused } from "../api/client";
 import { complain } from "../ui/toast";
 import { Store } from "./store";
 import { type LogLine, type OutputPart, Stream } from "./stream";
@@ -11,6 +11,13 @@ export const stream = new Stream(store);
 export const tables = store.tables;
 
 let looking: AbortController | null = null;
+
+/** Carry out a command; return its answer once the page shows what has changed. */
+export async function command<P extends Commands>(path: P, body: Body<P>): Promise<unknown> {
+  const answer = await post(path, body);
+  await store.reach((answer as { seq?: number }).seq ?? 0);
+  return answer;
+}
 
 /** Show the board as it was after an event in the whole dashboard; null: return to now. */
 export async function lookAt(seq: number | null): Promise<void> {

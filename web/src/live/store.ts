@@ -13,6 +13,8 @@ type Row = { id: string };
 type Rows<R extends Row> = Map<string, R>;
 export type Change = { seq: number; set: Partial<Record<string, Row[]>>; gone: Partial<Record<string, string[]>> };
 
+const PATIENCE_MS = 20_000;
+
 export const NAMES: readonly TableName[] = [
   "tasks",
   "convoys",
@@ -113,6 +115,7 @@ export class Store {
   private dirty = new Map<TableName, Set<string>>();
   private head = -1;
   private planned = false;
+  private waiting: { seq: number; go: () => void }[] = [];
 
   constructor(private readonly nextFrame: (draw: () => void) => void = frame) {}
 
@@ -131,6 +134,16 @@ export class Store {
       this.newest.value = board.seq;
       if (this.past.peek() === null) this.showAll(this.known, board.seq);
     });
+    this.arrived();
+  }
+
+  /** Wait until the rows of an event are shown, so that the person who caused it finds them. */
+  reach(seq: number): Promise<void> {
+    return new Promise((go) => {
+      this.waiting.push({ seq, go });
+      setTimeout(go, PATIENCE_MS); // the connection may be cut
+      this.arrived();
+    });
   }
 
   /** Apply a change; the next frame shows it. */
@@ -148,7 +161,8 @@ export class Store {
       }
     }
     this.head = change.seq;
-    if (this.planned) return;
+    this.arrived();
+    if (this.planned || !this.dirty.size) return;
     this.planned = true;
     this.nextFrame(() => this.draw());
   }
@@ -168,6 +182,15 @@ export class Store {
       this.showAll(this.known, this.head);
       this.newest.value = this.head;
     });
+  }
+
+  /** Show at once what somebody waits for: a hidden tab has no frames. */
+  private arrived(): void {
+    const due = this.waiting.filter((one) => one.seq <= this.head);
+    if (!due.length) return;
+    this.waiting = this.waiting.filter((one) => one.seq > this.head);
+    this.draw();
+    for (const one of due) one.go();
   }
 
   private touched(name: TableName): Set<string> {

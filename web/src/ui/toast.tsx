@@ -1,8 +1,8 @@
 /** Short notices in a corner: what was done, or why it was refused and what to do. */
 
 import { signal } from "@preact/signals";
-import { type Body, type Commands, post, Refused } from "../api/client";
-import { store } from "../live";
+import { type Body, type Commands, Refused } from "../api/client";
+import { command, store } from "../live";
 import { Icon } from "./icons";
 
 type Notice = { id: number; text: string; hint: string; bad: boolean };
@@ -30,7 +30,8 @@ const underWay = new Set<string>();
 
 /**
  * Carry out a command and show the outcome; return whether it succeeded. The change itself arrives
- * as an event, as other people's changes do. With an empty `done`, success is not announced.
+ * as an event, as other people's changes do, and is shown before this returns. With an empty
+ * `done`, success is not announced.
  */
 export async function act<P extends Commands>(path: P, body: Body<P>, done: string): Promise<boolean> {
   if (store.past.peek() !== null) {
@@ -41,7 +42,7 @@ export async function act<P extends Commands>(path: P, body: Body<P>, done: stri
   if (underWay.has(asked)) return false; // pressed twice, meant once
   underWay.add(asked);
   try {
-    await post(path, body);
+    await command(path, body);
   } catch (error) {
     complain(error);
     return false;

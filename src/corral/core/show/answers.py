@@ -1,4 +1,7 @@
-"""The answer to a command, the same on every interface: the thing that it changed, as it is now."""
+"""The answer to a command, the same on every interface: the thing that it changed, as it is now.
+
+`seq` is the number of the log's event that a reader must have seen to know the outcome.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -21,7 +24,7 @@ def answer_of(name: str) -> Answer:
         if name == "message read":
             return _taken(state, stored)
         if not stored:
-            return {"unchanged": True}
+            return {"unchanged": True, "seq": state.seq}
         if kind == "plan":
             return _plan(state, stored)
         event: Any = event_of(decode(stored[-1].line))
@@ -42,7 +45,7 @@ def _taken(state: State, stored: Sequence[Stored]) -> dict[str, Any]:
     found = [
         filled(v.MessageView, state.messages[name]) for name in names if name in state.messages
     ]
-    return {"messages": found} | ({"seq": stored[-1].seq} if stored else {})
+    return {"messages": found, "seq": stored[-1].seq if stored else state.seq}
 
 
 def _convoy(state: State, event: Any) -> dict[str, Any]:

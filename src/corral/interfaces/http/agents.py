@@ -37,7 +37,7 @@ INSTRUCTIONS = (
     "Corral coordinates agents on one repository. Report progress now and then, read your inbox"
     " between steps, take a lease before touching what is shared."
 )
-_SHOWN = ("id", "title", "state", "column", "holder", "reason")
+_SHOWN = ("id", "title", "state", "column", "holder", "reason", "seq")
 _LINES = 200  # tasks listed by `status`
 
 P = ParamSpec("P")
@@ -134,7 +134,7 @@ class Tools:
     async def claim(self, task: str = "") -> Any:
         """Take a task, or the next ready one."""
         data = await self._do(c.ClaimTask(task=TaskId(task) if task else None))
-        kept = ("id", "title", "paths", "accept", "token", "expires_at")
+        kept = ("id", "title", "paths", "accept", "token", "expires_at", "seq")
         return {name: data[name] for name in kept} | {"brief": await self.brief(data["id"])}
 
     @_told
@@ -153,14 +153,16 @@ class Tools:
     async def message(self, to: str, text: str, question: bool = False, reply_to: str = "") -> Any:
         """Send text to a session (AF-1.1), task (AF-1), role:NAME or people."""
         command = c.SendMessage(to=to, text=text, question=question, reply_to=reply_to)
-        return {"id": (await self._do(command))["id"]}
+        sent = await self._do(command)
+        return {"id": sent["id"], "seq": sent["seq"]}
 
     @_told
     async def inbox(self, ack: tuple[str, ...] = (), again: bool = False) -> Any:
         """Your new messages. ack: ids you are done with. again: with all you did not ack."""
         for message in ack:
             await self._do(c.AcknowledgeMessage(message=message))
-        found: list[MessageView] = (await self._do(c.ReadMessages()))["messages"]
+        read = await self._do(c.ReadMessages())
+        found: list[MessageView] = read["messages"]
         if again:  # for an agent that never got the answer to an earlier call
             await self._api.caught_up()
             mine, who = self._api.feed.state.messages.values(), _caller.get().name
@@ -171,7 +173,10 @@ class Tools:
             | ({"answers": m.reply_to} if m.reply_to else {})
             for m in found
         ]
-        return {"messages": shown}  # an object: Gemini CLI takes no list for an answer
+        return {
+            "messages": shown,
+            "seq": read["seq"],
+        }  # an object: Gemini CLI takes no list for an answer
 
     @_told
     async def hand_off(self, to: str = "", note: str = "", task: str = "", token: str = "") -> Any:
@@ -183,7 +188,7 @@ class Tools:
     async def lease(self, resource: str, ttl_s: int = 0) -> Any:
         """Reserve file:GLOB, port:N or kind:name."""
         data = await self._do(c.AcquireLease(resource=resource, ttl_s=ttl_s or UNSET))
-        return {name: data[name] for name in ("resource", "token", "expires_at")}
+        return {name: data[name] for name in ("resource", "token", "expires_at", "seq")}
 
     @_told
     async def release(self, resource: str, token: str) -> Any:

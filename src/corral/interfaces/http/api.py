@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from corral.core.access import Principal, admitted
+from corral.core.access import SESSION_PREFIX, Principal, admitted
 from corral.core.board.commands import COMMANDS, ClaimTask, Command
 from corral.core.board.offers import index
 from corral.core.config import Config
@@ -71,8 +71,9 @@ class Api:
         self._status: tuple[int, bytes] = (-1, b"")
 
     async def caught_up(self) -> None:
-        """Wait until views include everything that this server has acknowledged."""
-        await self.feed.reach(self._acknowledged)
+        """Wait until views include everything that anybody has acknowledged."""
+        await self.feed.reach(self._acknowledged)  # also if the log could not be sealed
+        await self.feed.up_to_date()
 
     def status(self, who: Principal) -> bytes:
         """Return the whole status in its envelope; the one for people is made once per event."""
@@ -264,6 +265,8 @@ class Application:
     async def _handle(self, call: Call, send: Send) -> Reply | None:
         api = self._api
         api.guard.check_place(call)
+        if call.method == "GET" or SESSION_PREFIX in call.header(b"authorization"):
+            await api.caught_up()  # the log also says which sessions there are
         if call.path != LOGIN:
             call.principal = api.guard.identify(call, api.feed.state)
         if call.path == MCP:
@@ -278,8 +281,6 @@ class Application:
         if route.people_only and call.principal.session:
             raise NotYours("this is for people only")
         api.guard.check_body(call)
-        if route.method == "GET":
-            await api.caught_up()
         if route.kind == "text/event-stream":
             await (api.live if route is LIVE else api.streams).serve(call, send)
             return None

@@ -70,10 +70,17 @@ class Feed:
             await self.tick.wait()
 
     async def up_to_date(self) -> None:
-        """Wait until the state knows all that anybody was told is stored."""
-        with suppress(TimeoutError):  # of a log that was replaced by a shorter one
-            async with asyncio.timeout(_PATIENCE_S):
-                await self.reach(self.store.sealed_seq)
+        """Wait until the state includes all that anybody was told is stored, by any process."""
+        newest = await self._stored()
+        while self.state.seq < newest:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_PATIENCE_S):
+                    await self.reach(newest)
+            newest = min(newest, await self._stored())  # it may be replaced by a shorter log
+
+    async def _stored(self) -> int:
+        """Return how long the log is; writers seal it before they answer."""
+        return self.store.sealed_seq or await asyncio.to_thread(self.store.length)
 
     def recent(self, after: int) -> Sequence[Item] | None:
         """Return the events after one, or None if some of them are no longer in memory."""

@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from corral.core.access import Principal
 from corral.core.board.commands import RaiseAlert
+from corral.core.copies import filled
 from corral.core.engine.bill import NANO
 from corral.core.errors import AlreadyDone, BadInput, CorralError, NotFound, Refused
 from corral.core.log.codec import Stored, decode, event_of
@@ -99,6 +100,7 @@ class MayorNow(Struct, frozen=True):
     turns: int
     pending: bool
     convoy: str
+    seq: int
 
 
 async def conversation(api: "Api", call: Call) -> Reply:
@@ -161,8 +163,9 @@ def _proposal(api: "Api", state: State, mayor: MayorConversation) -> Proposal:
     )
 
 
-def _now(mayor: MayorConversation) -> MayorNow:
-    return MayorNow(mayor.id, mayor.state, mayor.turn, mayor.pending, mayor.convoy)
+def _now(state: State) -> Reply:
+    mayor = mayor_rules.current(state)
+    return ok(filled(MayorNow, mayor, turns=mayor.turn, seq=state.seq))
 
 
 class Mayors:
@@ -185,7 +188,7 @@ class Mayors:
             if key:
                 refuse_again(state, who.name, key)
         except AlreadyDone:
-            return ok(_now(mayor_rules.current(state)))
+            return _now(state)
         seen = asyncio.ensure_future(self._changed(mayor_rules.newest(state)))
         work = self._begin(who, command, key)
         try:
@@ -199,7 +202,7 @@ class Mayors:
             seen.cancel()
             if not work.done():
                 self._see_through(work)
-        return ok(_now(mayor_rules.current(self._api.feed.state)))
+        return _now(self._api.feed.state)
 
     def take_over(self) -> None:
         """Go on with a run of an engine if the process that waited for it was killed."""

@@ -1,9 +1,9 @@
 /** The form for a new task. The configuration fills in empty fields. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { get, post, Refused } from "../../api/client";
+import { get, Refused } from "../../api/client";
 import { openTask } from "../../lib/router";
-import { store, tables } from "../../live";
+import { command, store, tables } from "../../live";
 import { Button, Dialog, Field } from "../../ui/parts";
 import { tell } from "../../ui/toast";
 
@@ -33,7 +33,7 @@ export default function AddTask({ convoy, onClose }: { convoy: string; onClose: 
       return setProblem(new Refused(0, "past", "You are viewing the past.", "go back to now to add a task"));
     sending.current = true;
     try {
-      const added = await post("/api/task/add", {
+      const added = await command("/api/task/add", {
         title: text("title"),
         ...(text("convoy") ? { convoy: text("convoy") } : {}),
         brief: text("brief"),
