@@ -132,6 +132,27 @@ def test_authors_dates_and_trailers(repo: Path, view: View) -> None:
     assert show(repo, merged.commit, "%an %P") == f"Refinery {tip} {change.commit}"
 
 
+@pytest.mark.parametrize("unfinished", [False, True])
+def test_a_commit_that_corral_made_is_squashed_without_repeating_itself(
+    repo: Path, view: View, unfinished: bool
+) -> None:
+    fork = git(repo, "rev-parse", "HEAD")
+    git(repo, "checkout", "--quiet", "-b", "AF-1")
+    behalf = ("-m", "On behalf of the session.", "-m", "Task: AF-1\nSession: AF-1.1")
+    for subject in (*["Unfinished: A title"][: int(unfinished)], "A title"):
+        git(repo, "commit", "--quiet", "--allow-empty", "-m", subject, *behalf)
+    (repo / "new").write_text("1\n")
+    git(repo, "add", "new")
+    git(repo, "commit", "--quiet", "--amend", "--no-edit")
+    change = CandidateChange("AF-1", git(repo, "rev-parse", "HEAD"), fork, "A title")
+    squash = made(view, fork, [change], Strategy.SQUASH)
+    before = "* Unfinished: A title\n\nOn behalf of the session.\n\n" * unfinished
+    assert show(repo, squash.commit, "%B").strip() == (
+        f"A title\n\n{before}On behalf of the session.\n\n"
+        "Task: AF-1\nSession: AF-1.1\nRefinery-Run: R1\nRefinery-Tested: tip"
+    )
+
+
 @pytest.mark.parametrize(
     "message",
     [
@@ -143,14 +164,16 @@ def test_authors_dates_and_trailers(repo: Path, view: View) -> None:
         b"Task: looks like one\n",
         b"subject\n\nFixes: #1\n  continued\n",
         b"subject\n\nTask: AF-1\n",
+        b"subject\n\nbody\n\nTask: AF-1\nSession: AF-1.1\n",
         b"subject\n\nbody\n\n(cherry picked from commit 1234)\n",
         b"s\n\nURL: http://x\n\nlast words.\n",
     ],
 )
 def test_trailers_stand_where_git_puts_them(repo: Path, message: bytes) -> None:
     ours = with_trailers(message, [("Task", "AF-1"), ("Refinery-Run", "R1")])
+    added = ("--trailer", "Task: AF-1", "--trailer", "Refinery-Run: R1")
     done = subprocess.run(
-        ["git", "interpret-trailers", "--trailer", "Task: AF-1", "--trailer", "Refinery-Run: R1"],
+        ["git", "interpret-trailers", "--if-exists", "addIfDifferent", *added],
         input=message,
         cwd=repo,
         capture_output=True,

@@ -79,7 +79,7 @@ def squashed(
             lines.append(line)
     kept = [one for _, block in given for one in block if not _is_co_author(one)]
     message = title.encode() or _subject(given[0][0])
-    said = body.encode().strip(b"\n") or _body([text for text, _ in given], titled=bool(title))
+    said = body.encode().strip(b"\n") or _body([text for text, _ in given], title.encode())
     message = b"%s\n\n%s\n" % (message, said) if said else message + b"\n"
     block = list(dict.fromkeys([*kept, *lines]))
     if block:
@@ -88,15 +88,14 @@ def squashed(
 
 
 def with_trailers(message: bytes, trailers: Iterable[Trailer]) -> bytes:
-    """Add trailers where `git interpret-trailers` would, unless they are already last."""
+    """Add trailers that are not there yet, where `git interpret-trailers` would put them."""
     lines = []
     for key, value in trailers:
         if not _KEY.fullmatch(f"{key}:".encode()) or "\n" in value:
             raise BadInput(f"{key!r}: {value!r} is not a valid commit trailer")
         lines.append(f"{key}: {value}".encode())
     for line in lines:
-        _, block = _split(message)
-        if not block or block[-1] != line:
+        if line not in _split(message)[1]:
             message = _appended(message, [line])
     return message
 
@@ -157,15 +156,15 @@ def _subject(text: bytes) -> bytes:
     return b" ".join(first.split(b"\n")).strip() or b"(no message)"
 
 
-def _body(texts: Sequence[bytes], *, titled: bool) -> bytes:
-    """List the messages of the commits; the subject of a single one is the default title."""
-    if len(texts) == 1 and not titled:
-        return texts[0].lstrip(b"\n").partition(b"\n\n")[2].strip(b"\n")
+def _body(texts: Sequence[bytes], title: bytes) -> bytes:
+    """List the messages of the commits, without subjects that only repeat the title."""
     parts = []
     for text in texts:
-        rest = text.lstrip(b"\n").partition(b"\n\n")[2].strip(b"\n")
-        parts.append(b"* " + _subject(text) + (b"\n\n" + rest + b"\n" if rest else b""))
-    return b"\n".join(parts).strip(b"\n")
+        subject, rest = _subject(text), text.lstrip(b"\n").partition(b"\n\n")[2].strip(b"\n")
+        told = subject == title or (len(texts) == 1 and not title)
+        head = [] if told else [b"* " + subject]
+        parts += [b"\n\n".join([*head, rest + b"\n"] if rest else head)]
+    return b"\n".join(part for part in parts if part).strip(b"\n")
 
 
 def _person(author: bytes) -> tuple[bytes, bytes]:
