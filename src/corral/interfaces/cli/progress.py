@@ -9,6 +9,7 @@ from typing import Any
 from corral.core.engine.money import total
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.log.state import State, Task, TaskState
+from corral.core.refs import trunk_branch
 from corral.core.show.outlook import Lot, Outlook
 from corral.core.text import counted
 from corral.core.text import shown as safe
@@ -178,6 +179,13 @@ def _figures(state: State, convoy: ConvoyId, found: Outlook) -> str:
     return " · ".join(parts)
 
 
+# How the work of a convoy reached its base branch; the name of the trunk follows.
+FINISHED = {
+    "left": "is on the branch",
+    "merged": "was merged from the branch",
+    "fast_forwarded": "was fast-forwarded from the branch",
+    "asked": "is in a pull request from the branch",
+}
 _SENTENCES = {
     "session.started": "{session} starts on {task} with {profile}",
     "session.ended": "{session} ended: {verdict} {detail}",
@@ -196,7 +204,7 @@ _SENTENCES = {
     "mayor.answered": "{mayor} answered {trouble}",
     "plan.proposed": "{mayor} proposes a plan (tasks: {tasks})",
     "plan.approved": "the plan of {mayor} is on the board: {convoy}",
-    "convoy.finished": "{convoy} is finished: {how} {note}",
+    "convoy.finished": "{convoy} is complete, and its work {how} {trunk}: {note}",
     "alert.raised": "{subject}: {text}",
 }
 
@@ -204,5 +212,7 @@ _SENTENCES = {
 def sentence(kind: str, data: dict[str, Any]) -> str:
     """Describe an event in one line; empty for events that people need not see."""
     known = {name: " ".join(v) if isinstance(v, list) else v for name, v in data.items()}
+    if kind == "convoy.finished":
+        known |= {"how": FINISHED[data["how"]], "trunk": trunk_branch(data["convoy"])}
     said = " ".join(_SENTENCES.get(kind, "").format_map(defaultdict(str, known)).split())
-    return cut(safe(said.partition("; its last words:")[0]), _LONGEST)
+    return cut(safe(said.partition("; its last words:")[0].rstrip(": ")), _LONGEST)

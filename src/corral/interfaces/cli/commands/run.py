@@ -20,6 +20,7 @@ from corral.core.log.state import TaskState
 from corral.core.mayor import rules as mayor_rules
 from corral.core.plan.apply import find_convoy, keyed
 from corral.core.plan.schema import Plan
+from corral.core.refs import trunk_branch
 from corral.core.session.profiles import limits_of
 from corral.core.session.rules import WITNESS
 from corral.core.session.slots import CANNOT_OPEN
@@ -31,7 +32,7 @@ from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.junit import junit
 from corral.interfaces.cli.output import fancy, paint
 from corral.interfaces.cli.parser import Options
-from corral.interfaces.cli.progress import Progress, sentence
+from corral.interfaces.cli.progress import FINISHED, Progress, sentence
 from corral.interfaces.cli.replan import Replanner, replanner
 from corral.roles.convoy_run import Roles, interrupt, still_there
 from corral.roles.log import Log
@@ -277,12 +278,6 @@ _STANDING = {
     Standing.NEEDS_PERSON: "needs a person",
     Standing.OUT_OF_BUDGET: "out of budget",
 }
-_FINISHED = {
-    "left": "is on its own branch",
-    "merged": "was merged",
-    "fast_forwarded": "was fast-forwarded",
-    "asked": "is in a pull request",
-}
 
 
 def _told(told: RunReport, summary: str) -> str:
@@ -294,7 +289,8 @@ def _told(told: RunReport, summary: str) -> str:
             lines.append(f"  {task.id} {task.state}: {task.reason or task.title}")
             lines.append(paint(f"    corral why {task.id}", "dim"))
     if told.finished:
-        lines.append(f"its work {_FINISHED[told.finished]}: {told.trunk[:12]}")
+        branch = trunk_branch(told.convoy)
+        lines.append(f"its work {FINISHED[told.finished]} {branch}; see it with: git log {branch}")
     if told.known_usd:
         lines.append(
             f"cost: ${told.known_usd:.4f}{'' if told.cost_usd is not None else ' and more'}"
