@@ -239,6 +239,16 @@ def test_as_a_program() -> None:
     assert process.returncode == 0
 
 
+@pytest.mark.parametrize(("word", "code"), [("--help", 0), ("http", 1)])
+def test_the_program_says_how_it_is_used(word: str, code: int) -> None:
+    root = Path(__file__).resolve().parents[2]
+    command = [sys.executable, "-m", "tests.standin", word]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == code
+    assert "python -m tests.standin [PORT]" in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_waiting_for_a_request_has_an_end(standin: StandIn) -> None:
     with pytest.raises(AssertionError, match="1 requests"):
         wait_for(standin.scenario("nobody"), 1, limit_s=0.1)
