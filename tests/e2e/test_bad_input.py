@@ -96,6 +96,7 @@ BAD = [
     (("task", "frobnicate"), 2, "bad_input", "must be one of"),
     (("status", "--frobnicate"), 2, "bad_input", "--frobnicate"),
     (("status", "surplus"), 2, "bad_input", "surplus"),
+    (("pause", "auth-fix"), 2, "bad_input", "'auth-fix'; did you mean --convoy auth-fix?"),
     (("task", "add"), 2, "bad_input", "TITLE"),
     (("task", "add", "x", "--priority"), 2, "bad_input", "--priority"),
     (("task", "show"), 2, "bad_input", "TASK"),

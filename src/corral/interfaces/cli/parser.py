@@ -77,7 +77,10 @@ def _place(
     for option, word in zip(wanted, loose, strict=False):
         values[name_of(option)] = _value(entry, option, word)
     if len(loose) > len(wanted):
-        raise _bad(entry, f"unexpected argument {printable(loose[len(wanted)])!r}")
+        word = printable(loose[len(wanted)])
+        named = not wanted and any(option.flag == "--convoy" for option in options_of(entry))
+        meant = f"; did you mean --convoy {word}?" if named else ""
+        raise _bad(entry, f"unexpected argument {word!r}{meant}")
     for option in wanted[len(loose) :]:
         if not option.optional:
             raise _bad(entry, f"{option.flag.upper()} is missing")
