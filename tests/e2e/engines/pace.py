@@ -25,6 +25,10 @@ class Pace(Struct, frozen=True):
         """Return the moment at which a share of the whole time has passed."""
         return self.begin + int((self.end - self.begin) * share)
 
+    def number(self, at: int) -> int:
+        """Return the number that ran at a moment."""
+        return [number for begun, number in self.points if begun <= at][-1]
+
     def median(self, begin: int, end: int) -> int:
         """Return the number that ran, or fewer, for half of a time."""
         lasted: dict[int, int] = {}
