@@ -25,6 +25,8 @@ export PIP_ROOT_USER_ACTION := ignore
 # missing from it.
 export PIP_USER := 0
 unexport PIP_TARGET PIP_PREFIX PYTHONHOME PYTHONPATH
+# Every one of many processes would compile all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
 # Without a home that can be written, pip would keep its cache in an odd place.
 ifneq ($(shell test -n "$$HOME" && test -w "$$HOME" && echo yes),yes)
 export PIP_NO_CACHE_DIR := 1

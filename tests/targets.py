@@ -13,13 +13,11 @@ TESTS = Path(__file__).parent
 # Paths below tests/, each a folder, a file, a test (`file::name`) or one of its cases (`…[id]`).
 PLACES: dict[str, tuple[str, ...]] = {
     "long": (
-        "e2e/engines/test_crowd.py",
         "e2e/engines/test_governor.py::test_twenty_tasks_on_each_account_land_and_five_of_each_run_at_a_time",
         "e2e/engines/test_messages.py::test_a_killed_witness_hands_over_to_a_live_agent_exactly_once",
         "e2e/refinery/test_killed.py::test_killed_at_random_moments",
         "e2e/test_concurrency.py::test_every_acknowledged_event_survives_killing_writers_throughout[32-60-30-50]",
         "e2e/whole/test_demo.py::test_on_a_terminal_of_60_columns_it_fits_and_never_scrolls",
-        "e2e/witness/test_slots.py::test_two_hundred_tasks_never_have_more_sessions_than_allowed",
         "world/git/test_same_as_git.py::test_real_histories",
     ),
     "engines": (
