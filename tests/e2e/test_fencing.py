@@ -9,7 +9,7 @@ import time
 import pytest
 
 from corral.core.board.commands import COMMANDS
-from tests.e2e.corral_command import CORRAL, Board, unchanged
+from tests.e2e.corral_command import CORRAL, Board, make_board, unchanged
 from tests.e2e.worker_processes import WORKER
 from tests.patience import PATIENCE_S
 
@@ -66,11 +66,7 @@ def test_the_holder_cannot_claim_its_task_again(board: Board) -> None:
 @pytest.fixture(scope="module")
 def overtaken(tmp_path_factory: pytest.TempPathFactory) -> tuple[Board, dict[str, str]]:
     """A task and a lease of ana's that lapsed and were taken over by ben; ana's tokens."""
-    from tests.e2e.corral_command import make_repository
-
-    board = make_repository(tmp_path_factory.mktemp("overtaken") / "project")
-    board.corral("init")
-    board.corral("convoy", "create", "Auth fix")
+    board = make_board(tmp_path_factory.mktemp("overtaken") / "project", "Auth fix")
     board.add("one")
     task = board.data("task", "claim", "AF-1", "--as", "ana", "--ttl", "1")
     lease = board.data("lease", "acquire", "port:8080", "--as", "ana", "--ttl", "1")
@@ -163,8 +159,8 @@ def test_a_lapsed_claim_can_be_taken_over_and_the_log_says_so(board: Board) -> N
 
 def test_a_renewed_claim_does_not_lapse_at_its_old_time(board: Board) -> None:
     board.add("one")
-    taken = board.data("task", "claim", "AF-1", "--as", "ana", "--ttl", "1")
-    board.corral("task", "renew", "AF-1", "--token", taken["token"], "--ttl", "600")
+    taken = board.data("task", "claim", "AF-1", "--as", "ana", "--ttl", "3")
+    board.data("task", "renew", "AF-1", "--token", taken["token"], "--ttl", "600")
     wait_until(taken["expires_at"])
     assert board.refused("task", "claim", "AF-1", "--as", "ben", code=3)["code"] == (
         "already_claimed"

@@ -152,7 +152,7 @@ def test_an_agent_that_asks_and_ends_its_turn_is_left_until_it_is_answered(
 def test_an_agent_that_waits_for_an_answer_is_not_silent(project: EngineRepo) -> None:
     project.configure(CONFIG.replace("beat_s = 60", "beat_s = 3") + "turn_s = 9\n")
     ask = f"{CORRAL} message send people 'Which one?' --question"
-    got = f"until {CORRAL} message read | grep -q Blue; do sleep 0.2; done"
+    got = f"until {CORRAL} message read | grep -q Blue; do sleep 1; done"
     task = project.script(listening(project, f"{ask} >&2", got, WORK, DONE))
     with project.witness():
         asked = project.until(lambda: project.data("message", "list"))[0]

@@ -29,7 +29,7 @@ if word in ("Test tokens", "Change", "Describe"):
     met = pathlib.Path(__file__).with_name("met")
     met.mkdir(exist_ok=True)
     (met / word).touch()
-    end = time.monotonic() + 60
+    end = time.monotonic() + 240
     while len(list(met.iterdir())) < 3 and time.monotonic() < end:
         time.sleep(0.05)
 for name, text in files.items():
