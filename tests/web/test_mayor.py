@@ -67,7 +67,6 @@ def test_from_a_goal_to_a_plan_on_the_board(project: BrowsedMayorRepo, mayor: Pa
     watch.seen("plan.proposed")
     expect(said.filter(has_text="One more,")).to_contain_text("One more,\nplease")
     check(mayor, "mayor")
-    watch.check()
 
     proposed = project.of_type("plan.proposed")[-1]["seq"]
     mayor.get_by_role("button", name="Approve").click()

@@ -41,7 +41,6 @@ def test_alerts_are_seen_and_called_over(project: BrowsedRepo, view: Window) -> 
     page.get_by_role("button", name=f"clear {second}").click()
     last(project, "alert.cleared", alert=second)
     expect(page.locator(f"[data-alert={second}]")).to_have_count(0)
-    watch.check()
 
 
 def _raise(project: BrowsedRepo, name: str) -> str:
@@ -95,7 +94,6 @@ def test_health_says_what_runs_and_pauses_everything(project: BrowsedRepo, view:
     project.here("session", "stop", f"{task}.1", code=0)
     expect(meter).to_have_attribute("aria-valuenow", "0")
     expect(page.locator("[data-job]").first).to_be_visible()
-    watch.check()
 
 
 def test_a_convoy_is_drawn_and_two_browsers_see_the_same(
@@ -130,7 +128,6 @@ def test_a_convoy_is_drawn_and_two_browsers_see_the_same(
     page.get_by_role("button", name="Resume").click()
     last(project, "work.resumed", convoy="project")
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
-    watch.check()
 
 
 def _drawn(page: Page) -> list[str]:

@@ -61,7 +61,6 @@ def test_work_is_followed_from_being_handed_in_to_the_verdict(
     watch.seen("check.ended")
     expect(queue.get_by_text("Nothing is waiting.")).to_be_visible()
     expect(queue.get_by_role("table", name="Verdicts")).to_contain_text("PRO-1")
-    watch.check()
 
 
 def _priorities(project: BrowsedRepo, queue: Page) -> None:
