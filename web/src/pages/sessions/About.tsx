@@ -272,7 +272,7 @@ function Talk({ session }: { session: SessionRow }) {
               onInput={(event) => setText(event.currentTarget.value)}
             />
             <div class="across">
-              <span class="small faint grow">Ctrl Enter to send</span>
+              <span class="small faint grow">Press Ctrl+Enter to send</span>
               <Button type="submit" kind={answering ? "first" : undefined} icon="send" disabled={!text.trim()}>
                 {answering ? "Answer" : "Send"}
               </Button>

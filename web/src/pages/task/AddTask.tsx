@@ -68,7 +68,7 @@ export default function AddTask({ convoy, onClose }: { convoy: string; onClose: 
         <Field label="Title">
           <input class="input" name="title" required autofocus maxLength={200} />
         </Field>
-        <Field label="Brief: the full instructions">
+        <Field label="Brief (the full instructions)">
           <textarea class="input" name="brief" rows={5} />
         </Field>
         <div class="across wrap fields">
@@ -96,13 +96,13 @@ export default function AddTask({ convoy, onClose }: { convoy: string; onClose: 
             <input class="input" name="role" size={10} />
           </Field>
         </div>
-        <Field label="Needs: tasks that must land first">
+        <Field label="Needs (tasks that must land first)">
           <input class="input mono" name="needs" placeholder="AF-1, AF-2" />
         </Field>
-        <Field label="Paths it may change, one per line">
+        <Field label="Paths it may change (one per line)">
           <textarea class="input mono" name="paths" rows={2} />
         </Field>
-        <Field label="Commands that must pass, one per line">
+        <Field label="Commands that must pass (one per line)">
           <textarea class="input mono" name="accept" rows={2} />
         </Field>
         {problem && (
@@ -112,7 +112,7 @@ export default function AddTask({ convoy, onClose }: { convoy: string; onClose: 
           </p>
         )}
         <div class="foot">
-          <span class="small faint grow">Ctrl Enter to add</span>
+          <span class="small faint grow">Press Ctrl+Enter to add</span>
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" kind="first">
             Add task
