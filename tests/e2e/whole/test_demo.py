@@ -127,7 +127,7 @@ def test_interrupted_it_leaves_nothing_behind(tmp_path: Path, number: int) -> No
     )
     assert process.stdout is not None
     for line in process.stdout:
-        if "MTS-12.1 starts" in line:
+        if "FTS-12.1 starts" in line:
             break
     os.killpg(process.pid, number)  # like Ctrl-C, which the roles hear as well
     out, _ = process.communicate(timeout=PATIENCE_S)

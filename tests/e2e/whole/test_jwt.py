@@ -15,17 +15,17 @@ import os, pathlib, subprocess, time
 title = open(os.environ["CORRAL_BRIEF"]).readline()
 makes = {
     "Issue": {"auth/tokens.py": "def issue(): ...\\ndef verify(): ...\\n"},
-    "middleware accept": {"auth/middleware.py": "from auth import tokens\\n"},
-    "Answer": {"auth/login.py": "from auth import middleware\\n", "auth/sessions.py": ""},
-    "Test tokens": {"tests/test_tokens.py": "def test_it():\\n    import auth.tokens\\n"},
-    "Change": {
+    "Accept JWTs": {"auth/middleware.py": "from auth import tokens\\n"},
+    "Return a token": {"auth/login.py": "from auth import middleware\\n", "auth/sessions.py": ""},
+    "Test valid": {"tests/test_tokens.py": "def test_it():\\n    import auth.tokens\\n"},
+    "Update": {
         "tests/test_login.py": "def test_it():\\n    import auth.login\\n",
         "tests/test_middleware.py": "def test_it():\\n    import auth.middleware\\n",
     },
     "Describe": {"docs/api/auth.md": "Bearer\\n"},
 }
 ((word, files),) = ((word, files) for word, files in makes.items() if word in title)
-if word in ("Test tokens", "Change", "Describe"):
+if word in ("Test valid", "Update", "Describe"):
     met = pathlib.Path(__file__).with_name("met")
     met.mkdir(exist_ok=True)
     (met / word).touch()

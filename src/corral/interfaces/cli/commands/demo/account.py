@@ -19,12 +19,12 @@ _SHOWN = 110
 _SAID: dict[str, str] = {
     Verdict.DIRTY: "it claimed to be done but had not committed ",
     Verdict.OUT_OF_SCOPE: "it changed files outside its scope: ",
-    Verdict.LIMITED: "its account met a rate limit: ",
+    Verdict.LIMITED: "its account hit a rate limit: ",
 }
 
 
 class DemoTrouble(Struct):
-    """One thing that went wrong; `absorbed` is empty while the log does not say how."""
+    """One thing that went wrong; `absorbed` is empty until the log says how."""
 
     kind: str  # a verdict, the reason why work came back, or what happened to a role
     subject: str  # the session, the task or the role
@@ -35,7 +35,7 @@ class DemoTrouble(Struct):
 
 
 class DemoAccount:
-    """Reads the log from its beginning, event by event."""
+    """Reads the log from the start, event by event."""
 
     def __init__(self, records: Iterable[Record]) -> None:
         self.troubles: list[DemoTrouble] = []

@@ -1,10 +1,10 @@
 """The scripted agent: `python -m corral.interfaces.cli.commands.demo.agent` in a worktree.
 
-A program like that of any engine: it reads its brief, edits files in its worktree, runs the tests,
-commits, and prints facts as it goes. It knows the answers and uses no model. In its first attempt
-at some tasks it goes wrong, as the entry of the bug says.
+Like any engine's program, it reads its brief, edits files in its worktree, runs the tests, commits,
+and prints facts as it works. It uses no model: it knows the answers. On some tasks its first
+attempt fails in the way that the bug's `fault` names.
 
-It loads nothing of Corral but the bugs: a dozen of these start at the same moment.
+It imports nothing from Corral but the bugs, because a dozen agents start at the same moment.
 """
 
 import json
@@ -30,9 +30,9 @@ def main() -> None:
     attempt = int(os.environ["CORRAL_SESSION"].rpartition(".")[2])
     resumed = bool(os.environ.get("CORRAL_RESUME"))
     tell("began", session=f"{bug.key}-{attempt}", model="scripted")
-    tell("said", text=f"I look at tests.{bug.test}.")
+    tell("said", text=f"Looking at tests.{bug.test}.")
     work(bug, "" if resumed or attempt > 1 else bug.fault)
-    tell("finished", text="All done, and every test passes.")
+    tell("finished", text="Done; all tests pass.")
 
 
 def _asked(brief: str) -> bugs.Bug:
@@ -62,7 +62,7 @@ def work(bug: bugs.Bug, fault: str) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
     if fault == bugs.STRAY:
         with open(_OUTSIDE, "a", encoding="utf-8") as file:
-            file.write("\nReserving more than there is was mended by an eager agent.\n")
+            file.write("\nAn eager agent fixed the stock as well.\n")
     if fault == bugs.DAEMON:
         leave_a_daemon()
     run(sys.executable, "-B", "-m", "unittest", "-q", f"tests.{bug.test}")
@@ -72,7 +72,7 @@ def work(bug: bugs.Bug, fault: str) -> None:
 
 
 def think(bug: bugs.Bug, step: int, text: str) -> None:
-    """Pause for nearly as long as a model would."""
+    """Pause, as if a model were thinking."""
     time.sleep(bug.works_s / _STEPS)
     tell("said", text=text)
     with open("progress.md", "a", encoding="utf-8") as file:
@@ -88,7 +88,7 @@ def edit(bug: bugs.Bug) -> None:
 
 
 def resolve(bug: bugs.Bug) -> None:
-    """Resolve the conflicts in a file so that both sides get what they want."""
+    """Resolve the conflicts in a file so that both changes are kept."""
     for path in dict.fromkeys(edit.path for edit in bug.edits):
         content = Path(path).read_text("utf-8")
         if bug.both and _CONFLICT.search(content):
@@ -97,7 +97,7 @@ def resolve(bug: bugs.Bug) -> None:
 
 
 def call_as_it_is_now(bug: bugs.Bug) -> None:
-    """Pass the currency wherever this task may, if amounts are shown with one."""
+    """Pass the currency wherever this task may edit, once money.show() expects it."""
     if "currency)" not in Path("shop/money.py").read_text("utf-8"):
         return
     for path in [path for pattern in bug.paths for path in Path().glob(pattern)]:
@@ -108,7 +108,7 @@ def call_as_it_is_now(bug: bugs.Bug) -> None:
 
 
 def undo_outside() -> None:
-    """Undo changes of an earlier attempt that were out of scope."""
+    """Undo out-of-scope changes made by an earlier attempt."""
     begun = run("git", "rev-list", "--max-parents=0", "HEAD").strip()
     if run("git", "diff", "--name-only", begun, "--", _OUTSIDE):
         run("git", "checkout", "--quiet", begun, "--", _OUTSIDE)
@@ -121,7 +121,7 @@ def commit(bug: bugs.Bug) -> None:
 
 
 def leave_a_daemon() -> None:
-    """Start a process that detaches itself completely, like a forgotten server."""
+    """Start a fully detached process, like a server that somebody forgot to stop."""
     sleeping = "import os, time; os.setsid(); os.fork() and os._exit(0); time.sleep(3600)"
     subprocess.run([sys.executable, "-c", sleeping], stdin=subprocess.DEVNULL, check=True)
     tell("used", tool="shell", what="a server in the background")

@@ -1,8 +1,8 @@
 """The bugs of the sample project: the task for each, and what the scripted agent does about it.
 
 `fault` is what goes wrong in a task's first attempt. Conflicts need no fault: two tasks change the
-same line, and two others go together as text but not as a program. Only the standard library is
-used, because every agent loads this.
+same line, and two others merge cleanly but break the program. Only the standard library is used,
+because every agent loads this module.
 """
 
 from typing import NamedTuple
@@ -19,11 +19,11 @@ class Bug(NamedTuple):
     title: str
     brief: str
     paths: tuple[str, ...]
-    test: str  # what fails now, as unittest names it
+    test: str  # the one that fails, as unittest names it
     edits: tuple[Edit, ...]
     fault: str = ""
     works_s: float = 4.0
-    both: str = ""  # the lines that keep what both sides of the conflict want
+    both: str = ""  # the lines that resolve the conflict in favour of both sides
 
 
 CRASH, HANG, FORGET, STRAY, LIMIT, DAEMON = "crash", "hang", "forget", "stray", "limit", "daemon"
@@ -44,9 +44,9 @@ def _bug(
     code, file = f"shop/{module.removeprefix('test_')}.py", f"tests/{module}.py"
     unmarked = Edit(file, f"    @known_bug\n    def {name}(", f"    def {name}(")
     brief = (
-        f"{what}\n\nThe test tests.{test} shows it; it is marked with `@known_bug`, because it"
-        f" fails. Mend the code, take the mark off this one test in {file}, and change no other"
-        " test. `STRICT=1 python3 -m unittest tests." + test + "` must pass then, and so must"
+        f"{what}\n\nThe test tests.{test} reproduces it, and is marked `@known_bug` because it"
+        f" fails. Fix the code, remove the mark from this one test in {file}, and change no other"
+        " test. Then `STRICT=1 python3 -m unittest tests." + test + "` must pass, and so must"
         " `python3 -m unittest`. Commit your work."
     )
     owned = (*(paths or (code,)), file)
@@ -60,10 +60,10 @@ _BOTH = "    return max(0, goods - discount) + shipping(goods) + (EXPRESS if exp
 BUGS = (
     _bug(
         "accents",
-        "Keep letters with accents in addresses",
-        "slug() in shop/slugs.py drops letters with accents: 'Crème' becomes 'crme'. It should"
-        " keep the letter without its accent.",
-        "test_slugs.Slugs.test_accents_leave_their_letter",
+        "Keep accented letters in URLs",
+        "slug() in shop/slugs.py drops accented letters: 'Crème' becomes 'crme'. It should"
+        " keep the letter and drop only the accent.",
+        "test_slugs.Slugs.test_an_accented_letter_loses_only_its_accent",
         ("import re\n", "import re\nimport unicodedata\n"),
         (
             'title.encode("ascii", "ignore")',
@@ -73,10 +73,10 @@ BUGS = (
     ),
     _bug(
         "leap-years",
-        "Know which hundredth years are leap years",
-        "is_leap() in shop/dates.py takes every fourth year for a leap year. Of every hundredth"
-        " year only every fourth is one.",
-        "test_dates.Dates.test_but_not_every_hundredth",
+        "Get leap years right in century years",
+        "is_leap() in shop/dates.py treats every fourth year as a leap year. A year that is"
+        " divisible by 100 is one only if it is also divisible by 400.",
+        "test_dates.Dates.test_most_century_years_are_not_leap_years",
         ("year % 4 == 0", "year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)"),
         fault=HANG,
     ),
@@ -84,7 +84,7 @@ BUGS = (
         "vouchers",
         "Accept vouchers whose check digit is 0",
         "check_digit() in shop/vouchers.py returns 10 where it should return 0.",
-        "test_vouchers.Vouchers.test_a_sum_that_is_a_multiple_of_ten_already",
+        "test_vouchers.Vouchers.test_the_check_digit_may_be_zero",
         (
             "10 - sum(int(digit) for digit in digits) % 10",
             "-sum(int(digit) for digit in digits) % 10",
@@ -93,10 +93,10 @@ BUGS = (
     ),
     _bug(
         "stock",
-        "Refuse to reserve more than there is",
-        "Stock.reserve() in shop/stock.py takes pieces out even if there are not enough. A refusal"
-        " must change nothing.",
-        "test_stock.Stocks.test_a_refusal_changes_nothing",
+        "Refuse to reserve more than is in stock",
+        "Stock.reserve() in shop/stock.py removes items even if there are not enough. If it"
+        " refuses, the stock must not change.",
+        "test_stock.Stocks.test_a_refusal_leaves_the_stock_unchanged",
         (
             "        self.pieces[name] -= count\n        return self.pieces[name] >= 0\n",
             "        if self.pieces[name] < count:\n            return False\n"
@@ -106,9 +106,9 @@ BUGS = (
     ),
     _bug(
         "discounts",
-        "Never pay customers by a discount",
-        "total() in shop/cart.py lets a discount that is larger than the goods pay for shipping."
-        " The goods cost at least 0.",
+        "Never let a discount exceed the price",
+        "total() in shop/cart.py lets a discount that exceeds the price of the goods reduce"
+        " shipping, too. The goods must never cost less than 0.",
         "test_cart.Carts.test_a_discount_never_pays_for_shipping",
         (_TOTAL, _TOTAL.replace("goods - discount", "max(0, goods - discount)")),
         works_s=5.0,
@@ -116,8 +116,8 @@ BUGS = (
     ),
     _bug(
         "express",
-        "Charge for express deliveries",
-        "total() in shop/cart.py ignores `express`, which costs EXPRESS more.",
+        "Charge for express delivery",
+        "total() in shop/cart.py ignores `express`, which adds EXPRESS to the price.",
         "test_cart.Carts.test_express_costs_more",
         (
             _TOTAL,
@@ -129,9 +129,9 @@ BUGS = (
     _bug(
         "currencies",
         "Show each amount in its own currency",
-        "money.show() in shop/money.py says EUR whatever the currency is. It should take the"
-        " currency as its second argument, without a default, and every caller should pass it.",
-        "test_money.Money.test_every_amount_says_its_own_currency",
+        "money.show() in shop/money.py always says EUR. It should take the currency as its second"
+        " argument, without a default, and every caller should pass it.",
+        "test_money.Money.test_an_amount_is_shown_in_its_own_currency",
         ("def show(cents):", "def show(cents, currency):"),
         (":02} EUR", ":02} {currency}"),
         paths=("shop/*.py",),
@@ -139,10 +139,10 @@ BUGS = (
     ),
     _bug(
         "sums",
-        "Print the sum below each invoice",
-        "invoice() in shop/invoices.py ends without the sum. Its last line should be 'to pay: '"
-        " and the sum as money.show() writes it.",
-        "test_invoices.Invoices.test_the_last_line_is_the_sum",
+        "Print the total on each invoice",
+        "invoice() in shop/invoices.py leaves out the total. Its last line should be 'to pay: '"
+        " followed by the total as money.show() formats it.",
+        "test_invoices.Invoices.test_the_last_line_is_the_total",
         ('to be paid."""\n', 'to be paid."""\n\nfrom shop import money\n'),
         (
             "    return [name for name, _ in items]\n",
@@ -153,34 +153,34 @@ BUGS = (
     ),
     _bug(
         "search",
-        "Search whatever the capitals are",
-        "search() in shop/search.py minds capitals. It should not, in any language.",
-        "test_search.Search.test_capitals_do_not_matter",
+        "Ignore case when searching",
+        "search() in shop/search.py is case-sensitive. It should ignore case in every language.",
+        "test_search.Search.test_case_is_ignored",
         ("wanted in name", "wanted.casefold() in name.casefold()"),
         fault=LIMIT,
     ),
     _bug(
         "mails",
-        "Find the domain behind quoted names",
-        "domain() in shop/mails.py takes what follows the first @. In a quoted name there may be"
-        " one, too: the last one counts.",
-        "test_mails.Mails.test_a_quoted_name_may_hold_the_sign",
+        "Find the domain after a quoted name",
+        "domain() in shop/mails.py returns what follows the first @. A quoted name may contain"
+        " one as well, so it is the last one that counts.",
+        "test_mails.Mails.test_a_quoted_name_may_contain_an_at_sign",
         ('address.split("@")[1]', 'address.rpartition("@")[2]'),
         fault=DAEMON,
     ),
     _bug(
         "pages",
         "Count the last page",
-        "pages() in shop/pages.py forgets a last page that is not full.",
-        "test_pages.Pages.test_a_page_that_is_not_full_counts",
+        "pages() in shop/pages.py does not count a last page that is not full.",
+        "test_pages.Pages.test_a_partly_filled_page_counts",
         ("return count // size", "return -(-count // size)"),
     ),
     _bug(
         "export",
-        "Quote values that hold commas",
-        "row() in shop/export.py writes values with commas or quotes as they are. They belong in"
-        " quotes, with quotes inside doubled.",
-        "test_export.Export.test_a_comma_in_a_value_separates_nothing",
+        "Quote values that contain commas",
+        "row() in shop/export.py writes values that contain commas or quotes unchanged. It"
+        " should put them in quotes, and double the quotes inside.",
+        "test_export.Export.test_a_value_with_a_comma_is_quoted",
         (
             '    return ",".join(str(value) for value in values)\n',
             '    return ",".join(_quoted(str(value)) for value in values)\n\n\n'

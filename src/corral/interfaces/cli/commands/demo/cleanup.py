@@ -47,7 +47,7 @@ def _keepers(git_dir: str) -> Iterator[table.Process]:
 
 
 def remove(folder: str) -> None:
-    """Delete a folder, even while the last of its files are being deleted."""
+    """Delete a folder, even if processes that are ending still write to it."""
     for _ in range(50):
         shutil.rmtree(folder, ignore_errors=True)
         if not os.path.lexists(folder):

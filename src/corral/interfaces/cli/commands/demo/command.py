@@ -43,13 +43,13 @@ _WIDEST = 110
 EXPECTED = {
     Verdict.CRASHED: "an agent crashes",
     Verdict.HUNG: "one hangs",
-    Verdict.DIRTY: "one claims to be done without a commit",
+    Verdict.DIRTY: "one claims to be done without having committed",
     Verdict.OUT_OF_SCOPE: "one changes a file outside its scope",
-    Verdict.LIMITED: "one meets a rate limit",
+    Verdict.LIMITED: "one hits a rate limit",
     LEFT: "one leaves a daemon behind",
     "conflict": "two change the same line",
     "red": "two merge cleanly but break the program together",
-    ROLE_ENDED: "the witness, which looks after all of them, is killed with kill -9",
+    ROLE_ENDED: "the witness, which watches over all of them, is killed with kill -9",
 }
 
 
@@ -73,7 +73,7 @@ def demo(context: Context, options: Options) -> int:
 
 
 def _must_be_there(engine: str) -> None:
-    """Refuse a real engine that could only fail."""
+    """Refuse an engine that is not installed or has no key."""
     known = [name for name in ENGINES if name != "command"]
     if engine not in known:
         raise BadInput(f"there is no engine {engine!r}", f"one of {', '.join(known)}")
@@ -127,19 +127,17 @@ def _shown(context: Context, *, quiet: bool) -> Iterator[None]:
         if not quiet and sys.stdin.isatty() and sys.stdout.isatty():
             # The dashboard ends with the demo.
             with suppress(KeyboardInterrupt, EOFError):
-                input(
-                    "\nIt is over. Look around in the browser as long as you like; Enter ends it. "
-                )
+                input("\nThe demo is over. Look around in the browser; Enter stops the server. ")
 
 
 def _witness_killer(store: SqliteStore) -> Callable[[Roles], None]:
-    """Return what kills the witness once, while the agents are at work."""
+    """Return a function that kills the witness once, while the agents are working."""
     killed: list[int] = []
 
     def look(roles: Roles) -> None:
         live = [session.live for session in store.state().sessions.values()]
         pid = roles.pid(WITNESS)
-        # Once the first has ended, the agents are at every stage of their work.
+        # Once the first has ended, the others are at various stages of their work.
         if not killed and pid is not None and len(live) >= len(BUGS) and not all(live):
             killed.append(pid)
             os.kill(pid, signal.SIGKILL)
@@ -148,7 +146,7 @@ def _witness_killer(store: SqliteStore) -> Callable[[Roles], None]:
 
 
 def _tested(repo: str) -> str:
-    """Run the tests on a fresh clone: as they landed, then the original ones without marks."""
+    """Run the tests on a fresh clone: first as they landed, then the originals without marks."""
     fresh = join(repo, os.pardir, "fresh")
     sample_repo.git(
         "clone", "--quiet", "--no-local", f"--branch={sample_repo.BRANCH}", repo, fresh, cwd=repo
@@ -189,13 +187,13 @@ def _data(outcome: DemoOutcome) -> dict[str, Any]:
 
 def _say_first_words(engine: str) -> None:
     _wrapped(
-        f"A shop with {len(BUGS)} known bugs, a test that fails for each, and {len(BUGS)} agents"
-        " at once, each in its own worktree and on its own branch.",
+        f"A shop with {len(BUGS)} known bugs and a failing test for each; {len(BUGS)} agents fix"
+        " them at once, each in its own worktree and on its own branch.",
         "bold",
     )
     if engine == sample_repo.SCRIPTED:
         things = "; ".join(EXPECTED.values())
-        _wrapped(f"They are scripted and need neither a key nor a model. On the way {things}.")
+        _wrapped(f"The agents are scripted and need no key and no model. Along the way, {things}.")
     say("")
     sys.stdout.flush()
 
@@ -204,7 +202,7 @@ def _say_last_words(outcome: DemoOutcome, kept: str) -> None:
     report = outcome.report
     say("")
     if report.standing is Standing.INTERRUPTED:
-        say("stopped; nothing is left behind" + (f" but {kept}" if kept else ""))
+        say("stopped; nothing is left behind" + (f" except {kept}" if kept else ""))
         return
     say(paint("What went wrong and how it was absorbed, from the log:", "bold"))
     landed = {TaskId(task.id) for task in report.tasks if task.commit}
@@ -220,7 +218,7 @@ def _say_last_words(outcome: DemoOutcome, kept: str) -> None:
             "green",
         )
     where = kept or "the demo's folder; keep it with corral demo --keep"
-    _wrapped(f"To look closer, run these commands in {where}.")
+    _wrapped(f"For details, run these commands in {where}.")
 
 
 def _problems(outcome: DemoOutcome) -> Iterator[str]:

@@ -1,8 +1,8 @@
 """The sample project: a small shop with a dozen bugs. Each has a test, marked as a known bug.
 
-With the marks the tests pass, so whatever breaks something else is seen at once. A bug that is
-mended loses its mark: unittest takes an unexpected success as a failure. `STRICT=1` ignores the
-marks and shows what is still wrong.
+With the marks, all tests pass, so a change that breaks something is noticed at once. A fix removes
+the mark, because unittest treats an unexpected success as a failure. `STRICT=1` ignores the marks
+and shows which bugs are left.
 """
 
 
@@ -19,15 +19,15 @@ FILES = {
 
 A small shop with a dozen known bugs.
 
-    python3 -m unittest               the tests; those of known bugs may fail
-    STRICT=1 python3 -m unittest      the same, with everything that is still wrong
+    python3 -m unittest               run the tests; those of known bugs may fail
+    STRICT=1 python3 -m unittest      run them all; known bugs count as failures
 """,
     ".gitignore": "__pycache__/\n",
     "shop/__init__.py": "",
     "tests/__init__.py": '''\
-"""The shop's tests. A test of something that is known to be broken has the mark `@known_bug`.
+"""The shop's tests. A test of a known bug is marked `@known_bug`.
 
-Take the mark off when you mend it. STRICT=1 ignores the marks.
+Remove the mark when you fix the bug. STRICT=1 ignores the marks.
 """
 
 import os
@@ -38,13 +38,13 @@ def known_bug(test):
     return test if os.getenv("STRICT") else unittest.expectedFailure(test)
 ''',
     "shop/slugs.py": '''\
-"""Names in addresses."""
+"""Names in URLs."""
 
 import re
 
 
 def slug(title):
-    """Return a title as a part of an address: lower case, words joined by hyphens."""
+    """Turn a title into part of a URL: lower case, words joined by hyphens."""
     plain = title.encode("ascii", "ignore").decode()
     return "-".join(re.findall(r"[a-z0-9]+", plain.lower()))
 ''',
@@ -55,11 +55,11 @@ class Slugs(unittest.TestCase):
         self.assertEqual(slug("Two  Words!"), "two-words")
 
     @known_bug
-    def test_accents_leave_their_letter(self):
+    def test_an_accented_letter_loses_only_its_accent(self):
         self.assertEqual(slug("Crème brûlée"), "creme-brulee")
 """),
     "shop/dates.py": '''\
-"""When things are delivered."""
+"""Delivery dates."""
 
 DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
@@ -74,15 +74,15 @@ def days_in(year, month):
     "tests/test_dates.py": _tests("""\
 from shop.dates import days_in
 class Dates(unittest.TestCase):
-    def test_every_fourth_year_is_longer(self):
+    def test_every_fourth_year_is_a_leap_year(self):
         self.assertEqual([days_in(year, 2) for year in (2023, 2024)], [28, 29])
 
     @known_bug
-    def test_but_not_every_hundredth(self):
+    def test_most_century_years_are_not_leap_years(self):
         self.assertEqual([days_in(year, 2) for year in (1900, 2000, 2100)], [28, 29, 28])
 """),
     "shop/vouchers.py": '''\
-"""Voucher codes: digits, the last of which makes the sum of all a multiple of ten."""
+"""Voucher codes: the last digit makes the sum of all digits a multiple of ten."""
 
 
 def check_digit(digits):
@@ -95,16 +95,16 @@ def is_valid(code):
     "tests/test_vouchers.py": _tests("""\
 from shop.vouchers import is_valid
 class Vouchers(unittest.TestCase):
-    def test_a_wrong_digit_is_found(self):
+    def test_a_wrong_digit_is_rejected(self):
         self.assertTrue(is_valid("1234569"))
         self.assertFalse(is_valid("1234568"))
 
     @known_bug
-    def test_a_sum_that_is_a_multiple_of_ten_already(self):
+    def test_the_check_digit_may_be_zero(self):
         self.assertTrue(is_valid("5550050"))
 """),
     "shop/stock.py": '''\
-"""What is in the store."""
+"""The items in stock."""
 
 
 class Stock:
@@ -112,26 +112,26 @@ class Stock:
         self.pieces = pieces
 
     def reserve(self, name, count):
-        """Take pieces out; say whether there were enough."""
+        """Remove items from stock; return whether there were enough."""
         self.pieces[name] -= count
         return self.pieces[name] >= 0
 ''',
     "tests/test_stock.py": _tests("""\
 from shop.stock import Stock
 class Stocks(unittest.TestCase):
-    def test_what_is_there_can_be_had(self):
+    def test_items_in_stock_can_be_reserved(self):
         stock = Stock(tea=3)
         self.assertTrue(stock.reserve("tea", 2))
         self.assertEqual(stock.pieces, {"tea": 1})
 
     @known_bug
-    def test_a_refusal_changes_nothing(self):
+    def test_a_refusal_leaves_the_stock_unchanged(self):
         stock = Stock(tea=3)
         self.assertFalse(stock.reserve("tea", 4))
         self.assertEqual(stock.pieces, {"tea": 3})
 """),
     "shop/cart.py": '''\
-"""What a cart costs, in cents."""
+"""The price of a cart, in cents."""
 
 EXPRESS = 500
 
@@ -151,7 +151,7 @@ class Carts(unittest.TestCase):
     def test_a_discount_never_pays_for_shipping(self):
         self.assertEqual(total([(300, 1)], discount=1000), 490)
 
-    def test_goods_and_shipping_are_added_up(self):
+    def test_goods_and_shipping_are_added(self):
         self.assertEqual(total([(1000, 2), (500, 1)]), 2990)
         self.assertEqual(total([(2500, 2)]), 5000)
         self.assertEqual(total([(2500, 2)], discount=500), 4500)
@@ -161,7 +161,7 @@ class Carts(unittest.TestCase):
         self.assertEqual(total([(2500, 2)], express=True), 5500)
 """),
     "shop/money.py": '''\
-"""Amounts of money, for people to read."""
+"""Format amounts of money."""
 
 
 def show(cents):
@@ -172,13 +172,13 @@ def show(cents):
 from shop import money
 class Money(unittest.TestCase):
     @known_bug
-    def test_every_amount_says_its_own_currency(self):
+    def test_an_amount_is_shown_in_its_own_currency(self):
         self.assertEqual(money.show(1234, "CHF"), "12.34 CHF")
         with self.assertRaises(TypeError):
             money.show(1234)
 """),
     "shop/receipts.py": '''\
-"""Receipts: one line for each thing that was bought."""
+"""Receipts, with one line for each item."""
 
 from shop import money
 
@@ -189,29 +189,29 @@ def receipt(items, currency="EUR"):
     "tests/test_receipts.py": _tests("""\
 from shop.receipts import receipt
 class Receipts(unittest.TestCase):
-    def test_each_thing_has_a_line(self):
+    def test_each_item_has_a_line(self):
         self.assertEqual(receipt([("tea", 450)]), ["tea: 4.50 EUR"])
 """),
     "shop/invoices.py": '''\
-"""Invoices: what is to be paid."""
+"""Invoices: the amount to be paid."""
 
 
 def invoice(items, currency="EUR"):
-    """Return the lines of an invoice; the last one is the sum."""
+    """Return the lines of an invoice; the last one is the total."""
     return [name for name, _ in items]
 ''',
     "tests/test_invoices.py": _tests("""\
 from shop.invoices import invoice
 class Invoices(unittest.TestCase):
-    def test_everything_is_named(self):
+    def test_every_item_is_listed(self):
         self.assertEqual(invoice([("tea", 450), ("pot", 1900)])[:2], ["tea", "pot"])
 
     @known_bug
-    def test_the_last_line_is_the_sum(self):
+    def test_the_last_line_is_the_total(self):
         self.assertEqual(invoice([("tea", 450), ("pot", 1900)])[-1], "to pay: 23.50 EUR")
 """),
     "shop/search.py": '''\
-"""Find things by a part of their name."""
+"""Find items by part of their name."""
 
 
 def search(names, wanted):
@@ -220,57 +220,57 @@ def search(names, wanted):
     "tests/test_search.py": _tests("""\
 from shop.search import search
 class Search(unittest.TestCase):
-    def test_a_part_is_enough(self):
+    def test_part_of_a_name_is_enough(self):
         self.assertEqual(search(["green tea", "pot"], "tea"), ["green tea"])
 
     @known_bug
-    def test_capitals_do_not_matter(self):
+    def test_case_is_ignored(self):
         self.assertEqual(search(["Green Tea", "Weißtee"], "TEE"), ["Weißtee"])
         self.assertEqual(search(["Straße"], "strasse"), ["Straße"])
 """),
     "shop/mails.py": '''\
-"""Mail addresses of customers."""
+"""Customers' email addresses."""
 
 
 def domain(address):
-    """Return where a mail goes to, in lower case."""
+    """Return the domain of an email address, in lower case."""
     return address.split("@")[1].lower()
 ''',
     "tests/test_mails.py": _tests("""\
 from shop.mails import domain
 class Mails(unittest.TestCase):
-    def test_the_part_behind_the_sign(self):
+    def test_the_domain_follows_the_at_sign(self):
         self.assertEqual(domain("ana@Example.org"), "example.org")
 
     @known_bug
-    def test_a_quoted_name_may_hold_the_sign(self):
+    def test_a_quoted_name_may_contain_an_at_sign(self):
         self.assertEqual(domain('"ana@work"@example.org'), "example.org")
 """),
     "shop/pages.py": '''\
-"""Lists on several pages."""
+"""Split lists into pages."""
 
 
 def pages(count, size):
-    """Return how many pages a list of so many things fills."""
+    """Return the number of pages for `count` items."""
     return count // size
 
 
-def page(things, number, size):
-    """Return the things of one page; the first page is number 1."""
-    return things[(number - 1) * size : number * size]
+def page(items, number, size):
+    """Return the items on one page; pages are numbered from 1."""
+    return items[(number - 1) * size : number * size]
 ''',
     "tests/test_pages.py": _tests("""\
 from shop.pages import page, pages
 class Pages(unittest.TestCase):
-    def test_full_pages(self):
+    def test_full_pages_are_counted(self):
         self.assertEqual((pages(20, 10), page(list(range(20)), 2, 10)), (2, list(range(10, 20))))
 
     @known_bug
-    def test_a_page_that_is_not_full_counts(self):
+    def test_a_partly_filled_page_counts(self):
         self.assertEqual([pages(count, 10) for count in (0, 1, 10, 21)], [0, 1, 1, 3])
 """),
     "shop/export.py": '''\
-"""Tables for other programs: values with commas between them."""
+"""Export tables as comma-separated values."""
 
 
 def row(values):
@@ -279,11 +279,11 @@ def row(values):
     "tests/test_export.py": _tests('''\
 from shop.export import row
 class Export(unittest.TestCase):
-    def test_values_are_joined(self):
+    def test_values_are_joined_by_commas(self):
         self.assertEqual(row(["tea", 450]), "tea,450")
 
     @known_bug
-    def test_a_comma_in_a_value_separates_nothing(self):
+    def test_a_value_with_a_comma_is_quoted(self):
         self.assertEqual(row(["tea, green", 'a "pot"']), '"tea, green","a ""pot"""')
 '''),
 }

@@ -22,7 +22,7 @@ _OTHER = "other-account"
 
 def make(folder: str, engine: str) -> str:
     """Make the repository of the sample project, set up for an engine; return its path."""
-    version()  # the one sentence that says that git is missing
+    version()  # fails with a clear message if git is missing
     repo = os.path.join(folder, "shop")
     os.mkdir(repo)
     git("init", "--quiet", f"--initial-branch={BRANCH}", cwd=repo)
@@ -37,7 +37,7 @@ def make(folder: str, engine: str) -> str:
 
 
 def git(*words: str, cwd: str) -> None:
-    """Run git as somebody without any settings of their own."""
+    """Run git without the user's own settings."""
     settings = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
     run(["git", *words], cwd, own_environment() | settings)
 
@@ -58,10 +58,10 @@ def command(*more: str, strict: bool = False) -> str:
 
 
 def plan(engine: str) -> str:
-    """Return the plan, a task for each bug. All begin at once, even where their paths overlap."""
+    """Return the plan, a task for each bug. All start at once, even where their paths overlap."""
     head = f"""\
 [convoy]
-title = "Mend the shop"
+title = "Fix the shop"
 base = {_text(BRANCH)}
 checks = [{_text(command())}]
 
@@ -86,7 +86,7 @@ brief = {_text(bug.brief)}
 
 
 _SCRIPTED = """\
-# Short times, so that everything can be seen in a minute.
+# Short times, so that everything happens within a minute.
 [watch]
 beat_s = 20
 backoff_s = 2
@@ -108,7 +108,7 @@ command = [{command}]
 account = "first"
 turn_s = 12
 
-# Limits are met by account: the others work on.
+# A rate limit concerns one account; agents on other accounts keep working.
 [engine.other-account]
 type = "command"
 output = "facts"
@@ -135,13 +135,13 @@ def _config(engine: str) -> str:
     if engine != SCRIPTED:
         key = ENGINES[engine].key
         return _REAL.format(agents=len(BUGS), engine=_text(engine), key=_text(key) if key else "")
-    # Without the folder that it starts in on its path: that is a session's.
+    # -P: a session's own files must not be importable.
     words = (sys.executable, "-P", "-m", "corral.interfaces.cli.commands.demo.agent")
     return _SCRIPTED.format(agents=len(BUGS), command=", ".join(map(_text, words)))
 
 
 def _text(value: str) -> str:
-    """Write a text as TOML does."""
+    """Write a string as TOML does."""
     return json.dumps(value, ensure_ascii=False)
 
 

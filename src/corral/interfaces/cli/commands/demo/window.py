@@ -1,4 +1,4 @@
-"""`corral demo --with-ui`: the dashboard beside the demo, for as long as it plays."""
+"""`corral demo --with-ui`: the dashboard, while the demo runs."""
 
 import os
 import subprocess
@@ -18,7 +18,7 @@ _LOOK_S = 0.05
 
 @contextmanager
 def window(context: Context) -> Iterator[str]:
-    """Serve the repository; yield a link that opens a browser, once."""
+    """Serve the repository; yield a link that works once."""
     words = ["corral.interfaces.supervised", str(os.getpid()), "serve", "--repo"]
     server = subprocess.Popen(
         [sys.executable, "-m", *words, context.repository.worktree],
