@@ -45,7 +45,7 @@ def add_talking(project: WitnessRepo) -> str:
     """Add a task; return its session, once the program has its brief."""
     task = project.add("Talk")
     project.until(lambda: project.trees().list())
-    project.until(lambda: any("judged by what is there" in line for line in heard(project)))
+    project.until(lambda: any("judged by your work" in line for line in heard(project)))
     return f"{task}.1"
 
 

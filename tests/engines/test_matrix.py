@@ -159,7 +159,7 @@ def test_a_fault_uses_up_no_attempt_and_the_work_goes_on(pair: Pair, suffered: S
         assert then.resumed == launch.thread != ""
         assert then.thread == launch.thread, "another conversation was begun"
         if then.fault != NONE:
-            assert ": go on" in then.said, "it was not told that it goes on"
+            assert ": continue" in then.said, "it was not told that it goes on"
             assert "PLAN [" in then.said, "the conversation does not know the brief"
     else:
         assert then.resumed == ""

@@ -76,7 +76,7 @@ def test_an_engine_that_breaks_off_is_resumed_once_in_the_same_tree(project: Eng
     assert project.verdicts() == ["proved"]
     assert project.reactions() == [("crashed", "resume")]
     told = (project.room(f"{task}.1") / "brief-2.md").read_text()
-    assert "go on" in told
+    assert ": continue" in told
     assert "crashed: resume" in told
 
 

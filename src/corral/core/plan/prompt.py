@@ -1,7 +1,7 @@
 """The prompt for an engine that makes a plan, and the corrections when its answer is wrong.
 
-File names come from the repository and are data: each is on one indented line, without anything
-that a terminal or a model could take for more.
+File names come from the repository and are data: each is on one indented line, without control
+characters, so that neither a terminal nor a model takes it for an instruction.
 """
 
 from collections import Counter
@@ -53,9 +53,9 @@ def corrected(wrong: Sequence[str]) -> str:
         lines.append(f"- and {len(wrong) - MOST_CORRECTIONS} more")
     told = "\n".join(lines)
     return (
-        "Your plan was not accepted, and nothing was created. The problems, with the lines of your"
-        f" answer:\n\n{told}\n\nAnswer again, corrected and complete, with one JSON object and"
-        " nothing else."
+        "Your plan was not accepted, and nothing was created. The problems, by line of your"
+        f" answer:\n\n{told}\n\nAnswer again with the complete, corrected plan: one JSON object"
+        " and nothing else."
     )
 
 
@@ -88,8 +88,8 @@ def failure(task: str, happened: str, plan: Plan, lines: Sequence[str]) -> str:
     """Return the question of what to do after a task has failed for good."""
     return (
         f"The task {task} has failed for good and will not be retried. What happened:\n\n"
-        f"{_indented(happened)}\n\nLook at the code as it is now. If there is another way to the"
-        " goal, change the plan: cancel the failed task, replace it by other tasks, and change the"
+        f"{_indented(happened)}\n\nLook at the code as it is now. If there is another way to reach"
+        " the goal, change the plan: cancel the failed task, replace it with others, and change the"
         " needs of the tasks that waited for it. If nothing can be done, say so in words.\n\n"
         f"{amendable(plan, lines)}\n"
     )
@@ -138,8 +138,8 @@ list called `task`. Every task:
 - lists in `paths` every path that it may change. Tasks with no path in common run at the same time,
   so divide the work along files; changes to other files are not accepted;
 - lists in `needs` the keys of the tasks whose results it builds on, and no others: no cycles;
-- lists in `accept` commands that exit 0 when it is done and fail before; use `unproved` only if no
-  command can show it;
+- lists in `accept` commands that fail before the work and exit 0 after it; use `unproved` only if
+  no command can show it;
 - has as `engine` one of the profiles below, if there are any."""
 
 # Messages in old logs are taken apart by these two: do not change them.
@@ -151,12 +151,12 @@ _AMEND = """\
 Answer with one JSON object, and nothing after it: in `task` only tasks that are new or changed (a
 changed task keeps its key and is given in full), in `cancel` the keys of tasks that are no longer
 wanted. All other tasks stay as they are. Tasks that have started cannot be changed or cancelled;
-one that has failed can be cancelled and replaced by another."""
+one that has failed can be cancelled and replaced."""
 
 _EXAMPLE = """\
 {"convoy": {"title": "Refuse expired tokens", "checks": ["pytest -q"]},
  "task": [
   {"key": "tokens", "title": "Refuse expired tokens", "brief": "…", "paths": ["auth/tokens.py"],
    "accept": ["pytest -q tests/test_tokens.py"], "minutes": 10},
-  {"key": "docs", "title": "Say so in the manual", "brief": "…", "paths": ["docs/auth.md"],
+  {"key": "docs", "title": "Document this in the manual", "brief": "…", "paths": ["docs/auth.md"],
    "needs": ["tokens"], "accept": ["grep -q expired docs/auth.md"]}]}"""

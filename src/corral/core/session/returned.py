@@ -28,24 +28,24 @@ def told(returned: Returned, others: Sequence[Other], diff: str, log: Sequence[s
         *(_other(other) for other in others),
     ]
     if diff.strip():
-        parts.append(f"What landed in these files since you began:\n\n{diff.rstrip()}")
+        parts.append(f"What landed in these files since you started:\n\n{diff.rstrip()}")
     if log:
-        parts.append("The end of what the check printed:\n\n" + "\n".join(log))
+        parts.append("The end of the check's output:\n\n" + "\n".join(log))
     return "\n\n".join(part for part in parts if part)
 
 
 def _state(returned: Returned) -> str:
     if returned.why != "conflict":
         return (
-            "Your branch now stands on the newest trunk, with your work on it. Find out why it"
-            " fails there, mend it, and commit."
+            "Your branch is now based on the newest trunk, with your work on top. Find out why it"
+            " fails there, fix it, and commit."
         )
     paths = "\n".join(f"    {path}" for path in returned.paths[:_SHOWN])
     return (
-        "Your branch now stands on the newest trunk, and your work is in the files, uncommitted,"
-        " with conflict markers (<<<<<<< HEAD is what landed) in:\n\n"
-        f"{paths}\n\nKeep what both sides wanted, remove all markers, make sure that everything"
-        " works, also in files without markers, and commit."
+        "Your branch is now at the newest trunk, and your work is in the files, uncommitted, with"
+        " conflict markers (<<<<<<< HEAD is what landed) in:\n\n"
+        f"{paths}\n\nKeep the intent of both sides, remove all markers, make sure that everything"
+        " works, including files without markers, and commit."
     )
 
 
