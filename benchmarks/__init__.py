@@ -1,4 +1,4 @@
-"""Figures as ratios: each benchmark measures Corral and its floor or peer in turns, in one run.
+"""Figures as ratios: each benchmark measures Corral and its floor or peer alternately, in one run.
 
-`docs/benchmarks.md` says what the figures mean; `report` how they are judged.
+`docs/benchmarks.md` explains the figures; `report` judges them.
 """

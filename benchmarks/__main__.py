@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.report import Figure, as_json, markdown, table
+from corral.core.text import counted
 
-# Not /tmp: on many machines it is memory, and an fsync costs nothing there.
+# Not /tmp, which is in memory on many machines, so that an fsync costs nothing there.
 _BUILD = Path(__file__).parents[1] / "build"
 
 NAMES = (
@@ -30,16 +31,16 @@ NAMES = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("name", nargs="*", help=f"one of {', '.join(NAMES)}; all without")
-    parser.add_argument("--quick", action="store_true", help="small sizes: do they run at all?")
+    parser.add_argument("name", nargs="*", help=f"one of {', '.join(NAMES)}; default: all")
+    parser.add_argument("--quick", action="store_true", help="small sizes: do they run?")
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="print one object instead of tables")
+    form.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
     form.add_argument("--markdown", action="store_true", help="print rows for docs/benchmarks.md")
-    parser.add_argument("--folder", help="where to write: the disk to measure (default: build/)")
+    parser.add_argument("--folder", help="a folder on the disk to measure (default: build/)")
     options = parser.parse_args(arguments)
     unknown = sorted(set(options.name) - set(NAMES))
     if unknown:
-        parser.error(f"there is no benchmark {unknown[0]!r}: use {', '.join(NAMES)}")
+        parser.error(f"there is no benchmark {unknown[0]!r}: use one of {', '.join(NAMES)}")
     found = {}
     for name in options.name or NAMES:
         figures = found[name] = _measure(name, options.folder, quick=options.quick)
@@ -51,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(json.dumps({name: [as_json(one) for one in found[name]] for name in found}))
     missed = [figure for figures in found.values() for figure in figures if figure.missed]
     if missed and not options.json:
-        print(f"{len(missed)} targets missed", file=sys.stderr)
+        print(f"{counted(len(missed), 'target')} missed", file=sys.stderr)
     return 1 if missed else 0
 
 

@@ -1,7 +1,7 @@
 """Durable appends: 32 producers through one writer, against two plain files.
 
-With an fsync of 5 ms the floor is a raw group commit; at the disk's own speed the peer is the same
-group commit, with the same work for each event, into a plain file.
+With an fsync of 5 ms, the floor is a raw group commit. At the disk's own speed, the peer is the
+same group commit to a plain file, with the same work for each event.
 """
 
 import threading
@@ -69,7 +69,7 @@ def _slowed(folder: Path, rounds: int, each: int) -> list[Figure]:
             target=Target("ratio", ">=", 0.6),
         ),
         Figure(
-            what="the same, events an fsync",
+            what="the same, events per fsync",
             value=events / ours.count,
             unit="events",
             peer="raw group commit",
@@ -94,7 +94,7 @@ def _unslowed(folder: Path, rounds: int, each: int) -> list[Figure]:
     found = interleaved(
         {
             "Corral": lambda: _rate(_comment(ours), each),
-            "the same into a plain file": lambda: _rate(_comment(theirs), each),
+            "the same to a plain file": lambda: _rate(_comment(theirs), each),
             "raw group commit": lambda: _rate(lambda *_: raw.append(_LINE), each),
         },
         rounds,
@@ -103,19 +103,19 @@ def _unslowed(folder: Path, rounds: int, each: int) -> list[Figure]:
         door.close()
     for store in stores:
         store.close()
-    what = "32 producers, fsync as it is"
+    what = "32 producers, real fsync"
     return [
         compared(
             found,
             "Corral",
-            "the same into a plain file",
+            "the same to a plain file",
             what=what,
             unit="events/s",
             target=Target("ratio", ">=", 0.8),
         ),
         compared(found, "Corral", "raw group commit", what=what, unit="events/s"),
         Figure(
-            what="the same into a plain file, events an fsync",
+            what="the same to a plain file, events per fsync",
             value=(rounds + 1) * each * PRODUCERS / syncs.count,
             unit="events",
         ),
@@ -129,14 +129,14 @@ def _by_processes(folder: Path, each: int) -> Figure:
     spans = together(PRODUCERS, _alone, str(folder), each)
     span_s = max(end for _, end in spans) - min(start for start, _ in spans)
     return Figure(
-        what="32 processes, each for itself",
+        what="32 processes without a writer",
         value=PRODUCERS * each / span_s,
         unit="events/s",
     )
 
 
 def _alone(ready: Ready, number: int, folder: str, each: int) -> tuple[float, float]:
-    """Append from one process; return when it began and ended, by the clock that all share."""
+    """Append from one process; return when it began and ended, by the shared clock."""
     store = SqliteStore(folder)
     store.state()
     comment = _comment(store)
@@ -150,7 +150,7 @@ def _alone(ready: Ready, number: int, folder: str, each: int) -> tuple[float, fl
 
 
 def _comment(door: Store | Writer) -> Append:
-    """Return a function that says something about one of the tasks."""
+    """Return a function that comments on one of the tasks."""
 
     def append(producer: int, number: int) -> None:
         task = boards.task_id((number * PRODUCERS + producer) % _TASKS + 1)
@@ -167,7 +167,7 @@ def _comment(door: Store | Writer) -> Append:
 
 
 def _rate(append: Append, each: int) -> float:
-    """Let all producers append at once; return events a second."""
+    """Let all producers append at once; return events per second."""
     barrier = threading.Barrier(PRODUCERS + 1)
 
     def produce(producer: int) -> None:

@@ -14,7 +14,7 @@ CORRAL = str(Path(sys.executable).with_name("corral"))
 
 _CONVOY = ConvoyId("bench")
 _NEVER = 2**41
-_HISTORY = 9  # events of each task besides the one that added it
+_HISTORY = 9  # events per task after the one that added it
 
 
 def task_id(number: int) -> TaskId:
@@ -22,18 +22,18 @@ def task_id(number: int) -> TaskId:
 
 
 def append(store: Store, events: Sequence[e.Event]) -> None:
-    """Append events as they are, in one transaction."""
+    """Append events unchanged, in one transaction."""
     store.transaction(Request("bench", lambda state, now: events, lambda state, stored: None))
 
 
 def small(store: Store, tasks: int) -> None:
-    """Put tasks on an empty board, all of them ready."""
+    """Put tasks that are ready on an empty board."""
     append(store, [e.ConvoyCreated(convoy=_CONVOY, title="Bench", prefix="B")])
     append(store, [_added(number, needs=False) for number in range(1, tasks + 1)])
 
 
 def large(root: Path, tasks: int) -> Path:
-    """Make a repository with a board and ten events a task, mirrored; return the log's folder."""
+    """Make a repository with a board and ten events per task, mirrored; return the log's folder."""
     subprocess.run(["git", "init", "--quiet", str(root)], check=True)
     subprocess.run([CORRAL, "init", "--repo", str(root)], check=True, stdout=subprocess.DEVNULL)
     folder = root / ".git" / "corral"
@@ -62,7 +62,7 @@ def _added(number: int, *, needs: bool) -> e.TaskAdded:
 
 
 def _histories(tasks: int) -> Iterator[e.Event]:
-    """Yield what happened to the tasks: four in five have landed, most of the others are ready."""
+    """Yield the history of the tasks: four in five have landed, most of the others are ready."""
     for number in range(1, tasks + 1):
         task = task_id(number)
         holder, token = f"agent-{number % 30}", Token(f"{number}")

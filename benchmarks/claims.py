@@ -1,4 +1,4 @@
-"""Many processes claim from one board, each committing for itself: how fast, and how fairly.
+"""Many processes claim from one board, each with its own commits: how fast, and how fairly.
 
 The peer is one process that claims alone.
 """

@@ -1,7 +1,7 @@
-"""How soon a follower sees what another process appended, and what it costs to wait.
+"""How soon a follower sees the events of another process, and what waiting costs.
 
-The latency is counted from the moment when the appender's transaction returned to the moment when
-the follower has the event; both read the monotonic clock, which the processes of a machine share.
+The latency runs from the return of the appender's transaction to the moment when the follower has
+the event. Both read the monotonic clock, which all processes of a machine share.
 """
 
 import random
@@ -78,7 +78,7 @@ def _see(store: SqliteStore, last: int, count: int) -> Times:
 
 
 def _idle(log: str) -> Figure:
-    """Measure what a follower uses while nothing happens."""
+    """Measure the processor time of a follower while nothing happens."""
     store = SqliteStore(log)
     last = store.state().seq
     store.wait(last, 0.01)

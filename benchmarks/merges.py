@@ -1,7 +1,7 @@
 """Merges in the object store: candidates, one by one and all at once, and the conflict radar.
 
-5,000 files; 200 branches of three commits, each in three files of its own, but for a few pairs that
-share one. The peer is plain `git merge-tree` on the same commits, in the same run.
+5,000 files; 200 branches of three commits, each in three files of its own, except for a few pairs
+that share one. The floor is plain `git merge-tree` on the same commits, in the same run.
 """
 
 import resource
@@ -27,7 +27,7 @@ def run(folder: Path, *, quick: bool) -> list[Figure]:
     repo, tips, changes = _repository(folder / "project", files, branches, 2 * (rounds + 1))
     view = View(str(repo / ".git"))
     numbers = count()
-    fresh = iter(tips)  # one for each time, so that no tree of the merges is there before
+    fresh = iter(tips)  # a new one each time, so that no merged tree exists yet
     tip = next(fresh)
     found = interleaved(
         {
@@ -97,7 +97,7 @@ def _stack(view: View, tip: str, changes: list[CandidateChange], number: int) ->
     with Merger(view) as merger:
         made = Candidates(merger).make(tip, part, Strategy.SQUASH, _stamp(number))
     if not isinstance(made, Candidate):
-        raise AssertionError("these branches have nothing in common")
+        raise AssertionError("these branches must not conflict")
     return len(part)
 
 
@@ -143,10 +143,10 @@ def _radar(view: View, repo: Path, changes: list[CandidateChange], *, quick: boo
             raise AssertionError(f"{len(clashes)} clashes")
         return took
 
-    found = interleaved({"radar": radar, "all pairs, from a part of them": all_pairs}, 3)
+    found = interleaved({"radar": radar, "all pairs, extrapolated": all_pairs}, 3)
     return [
         compared(
-            *(found, "radar", "all pairs, from a part of them"),
+            *(found, "radar", "all pairs, extrapolated"),
             what=f"radar over {len(changes)} branches",
             unit="ms",
             target=None if quick else Target("value", "<", 1000),
@@ -155,7 +155,7 @@ def _radar(view: View, repo: Path, changes: list[CandidateChange], *, quick: boo
 
 
 def _rate(work: Callable[[], int]) -> float:
-    """Return how often it was done in a second of processor time, git's included."""
+    """Return the rate per second of processor time, including git's."""
     start = _cpu()
     times = work()
     return times / (_cpu() - start)
@@ -167,14 +167,14 @@ def _cpu() -> float:
 
 
 def _stamp(number: int) -> Stamp:
-    """Return a new stamp for each round, so that every commit has to be written."""
+    """Return a new stamp for each round, so that every commit must be written."""
     return Stamp(f"R{number}", _WHO, 1_700_000_000 + number)
 
 
 def _repository(
     folder: Path, files: int, branches: int, tips: int
 ) -> tuple[Path, list[str], list[CandidateChange]]:
-    """Write a first commit, the branches from it, and tips that went on in another file."""
+    """Write a first commit, branches from it, and newer tips that change another file."""
     folder.mkdir()
     _git(folder, "init", "--quiet", "--initial-branch=main")
     stream = [b"commit refs/heads/main\nmark :1\n", _head("first")]

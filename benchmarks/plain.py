@@ -1,7 +1,7 @@
 """The peers of the SQLite log: two plain append-only files, flushed once for each batch.
 
-`RawFile` is the floor: nothing but a queue, a write and an fsync. `PlainFileStore` does all that
-Corral does with an event (decide, encode, chain, fold), and differs in where the lines go.
+`RawFile` is the floor: nothing but a queue, a write and an fsync. `PlainFileStore` does everything
+that Corral does with an event (decide, encode, chain, fold) and differs only in where it writes.
 """
 
 import os
@@ -27,7 +27,7 @@ _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
 
 
 class RawFile:
-    """A group commit with nothing around it: lines that are ready, one writer thread."""
+    """A bare group commit: finished lines and one writer thread."""
 
     def __init__(self, path: Path, syncs: Syncs) -> None:
         self._fd = os.open(path, _FLAGS, 0o644)
@@ -37,7 +37,7 @@ class RawFile:
         self._thread.start()
 
     def append(self, line: bytes) -> None:
-        """Return when the line is on the disk."""
+        """Return once the line is on disk."""
         done = threading.Lock()
         done.acquire()
         self._queue.put((line, done))
@@ -62,10 +62,10 @@ class RawFile:
                 return
 
     def _take(self, expected: int) -> list[_Pending | None]:
-        """Wait for a line, then, as long as more keep coming, for all that are expected.
+        """Wait for a line, then for all that are expected, as long as more keep arriving.
 
-        Those who were just answered are about to come back: without the wait, half of the
-        producers would miss each fsync.
+        The producers that were just answered are about to return: without the wait, half of them
+        would miss each fsync.
         """
         taken = [self._queue.get()]
         seen = -1
@@ -77,7 +77,7 @@ class RawFile:
 
 
 class PlainFileStore:
-    """A store that can only append, for one process: enough for a `Writer`."""
+    """A store for one process that can only append, which is enough for a `Writer`."""
 
     def __init__(self, path: Path, syncs: Syncs) -> None:
         self._fd = os.open(path, _FLAGS, 0o644)

@@ -1,4 +1,4 @@
-"""Run one function in many processes that all start at once."""
+"""Run one function in many processes that start together."""
 
 import multiprocessing
 from collections.abc import Callable
@@ -9,14 +9,14 @@ from typing import Any
 Ready = Callable[[], object]
 Work = Callable[..., Any]
 
-_PATIENCE_S = 120.0  # if one fails before it is ready, the others give up after this long
+_PATIENCE_S = 120.0  # how long the others wait for one that fails before it is ready
 _barrier: Barrier | None = None
 
 
 def together(count: int, work: Work, *given: Any) -> list[Any]:
     """Call `work(ready, number, *given)` in each process; return what they return, by number.
 
-    Each calls `ready()` when it has imported and opened all it needs; it returns in all at once.
+    Each calls `ready()` when it has imported and opened what it needs; it returns in all at once.
     """
     context = multiprocessing.get_context("spawn")
     barrier = context.Barrier(count, timeout=_PATIENCE_S)

@@ -1,7 +1,7 @@
-"""The merge queue in a simulated world, beside other queues and one that knows every outcome.
+"""The merge queue in a simulated world, compared with other queues and with an oracle.
 
-`queue_world` is the world, `queue_peers` the others; `python -m benchmarks.queue_simulation` prints
-the whole tables. Here is what has a target.
+`queue_world` is the world, and `queue_peers` has the other queues. This module measures the figures
+that have a target; `python -m benchmarks.queue_simulation` prints the complete tables.
 """
 
 import random
@@ -26,7 +26,7 @@ from corral.core.queue.planner.plan import plan
 
 _LIGHT = [load for load in GRID if load.branches == 50][4::9]
 QUICK = (*_LIGHT, Load(200, 4, 0.02, 0.0, 0.02), Load(200, 2, 0.02, 0.05, 0.0))
-_FIRST_SEED = 1  # the queue was tuned with seeds from 1000 on
+_FIRST_SEED = 1  # the queue was tuned with seeds from 1000 upwards
 _BUSY = TYPICAL[2]
 
 
@@ -73,7 +73,7 @@ def run(folder: Path, *, quick: bool) -> list[Figure]:
 
 
 def _planning() -> Figure:
-    """Measure one plan: 200 changes wait, 300 landed since they forked, 4 slots are free."""
+    """Measure one plan: 200 changes waiting, 300 landed since they forked, 4 free slots."""
     chance = random.Random(1)
     entries = [
         QueueEntry(

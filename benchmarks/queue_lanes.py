@@ -1,4 +1,4 @@
-"""Drives the real `corral.core.queue` in a simulated world, as the refinery does in a real one."""
+"""Drives the real `corral.core.queue` in a simulated world, in place of the refinery."""
 
 from msgspec.structs import replace
 
@@ -100,7 +100,7 @@ class Corral:
         )
 
     def _carry_out(self) -> bool:
-        """Carry out one plan; say whether another has to be made."""
+        """Carry out one plan; return whether another one is needed."""
         world = self._world
         self.plans += 1
         again = False
@@ -134,7 +134,7 @@ class Corral:
         landed = [self._entries.pop(branch) for branch in members]
         self._learned = self._learned.after_landed(landed, tip)
         runs = (one.after_landing(run, tip) for one in self._runs.values() if one.id != run.id)
-        # A green run that cannot be landed any more has said all that it can.
+        # A green run that can no longer land has nothing more to tell.
         self._runs = {one.id: one for one in runs if not one.green or one.tip == tip}
         self._tip = tip
         self._changed = True

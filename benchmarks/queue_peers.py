@@ -1,6 +1,6 @@
-"""Other merge queues, in the same world: serial, batch and bisect, windows, and one that knows all.
+"""Other merge queues in the same world: serial, batch and bisect, windows, and an oracle.
 
-Each is the published idea in its simplest form that never lands what was not tested.
+Each is the simplest form of the published idea that never lands an untested tree.
 """
 
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from benchmarks.queue_world import Check, World
 
 
 class Waiting:
-    """What they share: a line of branches, and sending back what conflicts with the target."""
+    """The common part: a line of branches, and sending back those that conflict with the target."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -24,7 +24,7 @@ class Waiting:
             self.world.send_back(branch, conflict=True)
 
     def compatible(self, line: Iterable[int], below: Iterable[int] = ()) -> list[int]:
-        """Return those that conflict with none before them."""
+        """Return the branches that conflict with none before them."""
         taken = set(below)
         found = []
         for branch in line:
@@ -35,7 +35,7 @@ class Waiting:
 
 
 class Serial(Waiting):
-    """One after the other."""
+    """One branch after another."""
 
     def ended(self, check: Check) -> None:
         (branch,) = check.members
@@ -54,8 +54,8 @@ class Serial(Waiting):
 
 
 class Bisect(Waiting):
-    """Batch everything; split what was red in two. Arrivals join the next batch that waits, even
-    if it is half of a red one, as bors-ng has it."""
+    """Batch everything, and halve a red batch. Like bors-ng, let arrivals join the next waiting
+    batch, even if it is half of a red one."""
 
     def __init__(self, world: World) -> None:
         super().__init__(world)
@@ -98,14 +98,14 @@ class Bisect(Waiting):
 
 
 class Windows(Waiting):
-    """Each change is checked on all before it, as many at once as there are slots and the window
-    allows. A red one is put aside and those behind it start anew; it is sent back when all before
-    it have landed. The window grows by one with each landing and is halved with each red one."""
+    """Check each change on top of all before it, as many at once as slots and window allow. Set a
+    red one aside, restart those behind it, and send it back when all before it have landed. The
+    window grows by one with each landing and is halved by each red run."""
 
     def __init__(self, world: World) -> None:
         super().__init__(world)
         self.window = 20
-        self.checks: dict[int, Check] = {}  # branch -> the run that goes on
+        self.checks: dict[int, Check] = {}  # branch -> its current run
         self.result: dict[int, tuple[tuple[int, ...], bool]] = {}  # branch -> stack, green
 
     def ended(self, check: Check) -> None:
@@ -136,7 +136,7 @@ class Windows(Waiting):
         return False
 
     def _forget_what_does_not_fit(self) -> None:
-        """Drop runs and results whose stack is not what is ahead now."""
+        """Drop runs and results whose stack no longer matches the line."""
         ahead: tuple[int, ...] = ()
         inside = set(self.line)
         for branch in [b for b in self.checks if b not in inside]:
@@ -154,7 +154,7 @@ class Windows(Waiting):
                 ahead = (*ahead, branch)
 
     def _now(self, members: tuple[int, ...]) -> tuple[int, ...]:
-        """Return a stack without what has landed from its beginning."""
+        """Return a stack without the landed changes at its bottom."""
         return tuple(b for b in members if b not in self.world.landed)
 
     def _settle_head(self) -> bool:
@@ -172,14 +172,14 @@ class Windows(Waiting):
 
 
 class Oracle(Waiting):
-    """Knows every outcome and stacks only what is green; but each landed tree must be checked."""
+    """Knows every outcome and stacks only good changes, but must check each tree that lands."""
 
     def __init__(self, world: World) -> None:
         super().__init__(world)
         self.chain: list[int] = []
 
     def ended(self, check: Check) -> None:
-        # A flake is known for one, so its word is not needed: the tree is good.
+        # The oracle knows that the tree is good, so it ignores a flake.
         members = [b for b in check.members if b not in self.world.landed]
         if members and self.chain[: len(members)] == members:
             del self.chain[: len(members)]

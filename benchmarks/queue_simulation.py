@@ -1,8 +1,8 @@
-"""Runs merge queues over a grid of loads, in a simulated world, and sums up how they did.
+"""Runs merge queues over a grid of loads in a simulated world, and summarizes the results.
 
-The time to land is from being handed in first, with all returns. Of each load the mean over its
-seeds is divided by that of a queue that knows every outcome; over the loads, the geometric mean
-of these is taken, so that no load counts more than another.
+The time to land counts from the first hand-in and includes all returns. For each load, the mean
+over its seeds is divided by the oracle's. The result is the geometric mean of these ratios, so that
+no load counts more than another.
 """
 
 import multiprocessing
@@ -36,7 +36,7 @@ TYPICAL = tuple(
 
 
 class Sum(Struct, frozen=True):
-    """What a queue made of one load, over all seeds."""
+    """The results of a queue for one load, over all seeds."""
 
     mean: float
     p95: float
@@ -72,7 +72,7 @@ def _queue(name: str, world: World) -> MergeQueue:
             return Corral(world, POLICIES["lanes"], hints=False)
         case "corral-serial":
             return Corral(world, POLICIES["serial"])
-        case "lanes+":  # the planner can do this, the refinery cannot: tests only
+        case "lanes+":  # for tests only: the refinery cannot do this
             world.early_warning = True
             return Corral(world, QueuePolicy(refresh=True, hunt_cost=0.25))
         case _:
@@ -89,7 +89,7 @@ def sums(
         for seed in range(first_seed, first_seed + (seeds_of_200 if load.branches > 100 else seeds))
         for name in names
     ]
-    # A new interpreter for each: the caller may have threads.
+    # A new interpreter for each, because the caller may have threads.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(_PROCESSES, context) as pool:
         results = list(pool.map(_simulate, jobs, chunksize=4))
@@ -123,7 +123,7 @@ def ratio(found: Sums, name: str, loads: Iterable[Load], peer: str = ORACLE) -> 
 def table(found: Sums, names: Sequence[str], loads: Sequence[Load]) -> str:
     """Return one row for each queue, as Markdown."""
     rows = [
-        "| queue | mean, × oracle | p95, × oracle's mean | runs a landing | red | innocent "
+        "| queue | mean, × oracle | p95, × oracle's mean | runs per landing | red | innocent "
         "| escalated | stuck |",
         "|---|--:|--:|--:|--:|--:|--:|--:|",
     ]
@@ -140,7 +140,7 @@ def table(found: Sums, names: Sequence[str], loads: Sequence[Load]) -> str:
 
 
 def regimes(found: Sums, names: Sequence[str]) -> str:
-    """Return the multiples of the oracle by number of branches and rate of clashes."""
+    """Return the ratios to the oracle, by number of branches and rate of conflicts."""
     cells = sorted({(load.branches, load.clash) for load in GRID}, key=lambda one: (one[1], one[0]))
     rows = ["| | " + " | ".join(f"{many} branches, q={clash:g}" for many, clash in cells) + " |"]
     rows.append("|---|" + "--:|" * len(cells))
@@ -154,7 +154,7 @@ def regimes(found: Sums, names: Sequence[str]) -> str:
 
 
 def minutes(found: Sums, names: Sequence[str], loads: Sequence[Load]) -> str:
-    """Return mean / p95 / runs a landing of each queue in each load."""
+    """Return mean / p95 / runs per landing of each queue in each load."""
     rows = ["| branches, slots | " + " | ".join(names) + " |", "|---|" + "--:|" * len(names)]
     for load in loads:
         parts = [found[name, load] for name in names]

@@ -1,9 +1,9 @@
 """A world for merge queues: branches that arrive, break, clash and come back; runs that take time.
 
-Seeded, and the same for every queue: arrivals, which attempt is bad, who clashes with whom, and how
-long the n-th run takes. A queue sees arrivals and the ends of its runs, and acts through `World`.
-What is true is worked out from the seed, so a landing that breaks the target is counted, whoever
-says that it was tested.
+Arrivals, bad attempts, clashing pairs and the duration of the n-th run come from a seed and are the
+same for every queue. A queue sees arrivals and the ends of its runs, and acts through `World`. The
+truth is derived from the seed, so a landing that breaks the target is counted even if its checks
+were green.
 """
 
 import heapq
@@ -32,8 +32,8 @@ class Load(Struct, frozen=True):
 
 
 class Result(Struct, frozen=True):
-    minutes: tuple[float, ...]  # from being handed in first to landing, of each that landed
-    runs: float  # a run of one part of the checks counts as that part
+    minutes: tuple[float, ...]  # from the first hand-in to the landing, for each branch that landed
+    runs: float  # a run of one part of the checks counts as a fraction
     red: int  # landings that broke the target
     innocent: int  # changes sent back as red that were good
     escalated: int
@@ -42,11 +42,11 @@ class Result(Struct, frozen=True):
 
 
 class Check(Struct):
-    """A run that goes on."""
+    """A run in progress."""
 
     id: int
     members: tuple[int, ...]
-    onto: int  # how many landings it stands on
+    onto: int  # the number of landings below it
     ends_at: float
     green: bool
     part: int | None = None  # which of the checks failed
@@ -58,7 +58,7 @@ class MergeQueue(Protocol):
     def ended(self, check: Check) -> None: ...
 
     def decide(self) -> None:
-        """Start, cancel, land and send back until there is nothing more to do now."""
+        """Start, cancel, land and send back until nothing is left to do for now."""
 
 
 class World:
@@ -68,7 +68,7 @@ class World:
         self.landed: dict[int, int] = {}  # branch -> its number
         self.going: dict[int, Check] = {}
         self.attempt: dict[int, int] = {}
-        self.fixes: dict[int, int] = {}  # a rebase leaves a change as bad as it was, a fix may not
+        self.fixes: dict[int, int] = {}  # a rebase leaves a bad change bad, a fix may not
         self.since: dict[int, int] = {}
         self.early_warning = False
         self.work_done = 0.0
@@ -90,7 +90,7 @@ class World:
         self._times = random.Random(f"{seed} runs")
 
     def _draw_clashes(self, chance: random.Random) -> None:
-        """Draw paths so that pairs overlap as often as they should, and clashes accordingly."""
+        """Draw paths so that pairs overlap with the right probability, and clashes to match."""
         count, clash = self.load.branches, self.load.clash
         overlap = max(0.1, 2.5 * clash)
         each, files = _files(overlap)
@@ -112,20 +112,20 @@ class World:
         return self.is_bad[branch][self.fixes[branch]] < self.load.bad
 
     def flagged(self, branch: int) -> bool:
-        """Say what a pre-check would: it flags 60 % of the bad and 8 % of the good."""
+        """Pre-check a branch: flag 60 % of the bad ones and 8 % of the good ones."""
         return self._hint[branch][self.fixes[branch]] < (0.6 if self.bad(branch) else 0.08)
 
     def conflicts_with_target(self, branch: int) -> bool:
         return self._meets_landed(branch, self.text, len(self.landed))
 
     def good(self, members: Sequence[int], onto: int) -> bool:
-        """Say whether a stack would be green, if checks never lied."""
+        """Return whether a stack would be green if there were no flakes."""
         return next(self.faults(members, onto), None) is None
 
     def faults(self, members: Sequence[int], onto: int) -> Iterator[int]:
-        """Yield which of the checks would fail, from the bottom of a stack to its top.
+        """Yield the checks that would fail, from the bottom of a stack to its top.
 
-        All checks together are of `PARTS` equal ones. A bad change breaks one, a clash another.
+        The checks consist of `PARTS` equal parts. A bad change breaks one, a clash another.
         """
         below: set[int] = set()
         for branch in members:
@@ -143,7 +143,7 @@ class World:
         return self.load.slots - len(self.going)
 
     def start(self, members: Sequence[int], part: int | None = None) -> Check:
-        """Start a run of all checks, or of one part of them, on a stack on the target as it is."""
+        """Start a run of all checks, or of one part, for a stack on the current target."""
         assert self.free() > 0, "there is no free slot"
         onto = len(self.landed)
         seconds, lied, early = (self._times.random() for _ in range(3))
@@ -170,7 +170,7 @@ class World:
         del self.going[check]
 
     def land(self, members: Sequence[int]) -> None:
-        """Land a stack on the target as it is now."""
+        """Land a stack on the current target."""
         if not self.good(members, len(self.landed)):
             self.red += 1
         for branch in members:
@@ -179,7 +179,7 @@ class World:
             self._minutes.append((self.now - self.handed_in[branch]) / 60)
 
     def send_back(self, branch: int, *, conflict: bool) -> None:
-        """Give a branch back: it returns after a while, from the target as it is now."""
+        """Send a branch back; it returns after a while, rebased on the target of that time."""
         if not conflict and self.good([branch], len(self.landed)):
             self.innocent += 1
         if self.attempt[branch] >= ATTEMPTS:
@@ -193,7 +193,7 @@ class World:
 
     def _hand_in(self, branch: int) -> None:
         if self.early_warning and self.conflicts_with_target(branch):
-            # Its agent was told while it worked, and rebased before it handed in.
+            # Its agent was told while it worked, and rebased before the hand-in.
             self.since[branch] = len(self.landed)
             self._at(self.now + _WARNED_S, lambda: self._hand_in(branch))
         elif self._waiting is not None:
@@ -207,7 +207,7 @@ class World:
         heapq.heappush(self._events, (when, self._counter, what))
 
     def run(self, queue: MergeQueue) -> Result:
-        """Let a queue work until every branch landed or was given up."""
+        """Let a queue work until every branch has landed or been given up."""
         self._waiting = queue
         for branch in range(self.load.branches):
             self.attempt[branch] = 1
@@ -234,7 +234,7 @@ class World:
 
 
 def _files(overlap: float) -> tuple[int, int]:
-    """Return how many files of how many a branch touches, so that two overlap this often."""
+    """Return how many of how many files a branch touches, for this probability of overlap."""
     each = 3 if overlap < 0.3 else 4
     files = min(
         range(2 * each, 400),

@@ -1,6 +1,6 @@
-"""From the file to the state: replaying the whole log, checking it, and loading a snapshot.
+"""From the file to the state: replay the whole log, verify it, or load a snapshot.
 
-The floor of a replay is reading the rows and doing nothing with them.
+The floor reads the rows and does nothing with them.
 """
 
 import time
@@ -20,13 +20,13 @@ _TASKS = 10_000
 def run(folder: Path, *, quick: bool) -> list[Figure]:
     tasks = _TASKS // 10 if quick else _TASKS
     log = boards.large(folder / "repository", tasks)
-    events = tasks * 10 + 2  # the log's and the convoy's own events come first
+    events = tasks * 10 + 2  # the first two create the log and the convoy
     snapshot = log / "derived" / "snapshot"
     kept = snapshot.rename(log / "snapshot.kept")
 
     def rows() -> None:
         connection = apsw.Connection(str(log / "log.db"), flags=apsw.SQLITE_OPEN_READWRITE)
-        # A checkpoint would break the seal, and the next one to come would check all of the log.
+        # A checkpoint would break the seal, and the next reader would verify the whole log.
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         found = sum(1 for _ in connection.execute("SELECT seq, line, hash FROM event"))
         connection.close()

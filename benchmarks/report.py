@@ -1,4 +1,4 @@
-"""One measured figure, how it is judged against its target, and the table of several."""
+"""A measured figure, its target, and the table of several figures."""
 
 from collections.abc import Callable, Mapping, Sequence
 from statistics import median
@@ -33,7 +33,7 @@ class Target(Struct, frozen=True):
 
 
 class Figure(Struct, frozen=True, kw_only=True):
-    """A median, and how it stands to what was measured beside it in the same run."""
+    """A median, and its ratio to what was measured beside it in the same run."""
 
     what: str
     value: float
@@ -49,9 +49,9 @@ class Figure(Struct, frozen=True, kw_only=True):
 
 
 def interleaved(sides: Mapping[str, Side], rounds: int) -> Rounds:
-    """Measure all sides in each round, so that the machine's moods hit them alike.
+    """Measure all sides in each round, so that other load on the machine affects them alike.
 
-    The first round warms up and is thrown away; every other round goes in the opposite order.
+    The first round warms up and is discarded; every other round is in the opposite order.
     """
     found: Rounds = {name: [] for name in sides}
     for number in range(rounds + 1):
@@ -65,7 +65,7 @@ def interleaved(sides: Mapping[str, Side], rounds: int) -> Rounds:
 def compared(
     found: Rounds, side: str, peer: str, *, what: str, unit: str, target: Target | None = None
 ) -> Figure:
-    """Return the figure of one side beside another: the ratio is the median of each round's."""
+    """Compare one side with another; the ratio is the median of the rounds' ratios."""
     return Figure(
         what=what,
         value=median(found[side]),

@@ -1,7 +1,7 @@
-"""The server under load: claims over HTTP, events to many streams, memory, and what rest costs.
+"""The server under load: claims over HTTP, events to many streams, memory, and its cost at rest.
 
-Clients are raw sockets in one process, so that what is measured is the server and not them; they
-share the machine with it all the same. Latencies are from sending a request to having the answer.
+Clients are raw sockets in one process, so that the figures are about the server, although they
+share its machine. Latencies run from sending a request to having the answer.
 """
 
 import json
@@ -27,7 +27,7 @@ from corral.store.sqlite import SqliteStore
 from corral.world import keys
 
 _CLAIMERS = 30
-_SINGLE_FILE = 115.0  # claims a second of the single-file tool, measured when this was designed
+_SINGLE_FILE = 115.0  # claims per second of the single-file tool, measured when this was designed
 _STREAMS = 200
 
 
@@ -104,7 +104,7 @@ def run(folder: Path, *, quick: bool) -> list[Figure]:
 
 
 class _Claimer:
-    """One connection that asks for the next task again and again."""
+    """One connection that keeps asking for the next task."""
 
     def __init__(self, server: _Server, number: int) -> None:
         self.line = server.connect()
@@ -123,7 +123,7 @@ class _Claimer:
         self.line.send(self._request)
 
     def hear(self) -> bool:
-        """Take what has come; False once nothing is left to claim."""
+        """Read what has arrived; return False once nothing is left to claim."""
         self._got += self.line.recv(65_536)
         head, mark, body = self._got.partition(b"\r\n\r\n")
         if not mark or len(body) < int(head.lower().partition(b"content-length: ")[2].split()[0]):
@@ -167,8 +167,8 @@ def _claims(folder: Path, tasks: int) -> list[Figure]:
         for claimer in claimers:
             claimer.line.close()
     claimed = Counter(task for claimer in claimers for task in claimer.claimed)
-    assert len(claimed) == tasks, "every task was claimed"
-    assert set(claimed.values()) == {1}, "no task was claimed twice"
+    assert len(claimed) == tasks, "a task was not claimed"
+    assert set(claimed.values()) == {1}, "a task was claimed twice"
     rate = tasks / (max(claimer.ended_at for claimer in claimers) - started)
     took = sorted(1000 * s for claimer in claimers for s in claimer.took_s)
     served = [len(claimer.claimed) for claimer in claimers]
@@ -184,7 +184,7 @@ def _claims(folder: Path, tasks: int) -> list[Figure]:
         ),
         Figure(what="one claim, median", value=median(took), unit="ms"),
         Figure(
-            what="one claim, 99th of 100",
+            what="one claim, p99",
             value=took[int(len(took) * 0.99)],
             unit="ms",
             target=Target("value", "<", 100),
@@ -199,7 +199,7 @@ def _claims(folder: Path, tasks: int) -> list[Figure]:
 
 
 def _durable(folder: Path, tasks: int) -> list[Figure]:
-    """Kill the server in the middle: what was acknowledged must be there."""
+    """Kill the server in the middle; every acknowledged claim must be in the log."""
     with _serving(folder, tasks) as server:
         claimers, _ = _race(server, until=tasks // 2)
         server.process.kill()
@@ -264,7 +264,7 @@ def _events(folder: Path, count: int) -> list[Figure]:
             target=Target("value", "<", 10),
         ),
         Figure(
-            what=f"from POST to {_STREAMS} event streams, 99th of 100",
+            what=f"from POST to {_STREAMS} event streams, p99",
             value=cuts[98],
             unit="ms",
             target=Target("value", "<", 50),
@@ -290,7 +290,7 @@ def _live(folder: Path, count: int) -> list[Figure]:
         poster.close()
     return [
         Figure(
-            what="from POST to the row on a dashboard of 1,000 tasks, 9th of 10",
+            what="from POST to the row on a dashboard of 1,000 tasks, p90",
             value=quantiles(took, n=10)[8],
             unit="ms",
             target=Target("value", "<", 250),
@@ -305,7 +305,7 @@ def _until(line: socket.socket, wanted: bytes) -> None:
 
 
 def _memory(folder: Path, count: int) -> list[Figure]:
-    """Write many events beside the server, with streams that read and one that never does."""
+    """Write many events from another process, with streams that read and one that never does."""
     with _serving(folder, 1) as server:
         reading = [server.connect() for _ in range(10)]
         deaf = server.connect()
@@ -337,7 +337,7 @@ def _memory(folder: Path, count: int) -> list[Figure]:
 
 
 def _write(store: SqliteStore, pairs: int) -> None:
-    """Append events that leave the state as it was: a lease is taken and given back."""
+    """Append events that leave the state unchanged: a lease is acquired and released."""
 
     def request(command: c.Command) -> Request[None]:
         return Request(
@@ -368,7 +368,7 @@ def _rest(folder: Path, seconds: float) -> list[Figure]:
         streams = [server.connect() for _ in range(3)]
         for line in streams:
             line.sendall(server.request("GET", "/api/live?log=1&tails=1"))
-        time.sleep(2)  # what follows a start: the mirror, the first look
+        time.sleep(2)  # let the work after a start finish: the mirror, the first look
         before = server.cpu_s()
         time.sleep(seconds)
         used = (server.cpu_s() - before) / seconds * 100
@@ -383,7 +383,7 @@ def _rest(folder: Path, seconds: float) -> list[Figure]:
             target=Target("value", "<", 1),
         ),
         Figure(
-            what="child processes that it has at the end of that",
+            what="its child processes at the end",
             value=float(children),
             unit="",
             target=Target("value", "<=", 0),
@@ -392,7 +392,7 @@ def _rest(folder: Path, seconds: float) -> list[Figure]:
 
 
 def _command(folder: Path, times: int) -> list[Figure]:
-    """A command that writes: through the server, and on the log, each a process of its own."""
+    """A command that writes, through the server and directly to the log, in its own process."""
     words = [sys.executable, "-m", "corral", "--repo", str(folder), "task", "add", "T"]
 
     def one() -> float:

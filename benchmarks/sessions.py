@@ -1,9 +1,9 @@
 """Fifty agents at once on one repository, each committing for 20 s; then a witness with no work.
 
-The harness is the witness, the keeper and the shims, with its own git processes counted apart: they
-do what any tool would have to (write 5,000 files a tree, look through them), and most of it is
-before and after the agents' run. They begin together, once the last of them was started; the
-figures are from there to the first one's end.
+The harness is the witness, the keeper and the shims. Its git processes are counted separately: they
+do what any tool would have to do (write and scan 5,000 files per tree), mostly before and after the
+agents run. The agents begin together, once all of them have been started; the figures cover the
+time from then until the first one ends.
 """
 
 import hashlib
@@ -52,13 +52,13 @@ def run(folder: Path, *, quick: bool) -> list[Figure]:
     intact = float(_digest(repo) == before)
     return [
         Figure(
-            what=f"of {agents} agents, proved",
+            what=f"proved, of {agents} agents",
             value=proved,
             unit="",
             target=Target("value", ">=", agents),
         ),
         Figure(
-            what="the checkout is the same to the byte",
+            what="the checkout is unchanged to the byte",
             value=intact,
             unit="",
             target=Target("value", ">=", 1),
@@ -100,7 +100,7 @@ def _busy(repo: Path, witness: int, agents: int, go: Path) -> list[Figure]:
             target=Target("value", "<", 25),
         ),
         Figure(
-            what="the same, of git for the witness",
+            what="the same for the witness's git processes",
             value=100 * (git_used - children) / lasted,
             unit="%",
         ),
@@ -120,7 +120,7 @@ def _idle(witness: int, seconds: int) -> list[Figure]:
             target=Target("value", "<", 1),
         ),
         Figure(
-            what="CPU of processes that it started meanwhile",
+            what="CPU of the processes that it started meanwhile",
             value=_children_cpu(witness) - forked,
             unit="s",
             target=Target("value", "<=", 0),
@@ -129,7 +129,7 @@ def _idle(witness: int, seconds: int) -> list[Figure]:
 
 
 def _wait_until_calm(witness: int) -> None:
-    """Wait until removed trees are deleted as well, and the keeper has exited."""
+    """Wait until the removed trees are deleted and the keeper has exited."""
     deadline = time.monotonic() + 300
     before = -1.0
     while (now := _cpu(witness)) - before > 0.02 and time.monotonic() < deadline:

@@ -1,7 +1,7 @@
-"""A disk whose fsync takes as long as we say, for SQLite and for plain files alike.
+"""A disk with a given fsync time, for SQLite and for plain files alike.
 
-SQLite's files go through a VFS that inherits all from the default one and pads `xSync`; plain files
-call `Syncs.fsync`. Both sleep for what is left of the time after the real sync, and count.
+SQLite's files go through a VFS that inherits from the default one and overrides only `xSync`; plain
+files call `Syncs.fsync`. Both sync for real, sleep for the rest of the time, and count their calls.
 """
 
 import os
@@ -11,14 +11,14 @@ import apsw
 
 
 class Syncs:
-    """How long each sync takes at least, and how many there were."""
+    """The minimum duration of a sync, and the number of syncs."""
 
     def __init__(self, at_least_s: float = 0.0) -> None:
         self.at_least_s = at_least_s
         self.count = 0
 
     def fsync(self, fd: int) -> None:
-        """Flush a file like `os.fsync`, in no less than the given time."""
+        """Flush a file like `os.fsync`, taking at least the given time."""
         started = time.monotonic()
         os.fsync(fd)
         self.pad(started)

@@ -100,7 +100,7 @@ def _plain(repo: Path, path: Path) -> float:
 
 
 def _together(trees: Trees, many: int) -> Figure:
-    """Make many at once; the time that each took on average."""
+    """Make many at once; return the average time for each."""
     start = time.monotonic()
     with ThreadPoolExecutor(many) as threads:
         made = list(

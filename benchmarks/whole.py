@@ -1,17 +1,17 @@
-"""A plan of 200 tasks in a random graph, run by `corral run`, beside an ideal scheduler.
+"""A plan of 200 tasks in a random graph, run by `corral run`, compared with an ideal scheduler.
 
 The agents are shell scripts that sleep for a random time and commit one file each; the check is a
 short sleep. The ideal scheduler has the same tasks, needs, slots and check slots, and knows every
-duration beforehand. It starts the ready task with the longest way to the end as soon as a slot is
-free, it checks all that wait in one run as soon as a check slot is free, and whatever lands is
-ready for others at once: nothing of it ever waits for a decision.
+duration beforehand. It starts the ready task with the longest remaining path as soon as a slot is
+free, checks everything that waits in one run as soon as a check slot is free, and never waits for a
+decision: what has landed is available to other tasks at once.
 
-What it is charged is what work costs however it is scheduled, measured in the same run, on tasks
-that run one after the other with nothing beside them (medians):
-- for a session, on top of the agent's own sleep: tree, brief, launch, end, judging, handing in;
-- for a check, from the announcement of the run to the landing of its changes.
-It is not charged for what many sessions at once cost each other on the machine's cores, nor for the
-time from handing in to the announcement of the check, nor for starting and ending the roles.
+It is charged the cost of work that no scheduler can avoid, measured in the same run on tasks that
+run one after another on an otherwise idle board (medians):
+- for a session, besides the agent's own sleep: tree, brief, launch, end, verdict, hand-in;
+- for a check: from the announcement of the run to the landing of its changes.
+It is not charged for the load that sessions put on each other, for the time from a hand-in to the
+announcement of its check, or for starting and stopping the roles.
 """
 
 import heapq
@@ -38,7 +38,7 @@ Event = dict[str, Any]
 
 
 class Job(Struct, frozen=True):
-    """A task: how long its agent takes, and which ones (by their place) it needs."""
+    """A task: how long its agent takes, and the tasks that it needs, by position."""
 
     seconds: float
     needs: tuple[int, ...]
@@ -80,7 +80,7 @@ def run(folder: Path, *, quick: bool) -> list[Figure]:
         ),
         Figure(what="the whole command", value=wall_s, unit="s"),
         Figure(
-            what="the same, charged the times that sessions took beside each other",
+            what="the same, charged the measured time of each session",
             value=took_s,
             unit="s",
             peer="ideal scheduler",
@@ -115,7 +115,7 @@ def ideal(jobs: Sequence[Job], size: Size, session_s: float, check_s: float) -> 
     waits = {place: set(job.needs) for place, job in enumerate(jobs)}
     ready = [(-rank[place], place) for place in waits if not waits[place]]
     heapq.heapify(ready)
-    ends: list[tuple[float, int, tuple[int, ...]]] = []  # when, 0 session or 1 check, of whom
+    ends: list[tuple[float, int, tuple[int, ...]]] = []  # time, is it a check, tasks
     free, lanes, now, landed = size.slots, size.checks, 0.0, 0
     handed_in: list[int] = []
     while landed < len(jobs):
@@ -144,20 +144,20 @@ def ideal(jobs: Sequence[Job], size: Size, session_s: float, check_s: float) -> 
 
 def _ways_to_the_end(jobs: Sequence[Job], more_s: float) -> list[float]:
     ways = [job.seconds + more_s for job in jobs]
-    for place in reversed(range(len(jobs))):  # needs are always earlier ones
+    for place in reversed(range(len(jobs))):  # a task needs only earlier ones
         for need in jobs[place].needs:
             ways[need] = max(ways[need], jobs[need].seconds + more_s + ways[place])
     return ways
 
 
 def measured_floors(folder: Path, size: Size) -> tuple[float, float]:
-    """Return what a session and a check cost with nothing beside them: medians."""
+    """Return the median cost of a session and of a check on an otherwise idle board."""
     jobs = [Job(0.5, (place - 1,) if place else ()) for place in range(_ALONE)]
     events = landed(folder, size, jobs)
     starts, submits = _times(events, "session.started"), _times(events, "task.submitted")
     lands = _times(events, "task.landed")
     checks = {m: e["at"] for e in _of(events, "check.started") for m in e["data"]["members"]}
-    names = list(starts)[1:]  # the first one pays for what is made once
+    names = list(starts)[1:]  # the first one bears one-time costs
     sessions = [(submits[name] - starts[name]) / 1000 - 0.5 for name in names]
     return median(sessions), median((lands[name] - checks[name]) / 1000 for name in names)
 
@@ -203,7 +203,7 @@ def _plan(jobs: Sequence[Job]) -> str:
 
 
 def disorder(events: Sequence[Event], size: Size) -> list[str]:
-    """Return what is wrong with the order, looked at after every event."""
+    """Return violations of the order, checked after every event."""
     needs = {e["data"]["task"]: e["data"].get("needs", []) for e in _of(events, "task.added")}
     done: set[str] = set()
     live: set[str] = set()
@@ -215,7 +215,7 @@ def disorder(events: Sequence[Event], size: Size) -> list[str]:
             case "session.started":
                 live.add(data["session"])
                 early = [need for need in needs[data["task"]] if need not in done]
-                faults += [f"{data['task']} began before {need} had landed" for need in early]
+                faults += [f"{data['task']} started before {need} had landed" for need in early]
             case "session.ended":
                 live.discard(data["session"])
             case "check.started":
@@ -238,7 +238,7 @@ def _as_they_took(jobs: Sequence[Job], events: Sequence[Event]) -> list[Job]:
 
 
 def _gaps(events: Sequence[Event]) -> list[Figure]:
-    """Say how long things waited for a decision: where a scheduler can lose time."""
+    """Return how long work waited for a decision, which is where a scheduler can lose time."""
     starts, submits = _times(events, "session.started"), _times(events, "task.submitted")
     lands = _times(events, "task.landed")
     checks: dict[str, int] = {}
@@ -248,8 +248,8 @@ def _gaps(events: Sequence[Event]) -> list[Figure]:
     needs = {e["data"]["task"]: e["data"].get("needs", []) for e in _of(events, "task.added")}
     ready = {t: max((lands[n] for n in needs[t]), default=min(starts.values())) for t in needs}
     pairs = {
-        "ready to start (with waiting for a slot)": (ready, starts),
-        "handed in to the check that landed it": (submits, checks),
+        "ready to started (including the wait for a slot)": (ready, starts),
+        "hand-in to the check that landed it": (submits, checks),
         "that check's announcement to the landing": (checks, lands),
     }
     return [
