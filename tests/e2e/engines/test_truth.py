@@ -85,7 +85,7 @@ def test_one_that_always_breaks_off_uses_up_its_attempts_and_no_more(project: En
     task = project.script(script(began(), "exit 0"))
     project.once()
     assert project.verdicts() == ["crashed", "crashed"]
-    assert "broke off (exit code 0)" in project.detail(task)
+    assert "without a final message (exit code 0)" in project.detail(task)
     assert project.reactions() == [("crashed", "resume")] * 2
     assert f"{task}.2 crashed: resume" in project.here("why", task, code=0).out
     assert project.task(task)["state"] == "failed"
@@ -143,7 +143,7 @@ def test_denied_tools_and_an_unknown_variable_are_said(project: EngineRepo) -> N
     project.once()
     assert (project.verdict(task), project.detail(task)) == (
         "no_change",
-        "1 tool calls were not permitted",
+        "not permitted: 1 tool call",
     )
     project.configure(QUIET + '[engine.default]\ntype = "command"\nenv = ["NO_SUCH_KEY"]\n')
     other = project.script(WORK)

@@ -7,7 +7,7 @@ For an engine whose output Corral parses, the exit code proves nothing either wa
 after a refused login and 1 after good work. The last word in its output decides whether the work is
 looked at. If it reports trouble, that is the verdict, even if there are commits (they stay on the
 branch for the next session). If not, git and the checks decide, whatever the exit code. An engine
-without a last word broke off.
+that ends without a last word has crashed.
 """
 
 from enum import StrEnum
@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from corral.core import paths
 from corral.core.engine.facts import Trouble
+from corral.core.text import counted
 
 
 class Verdict(StrEnum):
@@ -215,7 +216,8 @@ def _by_word(ended: ProgramEnd, word: LastWord) -> Judgement | None:
         return Judgement(BY_TROUBLE[word.trouble], word.text or str(word.trouble))
     if word.said:
         return Judgement(Verdict.WRONG_MODEL, word.wrong_model) if word.wrong_model else None
-    return Judgement(Verdict.CRASHED, f"it broke off ({ended.how}){_quoted(ended.last_words)}")
+    said = f"it ended without a final message ({ended.how}){_quoted(ended.last_words)}"
+    return Judgement(Verdict.CRASHED, said)
 
 
 def judge_idle(judgement: Judgement | None, word: LastWord | None) -> Judgement | None:
@@ -225,7 +227,7 @@ def judge_idle(judgement: Judgement | None, word: LastWord | None) -> Judgement 
     if word.asked:
         return Judgement(Verdict.NEEDS_ANSWER, word.asked)
     if word.denied:
-        return Judgement(Verdict.NO_CHANGE, f"{word.denied} tool calls were not permitted")
+        return Judgement(Verdict.NO_CHANGE, f"not permitted: {counted(word.denied, 'tool call')}")
     return judgement
 
 

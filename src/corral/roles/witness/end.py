@@ -38,7 +38,7 @@ _RELAUNCHES = 5  # of one session's program, for whatever reason
 class EndPhase(StrEnum):
     """What the end of a program means for its session."""
 
-    UNFINISHED = "unfinished"  # it broke off, so the way it ended is the judgement
+    UNFINISHED = "unfinished"  # it was cut short, so the way it ended is the judgement
     RESUMABLE = "resumable"  # it ended well, and its conversation can have another turn
     FINISHED = "finished"  # it ended well, and its work decides
 
@@ -91,7 +91,7 @@ class SessionCloser(Struct, frozen=True):
         self._give_up(session, judgement, EndReason.COULD_NOT_START)
 
     def could_not_close(self, session: Session, error: Exception) -> None:
-        """Say that a judgement failed; it is tried again for a while before it is given up."""
+        """Report a failed judgement, which is retried for a while before Corral gives up."""
         text = f"{session.id} could not be judged: {described(error)}"
         known = find_alert(self.log.look(), NOT_JUDGED, session.id)
         if known is None:
