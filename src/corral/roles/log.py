@@ -47,7 +47,7 @@ class Log:
             return self._last
 
     def _continued(self, state: State) -> State | None:
-        """Fold what is new into the last copy, which copies only what that changes.
+        """Fold new events into the last copy; only the parts that change are copied.
 
         Return None where it would take longer than a whole copy, or if this is another log: with
         the same hash, it is the same fold.

@@ -121,7 +121,7 @@ class Trunks:
         return judged.id if judged and [session.id for session in live] == [judged.id] else None
 
     def _mover(self, convoy: ConvoyId, here: str) -> str:
-        """Return the address in the reflog of whoever moved the trunk to where it is."""
+        """Return the reflog address of whoever last moved the trunk."""
         record = join(self._repository.git_dir, "logs", branch_ref(trunk_branch(convoy)))
         lines = (read_plain(record) or b"").splitlines()
         if not lines or (here and here.encode() not in lines[-1].partition(b"<")[0].split()[1:2]):

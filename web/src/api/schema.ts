@@ -790,7 +790,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** who the server takes you for */
+    /** who you are, according to your token */
     get: operations["get /api/whoami"];
     put?: never;
     post?: never;
@@ -2830,7 +2830,7 @@ export interface components {
     };
     /**
      * Limited
-     * @description The engine met a rate limit and retries on its own, for now.
+     * @description The engine hit a rate limit and retries on its own, for now.
      */
     Limited: {
       /** @enum {unknown} */

@@ -91,7 +91,7 @@ class Compacted(Fact, frozen=True, tag="compacted"):
 
 
 class Limited(Fact, frozen=True, tag="limited"):
-    """The engine met a rate limit and retries on its own, for now."""
+    """The engine hit a rate limit and retries on its own, for now."""
 
     trouble: Trouble
     retry_s: float | None = None

@@ -153,7 +153,7 @@ class _Change:
         }
         kept = {k: t for k, t in self._before.items() if k not in fixed and k not in changed}
         fresh = {*changed, *(key for key in asked if key not in self._before)}
-        # What is not needed any more goes first: the new needs may be its reverse.
+        # Old needs are dropped first, because a new one may be the reverse of an old one.
         for key, task in changed.items():
             self._drop(task, self._needs(asked[key], graph), task.needs)
         for key, task in kept.items():

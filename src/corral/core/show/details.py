@@ -1,4 +1,4 @@
-"""What is asked of one convoy, of one task, or of a page of tasks."""
+"""Queries about one convoy, one task, or a page of tasks."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""What is asked of the whole board: one query for each list, and the status that has them all.
+"""Queries about the whole board: one for each list, and the status that has them all.
 
 The command line, the HTTP API and the agents' tools call these and only render the answer. People
 see everything; a session sees its own task, the tasks below it, and what concerns them.

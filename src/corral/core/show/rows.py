@@ -113,7 +113,7 @@ class LimitRow(Struct, frozen=True):
     running: int  # sessions on it
     until_at: int  # nothing starts on it before
     limited_at: int
-    allowed: float  # sessions at once; 0: no limit was met yet
+    allowed: float  # sessions at once; 0: no limit was hit yet
     strikes: int
     trouble: str
     text: str

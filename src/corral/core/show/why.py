@@ -53,7 +53,7 @@ _HELD = {  # by the code of its first obstacle
 
 
 def explained(state: State, task: Task, now: int, config: Config) -> Explanation:
-    """Explain a task by everything that the witness decides by."""
+    """Explain a task by the same facts that the witness decides on."""
     limits = limits_of(config)
     engine = config.engine.get(governor.profile_for(state, task, limits.accounts, now))
     return explain(state, task, now, limits, engine.pool if engine else "")

@@ -232,5 +232,5 @@ VIEWS = (
         v.MessageView,
     ),
     for_people("/api/jobs", "which roles run, and when each chore last ran", jobs, Jobs),
-    Route("/api/whoami", "who the server takes you for", whoami, WhoAmI),
+    Route("/api/whoami", "who you are, according to your token", whoami, WhoAmI),
 )

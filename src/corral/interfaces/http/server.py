@@ -171,7 +171,7 @@ class _Server(uvicorn.Server):
 
 
 def hosts(names: list[str], port: int, scheme: str) -> list[str]:
-    """Return what a client may say that it asks: browsers leave the usual port out."""
+    """Return the hosts that a client may name; browsers leave out the default port."""
     said = [f"{name}:{port}" for name in names]
     return said + names if port == _USUAL[scheme] else said
 

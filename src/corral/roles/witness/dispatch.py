@@ -86,7 +86,7 @@ class Dispatcher(Struct, frozen=True):
         return Dispatch(session, task, need, folder, ended, tree, bool(mail))
 
     def due_at(self, state: State, busy: set[SessionId]) -> int | None:
-        """Return when one of the engines that run is to be looked at, heard of or not."""
+        """Return when to look at a running engine next, even without news from it."""
         times = [
             self.engines.due_at(session)
             for session, _, _ in self.seen.values()

@@ -1,6 +1,6 @@
 """Classifies errors by HTTP status or by words.
 
-Words come last: they belong to others, and change. A text that matches nothing is `OTHER`, never
+Wording comes last: others own it and may change it. A text that matches nothing is `OTHER`, never
 success.
 """
 

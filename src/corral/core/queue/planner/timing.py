@@ -1,4 +1,4 @@
-"""How long a check run may take, and how many may run at once, from measurements."""
+"""How long a check run may take and how many may run at once, learned from measurements."""
 
 from corral.core.queue.planner.learning import Learned
 

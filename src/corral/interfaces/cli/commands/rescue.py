@@ -176,5 +176,5 @@ def _titles(context: Context, commits: tuple[str, ...]) -> list[tuple[str, str]]
 
 
 def _text(path: str) -> str:
-    """Make a path fit for JSON and terminals; bytes that are no text are written as \\xNN."""
+    """Make a path fit for JSON and terminals; bytes that are not text are written as \\xNN."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")

@@ -76,7 +76,7 @@ def _must_be_down(context: Context) -> None:
 
 
 def _must_be_possible(context: Context, port: int) -> None:
-    """Refuse settings with which the server would end and be restarted for ever."""
+    """Refuse settings that would make the server exit and restart forever."""
     from corral.world import keys
     from corral.world.server import check, listen_tcp, make_place
 
