@@ -36,7 +36,7 @@ def processes_below(folder: Path) -> list[str]:
     found = []
     for entry in Path("/proc").glob("[0-9]*"):
         try:
-            command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+            command = os.fsdecode((entry / "cmdline").read_bytes().replace(b"\0", b" "))
             if str(folder) in command or os.readlink(entry / "cwd").startswith(str(folder)):
                 found.append(command)
         except OSError:
