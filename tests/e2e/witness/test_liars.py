@@ -14,6 +14,10 @@ COMMIT = "git add -A && git commit -qm work"
 TRUNK = "convoy/project/trunk"
 HONEST = 3  # neighbours before and after
 
+# Until it is recorded that the session has ended.
+OVER = (
+    "until test -e $CORRAL_RUN/corral/sessions/$CORRAL_SESSION/run-1/exit.json; do sleep 0.05; done"
+)
 # name: (script, options, verdict, a word of the detail, files that must not be lost)
 LIARS: dict[str, tuple[str, tuple[str, ...], str, str, dict[str, str]]] = {
     "does nothing": ("echo all done", (), "no_change", "", {}),
@@ -76,7 +80,7 @@ LIARS: dict[str, tuple[str, tuple[str, ...], str, str, dict[str, str]]] = {
         {},
     ),
     "breaks it in the dark": (
-        f"echo good > state.txt && {COMMIT} && (setsid sh -c 'sleep 0.3; echo bad > state.txt' &)",
+        f"echo good > state.txt && {COMMIT} && (setsid sh -c '{OVER}; echo bad > state.txt' &)",
         ("--accept", "grep -q good state.txt"),
         "proved",  # whatever it left running is gone before anything is judged
         "",
