@@ -40,7 +40,7 @@ def test_a_limit_parks_the_task_and_its_conversation_goes_on(
 def test_an_engine_that_waits_for_hours_is_ended_and_its_task_parked(project: EngineRepo) -> None:
     project.configure(CONFIG + '[engine.spare]\ntype = "command"\noutput = "facts"\n')
     task = project.script(
-        script(began(), fact("limited", trouble="rate", retry_s=3600), "sleep 60")
+        script(began(), fact("limited", trouble="rate", retry_s=3600), "sleep 300")
     )
     with project.witness():
         assert project.until_ended(task) == "limited"

@@ -8,7 +8,7 @@ from tests.e2e.engines.engine_repo import CONFIG, DONE, WORK, EngineRepo, began,
 def test_a_silent_model_is_ended_after_its_bound_and_resumed(project: EngineRepo) -> None:
     project.configure(CONFIG + "turn_s = 4\n")  # time enough to commit, on a slow machine, too
     task = project.script(
-        script(first(began(), "sleep 60"), 'test "$CORRAL_RESUME" = th-1 || exit 9', WORK, DONE)
+        script(first(began(), "sleep 300"), 'test "$CORRAL_RESUME" = th-1 || exit 9', WORK, DONE)
     )
     project.once()
     assert project.verdicts() == ["proved"], project.detail(task)
@@ -18,7 +18,7 @@ def test_a_silent_model_is_ended_after_its_bound_and_resumed(project: EngineRepo
 
 def test_a_model_that_stays_silent_costs_an_attempt_and_says_so(project: EngineRepo) -> None:
     project.configure(CONFIG + "turn_s = 2\n")
-    task = project.script(script(began(), "sleep 60"))
+    task = project.script(script(began(), "sleep 300"))
     project.once()
     assert (project.verdict(task), project.task(task)["state"]) == ("hung", "failed")
     assert "no output from its model" in project.detail(task)
@@ -52,7 +52,7 @@ def test_a_full_context_is_handed_over_to_a_fresh_conversation(project: EngineRe
                 began(),
                 fact("said", text="two of three are done"),
                 fact("window", used=95, size=100),
-                "sleep 60",
+                "sleep 300",
             ),
             'test -z "$CORRAL_RESUME" || exit 9',
             WORK,
@@ -71,7 +71,7 @@ def test_a_context_that_the_profile_knows_is_watched_by_what_each_call_takes_in(
     project.configure(CONFIG + "context = 1000\n")
     call = [fact("spent", fresh=10, cached=cached, output=5) for cached in (300, 600)]
     full = fact("spent", fresh=100, cached=800, output=10)
-    fills = first(began(), fact("said", text="half of it is done"), *call, full, "sleep 60")
+    fills = first(began(), fact("said", text="half of it is done"), *call, full, "sleep 300")
     task = project.script(script(fills, 'test -z "$CORRAL_RESUME" || exit 9', WORK, DONE))
     project.once()
     assert project.verdicts() == ["proved"], project.detail(task)
@@ -99,7 +99,7 @@ def test_a_question_is_answered_by_policy_or_given_to_a_person(project: EngineRe
 
 def test_a_live_question_is_an_alert_with_a_timeout(project: EngineRepo) -> None:
     project.configure(CONFIG.replace("grace_s = 1", "grace_s = 1\nanswer_s = 2"))
-    task = project.script(script(began(), fact("asked", text="May I?"), "sleep 60"))
+    task = project.script(script(began(), fact("asked", text="May I?"), "sleep 300"))
     with project.witness():
         project.until(lambda: project.alerts().get("asked") == f"{task}.1")
         assert project.until_ended(task) == "needs_answer"
@@ -109,7 +109,7 @@ def test_a_live_question_is_an_alert_with_a_timeout(project: EngineRepo) -> None
 
 def test_a_model_that_is_not_the_required_one_is_ended(project: EngineRepo) -> None:
     project.configure(CONFIG + '[budget]\nrequire_model = ["big-*"]\n')
-    task = project.script(script(began(model="small-1"), "sleep 60"))
+    task = project.script(script(began(model="small-1"), "sleep 300"))
     project.once()
     assert (project.verdict(task), project.task(task)["state"]) == ("wrong_model", "failed")
 

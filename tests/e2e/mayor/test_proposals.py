@@ -113,8 +113,8 @@ def test_stop_ends_the_engine_and_what_it_has_cost_counts(tmp_path: Path) -> Non
     project = make_mayor_repo(tmp_path / "project", FACTS)
     spent = """echo '{"fact":"spent","fresh":1000,"output":50,"cost_usd":0.3}'\n"""
     project.script(
-        f'{spent}touch "{project.place}/up"; sleep 60',
-        f'{spent}touch "{project.place}/up"; sleep 60',
+        f'{spent}touch "{project.place}/up"; sleep 300',
+        f'{spent}touch "{project.place}/up"; sleep 300',
     )
     for killed_before in (False, True):
         process = project.started("mayor", "start", "--task", GOAL, stderr=subprocess.DEVNULL)
@@ -158,7 +158,7 @@ def test_killed_in_the_middle_the_same_conversation_goes_on(project: MayorRepo, 
 
 
 def test_an_engine_that_dies_with_its_caller_is_asked_again(project: MayorRepo) -> None:
-    project.script(f'echo $PPID > "{project.place}/up"; sleep 60')
+    project.script(f'echo $PPID > "{project.place}/up"; sleep 300')
     project.answers(GOOD)
     process = project.started("mayor", "start", "--task", GOAL, stderr=subprocess.DEVNULL)
     project.until((project.place / "up").exists)

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from tests.e2e.refinery.refinery_repo import TRUNK, RefineryRepo, make_refinery_repo
-from tests.patience import PATIENCE_S
+from tests.patience import until
 
 ROOT = Path(__file__).parents[3]
 CHECK = "if ls | grep -q '^bad-'; then echo bad; exit 1; fi\n"
@@ -104,10 +104,7 @@ def _nothing_left(project: RefineryRepo, returned: set[str]) -> None:
         "for-each-ref", "--format=%(refname)", "refs/corral/spec", "refs/corral/queue"
     )
     assert set(refs.split()) == {f"refs/corral/queue/{task}" for task in returned}
-    deadline = time.monotonic() + PATIENCE_S
-    while _processes(project) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert _processes(project) == []
+    until(lambda: not _processes(project), lambda: f"{_processes(project)} have ended")
 
 
 def _processes(project: RefineryRepo) -> list[str]:

@@ -4,14 +4,12 @@ import random
 import signal
 import socket
 import threading
-import time
 from collections.abc import Iterator
 
 import pytest
 
 from tests.e2e.corral_command import Board
 from tests.e2e.server.live_server import Events, Served, serve, start_session, wait_for
-from tests.patience import PATIENCE_S
 
 
 @pytest.fixture
@@ -157,9 +155,10 @@ def test_a_client_that_never_reads_harms_nobody(served: Served) -> None:
     for line in deaf:
         line.close()
     stream.close()
-    deadline = time.monotonic() + PATIENCE_S
-    while b"corral_event_streams 0\n" not in served.get("/metrics").body:
-        assert time.monotonic() < deadline, "streams of clients that have gone are still open"
+    wait_for(
+        lambda: b"corral_event_streams 0\n" in served.get("/metrics").body,
+        "no stream is left of clients that have gone",
+    )
 
 
 def test_a_server_with_clients_that_never_read_ends_quietly_and_soon(board: Board) -> None:

@@ -61,7 +61,7 @@ def test_progress_is_recorded_and_outputs_keep_the_alarm_quiet(project: WitnessR
 def test_a_result_ends_the_session_which_is_then_judged_like_any_other(
     project: WitnessRepo,
 ) -> None:
-    hand_in = "echo '{\"done\": true}' > results.json; sleep 60"
+    hand_in = "echo '{\"done\": true}' > results.json; sleep 300"
     good = project.script(f"{WORK}; {hand_in}")
     idle = project.script(hand_in)
     project.once()

@@ -51,7 +51,7 @@ def test_an_observer_can_write_its_reports_only(project: WitnessRepo) -> None:
     task = project.script(
         "for file in README.md new.txt; do echo x >> $file && exit 3; done 2>/dev/null;"
         " git commit -q --allow-empty -m no 2>/dev/null && exit 4;"
-        """ echo '1 - looking' >> progress.md; echo '{"found": 0}' > results.json; sleep 60""",
+        """ echo '1 - looking' >> progress.md; echo '{"found": 0}' > results.json; sleep 300""",
         "--role",
         "observer",
     )

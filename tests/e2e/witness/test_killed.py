@@ -53,7 +53,7 @@ def test_a_killed_witness_is_succeeded_by_one_that_goes_on_with_the_same_session
 
 def test_a_killed_agent_is_crashed_and_tried_again_up_to_the_limit(project: WitnessRepo) -> None:
     project.configure(RETRIED)
-    task = project.script("echo I am about to; echo do something; sleep 60")
+    task = project.script("echo I am about to; echo do something; sleep 300")
     with project.witness():
         for attempt in (1, 2, 3):
             _kill_when_it_has_spoken(project, task, attempt)
@@ -80,7 +80,7 @@ def test_after_everything_was_killed_at_once_nothing_is_lost_and_no_task_is_stuc
     project.configure(RETRIED)
     script = (
         f"if [ $CORRAL_SESSION = $CORRAL_TASK.1 ]; then {WORK};"
-        " echo half > half.txt; git add half.txt; echo more > more.txt; touch ready; sleep 60;"
+        " echo half > half.txt; git add half.txt; echo more > more.txt; touch ready; sleep 300;"
         f" else {WORK}; fi"
     )
     tasks = [project.script(script) for _ in range(6)]
@@ -119,7 +119,7 @@ def test_after_everything_was_killed_at_once_nothing_is_lost_and_no_task_is_stuc
 
 def test_the_keeper_and_the_shim_are_killed_and_the_agent_lives_on(project: WitnessRepo) -> None:
     ready = project.path.parent / "ready"
-    task = project.script(f"trap '' TERM HUP; touch '{ready}'; sleep 60 & sleep 60")
+    task = project.script(f"trap '' TERM HUP; touch '{ready}'; sleep 300 & sleep 300")
     with project.witness() as witness:
         project.until(ready.exists)  # before that, it would end with who started it
         record = json.loads((project.run_of(f"{task}.1") / "process.json").read_text())

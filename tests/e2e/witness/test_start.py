@@ -39,7 +39,7 @@ def test_what_cannot_start_says_why_and_frees_its_slot(project: WitnessRepo) -> 
     ("command", "limit_s", "reason"),
     [
         ('["sh", "-c", "echo no network; exit 4"]', 60, "exit code 4; its last words: no network"),
-        ('["sh", "-c", "sleep 60 & sleep 60"]', 1, "it took longer than 1 s"),
+        ('["sh", "-c", "sleep 300 & sleep 300"]', 1, "it took longer than 1 s"),
         ('["no-such-tool"]', 60, "no-such-tool"),
     ],
 )
@@ -93,7 +93,7 @@ def test_set_up_copies_files_runs_commands_and_leases_ports(project: WitnessRepo
 
 def test_a_task_that_waits_for_a_slot_says_so(project: WitnessRepo) -> None:
     project.configure(QUIET.replace("total = 50", "total = 1"))
-    first, second = project.script("sleep 60"), project.script("sleep 60")
+    first, second = project.script("sleep 300"), project.script("sleep 300")
     with project.witness():
         project.until_running(f"{first}.1")
         said = project.here("why", second, code=0).out
