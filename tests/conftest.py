@@ -25,8 +25,12 @@ settings.register_profile(
 )
 settings.load_profile("corral")
 
-# The node that `make env` installed, before the system's, if that has one at all.
-os.environ["PATH"] = f"{Path(sys.prefix, 'node')}:{os.environ['PATH']}"
+# The node that `make env` installed, before the system's, if that has one at all. Playwright brings
+# one that needs a library which is not everywhere.
+NODE = Path(sys.prefix, "node")
+if NODE.is_dir():
+    os.environ["PATH"] = f"{NODE}:{os.environ['PATH']}"
+    os.environ["PLAYWRIGHT_NODEJS_PATH"] = str(NODE / "node")
 
 LONGEST = ("web/", "e2e/whole/", "e2e/engines/", "e2e/refinery/", "e2e/", "world/", "roles/")
 

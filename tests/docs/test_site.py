@@ -60,8 +60,9 @@ def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
 
 def test_the_search_works_from_a_file(site: Path) -> None:
     asked: list[str] = []
+    path = chromium()
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         page = browser.new_page()
         page.on("request", lambda request: asked.append(request.url))
         page.goto((site / "index.html").as_uri())

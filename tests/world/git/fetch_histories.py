@@ -46,7 +46,11 @@ def main() -> int:
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".histories-") as place:
         here = Path(place)
-        unpack(here)
+        if not downloaded(here):
+            print("The histories come as a Debian package, and only root can update the lists.")
+            return 0
+        (file,) = here.glob(f"{PACKAGE}_*.deb")
+        run(here, "dpkg-deb", "-x", str(file), "package")
         text = (here / "package" / SOURCE).read_text("utf-8")
         made = here / "made"
         made.mkdir()
@@ -60,17 +64,15 @@ def main() -> int:
     return 0
 
 
-def unpack(place: Path) -> None:
-    if subprocess.run(
-        ["apt-get", "download", "-qq", PACKAGE],
-        cwd=place,
-        stderr=subprocess.DEVNULL,
-        check=False,
-    ).returncode:
-        run(place, "apt-get", "update", "-qq")
-        run(place, "apt-get", "download", "-qq", PACKAGE)
-    (file,) = place.glob(f"{PACKAGE}_*.deb")
-    run(place, "dpkg-deb", "-x", str(file), "package")
+def downloaded(place: Path) -> bool:
+    download = ("apt-get", "download", "-qq", PACKAGE)
+    if not subprocess.call(download, cwd=place, stderr=subprocess.DEVNULL):
+        return True
+    if os.getuid() != 0:
+        return False
+    run(place, "apt-get", "update", "-qq")
+    run(place, *download)
+    return True
 
 
 def content(text: str, name: str) -> bytes:
