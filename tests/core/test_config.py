@@ -224,12 +224,6 @@ def test_a_value_of_the_wrong_kind_is_named_with_its_line(text: str, line: int, 
             "port_range is reversed: write the first port first, as in [3000, 3001]",
         ),
         (
-            "[watch]\nbackoff_s = 60\nbackoff_most_s = 30\n",
-            2,
-            "backoff_s is 60: it must be at most backoff_most_s, which is 30",
-        ),
-        ("watch.backoff_most_s = 9\n", 1, "backoff_s is 30: it must be at most backoff_most_s"),
-        (
             "[refinery]\nregenerate = [\n{ paths = ['a'], command = 'b' },\n"
             "{ paths = [], command = 'b' },\n]\n",
             4,

@@ -137,13 +137,10 @@ def _check(config: Config, reader: _SettingsReader) -> None:
         if not rule.paths or not rule.command.strip():
             where = ("refinery", "regenerate", number)
             raise reader.bad(where, "regenerate needs paths and a command")
-    slots, watch = config.slots, config.watch
+    slots = config.slots
     if slots.reserve >= slots.total:
         said = f"reserve is {slots.reserve}: it must be less than total, which is {slots.total}"
         raise reader.bad(("slots", "reserve"), said)
-    if watch.backoff_s > watch.backoff_most_s:
-        said = f"backoff_s is {watch.backoff_s}: it must be at most backoff_most_s, which is"
-        raise reader.bad(("watch", "backoff_s"), f"{said} {watch.backoff_most_s}")
     if config.mayor.engine and config.mayor.engine not in config.engine:
         raise reader.bad(("mayor", "engine"), f"there is no engine {config.mayor.engine!r}")
     _check_address(("telemetry", "endpoint"), config.telemetry.endpoint, reader)
