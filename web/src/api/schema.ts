@@ -681,6 +681,57 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/explanation": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** what `corral why` shows: an Explanation of a task, a Reason for anything else */
+    get: operations["get /api/explanation"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/queue": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** what waits to land and what is checked */
+    get: operations["get /api/queue"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/cost": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** what was spent: tokens and money */
+    get: operations["get /api/cost"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/sessions": {
     parameters: {
       query?: never;
@@ -877,6 +928,40 @@ export interface paths {
     };
     /** what a session's engine said and called */
     get: operations["get /api/sessions/{session}/facts"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/sessions/{session}/summary": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** what `corral session show` shows */
+    get: operations["get /api/sessions/{session}/summary"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/queue/{what}": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** what `corral queue show` shows: a change, or a check run with its last lines */
+    get: operations["get /api/queue/{what}"];
     put?: never;
     post?: never;
     delete?: never;
@@ -2285,6 +2370,65 @@ export interface components {
       /** @default  */
       hint?: string;
     };
+    /** QueueView */
+    QueueView: {
+      changes: components["schemas"]["ChangeView"][];
+      checks: components["schemas"]["CheckView"][];
+      trunks: components["schemas"]["TrunkView"][];
+      flaky: {
+        [key: string]: number;
+      };
+      paused: string;
+      overlaps: components["schemas"]["OverlapView"][];
+    };
+    /** ChangeView */
+    ChangeView: {
+      task: string;
+      convoy: string;
+      title: string;
+      commit: string;
+      fork: string;
+      priority: number;
+      queued_at: number;
+      paths: string[];
+      checks: string[];
+      returns: number;
+      waits: string;
+    };
+    /** TrunkView */
+    TrunkView: {
+      convoy: string;
+      tip: string;
+      landed: number;
+      paused: string;
+      landing: string;
+      finished: string;
+    };
+    /** CostReport */
+    CostReport: {
+      total: components["schemas"]["CostLine"];
+      landed: number;
+      usd_per_landed: number | null;
+      tasks: components["schemas"]["CostLine"][];
+      convoys: components["schemas"]["CostLine"][];
+      engines: components["schemas"]["CostLine"][];
+      models: components["schemas"]["CostLine"][];
+      days: components["schemas"]["CostLine"][];
+    };
+    /**
+     * CostLine
+     * @description One row of a report.
+     */
+    CostLine: {
+      name: string;
+      sessions: number;
+      fresh: number;
+      cached: number;
+      output: number;
+      cost_usd: number | null;
+      known_usd: number;
+      unpriced: number;
+    };
     /** Jobs */
     Jobs: {
       roles: components["schemas"]["Running"][];
@@ -2935,6 +3079,74 @@ export interface components {
       /** @default null */
       reset_at?: number | null;
     };
+    /** SessionPage */
+    SessionPage: {
+      id: string;
+      task: string;
+      profile: string;
+      pool: string;
+      branch: string;
+      base: string;
+      started_at: number;
+      ended_at: number;
+      verdict: string;
+      detail: string;
+      commit: string;
+      stop: string;
+      progress: string;
+      progress_at: number;
+      outputs: number;
+      account: string;
+      thread: string;
+      model: string;
+      turns: number;
+      takes: string;
+      waits: string;
+      launches: number;
+      reactions: string[];
+      spent: components["schemas"]["SpentView"];
+      usage: components["schemas"]["Usage"] | null;
+      engine: components["schemas"]["EngineSummary"] | null;
+    };
+    /** Usage */
+    Usage: {
+      pss: number;
+      cpu_s: number;
+      processes: number;
+    };
+    /**
+     * EngineSummary
+     * @description What an engine has done; its costs are in the view of the session.
+     */
+    EngineSummary: {
+      said: string;
+      calls: components["schemas"]["ToolCall"][];
+      called: number;
+      files: string[];
+      context_used: number;
+      context_size: number;
+      compacted: number;
+      limits: number;
+      denied: number;
+      asked: components["schemas"]["Asked"] | null;
+      finished: components["schemas"]["Finished"] | null;
+    };
+    /** ToolCall */
+    ToolCall: {
+      tool: string;
+      /** @default  */
+      what?: string;
+      /** @default null */
+      ok?: boolean | null;
+    };
+    /** LinesQuery */
+    LinesQuery: {
+      /**
+       * @description the last lines, at most this many
+       * @default 1000
+       */
+      lines?: number;
+    };
     /** BriefText */
     BriefText: {
       text: string;
@@ -2953,20 +3165,6 @@ export interface components {
       path: string;
       added: number | null;
       deleted: number | null;
-    };
-    /** Usage */
-    Usage: {
-      pss: number;
-      cpu_s: number;
-      processes: number;
-    };
-    /** LinesQuery */
-    LinesQuery: {
-      /**
-       * @description the last lines, at most this many
-       * @default 1000
-       */
-      lines?: number;
     };
     /** CheckLog */
     CheckLog: {
@@ -4487,6 +4685,80 @@ export interface operations {
       };
     };
   };
+  "get /api/explanation": {
+    parameters: {
+      query: {
+        of: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            /** @constant */
+            ok: true;
+            data: Record<string, never>;
+          };
+        };
+      };
+    };
+  };
+  "get /api/queue": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            /** @constant */
+            ok: true;
+            data: components["schemas"]["QueueView"];
+          };
+        };
+      };
+    };
+  };
+  "get /api/cost": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            /** @constant */
+            ok: true;
+            data: components["schemas"]["CostReport"];
+          };
+        };
+      };
+    };
+  };
   "get /api/sessions": {
     parameters: {
       query?: never;
@@ -4794,6 +5066,60 @@ export interface operations {
             /** @constant */
             ok: true;
             data: components["schemas"]["Facts"];
+          };
+        };
+      };
+    };
+  };
+  "get /api/sessions/{session}/summary": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        session: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            /** @constant */
+            ok: true;
+            data: components["schemas"]["SessionPage"];
+          };
+        };
+      };
+    };
+  };
+  "get /api/queue/{what}": {
+    parameters: {
+      query?: {
+        lines?: number;
+      };
+      header?: never;
+      path: {
+        what: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            /** @constant */
+            ok: true;
+            data: Record<string, never>;
           };
         };
       };

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from corral.core.access import Principal
 
 
+MOST = 1 << 20  # tasks on a page
+
+
 class ConvoyPage(Struct, frozen=True):
     convoy: ConvoyView
     tasks: list[TaskLine]
@@ -35,6 +38,12 @@ class Comment(Struct, frozen=True):
 class TaskPage(TaskView, frozen=True):
     brief: str
     comments: list[Comment]
+
+
+class TasksPage(Struct, frozen=True):
+    tasks: list[TaskLine]
+    next: str  # the value of `after` for the next page; empty: this is the last one
+    seq: int
 
 
 def convoy(state: State, name: str, who: "Principal | None" = None) -> ConvoyPage:

@@ -101,6 +101,11 @@ def sessions(state: State, who: "Principal | None" = None) -> list[v.SessionView
     return [v.session_view(one) for one in state.sessions.values() if sight.has(one.task)]
 
 
+def board_sessions(state: State, who: "Principal | None" = None) -> list[v.SessionView]:
+    """Return the sessions in the order of the board: which task was retried first is chance."""
+    return sorted(sessions(state, who), key=lambda one: state.tasks[one.task].order)
+
+
 def leases(state: State, who: "Principal | None" = None) -> list[v.LeaseView]:
     sight = Sight(state, who)
     found = [

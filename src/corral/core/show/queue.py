@@ -42,6 +42,10 @@ class TrunkView(Struct, frozen=True):
     finished: str
 
 
+class CheckPage(CheckView, frozen=True):
+    output: list[str]  # the last lines
+
+
 class QueueView(Struct, frozen=True):
     changes: list[ChangeView]
     checks: list[CheckView]

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from corral.core.errors import BadInput, CorralError, Failed, NotInitialised, Refused
 from corral.core.text import cut
@@ -12,10 +12,13 @@ from corral.world import clock, repository
 
 if TYPE_CHECKING:
     from corral.core.config import Config
+    from corral.core.log.state import State
     from corral.store.mirror import Mirror
     from corral.store.seal import Mark
     from corral.store.sqlite import SqliteStore
 
+
+T = TypeVar("T")
 
 _LONGEST = 4 << 20  # bytes to read of a file; no text may be that long
 
@@ -66,11 +69,23 @@ class Context:
         log = self.log
         if not log.exists() or not log.state().seq:
             self._must_begin_here()
-        from corral.world import settings
-
-        if path := self.repository.config_file():
-            settings.check(path, f"{self.repository.folder}/derived/config")
+        self._must_be_configured()
         return log
+
+    def ask(self, here: "Callable[[State], T]", path: str, *kinds: Any, **query: object) -> T:
+        """Return a view from the server if one answers, else what `here` finds in the state.
+
+        `path` and `query` name the view in the HTTP API; it has one of the `kinds`. A refusal of
+        the server is not shown: the log gives the same one, and an old server may lack the view.
+        """
+        if self.served:
+            from corral.interfaces.cli import remote
+
+            self._must_be_configured()
+            found: T | None = remote.get(self.repository.folder, path, kinds, query)
+            if found is not None:
+                return found
+        return here(self.store.state())
 
     @property
     def served(self) -> bool:
@@ -121,6 +136,12 @@ class Context:
                 self.mirror.flush(wait=False)
         except (CorralError, OSError) as error:
             output.warn(f"the command was carried out, but then: {error}")
+
+    def _must_be_configured(self) -> None:
+        from corral.world import settings
+
+        if path := self.repository.config_file():
+            settings.check(path, f"{self.repository.folder}/derived/config")
 
     def _must_begin_here(self) -> None:
         """Refuse to begin a log in a repository that is not set up or has an unread mirror."""

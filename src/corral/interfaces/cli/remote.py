@@ -1,4 +1,4 @@
-"""Have a running server carry out a command, so that it takes its turn with all others.
+"""Have a running server carry out a command, or answer a query, instead of opening the log.
 
 This module speaks HTTP by hand over the socket in the git directory, because loading `http.client`
 would nearly double a command's processor time. Each request has a key. If the server dies before it
@@ -8,7 +8,9 @@ has answered, the command is carried out on the log with the same key, so it is 
 import os
 import time
 from _socket import AF_UNIX, SOCK_STREAM, socket  # `socket` around it costs 10 ms
-from typing import Any, TypeVar
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct
@@ -16,11 +18,10 @@ from msgspec import Raw, Struct
 from corral.core.board.commands import Command
 from corral.core.errors import BadInput, CorralError, Failed, NotFound, Refused
 
-T = TypeVar("T")
-
 _SOCKET = "run/server.sock"  # as in world/server, which is not for every command to load
 _PATIENCE_S = 10.0
 _SHORT = 100  # bytes: a socket's name has 108 at most
+_PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/"
 _KINDS: dict[int, type[CorralError]] = {400: BadInput, 404: NotFound, 500: CorralError, 503: Failed}
 
 
@@ -62,19 +63,24 @@ def forward(folder: str, path: str, body: bytes, actor: str, key: str) -> tuple[
     return None if answer is None else _parted(answer)
 
 
-def get(folder: str, path: str) -> bytes | None:
-    """Return what the server shows to people, in its envelope; None if it cannot be had from it."""
+def get(folder: str, path: str, kinds: Sequence[Any], query: Mapping[str, object]) -> Any:
+    """Return what the server shows to people, as one of the kinds; None if it does not show it."""
     try:
-        answer = _exchanged(folder, path)
+        words = "&".join(f"{name}={_quoted(str(value))}" for name, value in query.items())
+        answer = _exchanged(folder, f"{_quoted(path)}?{words}" if words else _quoted(path))
         status, body = _parted(answer) if answer is not None else (0, b"")
-    except (Unanswered, Failed):
+        data = msgspec.json.decode(body, type=_Envelope).data if status == 200 else Raw(b"")
+    except (Unanswered, Failed, msgspec.MsgspecError, UnicodeEncodeError):
         return None
-    return body if status == 200 else None
+    for kind in kinds:
+        with suppress(msgspec.MsgspecError):  # a server of another version may show something else
+            return msgspec.json.decode(data, type=kind)
+    return None
 
 
-def data_of(answer: bytes, kind: type[T]) -> T:
-    """Return what is in the envelope of an answer."""
-    return msgspec.json.decode(msgspec.json.decode(answer, type=_Envelope).data, type=kind)
+def _quoted(text: str) -> str:
+    kept = (chr(byte) if chr(byte) in _PLAIN else f"%{byte:02X}" for byte in text.encode())
+    return "".join(kept)
 
 
 def _ask(folder: str, path: str, body: bytes, actor: str, key: str) -> Raw | None:

@@ -10,10 +10,12 @@ from msgspec.structs import replace
 
 from corral.core.board.graph import find_task
 from corral.core.board.rules import find_convoy
+from corral.core.copies import filled
 from corral.core.engine.facts import AnyFact
 from corral.core.queue.rules import find_run
 from corral.core.session.profiles import limits_of
 from corral.core.show import outlook
+from corral.core.show.queue import CheckPage, change
 from corral.core.show.rows import SessionRow
 from corral.core.show.tables import session_row
 from corral.interfaces.http.dashboard import BoardQuery, moment
@@ -23,7 +25,8 @@ from corral.interfaces.http.routes import Route, for_people
 from corral.roles.records import earlier, pages
 from corral.roles.records.diff import Changes, changes
 from corral.roles.records.rooms import Room
-from corral.world import checks, processes
+from corral.roles.records.session_page import SessionPage, session_page
+from corral.world import checks, processes, settings
 from corral.world.git.tree import read_plain
 from corral.world.processes.model import Usage
 
@@ -88,6 +91,13 @@ async def facts(api: "Api", call: Call) -> Reply:
     return Reply(api.secrets.hide(reply.body.decode()).encode())
 
 
+async def summary(api: "Api", call: Call) -> Reply:
+    session, state, place = await session_of(api, call), api.feed.state, api.repository
+    config = settings.of_repository(place)
+    found = await asyncio.to_thread(session_page, state, session, config, place.folder)
+    return Reply(api.secrets.hide(ok(found).body.decode()).encode())
+
+
 async def brief(api: "Api", call: Call) -> Reply:
     session = await session_of(api, call)
     path = Room(api.repository.folder, session.id).prompt(session.launches)
@@ -120,11 +130,23 @@ async def sessions(api: "Api", call: Call) -> Reply:
 
 
 async def check_log(api: "Api", call: Call) -> Reply:
+    return ok(CheckLog(await _lines(api, call, find_run(api.feed.state, call.params["check"]).run)))
+
+
+async def _lines(api: "Api", call: Call, run: str) -> list[str]:
     query: LinesQuery = asked(call, LinesQuery)
-    run = find_run(api.feed.state, call.params["check"]).run
     folder = join(api.repository.folder, "checks", run)
     lines = await asyncio.to_thread(checks.tail, folder, query.lines) if isdir(folder) else []
-    return ok(CheckLog([api.secrets.hide(line) for line in lines]))
+    return [api.secrets.hide(line) for line in lines]
+
+
+async def queued(api: "Api", call: Call) -> Reply:
+    state, name = api.feed.state, call.params["what"]
+    if name.upper() not in state.checks:
+        asked(call, LinesQuery)
+        return ok(change(state, name))
+    check = find_run(state, name)
+    return ok(filled(CheckPage, check, output=await _lines(api, call, check.run)))
 
 
 async def report(api: "Api", call: Call) -> Reply:
@@ -145,6 +167,13 @@ ROUTES = (
         OutputQuery,
     ),
     Route(f"{_SESSION}/facts", "what a session's engine said and called", facts, Facts, FactsQuery),
+    for_people(f"{_SESSION}/summary", "what `corral session show` shows", summary, SessionPage),
+    for_people(
+        "/api/queue/{what}",
+        "what `corral queue show` shows: a change, or a check run with its last lines",
+        queued,
+        query=LinesQuery,
+    ),
     Route(f"{_SESSION}/brief", "what a session was told", brief, BriefText),
     Route(f"{_SESSION}/diff", "what a session has changed so far", diff, Changes),
     Route(

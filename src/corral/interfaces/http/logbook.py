@@ -1,92 +1,19 @@
-"""`GET /api/log`: the events themselves, page by page, all of them or those that match a filter.
-
-A long log is not read in one request: a page says how far it has searched, and the next request
-continues from there.
-"""
+"""`GET /api/log`: the events themselves, page by page."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
-from typing import Annotated as A
 
-from msgspec import Meta, Raw, Struct
-
-from corral.core.log.codec import Record, Stored, decode, mirrored
-from corral.core.show.log_filter import Sought, sieve
 from corral.interfaces.http.exchange import Call, Reply, asked, ok
 from corral.interfaces.http.routes import for_people
-from corral.store.port import Store
+from corral.roles.records.log_pages import LogPage, LogQuery, log_page
 
 if TYPE_CHECKING:
     from corral.interfaces.http.api import Api
 
-_BLOCK = 1000
-_LOOKED = 20_000  # at most this many events are searched for one page
-
-
-class LogQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    after: A[int, Meta(ge=0, le=1 << 53, description="only events after this number")] = 0
-    before: A[int, Meta(ge=0, le=1 << 53, description="the last events before this number")] = 0
-    limit: A[int, Meta(ge=1, le=1000, description="at most this many")] = 100
-    type: A[str, Meta(description="only these types, like `task.added,session`")] = ""
-    task: A[str, Meta(description="only events about this task")] = ""
-    convoy: A[str, Meta(description="only events about this convoy")] = ""
-    actor: A[str, Meta(description="only events whose actor's name contains this")] = ""
-    text: A[str, Meta(description="only events that contain this text")] = ""
-
-
-class LogPage(Struct, frozen=True):
-    """Events from `begin` to `end` were searched; continue with `before=BEGIN` or `after=END`."""
-
-    events: list[Raw]
-    seq: int  # the newest event in the log
-    begin: int
-    end: int
-
 
 async def log(api: "Api", call: Call) -> Reply:
     query: LogQuery = asked(call, LogQuery)
-    types = tuple(name for name in query.type.split(",") if name)
-    sought = Sought(types, query.task, query.convoy, query.actor, query.text)
-    fits = sieve(sought, api.feed.state) if sought != Sought() else None
-    known = api.feed.state.seq
-    look = _back if query.before else _on
-    return ok(await asyncio.to_thread(look, api.feed.store, query, known, fits))
-
-
-Fits = Callable[[Record], bool] | None
-
-
-def _on(store: Store, query: LogQuery, known: int, fits: Fits) -> LogPage:
-    found: list[Stored] = []
-    end = query.after
-    while end < known and len(found) < query.limit and end - query.after < _LOOKED:
-        size = _BLOCK if fits else query.limit
-        rows = [row for row in store.read(end, size) if row.seq <= known]
-        kept = _kept(rows, fits)[: query.limit - len(found)]
-        found += kept
-        end = kept[-1].seq if len(found) == query.limit else rows[-1].seq
-    return _page(found, known, query.after + 1, end)
-
-
-def _back(store: Store, query: LogQuery, known: int, fits: Fits) -> LogPage:
-    found: list[Stored] = []
-    end = begin = min(known, query.before - 1)
-    while begin > query.after and len(found) < query.limit and end - begin < _LOOKED:
-        size = min(begin - query.after, _BLOCK if fits else query.limit)
-        rows = list(store.read(begin - size, size))
-        kept = _kept(rows, fits)[-(query.limit - len(found)) :]
-        found = kept + found
-        begin = kept[0].seq - 1 if len(found) == query.limit else begin - size
-    return _page(found, known, begin + 1, end)
-
-
-def _kept(rows: Sequence[Stored], fits: Fits) -> list[Stored]:
-    return [row for row in rows if fits is None or fits(decode(row.line))]
-
-
-def _page(found: Iterable[Stored], known: int, begin: int, end: int) -> LogPage:
-    return LogPage([Raw(mirrored(row)) for row in found], known, begin, end)
+    return ok(await asyncio.to_thread(log_page, api.feed.store, api.feed.state, query))
 
 
 ROUTES = (for_people("/api/log", "events, oldest first", log, LogPage, LogQuery),)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from typing import Annotated as A
 
@@ -11,19 +12,21 @@ from corral.core import access
 from corral.core.access import Principal, visible
 from corral.core.board.rules import find_convoy
 from corral.core.copies import filled
+from corral.core.engine import money
 from corral.core.errors import NotFound
 from corral.core.ids import SessionId
 from corral.core.log.state import Session, State
-from corral.core.session.earlier import task_of
 from corral.core.show import details, queries, reasons
 from corral.core.show import views as v
 from corral.core.show.overview import Overview, overview
+from corral.core.show.queue import QueueView, queue
 from corral.core.show.why import Explanation, explained
 from corral.interfaces.http.exchange import Call, Headers, Reply, asked, has_already, ok
 from corral.interfaces.http.routes import Route, for_people
 from corral.roles.locks import taken
 from corral.roles.records import earlier
 from corral.store.port import record_at
+from corral.world import settings
 
 if TYPE_CHECKING:
     from corral.interfaces.http.api import Api
@@ -36,7 +39,7 @@ class TasksQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     convoy: A[str, Meta(description="only tasks of this convoy")] = ""
     ready: A[bool, Meta(description="only tasks that could be claimed now")] = False
     after: A[str, Meta(description="only tasks after this one")] = ""
-    limit: A[int, Meta(ge=1, le=5000, description="at most this many")] = 1000
+    limit: A[int, Meta(ge=1, le=details.MOST, description="at most this many")] = 1000
 
 
 class WhyQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -48,12 +51,6 @@ class OutputQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     before: A[str, Meta(description="instead: the text before this place")] = ""
     after: A[str, Meta(description="instead: the text after this place")] = ""
     bytes: A[int, Meta(ge=1024, le=1 << 20, description="of that text, at most this many")] = 65_536
-
-
-class TasksPage(Struct, frozen=True):
-    tasks: list[v.TaskLine]
-    next: str  # the value of `after` for the next page; empty: this is the last one
-    seq: int
 
 
 class OutputPage(Struct, frozen=True):
@@ -96,25 +93,23 @@ def unchanged(api: "Api", call: Call) -> Reply | None:
 
 
 async def status(api: "Api", call: Call) -> Reply:
-    await api.feed.up_to_date()
     return unchanged(api, call) or Reply(api.status(call.principal), headers=marked(api, call))
 
 
 async def glance(api: "Api", call: Call) -> Reply:
-    await api.feed.up_to_date()
     return ok(overview(api.feed.state, api.clock()))
 
 
-def _listed(
-    path: str, summary: str, query: Callable[[State, Principal], Any], kind: type[Struct]
+def _view(
+    path: str, summary: str, query: Callable[[State, Principal], Any], answer: Any, **more: Any
 ) -> Route:
-    """Return the route of a list of what the caller may see."""
+    """Return the route of a view that depends on nothing but the state and who asks."""
 
-    async def listed(api: "Api", call: Call) -> Reply:
+    async def view(api: "Api", call: Call) -> Reply:
         reply = unchanged(api, call)
         return reply or ok(query(api.feed.state, call.principal), marked(api, call))
 
-    return Route(path, summary, listed, list[kind])  # type: ignore[valid-type]
+    return Route(path, summary, view, answer, **more)
 
 
 async def convoy(api: "Api", call: Call) -> Reply:
@@ -144,7 +139,7 @@ async def tasks(api: "Api", call: Call) -> Reply:
         limit=query.limit + 1,
     )
     more = found[query.limit - 1].id if len(found) > query.limit else ""
-    return ok(TasksPage(found[: query.limit], more, state.seq))
+    return ok(details.TasksPage(found[: query.limit], more, state.seq))
 
 
 async def task(api: "Api", call: Call) -> Reply:
@@ -165,12 +160,12 @@ async def why(api: "Api", call: Call) -> Reply:
     return ok(explained(state, found, api.clock(), api.config))
 
 
-async def reason(api: "Api", call: Call) -> Reply:
+async def _because(explain: Callable[..., Any], api: "Api", call: Call) -> Reply:
     query: WhyQuery = asked(call, WhyQuery)
-    state, name, session = api.feed.state, query.of, None
-    if task_of(state, name) is not None:
-        session = await asyncio.to_thread(earlier.find, api.feed.store, state, name)
-    return ok(reasons.reason(state, name, api.clock(), api.config, session))
+    state, name = api.feed.state, query.of
+    session = await asyncio.to_thread(earlier.replaced, api.feed.store, state, name)
+    config = settings.of_repository(api.repository)  # it may have changed since the server started
+    return ok(explain(state, name, api.clock(), config, session))
 
 
 async def session(api: "Api", call: Call) -> Reply:
@@ -213,23 +208,52 @@ VIEWS = (
         glance,
         Overview,
     ),
-    _listed("/api/convoys", "all convoys", queries.convoys, v.ConvoyView),
+    _view("/api/convoys", "all convoys", queries.convoys, list[v.ConvoyView]),
     Route("/api/convoys/{convoy}", "one convoy and its tasks", convoy, details.ConvoyPage),
-    Route("/api/tasks", "the tasks, page by page", tasks, TasksPage, TasksQuery),
+    Route("/api/tasks", "the tasks, page by page", tasks, details.TasksPage, TasksQuery),
     Route("/api/tasks/{task}", "one task, with its brief and comments", task, details.TaskPage),
     Route("/api/tasks/{task}/why", "why a task is where it is", why, Explanation),
     for_people(
-        "/api/why", "why anything is as it is, by its name", reason, reasons.Reason, WhyQuery
+        "/api/why",
+        "why anything is as it is, by its name",
+        partial(_because, reasons.reason),
+        reasons.Reason,
+        WhyQuery,
     ),
-    _listed("/api/sessions", "the newest session of each task", queries.sessions, v.SessionView),
+    for_people(
+        "/api/explanation",
+        "what `corral why` shows: an Explanation of a task, a Reason for anything else",
+        partial(_because, reasons.why),
+        query=WhyQuery,
+    ),
+    _view(
+        "/api/queue",
+        "what waits to land and what is checked",
+        lambda state, _: queue(state),
+        QueueView,
+        people_only=True,
+    ),
+    _view(
+        "/api/cost",
+        "what was spent: tokens and money",
+        lambda state, _: money.report(state),
+        money.CostReport,
+        people_only=True,
+    ),
+    _view(
+        "/api/sessions",
+        "the newest session of each task",
+        queries.board_sessions,
+        list[v.SessionView],
+    ),
     Route("/api/sessions/{session}", "one session", session, v.SessionView),
-    _listed("/api/leases", "the leases and their holders", queries.leases, v.LeaseView),
-    _listed("/api/alerts", "the open alerts", queries.alerts, v.AlertView),
-    _listed(
+    _view("/api/leases", "the leases and their holders", queries.leases, list[v.LeaseView]),
+    _view("/api/alerts", "the open alerts", queries.alerts, list[v.AlertView]),
+    _view(
         "/api/messages",
         "messages to be read, acknowledged or answered",
         queries.messages,
-        v.MessageView,
+        list[v.MessageView],
     ),
     for_people("/api/jobs", "which roles run, and when each chore last ran", jobs, Jobs),
     Route("/api/whoami", "who you are, according to your token", whoami, WhoAmI),

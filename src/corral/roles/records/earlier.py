@@ -19,6 +19,11 @@ def find(store: Store, state: State, session: str) -> Session:
     return found or find_session(state, session)  # which raises an error if there is none
 
 
+def replaced(store: Store, state: State, name: str) -> Session | None:
+    """Return the session of this name if a newer one of its task has replaced it."""
+    return find(store, state, name) if task_of(state, name) is not None else None
+
+
 def sessions_of(store: Store, state: State, task: TaskId) -> list[Session]:
     """Return all sessions of a task, oldest first."""
     newest = state.sessions.get(state.tasks[task].session)

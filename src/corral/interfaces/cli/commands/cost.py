@@ -13,7 +13,7 @@ _PARTS = ("convoys", "engines", "models", "days", "tasks")
 
 
 def cost(context: Context, options: Options) -> None:
-    found = money.report(context.store.state())
+    found = context.ask(money.report, "/api/cost", money.CostReport)
     context.answer(found, lambda: _shown(found))
 
 

@@ -2,45 +2,59 @@
 
 import gc
 import sys
-from collections.abc import Iterator
 
 import msgspec
+from msgspec import Raw
 
-from corral.core.board.graph import find_task
-from corral.core.log.codec import Stored, decode, mirrored
-from corral.core.show.log_filter import Sought, sieve
+from corral.core.log.codec import decode
+from corral.core.log.state import State
 from corral.core.text import counted, number, printable
 from corral.core.text import shown as safe
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import moment, paint
 from corral.interfaces.cli.parser import Options
-from corral.store.exchange import Exchange
-from corral.store.port import follow
+from corral.roles.records.log_pages import LogPage, LogQuery, log_page
+
+_END = 1 << 53
 
 
 def log(context: Context, options: Options) -> None:
-    store = context.store
-    task = find_task(store.state(), options.task).id if options.task else ""
-    wanted = sieve(Sought(task=task), store.state())
-    after = max(0, options.after)
+    task, after = "", max(0, options.after)
+    if options.task:
+        from corral.interfaces.cli.commands.look import task_page
+
+        task = task_page(context, options.task).id
     if options.last is not None:
-        after = max(after, store.state().seq - number(options.last, "--last", 0, 1 << 40))
+        last = number(options.last, "--last", 0, 1 << 40)
+        after = max(after, _page(context, _END).seq - last)
     if options.follow:
         gc.enable()  # unlike other commands, this one keeps running
-    events: Iterator[Stored] = follow(store, after) if options.follow else store.read(after)
-    for stored in events:
-        if task and not wanted(decode(stored.line)):
-            continue
-        if context.as_json:
-            sys.stdout.buffer.write(mirrored(stored) + b"\n")
-        else:
-            sys.stdout.write(_line(stored) + "\n")
-        if options.follow:
+    while True:
+        page = _page(context, after, task)
+        after = page.end
+        for line in page.events:
+            if context.as_json:
+                sys.stdout.buffer.write(bytes(line) + b"\n")
+            else:
+                sys.stdout.write(_line(line) + "\n")
+        if after >= page.seq:
+            if not options.follow:
+                return
             sys.stdout.flush()
+            context.store.wait(after)
 
 
-def _line(stored: Stored) -> str:
-    record = decode(stored.line)
+def _page(context: Context, after: int, task: str = "") -> LogPage:
+    query = LogQuery(after=after, limit=1000, task=task)
+
+    def here(state: State) -> LogPage:
+        return log_page(context.store, state, query)
+
+    return context.ask(here, "/api/log", LogPage, after=after, limit=1000, task=task)
+
+
+def _line(line: Raw) -> str:
+    record = decode(line)
     data = msgspec.json.decode(record.data)
     shown = " ".join(f"{name}={_value(value)}" for name, value in data.items())
     seq, at = paint(f"{record.seq:>6}", "dim"), moment(record.at)
@@ -52,6 +66,8 @@ def _value(value: object) -> str:
 
 
 def verify(context: Context, options: Options) -> None:
+    from corral.store.exchange import Exchange
+
     state = Exchange(context.mirror, context.log).verify()
     context.answer(
         {"seq": state.seq, "hash": state.head.hex()},

@@ -1,22 +1,24 @@
 """The commands that only show something: lists, single things, and `corral why`."""
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 from corral.core.board.graph import find_task
-from corral.core.session.earlier import task_of
 from corral.core.show import details, queries, reasons
 from corral.core.show.reasons import Reason
-from corral.core.show.views import ConvoyView, MessageView, TaskLine
+from corral.core.show.views import AlertView, ConvoyView, LeaseView, MessageView, TaskLine
 from corral.core.show.why import Explanation
 from corral.core.text import shown
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import STATE_STYLE, holder, moment, paint, span, table
 from corral.interfaces.cli.parser import Options
-from corral.store.port import record_at
+
+if TYPE_CHECKING:
+    from corral.core.log.state import State
 
 
 def convoy_list(context: Context, options: Options) -> None:
-    found = queries.convoys(context.store.state())
+    found = context.ask(queries.convoys, "/api/convoys", list[ConvoyView])
     context.answer(found, lambda: _convoys(found) if found else "no convoy yet")
 
 
@@ -29,7 +31,10 @@ def _convoys(found: list[ConvoyView]) -> str:
 
 
 def convoy_show(context: Context, options: Options) -> None:
-    found = details.convoy(context.store.state(), options.convoy)
+    name = options.convoy
+    found = context.ask(
+        lambda state: details.convoy(state, name), f"/api/convoys/{name}", details.ConvoyPage
+    )
     convoy, now = found.convoy, context.now()
     tally = ", ".join(f"{n} {name}" for name, n in convoy.tasks.items() if n) or "no tasks"
     lines = [
@@ -42,10 +47,15 @@ def convoy_show(context: Context, options: Options) -> None:
 
 
 def task_list(context: Context, options: Options) -> None:
-    state, now = context.store.state(), context.now()
+    now, where, convoy = context.now(), options.state or "", options.convoy or ""
     ready_at = now if options.ready else None
-    where, convoy = options.state or "", options.convoy or ""
-    found = details.tasks(state, where=where, convoy=convoy, ready_at=ready_at)
+
+    def here(state: "State") -> details.TasksPage:
+        tasks = details.tasks(state, where=where, convoy=convoy, ready_at=ready_at)
+        return details.TasksPage(tasks, "", state.seq)
+
+    wanted = {"state": where, "convoy": convoy, "ready": options.ready, "limit": details.MOST}
+    found = context.ask(here, "/api/tasks", details.TasksPage, **wanted).tasks
     context.answer(found, lambda: _tasks(found, now) if found else "no such task")
 
 
@@ -59,10 +69,17 @@ def _tasks(lines: list[TaskLine], now: int) -> str:
 
 
 def task_show(context: Context, options: Options) -> None:
-    state = context.store.state()
-    task = find_task(state, options.task)
-    found = details.task(state, task, partial(record_at, context.store))
+    found = task_page(context, options.task)
     context.answer(found, lambda: _task(found))
+
+
+def task_page(context: Context, name: str) -> details.TaskPage:
+    def here(state: "State") -> details.TaskPage:
+        from corral.store.port import record_at
+
+        return details.task(state, find_task(state, name), partial(record_at, context.store))
+
+    return context.ask(here, f"/api/tasks/{name}", details.TaskPage)
 
 
 def _task(task: details.TaskPage) -> str:
@@ -82,7 +99,8 @@ def _task(task: details.TaskPage) -> str:
 
 
 def lease_list(context: Context, options: Options) -> None:
-    found, now = queries.leases(context.store.state()), context.now()
+    found = context.ask(queries.leases, "/api/leases", list[LeaseView])
+    now = context.now()
 
     def human() -> str:
         rows = [(lease.resource, lease.holder, _left(lease.expires_at - now)) for lease in found]
@@ -96,7 +114,7 @@ def _left(milliseconds: int) -> str:
 
 
 def alert_list(context: Context, options: Options) -> None:
-    found = queries.alerts(context.store.state())
+    found = context.ask(queries.alerts, "/api/alerts", list[AlertView])
 
     def human() -> str:
         rows = [(a.id, moment(a.raised_at), a.kind, a.subject, a.text) for a in found]
@@ -106,7 +124,7 @@ def alert_list(context: Context, options: Options) -> None:
 
 
 def message_list(context: Context, options: Options) -> None:
-    found = queries.messages(context.store.state())
+    found = context.ask(queries.messages, "/api/messages", list[MessageView])
 
     def human() -> str:
         rows = [(m.id, m.sender, m.to, _fate(m), m.text.partition("\n")[0]) for m in found]
@@ -122,12 +140,15 @@ def _fate(message: MessageView) -> str:
 
 
 def why(context: Context, options: Options) -> None:
-    state, name, earlier = context.store.state(), options.thing, None
-    if task_of(state, name) is not None:
-        from corral.roles.records.earlier import find
+    name = options.thing
 
-        earlier = find(context.store, state, name)
-    found = reasons.why(state, name, context.now(), context.config, earlier)
+    def here(state: "State") -> Explanation | Reason:
+        from corral.roles.records.earlier import replaced
+
+        earlier = replaced(context.store, state, name)
+        return reasons.why(state, name, context.now(), context.config, earlier)
+
+    found = context.ask(here, "/api/explanation", Explanation, Reason, of=name)
     context.answer(found, lambda: _reason(found) if isinstance(found, Reason) else _why(found))
 
 

@@ -2,14 +2,18 @@
 
 import gc
 from os.path import isdir, join
+from typing import TYPE_CHECKING
 
 from corral.core.copies import filled
 from corral.core.queue.rules import find_run
-from corral.core.show.queue import ChangeView, QueueView, change, queue
+from corral.core.show.queue import ChangeView, CheckPage, QueueView, change, queue
 from corral.core.show.views import CheckView
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import cut, moment, paint, span, table
 from corral.interfaces.cli.parser import Options
+
+if TYPE_CHECKING:
+    from corral.core.log.state import State
 
 RESULT_STYLE = {"green": "green", "red": "red", "timed_out": "red", "lost": "yellow"}
 
@@ -22,7 +26,7 @@ def refinery(context: Context, options: Options) -> None:
 
 
 def listed(context: Context, options: Options) -> None:
-    found = queue(context.store.state())
+    found = context.ask(queue, "/api/queue", QueueView)
     now = context.now()
     context.answer(found, lambda: _listed(found, now))
 
@@ -63,16 +67,19 @@ def _check_row(check: CheckView, now: int) -> tuple[str, ...]:
 
 
 def show(context: Context, options: Options) -> None:
-    state = context.store.state()
-    name = options.what
-    if name.upper() in state.checks:
-        check = filled(CheckView, find_run(state, name))
-        lines = _output(context, check.run, max(0, options.lines))
-        data = {key: getattr(check, key) for key in check.__struct_fields__} | {"output": lines}
-        context.answer(data, lambda: _shown_check(check, lines))
-        return
-    found = change(state, name)
-    context.answer(found, lambda: _shown_change(found))
+    name, lines = options.what, max(0, options.lines)
+
+    def here(state: "State") -> CheckPage | ChangeView:
+        if name.upper() not in state.checks:
+            return change(state, name)
+        check = find_run(state, name)
+        return filled(CheckPage, check, output=_output(context, check.run, lines))
+
+    found = context.ask(here, f"/api/queue/{name}", CheckPage, ChangeView, lines=lines)
+    context.answer(
+        found,
+        lambda: _shown_change(found) if isinstance(found, ChangeView) else _shown_check(found),
+    )
 
 
 def _output(context: Context, run: str, lines: int) -> list[str]:
@@ -82,8 +89,8 @@ def _output(context: Context, run: str, lines: int) -> list[str]:
     return checks.tail(folder, lines) if isdir(folder) else []
 
 
-def _shown_check(check: CheckView, output: list[str]) -> str:
-    result = check.result or "running"
+def _shown_check(check: CheckPage) -> str:
+    result, output = check.result or "running", check.output
     head = f"{paint(check.run, 'bold')} {paint(result, RESULT_STYLE.get(result, 'dim'))}"
     lines = [
         f"{head} on {check.tip[:12]}, started {moment(check.started_at)}",

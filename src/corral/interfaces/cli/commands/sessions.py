@@ -1,25 +1,17 @@
 """`corral witness run` and `corral session …`."""
 
 import gc
-from typing import TYPE_CHECKING
 
 from corral.core.board.commands import StopSession
-from corral.core.log.state import Session
-from corral.core.session import rules as session_rules
-from corral.core.show.queries import sessions
-from corral.core.show.views import SessionView, session_view
+from corral.core.log.state import Session, State
+from corral.core.show.queries import alerts, board_sessions
+from corral.core.show.views import AlertView, SessionView
 from corral.core.text import counted, line, shown
 from corral.interfaces.cli.commands.board import perform_anywhere
-from corral.interfaces.cli.commands.send import screen
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import moment, paint, span, table
 from corral.interfaces.cli.parser import Options
-from corral.roles.records import earlier
-from corral.roles.records.rooms import Room
-
-if TYPE_CHECKING:
-    from corral.core.engine.stream import Stream
-    from corral.world.processes import Usage
+from corral.roles.records.session_page import SessionPage, session_page
 
 
 def witness(context: Context, options: Options) -> None:
@@ -30,12 +22,8 @@ def witness(context: Context, options: Options) -> None:
 
 
 def listed(context: Context, options: Options) -> None:
-    state = context.store.state()
-    now = context.now()
-    asking = {alert.subject for alert in state.alerts.values() if alert.kind == "asked"}
-    # In the order of the board: which of two tasks was retried first is chance.
-    found = sorted(sessions(state), key=lambda one: state.tasks[one.task].order)
-    context.answer(found, lambda: _sessions(found, now, asking) if found else "no session yet")
+    found = context.ask(board_sessions, "/api/sessions", list[SessionView])
+    context.answer(found, lambda: _sessions(context, found) if found else "no session yet")
 
 
 def _doing(session: SessionView, asking: set[str]) -> str:
@@ -46,8 +34,10 @@ def _doing(session: SessionView, asking: set[str]) -> str:
     return "asks" if session.id in asking else "running"
 
 
-def _sessions(found: list[SessionView], now: int, asking: set[str]) -> str:
-    rows = []
+def _sessions(context: Context, found: list[SessionView]) -> str:
+    open_alerts = context.ask(alerts, "/api/alerts", list[AlertView])
+    asking = {alert.subject for alert in open_alerts if alert.kind == "asked"}
+    rows, now = [], context.now()
     for one in found:
         time = span((one.ended_at or now) - one.started_at)
         verdict = one.verdict or _doing(one, asking)
@@ -56,50 +46,23 @@ def _sessions(found: list[SessionView], now: int, asking: set[str]) -> str:
 
 
 def show(context: Context, options: Options) -> None:
-    found = earlier.find(context.store, context.store.state(), options.session)
-    view = session_view(found)
-    used = _usage(context, found)
-    stream = _stream(context, found)
-    data = {name: getattr(view, name) for name in view.__struct_fields__} | {"usage": used}
-    data |= {"engine": _engine(stream) if stream else None}
-    context.answer(data, lambda: "\n".join([_shown(view, used), *_engine_lines(found, stream)]))
+    def here(state: State) -> SessionPage:
+        from corral.roles.records.earlier import find
+
+        session = find(context.store, state, options.session)
+        return session_page(state, session, context.config, context.repository.folder)
+
+    found = context.ask(here, f"/api/sessions/{options.session}/summary", SessionPage)
+    context.answer(found, lambda: "\n".join([_shown(found), *_engine_lines(found)]))
 
 
-def _stream(context: Context, session: Session) -> "Stream | None":
-    """Return the summary of an engine's output; None for a plain program."""
-    engine = context.config.engine.get(session.profile)
-    if engine is None or engine.type == "shell":
-        return None
-    from corral.roles.records.words import summary
-
-    return summary(context.store.state(), session, context.config, context.repository.folder)
-
-
-def _engine(stream: "Stream") -> dict[str, object]:
-    """Return the summary as it is shown to programs; money is in the view of the session."""
-    return {
-        "said": stream.said,
-        "calls": stream.calls,
-        "called": stream.called,
-        "files": stream.files,
-        "context_used": stream.used,
-        "context_size": stream.size,
-        "compacted": stream.compacted,
-        "limits": stream.limits,
-        "denied": stream.denied,
-        "asked": stream.asked,
-        "finished": stream.finished,
-    }
-
-
-def _engine_lines(session: Session, stream: "Stream | None") -> list[str]:
-    lines = []
+def _engine_lines(session: SessionPage) -> list[str]:
+    lines, stream, bill = [], session.engine, session.spent
     if session.model or session.thread:
         known = f"model {session.model or 'unknown'}"
         lines.append(f"{known}, conversation {session.thread or 'unknown'}")
-    if session.bill.tokens or session.turns:
-        bill = session.bill
-        cost = "cost unknown" if bill.usd is None else f"${bill.usd:.4f}"
+    if bill.fresh or bill.cached or bill.output or session.turns:
+        cost = "cost unknown" if bill.cost_usd is None else f"${bill.cost_usd:.4f}"
         lines.append(
             f"{bill.fresh:,} tokens in, {bill.cached:,} cached, {bill.output:,} out: {cost}"
         )
@@ -114,15 +77,8 @@ def _engine_lines(session: Session, stream: "Stream | None") -> list[str]:
     return lines
 
 
-def _usage(context: Context, session: Session) -> "Usage | None":
-    """Return the resources that a running session uses, from the process table."""
-    from corral.world import processes
-
-    folder = Room(context.repository.folder, session.id).launch()
-    return processes.usage([folder]).get(folder) if folder and session.live else None
-
-
-def _shown(view: SessionView, used: "Usage | None") -> str:
+def _shown(view: SessionPage) -> str:
+    used = view.usage
     lines = [f"{paint(view.id, 'bold')} on {view.task}, run by {view.profile}"]
     lines.append(f"started {moment(view.started_at)}, branch {view.branch}")
     if view.ended_at:
@@ -136,6 +92,9 @@ def _shown(view: SessionView, used: "Usage | None") -> str:
 
 
 def tail(context: Context, options: Options) -> None:
+    from corral.interfaces.cli.commands.send import screen
+    from corral.roles.records import earlier
+    from corral.roles.records.rooms import Room
     from corral.world import processes
 
     found = earlier.find(context.store, context.store.state(), options.session)
@@ -174,10 +133,13 @@ def _in_words(context: Context, session: Session, lines: int) -> list[str] | Non
 
 
 def stop(context: Context, options: Options) -> None:
+    from corral.core.session.rules import ended
+    from corral.roles.records import earlier
+
     reason = line(options.reason, "the reason")
     found = earlier.find(context.store, context.store.state(), options.session)
     if not found.live:
-        raise session_rules.ended(found)
+        raise ended(found)
     perform_anywhere(context, StopSession(session=found.id, reason=reason))
     context.answer(
         {"session": found.id}, lambda: f"{found.id} was asked to stop; the witness will stop it"

@@ -2,6 +2,9 @@
 
 import gc
 import sys
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Raw
 
 from corral.core.show.overview import ROWS, SHOWN, Overview, OverviewTask, overview
 from corral.interfaces.cli import output
@@ -9,41 +12,28 @@ from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.output import STATE_STYLE, cut, fancy, holder, paint, span, table
 from corral.interfaces.cli.parser import Options
 
+if TYPE_CHECKING:
+    from corral.core.log.state import State
+
 _BAR = 20
+_OVERVIEW = "/api/overview"
 _REFRESH_S = 5.0  # while watching: the time left is shown again even if nothing happened
 
 
 def status(context: Context, options: Options) -> None:
     if options.watch:
         _watch(context)
-    elif not (context.served and _from_server(context)):
-        _show(context)
-
-
-def _from_server(context: Context) -> bool:
-    """Show what the server says; False if none answers."""
-    from corral.interfaces.cli import remote
-
-    path = "/api/status" if context.as_json else "/api/overview"
-    answer = remote.get(context.repository.folder, path)
-    if answer is None:
-        return False
-    if context.as_json:
-        sys.stdout.buffer.write(answer + b"\n")
+    elif context.as_json:  # not decoded: it may be long
+        output.say_json(context.ask(_everything, "/api/status", Raw))
     else:
-        output.say(_screen(remote.data_of(answer, Overview), context.now()))
-    return True
+        found = context.ask(lambda state: overview(state, context.now()), _OVERVIEW, Overview)
+        output.say(_screen(found, context.now()))
 
 
-def _show(context: Context, *, again: bool = False) -> None:
-    state = context.store.state()
-    if context.as_json:
-        from corral.core.show.queries import status as everything
+def _everything(state: "State") -> Any:
+    from corral.core.show.queries import status as everything
 
-        output.say_json(everything(state))
-    else:
-        text = _screen(overview(state, context.now()), context.now())
-        output.say(_in_place(text) if again else text)
+    return everything(state)
 
 
 def _watch(context: Context) -> None:
@@ -51,7 +41,11 @@ def _watch(context: Context) -> None:
     store = context.store
     while True:
         seen = store.state().seq
-        _show(context, again=True)
+        if context.as_json:
+            output.say_json(_everything(store.state()))
+        else:
+            now = context.now()
+            output.say(_in_place(_screen(overview(store.state(), now), now)))
         sys.stdout.flush()
         while not store.wait(seen, _REFRESH_S) and not fancy():
             pass
