@@ -69,12 +69,12 @@ def get(folder: str, path: str, kinds: Sequence[Any], query: Mapping[str, object
         words = "&".join(f"{name}={_quoted(str(value))}" for name, value in query.items())
         answer = _exchanged(folder, f"{_quoted(path)}?{words}" if words else _quoted(path))
         status, body = _parted(answer) if answer is not None else (0, b"")
-        data = msgspec.json.decode(body, type=_Envelope).data if status == 200 else Raw(b"")
+        data = msgspec.json.decode(body, type=_Envelope).data
     except (Unanswered, Failed, msgspec.MsgspecError, UnicodeEncodeError):
         return None
-    for kind in kinds:
+    for kind in kinds if status == 200 else ():
         with suppress(msgspec.MsgspecError):  # a server of another version may show something else
-            return msgspec.json.decode(data, type=kind)
+            return data if kind is Raw else msgspec.json.decode(data, type=kind)
     return None
 
 
