@@ -108,6 +108,7 @@ def test_a_refinery_with_nothing_to_do_does_nothing(tmp_path: Path) -> None:
             return done_by(process.pid) == before
 
         project.until(still)
+        assert process.poll() is None
 
 
 def done_by(pid: int) -> tuple[str, ...]:
