@@ -7,7 +7,9 @@ import os
 import signal
 import sys
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from _pytest.terminal import TerminalReporter
@@ -15,6 +17,9 @@ from hypothesis import HealthCheck, settings
 
 from tests import targets
 from tests.engines import install
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 # The same examples each time, so that what fails is what was changed; others are tried on demand.
 settings.register_profile(
@@ -115,3 +120,17 @@ def programs() -> Path:
             pytest.fail("the coding agents are not installed: make engines")
         pytest.skip("the coding agents are not installed: make engines")
     return found
+
+
+@pytest.fixture(scope="session")
+def browser() -> "Iterator[Browser]":
+    """A browser for all tests of a process, which can drive only one; most tests need none."""
+    from playwright.sync_api import sync_playwright
+
+    from tests.web.browsed_repo import FLAGS, chromium
+
+    path = chromium()
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield opened
+        opened.close()

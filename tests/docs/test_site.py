@@ -8,9 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import sync_playwright
-
-from tests.web.browsed_repo import FLAGS, chromium
+from playwright.sync_api import Browser
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
@@ -58,19 +56,15 @@ def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
         assert not re.search(r"(?:url\(|@import)\s*[\"']?https?:", sheet.read_text("utf-8"))
 
 
-def test_the_search_works_from_a_file(site: Path) -> None:
+def test_the_search_works_from_a_file(site: Path, browser: Browser) -> None:
     asked: list[str] = []
-    path = chromium()
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        page = browser.new_page()
+    with browser.new_page() as page:
         page.on("request", lambda request: asked.append(request.url))
         page.goto((site / "index.html").as_uri())
         page.get_by_placeholder("Search").fill("turnstile")
         found = page.locator(".md-search-result__link").first
         found.wait_for()
         assert "html?h=turnstile" in (found.get_attribute("href") or "")
-        browser.close()
     assert [url for url in asked if not url.startswith("file:")] == []
 
 

@@ -1,24 +1,15 @@
-"""The browser, once for all tests of this folder, and a repository for each."""
+"""A repository with everything running for each test file, and a browser that is logged in."""
 
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, expect
 
 from tests.e2e.corral_command import make_repository
 from tests.e2e.witness.witness_repo import QUIET
-from tests.web.browsed_repo import FLAGS, PATIENCE_MS, BrowsedRepo, Window, chromium, window
+from tests.web.browsed_repo import PATIENCE_MS, BrowsedRepo, Window, window
 
 expect.set_options(timeout=PATIENCE_MS)
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    path = chromium()
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")
