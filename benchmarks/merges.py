@@ -15,7 +15,8 @@ from benchmarks.report import Figure, Target, compared, interleaved
 from corral.world.git.candidates import Candidate, CandidateChange, Candidates, Stamp, Strategy
 from corral.world.git.merge import Merger, Sides
 from corral.world.git.messages import Identity
-from corral.world.git.radar import LiveBranch, sweep
+from corral.world.git.radar import sweep
+from corral.world.git.ranges import Branch
 from corral.world.git.view import View
 
 _WHO = Identity("Refinery", "refinery@localhost")
@@ -122,7 +123,7 @@ def _plain_together(repo: Path, tip: str, changes: list[CandidateChange]) -> int
 
 def _radar(view: View, repo: Path, changes: list[CandidateChange], *, quick: bool) -> list[Figure]:
     """All pairs of branches that share a path, against merging all pairs in one process."""
-    branches = [LiveBranch(one.task, one.commit, one.fork) for one in changes]
+    branches = [Branch(one.commit, one.fork) for one in changes]
     some = [
         Sides(one.commit, other.commit) for one in changes[:20] for other in changes if one != other
     ]

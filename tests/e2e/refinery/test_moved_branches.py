@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from corral.roles.refinery import landing
-from corral.world.git.landing import Landed
 from corral.world.git.landing import land as land_by_git
 from tests.e2e.refinery.refinery_repo import TRUNK, RefineryRepo, make_refinery_repo
 from tests.world.trees.tree_repo import git
@@ -142,7 +141,7 @@ def test_a_push_in_the_very_moment_of_landing(
     project.open()
     pushed: list[str] = []
 
-    def land(*args: Any) -> Landed:
+    def land(*args: Any) -> tuple[str, ...]:
         if not pushed:
             pushed.append(project.branch("pushed", {"pushed": "x\n"}, TRUNK))
             project.git("update-ref", f"refs/heads/{TRUNK}", pushed[0])

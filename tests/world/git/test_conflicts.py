@@ -113,9 +113,6 @@ def test_a_conflict_is_resolved_as_it_was_before(repo: Path, view: View) -> None
             )
             assert isinstance(found, Candidate)
             assert git(repo, "show", f"{found.tree}:part0/file0.txt") == "both"
-    with Merger(view) as merger:
-        Resolutions(merger).forget(plain)
-        assert Resolutions(merger).apply(plain) == plain
 
 
 def test_only_what_is_whole_is_learnt(repo: Path, view: View) -> None:

@@ -41,14 +41,13 @@ def test_the_checkout_stays_byte_for_byte(repo: Path, view: View, tmp_path: Path
     found = made(view, old, [change], Strategy.SQUASH)
     files = everything(repo, leaving_out=(b".git",))
     own = {name: (repo / ".git" / name).read_bytes() for name in ("HEAD", "index")}
-    landed = land(view, "refs/heads/main", old, found.commit, "refinery R1:\nlanded AF-1")
+    checked_out = land(view, "refs/heads/main", old, found.commit, "refinery R1:\nlanded AF-1")
     assert git(repo, "rev-parse", "main") == found.commit
     assert everything(repo, leaving_out=(b".git",)) == files
     assert own == {name: (repo / ".git" / name).read_bytes() for name in own}
-    assert set(landed.checked_out) == {str(repo), str(linked)}
+    assert set(checked_out) == {str(repo), str(linked)}
     assert git(repo, "log", "-g", "-1", "--format=%gs", "main") == "refinery R1: landed AF-1"
-    other = land(view, "refs/heads/AF-1", change.commit, found.commit, "again")
-    assert other.checked_out == ()
+    assert land(view, "refs/heads/AF-1", change.commit, found.commit, "again") == ()
 
 
 def test_who_comes_second_is_told(repo: Path, view: View) -> None:

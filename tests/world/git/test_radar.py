@@ -5,7 +5,8 @@ from pathlib import Path
 
 from corral.world.git.merge import Merger, Sides
 from corral.world.git.paths import changed_paths
-from corral.world.git.radar import LiveBranch, against, near, sweep
+from corral.world.git.radar import near, sweep
+from corral.world.git.ranges import Branch
 from corral.world.git.view import View
 from tests.world.git.histories import write_one_base
 from tests.world.git.reference import run
@@ -15,7 +16,7 @@ def test_nothing_that_conflicts_is_left_out(tmp_path: Path) -> None:
     """All pairs of 48 branches with nasty changes from one base."""
     repo = tmp_path / "repo"
     base, tips = write_one_base(repo, 7, 48)
-    branches = [LiveBranch(f"b{n}", tip, base) for n, tip in enumerate(tips)]
+    branches = [Branch(tip, base) for tip in tips]
     with Merger(View(str(repo / ".git"))) as merger:
         pairs = list(combinations(range(len(tips)), 2))
         all_merged = merger.join_many([Sides(tips[a], tips[b]) for a, b in pairs])
@@ -28,7 +29,7 @@ def test_nothing_that_conflicts_is_left_out(tmp_path: Path) -> None:
         assert len(truth) < len(asked) < len(pairs)
         assert len(truth) > 100
         assert all(one.merged.paths for one in clashes)
-        one = against(merger, tips[0], branches[1:])
+        one = merger.join_many([Sides(tips[0], tip, (base,)) for tip in tips[1:]])
         assert [merged.clean for merged in one] == [
             (0, n) not in truth for n in range(1, len(tips))
         ]

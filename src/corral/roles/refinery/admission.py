@@ -29,7 +29,7 @@ class Admission:
     def admit(self, state: State, tasks: Sequence[Task], trunk: str) -> None:
         """Put the work of tasks into the queue; return work that cannot land at all."""
         found = self._commits(tasks)
-        new = self._not_on(trunk, [commit for _, commit in found])
+        new = self._view.new_commits(trunk, [commit for _, commit in found])
         queued = {change.task: change.commit for change in state.changes.values()}
         queued |= {task.id: commit for task, commit in found}
         forked: list[tuple[Task, str, str]] = []
@@ -92,13 +92,6 @@ class Admission:
                     f" corral task retry {task.id} if not",
                 )
         return found
-
-    def _not_on(self, trunk: str, commits: Sequence[str]) -> set[str]:
-        """Return the commits in these histories that the trunk does not have."""
-        if not commits:
-            return set()
-        asked = "".join(f"{commit}\n" for commit in commits) + f"^{trunk}\n"
-        return set(self._view.run("rev-list", "--stdin", stdin=asked.encode()).decode().split())
 
     def _built_on(
         self, state: State, task: Task, commit: str, queued: Mapping[TaskId, str]

@@ -34,7 +34,7 @@ class GeneratedFiles:
             return None
         tip, merged = misfit.tip, misfit.merged
         ours = [(one.mode, one.oid, one.path) for one in merged.conflicts if one.stage == 2]
-        tree = self._stacks.with_files(merged.tree, ours)
+        tree = self._stacks.resolutions.with_files(merged.tree, ours)
         committer = COMMITTER.line(misfit.change.queued_at // 1000)
         text = Text(committer, b"to make files anew\n")
         content = commit_object(tree, [tip], text, committer)
@@ -62,13 +62,14 @@ class GeneratedFiles:
         misfit = self._misfit(state, check)
         if misfit is None:
             return ""  # nothing waits for it any more
-        merged = misfit.merged
+        merged, view = misfit.merged, self._stacks.objects.view
         made = []
         try:
             for riddle in riddles(merged):
-                blob = self._stacks.write_blob(_content(folder, riddle.path))
-                made.append((riddle.mode, blob, riddle.path))
-            tree = self._stacks.with_files(merged.tree, made)
+                content = _content(folder, riddle.path)
+                blob = view.run("hash-object", "-w", "--no-filters", "--stdin", stdin=content)
+                made.append((riddle.mode, blob.decode().strip(), riddle.path))
+            tree = self._stacks.resolutions.with_files(merged.tree, made)
             learnt = self._stacks.resolutions.remember(merged, tree)
         except (CorralError, OSError) as error:
             return str(error)

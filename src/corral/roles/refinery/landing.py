@@ -56,16 +56,16 @@ class Landings(Struct, frozen=True):
         ref = branch_ref(trunk_branch(convoy))
         reason = f"corral: {landing.run} lands {' '.join(landing.tasks)}"
         try:
-            landed = land(self.view, ref, landing.old, landing.new, reason)
+            checked_out = land(self.view, ref, landing.old, landing.new, reason)
         except Overtaken as overtaken:
             if overtaken.found and self.view.contains(overtaken.found, landing.new):
                 return ""  # it had landed, and only the record was missing
             return overtaken.message
-        if landed.checked_out:
+        if checked_out:
             self.log.alert(
                 CHECKED_OUT,
                 convoy,
-                f"the trunk of {convoy} is checked out in {', '.join(landed.checked_out)}; its"
+                f"the trunk of {convoy} is checked out in {', '.join(checked_out)}; its"
                 " files there were left unchanged, so git shows what has landed since as reverted:"
                 " switch to another branch there",
             )

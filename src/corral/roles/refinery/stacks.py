@@ -3,7 +3,6 @@
 What is remembered here only saves work: computed again, it would come out the same.
 """
 
-import os
 from collections.abc import Sequence
 from itertools import islice
 from typing import TypeVar
@@ -21,7 +20,8 @@ from corral.world.git.candidates import Conflict as Clash
 from corral.world.git.invariants import assert_landing
 from corral.world.git.merge import Merged, Merger, Sides
 from corral.world.git.messages import Identity
-from corral.world.git.radar import LiveBranch, against, sweep
+from corral.world.git.radar import sweep
+from corral.world.git.ranges import Branch
 from corral.world.git.resolutions import Resolutions
 from corral.world.git.view import View
 
@@ -127,18 +127,6 @@ class Stacks:
         """Try a change again whose conflict has been resolved."""
         self._fits.pop((misfit.tip, misfit.change.commit), None)
 
-    def write_blob(self, content: bytes) -> str:
-        said = self._merger.view.run("hash-object", "-w", "--no-filters", "--stdin", stdin=content)
-        return said.decode().strip()
-
-    def with_files(self, tree: str, files: Sequence[tuple[str, str, str]]) -> str:
-        """Return a tree with some files replaced, each given as mode, blob and path."""
-        lines = "".join(f"{mode} {oid}\t{path}\0" for mode, oid, path in files)
-        with self._merger.view.desk() as desk:
-            desk.run("read-tree", tree)
-            desk.run("update-index", "-z", "--index-info", stdin=os.fsencode(lines))
-            return desk.run("write-tree").decode().strip()
-
     def learn(self, state: State, task: TaskId) -> None:
         """Remember how the conflict was resolved for which this change had been returned.
 
@@ -166,8 +154,8 @@ class Stacks:
         """Merge each change into the trunk on its own, without making commits where possible."""
         strategy = self.strategy(state, changes[0].convoy)
         if strategy is not Strategy.REBASE:
-            live = [LiveBranch(change.task, change.commit, change.fork) for change in changes]
-            tried = against(self._merger, tip, live)
+            sides = [Sides(tip, change.commit, (change.fork,)) for change in changes]
+            tried = self._merger.join_many(sides)
             return [one if one.clean else self.resolutions.apply(one) for one in tried]
         works = [_work(state, change) for change in changes]
         made = self._candidates.make_each(tip, works, strategy, Stamp("", COMMITTER, 0))
@@ -178,11 +166,9 @@ class Stacks:
         commits = {change.commit: change.task for change in changes}
         pairs = [frozenset((one, other)) for one in commits for other in commits if one < other]
         if any(pair not in self._pairs for pair in pairs):
-            live = [LiveBranch(change.task, change.commit, change.fork) for change in changes]
-            found = {
-                frozenset((clash.one.commit, clash.other.commit))
-                for clash in sweep(self._merger, live)
-            }
+            live = [Branch(change.commit, change.fork) for change in changes]
+            met = sweep(self._merger, live)
+            found = {frozenset((clash.one.commit, clash.other.commit)) for clash in met}
             self._pairs |= {pair: self._pairs.get(pair, False) or pair in found for pair in pairs}
             _forget(self._pairs)
         return frozenset(

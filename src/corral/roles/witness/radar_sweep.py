@@ -16,7 +16,8 @@ from corral.roles.witness import reports
 from corral.world.git.command import GitFailed
 from corral.world.git.merge import Merger, Sides
 from corral.world.git.paths import Changed, changed_paths
-from corral.world.git.radar import LiveBranch, near
+from corral.world.git.radar import near
+from corral.world.git.ranges import Branch
 from corral.world.trees import Tree
 from corral.world.trees.unsaved import Unsaved, snapshot, unsaved
 
@@ -125,7 +126,7 @@ class Sweeper:
             self._changes |= zip(good, changed_paths(self.merger.view, good), strict=True)
 
     def _near(self, works: Sequence[TaskWork]) -> list[tuple[TaskWork, TaskWork]]:
-        lives = [LiveBranch(work.task, work.commit, work.fork) for work in works]
+        lives = [Branch(work.commit, work.fork) for work in works]
         pairs = near(self.merger, lives, [self._changed(work) for work in works])
         return [(works[a], works[b]) for a, b in pairs if works[a].at_work or works[b].at_work]
 
@@ -143,7 +144,7 @@ class Sweeper:
         for work in live:
             tip = tips[work.convoy]
             landed = self._changes[work.fork, tip]
-            both = [LiveBranch(work.task, work.commit, work.fork), LiveBranch("", tip, work.fork)]
+            both = [Branch(work.commit, work.fork), Branch(tip, work.fork)]
             if landed and near(self.merger, both, [self._changed(work), landed]):
                 found[work] = Sides(tip, self._commit(work), (work.fork,))
         return found

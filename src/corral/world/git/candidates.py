@@ -36,8 +36,6 @@ class CandidateChange(Struct, frozen=True):
     commit: str
     fork: str
     title: str = ""
-    message: str = ""  # the body; if empty, a squash lists the messages of its commits
-    trailers: tuple[Trailer, ...] = ()
 
 
 class Stamp(Struct, frozen=True):
@@ -69,12 +67,11 @@ class Candidate(Struct, frozen=True):
 
 
 class Conflict(Struct, frozen=True):
-    """A change that conflicts with the tip or the changes below; `picked` is what failed."""
+    """A change that conflicts with the tip or the changes below."""
 
     change: CandidateChange
     tip: str
     below: tuple[CandidateChange, ...]
-    picked: str
     merged: Merged
 
 
@@ -85,11 +82,6 @@ class CandidateStep(Struct, frozen=True):
     tree: str
 
 
-class Broken(Struct, frozen=True):
-    picked: str
-    merged: Merged
-
-
 class Piece(Struct, frozen=True):
     """A change with its own commits."""
 
@@ -97,7 +89,7 @@ class Piece(Struct, frozen=True):
     own: Range
 
 
-Plan = tuple[CandidateStep, ...] | Broken
+Plan = tuple[CandidateStep, ...] | Merged  # a merge only if it conflicts
 
 
 class Candidates:
@@ -147,9 +139,9 @@ class Candidates:
         plans: list[tuple[CandidateStep, ...]] = []
         for number, piece in enumerate(pieces):
             plan = self._plan(tip, tree, pieces[: number + 1], strategy)
-            if isinstance(plan, Broken):
+            if isinstance(plan, Merged):
                 below = tuple(one.change for one in pieces[:number])
-                return Conflict(piece.change, tip, below, plan.picked, plan.merged), []
+                return Conflict(piece.change, tip, below, plan), []
             plans.append(plan)
             tree = plan[-1].tree if plan else tree
         return self._compose(tip, list(zip(pieces, plans, strict=True)), strategy, stamp)
@@ -163,14 +155,18 @@ class Candidates:
         plan = self._remembered(key)
         if plan is None:
             piece = stack[-1]
-            self._refuse_foreign(tip, piece)
+            if piece.own.rooted and self._merger.view.fork(piece.change.commit, tip) is None:
+                raise Refused(
+                    f"{piece.change.task} has no commit in common with the target",
+                    "recreate its changes on a branch that starts at the target",
+                )
             if strategy is Strategy.REBASE:
                 plan = self._replay(tree, piece.own)
             elif piece.own:
                 plan = self._joined(piece.change, self._merger.join(_sides(tip, tree, stack)))
             else:
                 plan = ()
-            if not isinstance(plan, Broken):
+            if not isinstance(plan, Merged):
                 self._remember(key, plan)
         if strategy is Strategy.SQUASH and isinstance(plan, tuple) and plan:
             return plan if plan[-1].tree != tree else ()
@@ -190,9 +186,7 @@ class Candidates:
 
     def _joined(self, change: CandidateChange, merged: Merged) -> Plan:
         merged = merged if merged.clean else self._resolve(merged)
-        if not merged.clean:
-            return Broken(change.commit, merged)
-        return (CandidateStep(change.commit, merged.tree),)
+        return (CandidateStep(change.commit, merged.tree),) if merged.clean else merged
 
     def _replay(self, tree: str, own: Range) -> Plan:
         """Replay commits as `git rebase` does: commits that become empty are dropped."""
@@ -206,7 +200,7 @@ class Candidates:
                 merged = self._merger.merge_tree(tree, commit.oid, base)
                 merged = merged if merged.clean else self._resolve(merged)
                 if not merged.clean:
-                    return Broken(commit.oid, merged)
+                    return merged
                 after = merged.tree
             if after != tree or commit.tree == before:
                 steps.append(CandidateStep(commit.oid, after))
@@ -229,7 +223,8 @@ class Candidates:
             made = []
             for step in steps:
                 left -= 1
-                trailers = _trailers(piece.change, stamp.run, tested="batch" if left else "tip")
+                trailers = [("Task", piece.change.task), ("Refinery-Run", stamp.run)]
+                trailers.append(("Refinery-Tested", "batch" if left else "tip"))
                 text = self._text(piece, step, strategy, trailers, committer)
                 second = [piece.change.commit] if strategy is Strategy.MERGE else []
                 content = messages.commit_object(step.tree, [commit, *second], text, committer)
@@ -253,23 +248,14 @@ class Candidates:
                 return messages.replayed(self._merger.objects.commit(step.source), trailers)
             case Strategy.SQUASH:
                 commits = own.commits or own.merges
-                return messages.squashed(change.title, change.message, commits, trailers)
+                return messages.squashed(change.title, commits, trailers)
             case Strategy.MERGE:
-                title = change.title or f"Merge {change.task}"
-                body = f"\n\n{change.message}" if change.message else ""
-                said = f"{title}{body}\n".encode()
+                said = f"{change.title or f'Merge {change.task}'}\n".encode()
                 return Text(committer, messages.with_trailers(said, trailers))
-
-    def _refuse_foreign(self, tip: str, piece: Piece) -> None:
-        if piece.own.rooted and self._merger.view.fork(piece.change.commit, tip) is None:
-            raise Refused(
-                f"{piece.change.task} has no commit in common with the target",
-                "recreate its changes on a branch that starts at the target",
-            )
 
     def _remembered(self, key: tuple[object, ...]) -> Plan | None:
         plan = self._plans.get(key)
-        if isinstance(plan, Broken):
+        if isinstance(plan, Merged):
             del self._plans[key]  # it may be resolved before the next attempt
         elif plan and None in self._merger.objects.kinds([step.tree for step in plan]):
             return None  # no ref holds the trees, so git may have deleted them
@@ -293,8 +279,3 @@ def _key(tip: str, stack: Sequence[Piece], strategy: Strategy) -> tuple[object, 
 def _sides(tip: str, tree: str, stack: Sequence[Piece]) -> Sides:
     *below, last = (piece.change for piece in stack)
     return Sides(tip, last.commit, (last.fork, *(change.commit for change in below)), tree)
-
-
-def _trailers(change: CandidateChange, run: str, *, tested: str) -> list[Trailer]:
-    ours = [("Task", change.task), ("Refinery-Run", run), ("Refinery-Tested", tested)]
-    return [*change.trailers, *ours]

@@ -4,23 +4,18 @@ import os
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Literal
 
 from msgspec import Struct
 
 from corral.world.git.command import GitFailed
-from corral.world.git.merge import Merged, Merger, Sides, Stage
+from corral.world.git.merge import Merged, Merger, Sides
 from corral.world.git.view import Desk, View
-
-Style = Literal["merge", "diff3", "zdiff3"]
 
 
 class ConflictState(Struct, frozen=True):
-    """The state of a working tree in a conflict: its branch at `tip`, files of `tree`, an index."""
+    """A working tree in a conflict: its branch at `tip`, files and index from the merge."""
 
     tip: str
-    tree: str
-    stages: tuple[Stage, ...]
     merged: Merged
 
 
@@ -29,26 +24,23 @@ class Diff(Struct, frozen=True):
     cut: bool  # it was truncated
 
 
-def conflict_state(
-    merger: Merger, tip: str, commit: str, fork: str, *, name: str, style: Style = "zdiff3"
-) -> ConflictState:
+def conflict_state(merger: Merger, tip: str, commit: str, fork: str, *, name: str) -> ConflictState:
     """Merge a branch into a tip for a working tree that will show the conflict.
 
     In the markers our side is `HEAD` and the branch `worktree/<name>`. There is no MERGE_HEAD: the
     next commit is the resolved change on top of the tip.
     """
     plain = re.sub(r"[^A-Za-z0-9_-]", "_", name).strip("-") or "branch"
-    merged = merger.shown(Sides(tip, commit, (fork,)), plain, style)
-    return ConflictState(tip, merged.tree, merged.conflicts, merged)
+    return ConflictState(tip, merger.shown(Sides(tip, commit, (fork,)), plain))
 
 
 def enter(desk: Desk, state: ConflictState) -> None:
     """Put the files and the index of a desk into that state; their content must have been kept."""
-    desk.run("read-tree", "--reset", "-u", state.tree)
-    nothing = "0" * len(state.tree)
-    paths = dict.fromkeys(stage.path for stage in state.stages)
-    lines = [f"0 {nothing}\t{path}\0" for path in paths]
-    lines += [f"{one.mode} {one.oid} {one.stage}\t{one.path}\0" for one in state.stages]
+    tree, stages = state.merged.tree, state.merged.conflicts
+    desk.run("read-tree", "--reset", "-u", tree)
+    paths = dict.fromkeys(stage.path for stage in stages)
+    lines = [f"0 {'0' * len(tree)}\t{path}\0" for path in paths]
+    lines += [f"{one.mode} {one.oid} {one.stage}\t{one.path}\0" for one in stages]
     desk.run("update-index", "-z", "--index-info", stdin=os.fsencode("".join(lines)))
 
 

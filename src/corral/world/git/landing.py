@@ -9,8 +9,6 @@ import os
 from contextlib import suppress
 from os.path import basename, dirname, join
 
-from msgspec import Struct
-
 from corral.core.errors import BadInput, Refused
 from corral.core.refs import branch_of
 from corral.world.git.command import GitFailed
@@ -31,21 +29,14 @@ class Overtaken(Refused):
             f"{ref} {where}, not at {expected[:12]}; nothing has landed",
             "check again on the new tip",
         )
-        self.ref = ref
         self.found = found
 
 
-class Landed(Struct, frozen=True):
-    ref: str
-    old: str
-    new: str
-    checked_out: tuple[str, ...]  # folders of working trees that have the target checked out
-
-
-def land(view: View, ref: str, old: str, new: str, message: str) -> Landed:
+def land(view: View, ref: str, old: str, new: str, message: str) -> tuple[str, ...]:
     """Move a branch from one commit to another, unless it has moved.
 
-    The commits are on disk before the branch points to them. `message` is for the reflog.
+    The commits are on disk before the branch points to them. `message` is for the reflog. Return
+    the folders of the working trees that have the branch checked out.
     """
     if not branch_of(ref):
         raise BadInput(f"{ref!r} is not a branch, so nothing can land on it")
@@ -58,7 +49,7 @@ def land(view: View, ref: str, old: str, new: str, message: str) -> Landed:
         if found != old:
             raise Overtaken(ref, old, found) from None
         raise
-    return Landed(ref, old, new, checkouts(view.git_dir, branch_of(ref)))
+    return checkouts(view.git_dir, branch_of(ref))
 
 
 def settle(view: View, new: str, old: str) -> int:

@@ -119,14 +119,14 @@ class Merger:
         said = self.view.run("merge-base", "--all", self._ours(sides), sides.theirs, fine=(0, 1))
         return tuple(said.decode().split())
 
-    def shown(self, sides: Sides, name: str, style: str) -> Merged:
+    def shown(self, sides: Sides, name: str) -> Merged:
         """Merge as `join` does, for a reader: markers say `HEAD` and `worktree/<name>`."""
         with self.view.desk(self._ours(sides)) as desk:
             place = join(desk.folder, "refs", "worktree")
             os.makedirs(place)
             put(join(place, name), f"{sides.theirs}\n")
             said = Desk(self.view, desk.folder, self._attributes.folder(self._tree(sides))).run(
-                *("-c", f"merge.conflictStyle={style}", "merge-tree", "--write-tree", "-z"),
+                *("-c", "merge.conflictStyle=zdiff3", "merge-tree", "--write-tree", "-z"),
                 *("--allow-unrelated-histories", "HEAD", f"worktree/{name}"),
                 fine=(0, 1),
             )

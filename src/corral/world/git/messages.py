@@ -56,13 +56,11 @@ def replayed(commit: CommitObject, trailers: Sequence[Trailer]) -> Text:
     return Text(author, with_trailers(message, trailers), encoding)
 
 
-def squashed(
-    title: str, body: str, commits: Sequence[CommitObject], trailers: Sequence[Trailer]
-) -> Text:
+def squashed(title: str, commits: Sequence[CommitObject], trailers: Sequence[Trailer]) -> Text:
     """Combine the commits of a branch, oldest first, into one text.
 
     The author is the one with the most commits (the earliest on a tie), with the date of their last
-    one; the others become co-authors. Without a body, the commit messages are used.
+    one; the others become co-authors. The body lists the commit messages.
     """
     read = [_in_utf8(commit) for commit in commits]
     people = [_person(author) for author, _, _ in read]
@@ -79,7 +77,7 @@ def squashed(
             lines.append(line)
     kept = [one for _, block in given for one in block if not _is_co_author(one)]
     message = title.encode() or _subject(given[0][0])
-    said = body.encode().strip(b"\n") or _body([text for text, _ in given], title.encode())
+    said = _body([text for text, _ in given], title.encode())
     message = b"%s\n\n%s\n" % (message, said) if said else message + b"\n"
     block = list(dict.fromkeys([*kept, *lines]))
     if block:

@@ -13,30 +13,18 @@ from msgspec import Struct
 
 from corral.world.git.merge import Merged, Merger, Sides
 from corral.world.git.paths import Changed, changed_paths
-
-
-class LiveBranch(Struct, frozen=True):
-    """A branch in progress: its newest commit or a snapshot, and its fork point."""
-
-    name: str
-    commit: str
-    fork: str
+from corral.world.git.ranges import Branch
 
 
 class Clash(Struct, frozen=True):
     """Two branches that conflict, and why."""
 
-    one: LiveBranch
-    other: LiveBranch
+    one: Branch
+    other: Branch
     merged: Merged
 
 
-def against(merger: Merger, tip: str, branches: Sequence[LiveBranch]) -> list[Merged]:
-    """Merge each branch into a tip, as if it were to land now."""
-    return merger.join_many([Sides(tip, one.commit, (one.fork,)) for one in branches])
-
-
-def sweep(merger: Merger, branches: Sequence[LiveBranch]) -> list[Clash]:
+def sweep(merger: Merger, branches: Sequence[Branch]) -> list[Clash]:
     """Find all pairs of branches that conflict.
 
     If they forked at different commits, the later one includes what landed in between.
@@ -52,7 +40,7 @@ def sweep(merger: Merger, branches: Sequence[LiveBranch]) -> list[Clash]:
 
 
 def near(
-    merger: Merger, branches: Sequence[LiveBranch], changes: Sequence[Changed]
+    merger: Merger, branches: Sequence[Branch], changes: Sequence[Changed]
 ) -> list[tuple[int, int]]:
     """Return the pairs of branches, by number, that could conflict at all."""
     pairs: set[tuple[int, int]] = set()
@@ -74,7 +62,7 @@ def near(
 
 def _left(
     merger: Merger,
-    branches: Sequence[LiveBranch],
+    branches: Sequence[Branch],
     changes: Sequence[Changed],
     adders: dict[str, set[int]],
 ) -> dict[str, set[int]]:

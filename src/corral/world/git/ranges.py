@@ -25,7 +25,7 @@ class Range(Struct, frozen=True):
 
 
 class Branch(Struct, frozen=True):
-    """A commit and the fork point of its branch."""
+    """The newest commit of a branch, or a snapshot of its work, and its fork point."""
 
     commit: str
     fork: str
@@ -41,8 +41,7 @@ def own_commits(
     queried one by one.
     """
     lines = [_line(objects, branch) for branch in branches]
-    asked = "".join(f"{branch.commit}\n" for branch in branches) + f"^{tip}\n"
-    new = set(objects.view.run("rev-list", "--stdin", stdin=asked.encode()).decode().split())
+    new = objects.view.new_commits(tip, [branch.commit for branch in branches])
     simple = not stacked or _apart(lines, branches, new)
     found = []
     for number, (branch, line) in enumerate(zip(branches, lines, strict=True)):

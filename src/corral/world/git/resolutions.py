@@ -51,7 +51,7 @@ class Resolutions:
         ]
         if not known:
             return merged
-        tree = self._with(merged.tree, [(one.mode, oid, one.path) for one, oid in known])
+        tree = self.with_files(merged.tree, [(one.mode, oid, one.path) for one, oid in known])
         done = {riddle.path for riddle, _ in known}
         left = tuple(stage for stage in merged.conflicts if stage.path not in done)
         messages = tuple(
@@ -76,16 +76,12 @@ class Resolutions:
         self._change([("100644", oid, one.key) for one, oid in learnt])
         return tuple(one.path for one, _ in learnt)
 
-    def forget(self, merged: Merged) -> None:
-        """Forget the resolutions of these conflicts."""
-        self._change([("0", "0" * len(merged.tree), one.key) for one in riddles(merged)])
-
     def _change(self, entries: Sequence[tuple[str, str, str]]) -> None:
         view = self._merger.view
         for _ in range(_ATTEMPTS if entries else 0):
             old = view.commit(RESOLVED_REF)
             parents = ("-p", old) if old else ()
-            tree = self._with(old, entries)
+            tree = self.with_files(old, entries)
             said = view.run("commit-tree", tree, *parents, stdin=b"Resolved conflicts\n")
             try:
                 view.move(RESOLVED_REF, said.decode().strip(), old)
@@ -97,7 +93,8 @@ class Resolutions:
         if entries:
             raise Failed(f"{RESOLVED_REF} keeps changing; nothing was learnt")
 
-    def _with(self, tree: str | None, entries: Sequence[tuple[str, str, str]]) -> str:
+    def with_files(self, tree: str | None, entries: Sequence[tuple[str, str, str]]) -> str:
+        """Return a tree with some files replaced, each given as mode, blob and path."""
         with self._merger.view.desk() as desk:
             if tree:
                 desk.run("read-tree", tree)

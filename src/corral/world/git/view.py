@@ -155,6 +155,11 @@ class View:
         """Say whether a commit equals another one or has it as an ancestor."""
         return not self.run("rev-list", "-n1", part, "--not", commit).strip()
 
+    def new_commits(self, tip: str, commits: Sequence[str]) -> set[str]:
+        """Return the commits in these histories that a tip does not have."""
+        asked = "".join(f"{commit}\n" for commit in (*commits, f"^{tip}"))
+        return set(self.run("rev-list", "--stdin", stdin=asked.encode()).decode().split())
+
     def surely_contains(self, commit: str, part: str) -> bool:
         """Say the same for names that may not resolve; then it is false."""
         whole, within = self.commits(commit, part)
@@ -191,7 +196,10 @@ class View:
         git = ["git", f"--git-dir={desk or self._folder}"]
         if worktree:
             git.append(f"--work-tree={worktree}")
-        environment = self._environment | {"GIT_COMMON_DIR": self._folder} | _borrowing(borrow)
+        environment = self._environment | {"GIT_COMMON_DIR": self._folder}
+        if borrow:
+            stores = ":".join(f'"{_escaped(path)}"' for path in borrow)
+            environment["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = stores
         return git, worktree or self.git_dir, environment
 
     def _set_up(self, *, raw: bool) -> None:
@@ -285,11 +293,6 @@ def _as_config(settings: Sequence[tuple[str, str]]) -> str:
 
 def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"')
-
-
-def _borrowing(stores: Sequence[str]) -> dict[str, str]:
-    quoted = ":".join(f'"{_escaped(path)}"' for path in stores)
-    return {"GIT_ALTERNATE_OBJECT_DIRECTORIES": quoted} if stores else {}
 
 
 def _copy_index(session: str, desk: str) -> None:

@@ -9,6 +9,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from itertools import count
 from os.path import basename, dirname, isdir, islink, join, lexists
 
 from corral.core.errors import Refused
@@ -42,7 +43,8 @@ def add(git_dir: str, path: str, commit: str, *, held: bool = True) -> str:
         raise Refused(f"{path} already exists", "move it away, or name another folder")
     listed = join(git_dir, "worktrees")
     os.makedirs(listed, exist_ok=True)
-    own = _unused(join(listed, basename(path)))
+    names = (join(listed, f"{basename(path)}{number or ''}") for number in count())
+    own = next(name for name in names if not lexists(name))
     link = join(path, ".git")
     draft = join(git_dir, "corral", "new-tree")
     remove(draft)  # left by a process that was killed here
@@ -57,19 +59,9 @@ def add(git_dir: str, path: str, commit: str, *, held: bool = True) -> str:
     return own
 
 
-def _unused(path: str) -> str:
-    number, free = 0, path
-    while lexists(free):
-        number += 1
-        free = f"{path}{number}"
-    return free
-
-
 def reconnect(own: str, path: str, head: str) -> None:
     """Repair the links that git needs to find a tree; the session's own files stay."""
-    if islink(own) or not isdir(own):
-        remove(own)
-        os.makedirs(own)
+    _folder(own)
     if read_plain(join(own, "HEAD"), 16) is None:
         put(join(own, "HEAD"), f"{head}\n")
     _connect(own, join(path, ".git"))
@@ -77,9 +69,7 @@ def reconnect(own: str, path: str, head: str) -> None:
 
 def repair(own: str, path: str, head: str) -> None:
     """Recreate a tree's git folder and its `.git` as git does, with a HEAD and nothing else."""
-    if islink(own) or not isdir(own):
-        remove(own)
-        os.makedirs(own)
+    _folder(own)
     for entry in os.scandir(own):
         if entry.name not in _OWN or not entry.is_file(follow_symlinks=False):
             remove(entry.path)
@@ -88,6 +78,12 @@ def repair(own: str, path: str, head: str) -> None:
         remove(link)
     put(join(own, "HEAD"), f"{head}\n")
     _connect(own, link)
+
+
+def _folder(own: str) -> None:
+    if islink(own) or not isdir(own):
+        remove(own)
+        os.makedirs(own)
 
 
 def _connect(own: str, link: str) -> None:
