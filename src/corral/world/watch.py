@@ -25,7 +25,8 @@ class Watch(AbstractContextManager["Watch"]):
     """Wakes up when a file in one of its folders is written, created or renamed."""
 
     def __init__(self, *folders: str) -> None:
-        self._fd = _inotify()
+        linux = sys.platform.startswith("linux")
+        self._fd = int(_libc().inotify_init1(os.O_CLOEXEC | os.O_NONBLOCK)) if linux else -1
         self._bell_out, self._bell_in = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         self._folders: dict[int, str] = {}
         self._sought: dict[int, bool] = {}  # whether to watch a removed folder once it is back
@@ -40,7 +41,7 @@ class Watch(AbstractContextManager["Watch"]):
         self._missing.add(folder)
         self._listen()
 
-    def add_complete(self, folder: str) -> None:
+    def add_complete(self, folder: str, mask: int = _COMPLETE) -> None:
         """Listen to a folder for files that are complete: closed after writing, or renamed into it.
 
         A file that merely grows wakes nobody, and a removed folder is not tried again.
@@ -48,14 +49,11 @@ class Watch(AbstractContextManager["Watch"]):
         if self._fd < 0:
             self.add(folder)
         elif folder not in self._folders.values():
-            self._listen_to(folder, _COMPLETE)
+            self._listen_to(folder, mask)
 
     def add_growing(self, folder: str) -> None:
         """Listen to a folder for files that are complete or grow."""
-        if self._fd < 0:
-            self.add(folder)
-        elif folder not in self._folders.values():
-            self._listen_to(folder, _COMPLETE | _MODIFY)
+        self.add_complete(folder, _COMPLETE | _MODIFY)
 
     def drop(self, folder: str) -> None:
         """Stop listening to a folder."""
@@ -126,12 +124,6 @@ class Watch(AbstractContextManager["Watch"]):
                 if self._sought.pop(number):
                     self._missing.add(folder)
         return changed
-
-
-def _inotify() -> int:
-    if not sys.platform.startswith("linux"):
-        return -1
-    return int(_libc().inotify_init1(os.O_CLOEXEC | os.O_NONBLOCK))
 
 
 def _libc() -> ctypes.CDLL:

@@ -6,7 +6,6 @@ ended. The machine is looked at before the log is read (`core/chores` says why).
 """
 
 import os
-import shutil
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import cached_property
@@ -29,6 +28,7 @@ from corral.world import processes
 from corral.world.checks import Pool, Runs
 from corral.world.clock import Clock
 from corral.world.git import Git
+from corral.world.git.worktrees import remove
 from corral.world.processes import EndReason
 from corral.world.repository import Repository
 from corral.world.trees import Trees
@@ -155,7 +155,7 @@ class Chores:
         worries = {}
         for name in old:
             try:
-                _delete(join(home, name))
+                remove(join(home, name))
             except OSError as error:
                 worries[name] = f"its room cannot be deleted: {_said(error)}"
         return ChoreOutcome(len(old), len(old) - len(worries), worries)
@@ -219,13 +219,6 @@ def _changed_at(room: str) -> int:
     if isdir(room) and not islink(room):
         paths += [entry.path for entry in os.scandir(room)]
     return max(os.lstat(path).st_mtime_ns for path in paths) // 1_000_000
-
-
-def _delete(room: str) -> None:
-    if islink(room) or not isdir(room):
-        os.unlink(room)
-    else:
-        shutil.rmtree(room)
 
 
 def _count(folder: str) -> int:

@@ -45,7 +45,7 @@ class OutputFollower:
         gap = False
         while self._file >= 0:
             # Checked before reading: nothing is added to a file once it has a successor.
-            last = self._is_last()
+            last = _inode(self._newest) in (None, os.fstat(self._file).st_ino)
             data = self._more()
             if data or last:
                 return Part(data, gap)
@@ -63,10 +63,6 @@ class OutputFollower:
         data = os.pread(self._file, _AT_ONCE, self._at)
         self._at += len(data)
         return data
-
-    def _is_last(self) -> bool:
-        newest = _inode(self._newest)
-        return newest in (None, os.fstat(self._file).st_ino)
 
     def _go_on(self) -> bool:
         """Open the file that came after this one; say whether a file between them is lost."""

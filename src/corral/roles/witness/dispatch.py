@@ -114,10 +114,8 @@ class Dispatcher(Struct, frozen=True):
         if known is not None:
             self.watch.drop(known)
         self.folders[session.id] = folder
-        if self.engines.follows(session, task):
-            self.watch.add_growing(folder)
-        else:
-            self.watch.add_complete(folder)
+        follows = self.engines.follows(session, task)
+        (self.watch.add_growing if follows else self.watch.add_complete)(folder)
         tree = self.trees.find(session.id)
         if tree is not None:
             self.tree_paths[session.id] = tree.path

@@ -100,12 +100,9 @@ def duration_of(text: str) -> float | None:
     """Return the seconds of a text that is only a duration: "6m0s", "1 hour and 2 minutes"."""
     if not _DURATION.fullmatch(text):
         return None
-    parts = _AMOUNT.findall(text)
-    return sum(float(number) * _seconds(unit.lower()) for number, unit in parts)
-
-
-def _seconds(unit: str) -> float:
-    return _UNITS["ms"] if unit.startswith(("ms", "milli")) else _UNITS[unit[0]]
+    parts = ((number, unit.lower()) for number, unit in _AMOUNT.findall(text))
+    milli = ("ms", "milli")
+    return sum(float(n) * _UNITS["ms" if u.startswith(milli) else u[0]] for n, u in parts)
 
 
 def reset_of(text: str, now: datetime | None = None) -> int | None:

@@ -34,31 +34,10 @@ if TYPE_CHECKING:
         tail,
     )
 
-__all__ = [
-    "RUN_VARIABLE",
-    "SESSION_VARIABLE",
-    "CouldNotStart",
-    "EndReason",
-    "Exit",
-    "Launch",
-    "Started",
-    "Stray",
-    "Usage",
-    "alive",
-    "ask_stop",
-    "end",
-    "force_stop",
-    "insist",
-    "last_lines",
-    "outcome",
-    "ran",
-    "read_exit",
-    "start",
-    "strays",
-    "tail",
-    "usage",
-    "withdraw",
-]
+__all__ = ["RUN_VARIABLE", "SESSION_VARIABLE", "CouldNotStart", "EndReason", "Exit", "Launch"]
+__all__ += ["Started", "Stray", "Usage", "end", "start", "strays", "usage", "withdraw"]
+__all__ += ["alive", "ask_stop", "force_stop", "insist", "last_lines", "outcome", "ran"]
+__all__ += ["read_exit", "tail"]
 
 
 def __getattr__(name: str) -> object:

@@ -14,11 +14,6 @@ _CLAUDE_MODE = {
 }
 
 
-def _claude(job: EngineJob) -> list[str]:
-    args = ["--setting-sources", "user", "--permission-mode", _CLAUDE_MODE[job.permission]]
-    return [*args, *job.model_args, *(["--resume", job.resume] if job.resume else [])]
-
-
 def prepare(
     type: str, job: EngineJob, recipe: Callable[[EngineJob], Prepared], *, room: str
 ) -> tuple[TmuxOrder, Prepared]:
@@ -29,8 +24,10 @@ def prepare(
     prepared = recipe(job)
     order = TmuxOrder(room=room, argv=(*job.program, *job.args))
     if type == "claude-code":
-        argv = (*job.program, *_claude(job), *job.args)
+        args = ["--setting-sources", "user", "--permission-mode", _CLAUDE_MODE[job.permission]]
+        args += [*job.model_args, *(["--resume", job.resume] if job.resume else [])]
         # Escape puts the last prompt back into the input line, so clear it first.
+        argv = (*job.program, *args, *job.args)
         order = TmuxOrder(room=room, argv=argv, record="claude", clear="C-u")
     env = {name: value for name, value in prepared.env.items() if name not in ("TERM", "NO_COLOR")}
     return order, replace(prepared, argv=list(order.argv), env=env)

@@ -10,8 +10,7 @@ inbox/nothing           the messages are gone: the runner need not wait for them
 
 import fcntl
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from enum import StrEnum
 from os.path import isfile, join
 
@@ -21,7 +20,6 @@ from msgspec import Struct
 _LONGEST = 2 << 20  # as JSON
 _FOLDER, _TAKEN, _DONE, _OPEN = "inbox", "taken", "done", "open.json"
 _KNOCK, _NOTHING = "knock", "nothing"
-_PLACES = ("", _TAKEN, _DONE)
 
 
 class DeliveryProof(StrEnum):
@@ -53,8 +51,9 @@ class InboxMessage(Struct, frozen=True, omit_defaults=True):
 def put(room: str, message: InboxMessage) -> None:
     """Put a message of the log into the inbox of a room, unless it is there already."""
     folder = _made(room)
-    with _locked(folder):
-        if not any(message.name in _names(folder, place) for place in _PLACES):
+    with open(join(folder, ".lock"), "ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not any(message.name in _names(folder, place) for place in ("", _TAKEN, _DONE)):
             _write(join(folder, f"{message.name}.json"), message)
 
 
@@ -145,8 +144,7 @@ class Inbox:
     def done(self, message: InboxMessage, proof: DeliveryProof) -> None:
         """Record that the program has a text, and how that is known."""
         name = f"{message.name}.json"
-        kept = msgspec.structs.replace(message, proof=proof)
-        _write(join(self.folder, _DONE, name), kept)
+        _write(join(self.folder, _DONE, name), msgspec.structs.replace(message, proof=proof))
         os.unlink(join(self.folder, _TAKEN, name))
 
     def close(self) -> None:
@@ -193,13 +191,3 @@ def _read(path: str) -> InboxMessage | None:
             return msgspec.json.decode(file.read(_LONGEST), type=InboxMessage)
     except (FileNotFoundError, msgspec.DecodeError, UnicodeDecodeError):
         return None
-
-
-@contextmanager
-def _locked(folder: str) -> Iterator[None]:
-    fd = os.open(join(folder, ".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(fd)
