@@ -287,4 +287,4 @@ def wait_for(scenario: Scenario, requests: int, limit_s: float = PATIENCE_S) -> 
         found = scenario.seen().requests
         return found if len(found) >= requests else None
 
-    return until(enough, f"{requests} requests to the model", limit_s)
+    return until(enough, f"requests to the model: {requests}", limit_s)

@@ -250,5 +250,5 @@ def test_the_program_says_how_it_is_used(word: str, code: int) -> None:
 
 
 def test_waiting_for_a_request_has_an_end(standin: StandIn) -> None:
-    with pytest.raises(AssertionError, match="1 requests"):
+    with pytest.raises(AssertionError, match="requests to the model: 1"):
         wait_for(standin.scenario("nobody"), 1, limit_s=0.1)
