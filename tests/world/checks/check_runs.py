@@ -14,6 +14,11 @@ from tests.world.processes.sessions import await_in, kill
 from tests.world.trees.tree_repo import git, working_files
 
 
+def parent_of(pid: str) -> str:
+    """Return shell that prints the parent of a process; not every machine has ps."""
+    return f"$(sed -n 's/^PPid:.//p' /proc/{pid}/status)"
+
+
 class CheckRuns:
     def __init__(self, repo: Path, *, keep: tuple[str, ...] = ()) -> None:
         self.repo = repo

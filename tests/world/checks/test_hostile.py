@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from corral.world.checks import RunResult, tail
-from tests.world.checks.check_runs import CheckRuns
+from tests.world.checks.check_runs import CheckRuns, parent_of
 from tests.world.trees.tree_repo import git, repository
 
 DAEMONS = """
@@ -26,9 +26,9 @@ while ! test -s writer.txt; do sleep 0.01; done
         (f"{DAEMONS} exit 4", RunResult.RED, True),
         # Its runner is gone, so the end of the command is unknown.
         ("setsid sleep 1000 & kill -9 $PPID; sleep 1000", RunResult.LOST, True),
-        ("setsid sleep 1000 & kill -9 $(ps -o ppid= -p $PPID); sleep 1000", RunResult.LOST, True),
+        (f"setsid sleep 1000 & kill -9 {parent_of('$PPID')}; sleep 1000", RunResult.LOST, True),
         (
-            "shim=$(ps -o ppid= -p $PPID); keeper=$(ps -o ppid= -p $shim); setsid sleep 1000 & "
+            f"shim={parent_of('$PPID')}; keeper={parent_of('$shim')}; setsid sleep 1000 & "
             "kill -9 $keeper $shim; sleep 1000",
             RunResult.LOST,
             True,

@@ -13,7 +13,7 @@ from corral.world import clock, processes
 from corral.world.checks import Pool, RunResult, Runs, is_overdue, key, outcome, stop, tail
 from corral.world.processes import records
 from corral.world.repository import find
-from tests.world.checks.check_runs import CheckRuns
+from tests.world.checks.check_runs import CheckRuns, parent_of
 from tests.world.processes.sessions import await_in, kill, written
 from tests.world.trees.tree_repo import commit_file, git
 
@@ -178,7 +178,7 @@ def test_a_run_whose_starter_died_before_it_began_never_begins(checks: CheckRuns
 def test_a_frozen_shim_is_overdue_and_still_ends_as_timed_out(
     checks: CheckRuns, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = checks.start("kill -STOP $(ps -o ppid= -p $PPID); exec sleep 1000", deadline_s=4)
+    run = checks.start(f"kill -STOP {parent_of('$PPID')}; exec sleep 1000", deadline_s=4)
     shim = checks.record(run)["pid"]
     await_in(run.folder, lambda: "T" in _state(shim) or None)
     assert not is_overdue(run.folder)
