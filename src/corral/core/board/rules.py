@@ -5,6 +5,7 @@ are appended to exactly the state that it saw. A refused command leaves no trace
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -138,10 +139,9 @@ def _apply_plan(state: State, command: c.ApplyPlan, actor: str, now: int) -> Dec
 def _claim_task(state: State, command: c.ClaimTask, actor: str, now: int) -> Decision:
     expires_at = _expiry(command.ttl_s, now)
     if command.task is None:
-        offer = next_offer(state, now, actor)
-        if offer is None:
+        task = next_offer(state, now, actor)
+        if task is None:
             raise NotFound("no task is ready to be claimed", "corral status", code="nothing_ready")
-        task = offer
     else:
         task = find_task(state, command.task)
         for obstacle in obstacles(state, task, now, actor):
@@ -219,15 +219,9 @@ def _acquire_lease(state: State, command: c.AcquireLease, actor: str, now: int) 
         if not lease.lapsed(now):
             raise _lease_held(resource, name, lease, now)
         events.append(e.LeaseLapsed(resource=name, holder=lease.holder, token=lease.token))
-    events.append(
-        e.LeaseAcquired(
-            resource=resource,
-            holder=actor,
-            token=_token(state, len(events)),
-            expires_at=expires_at,
-        )
-    )
-    return events
+    token = _token(state, len(events))
+    granted = e.LeaseAcquired(resource=resource, holder=actor, token=token, expires_at=expires_at)
+    return [*events, granted]
 
 
 def _renew_lease(state: State, command: c.RenewLease, actor: str, now: int) -> Decision:
@@ -340,24 +334,11 @@ def _given(value: V | None, checked: Callable[[V], V]) -> V | None:
     return None if value is None else checked(value)
 
 
-def _title(title: str) -> str:
-    return text.line(title, "the title", text.TITLE)
-
-
-def _priority(priority: int) -> int:
-    return text.number(priority, "the priority", 0, text.PRIORITY)
-
-
-def _accept(commands: tuple[str, ...]) -> tuple[str, ...]:
-    return text.lines(commands, "an acceptance command")
-
-
-def _engine(engine: str) -> str:
-    return text.line(engine, "the engine", text.NAME, empty=True)
-
-
-def _brief(brief: str) -> str:
-    return text.prose(brief, "the brief", text.BRIEF)
+_title = partial(text.line, what="the title", limit=text.TITLE)
+_priority = partial(text.number, what="the priority", low=0, high=text.PRIORITY)
+_accept = partial(text.lines, what="an acceptance command")
+_engine = partial(text.line, what="the engine", limit=text.NAME, empty=True)
+_brief = partial(text.prose, what="the brief", limit=text.BRIEF)
 
 
 def _expiry(ttl_s: int | UnsetType, now: int) -> int:

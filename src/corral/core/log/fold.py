@@ -96,21 +96,9 @@ def _task_renewed(state: State, event: e.TaskRenewed, seq: int, at: int) -> None
         _change(state, event.task, claim=replace(claim, expires_at=event.expires_at))
 
 
-def _task_lapsed(state: State, event: e.TaskLapsed, seq: int, at: int) -> None:
-    _move(state, event.task, TaskState.TODO, at, reason=f"the claim of {event.holder} ran out")
-
-
-def _task_submitted(state: State, event: e.TaskSubmitted, seq: int, at: int) -> None:
-    _move(state, event.task, TaskState.REVIEW, at, commit=event.commit)
-
-
 def _task_retried(state: State, event: e.TaskRetried, seq: int, at: int) -> None:
     again = {"commit": "", "failures": 0, "not_before_at": 0}
     _move(state, event.task, TaskState.TODO, at, reason=event.reason, **again)
-
-
-def _task_handed_off(state: State, event: e.TaskHandedOff, seq: int, at: int) -> None:
-    _move(state, event.task, TaskState.TODO, at, assignee=event.to, reason=event.note)
 
 
 def _task_failed(state: State, event: e.TaskFailed, seq: int, at: int) -> None:
@@ -135,10 +123,6 @@ def _task_recurred(state: State, event: e.TaskRecurred, seq: int, at: int) -> No
     again: dict[str, Any] = {"commit": "", "failures": 0, "before": ""}
     again |= {"not_before_at": event.date, "covered_at": event.date}
     _move(state, event.task, TaskState.TODO, at, **again)
-
-
-def _task_commented(state: State, event: e.TaskCommented, seq: int, at: int) -> None:
-    _change(state, event.task, comments=(*state.tasks[event.task].comments, seq))
 
 
 def _lease_acquired(state: State, event: e.LeaseAcquired, seq: int, at: int) -> None:
@@ -257,8 +241,12 @@ _APPLY: dict[type[e.Event], Apply] = {
     e.TaskEdited: _task_edited,
     e.TaskClaimed: _task_claimed,
     e.TaskRenewed: _task_renewed,
-    e.TaskLapsed: _task_lapsed,
-    e.TaskSubmitted: _task_submitted,
+    e.TaskLapsed: lambda state, event, _, at: _move(
+        state, event.task, TaskState.TODO, at, f"the claim of {event.holder} ran out"
+    ),
+    e.TaskSubmitted: lambda state, event, _, at: _move(
+        state, event.task, TaskState.REVIEW, at, commit=event.commit
+    ),
     e.TaskBlocked: lambda state, event, _, at: _move(
         state, event.task, TaskState.BLOCKED, at, event.reason
     ),
@@ -267,12 +255,16 @@ _APPLY: dict[type[e.Event], Apply] = {
     e.TaskCancelled: lambda state, event, _, at: _move(
         state, event.task, TaskState.CANCELLED, at, event.reason
     ),
-    e.TaskHandedOff: _task_handed_off,
+    e.TaskHandedOff: lambda state, event, _, at: _move(
+        state, event.task, TaskState.TODO, at, event.note, assignee=event.to
+    ),
     e.TaskFailed: _task_failed,
     e.TaskDelayed: _task_delayed,
     e.TaskLanded: _task_landed,
     e.TaskRecurred: _task_recurred,
-    e.TaskCommented: _task_commented,
+    e.TaskCommented: lambda state, event, seq, _: _change(
+        state, event.task, comments=(*state.tasks[event.task].comments, seq)
+    ),
     e.LeaseAcquired: _lease_acquired,
     e.LeaseRenewed: _lease_renewed,
     e.LeaseReleased: lambda state, event, *_: state.leases.pop(event.resource, None),

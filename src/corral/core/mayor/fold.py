@@ -102,17 +102,9 @@ def _ended(state: State, event: m.MayorEnded, seq: int, at: int) -> None:
     _change(state, event.mayor, at, state=end, reason=event.reason)
 
 
-def _proposed(state: State, event: m.PlanProposed, seq: int, at: int) -> None:
-    _change(state, event.mayor, at, state=MayorState.PROPOSED, proposed_seq=seq, pending=True)
-
-
 def _approved(state: State, event: m.PlanApproved, seq: int, at: int) -> None:
     changes: dict[str, Any] = {"approved_seq": event.proposal, "convoy": event.convoy}
     _change(state, event.mayor, at, state=MayorState.IDLE, pending=False, **changes)
-
-
-def _rejected(state: State, event: m.PlanRejected, seq: int, at: int) -> None:
-    _change(state, event.mayor, at, state=MayorState.IDLE, pending=False, reason=event.reason)
 
 
 def _change(board: State, mayor: str, at: int, /, **changes: Any) -> None:
@@ -124,7 +116,11 @@ APPLY: dict[type[e.Event], Callable[[State, Any, int, int], None]] = {
     m.MayorAsked: _asked,
     m.MayorAnswered: _answered,
     m.MayorEnded: _ended,
-    m.PlanProposed: _proposed,
+    m.PlanProposed: lambda state, event, seq, at: _change(
+        state, event.mayor, at, state=MayorState.PROPOSED, proposed_seq=seq, pending=True
+    ),
     m.PlanApproved: _approved,
-    m.PlanRejected: _rejected,
+    m.PlanRejected: lambda state, event, _, at: _change(
+        state, event.mayor, at, state=MayorState.IDLE, pending=False, reason=event.reason
+    ),
 }

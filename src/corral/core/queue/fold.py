@@ -13,13 +13,12 @@ from corral.core.queue import events as q
 from corral.core.queue import state as s
 from corral.core.queue.from_state import counts, entry_of, outdated, run_of
 from corral.core.queue.planner.parts import CheckOutcome
-from corral.core.queue.state import Change, CheckRun, Returned, Trunk
 
-_NONE = Trunk(ConvoyId(""), "")
+_NONE = s.Trunk(ConvoyId(""), "")
 _OUTCOMES = {"green": CheckOutcome.GREEN, "red": CheckOutcome.RED, "timed_out": CheckOutcome.RED}
 
 
-def trunk_of(state: State, convoy: ConvoyId) -> Trunk:
+def trunk_of(state: State, convoy: ConvoyId) -> s.Trunk:
     """Return what is known of a trunk; one that was never made has no tip."""
     return state.trunks.get(convoy) or replace(_NONE, convoy=convoy)
 
@@ -28,29 +27,29 @@ def left(state: State, task: TaskId) -> None:
     """Take a change out of the queue that neither landed nor was sent back."""
     change = state.changes.pop(task, None)
     if change is not None:
-        trunk = trunk_of(state, change.convoy)
-        state.trunks[change.convoy] = replace(trunk, learned=trunk.learned.after_left(task))
+        learned = trunk_of(state, change.convoy).learned.after_left(task)
+        _change(state, change.convoy, learned=learned)
 
 
 def _change_queued(state: State, event: q.ChangeQueued, seq: int, at: int) -> None:
     convoy = state.tasks[event.task].convoy
     since = trunk_of(state, convoy).learned.number_of(event.fork)
     more = {"convoy": convoy, "order": seq, "queued_at": at, "since": since}
-    state.changes[event.task] = filled(Change, event, **more)
+    state.changes[event.task] = filled(s.Change, event, **more)
 
 
 def _change_returned(state: State, event: q.ChangeReturned, seq: int, at: int) -> None:
     task = state.tasks[event.task]
     change = state.changes.get(event.task)
     if change is not None:
-        trunk = trunk_of(state, change.convoy)
-        learned = trunk.learned.after_sent_back(entry_of(state, change), event.why)
-        state.trunks[change.convoy] = replace(trunk, learned=learned)
+        learned = trunk_of(state, change.convoy).learned
+        learned = learned.after_sent_back(entry_of(state, change), event.why)
+        _change(state, change.convoy, learned=learned)
         del state.changes[event.task]
     before = state.returned.get(event.task)
     times = before.times + 1 if before else 1
     fork = change.fork if change else ""
-    state.returned[event.task] = filled(Returned, event, fork=fork, times=times, at=at)
+    state.returned[event.task] = filled(s.Returned, event, fork=fork, times=times, at=at)
     reason = f"{event.why}: {event.detail}" if event.detail else event.why
     again = {"commit": "", "reason": reason, "before": reason, "changed_at": at, "parks": 0}
     state.tasks[event.task] = replace(task, state=TaskState.TODO, claim=None, **again)
@@ -58,7 +57,7 @@ def _change_returned(state: State, event: q.ChangeReturned, seq: int, at: int) -
 
 def _check_started(state: State, event: q.CheckStarted, seq: int, at: int) -> None:
     state.runs += 1
-    state.checks[event.run] = filled(CheckRun, event, order=seq, started_at=at)
+    state.checks[event.run] = filled(s.CheckRun, event, order=seq, started_at=at)
 
 
 def _check_ended(state: State, event: q.CheckEnded, seq: int, at: int) -> None:
@@ -80,9 +79,8 @@ def _check_ended(state: State, event: q.CheckEnded, seq: int, at: int) -> None:
         del state.checks[run]
 
 
-def _learn(state: State, check: CheckRun, event: q.CheckEnded, at: int) -> None:
-    trunk = trunk_of(state, check.convoy)
-    before = trunk.learned
+def _learn(state: State, check: s.CheckRun, event: q.CheckEnded, at: int) -> None:
+    before = trunk_of(state, check.convoy).learned
     learned = before.after_run(
         run_of(check),
         _OUTCOMES.get(event.result, CheckOutcome.CANCELLED),
@@ -92,14 +90,14 @@ def _learn(state: State, check: CheckRun, event: q.CheckEnded, at: int) -> None:
     )
     if event.cached or check.external:  # it took none of our time
         learned = replace(learned, green_s=before.green_s, levels=before.levels)
-    state.trunks[check.convoy] = replace(trunk, learned=learned)
+    _change(state, check.convoy, learned=learned)
     others = [] if event.cached else _other_answers(state, check, event.result)
     if others:
         command = event.command or others[0].command
         state.flakes[command] = state.flakes.get(command, 0) + 1
 
 
-def _other_answers(state: State, check: CheckRun, result: str) -> list[CheckRun]:
+def _other_answers(state: State, check: s.CheckRun, result: str) -> list[s.CheckRun]:
     """Return the runs of the same checks on the same tree that had the opposite result."""
     other = {"green": "red", "red": "green"}.get(result)
     return [
@@ -109,22 +107,16 @@ def _other_answers(state: State, check: CheckRun, result: str) -> list[CheckRun]
     ]
 
 
-def _landing_begun(state: State, event: q.LandingBegun, seq: int, at: int) -> None:
-    landing = filled(s.AnnouncedLanding, event)
-    state.trunks[event.convoy] = replace(trunk_of(state, event.convoy), landing=landing)
-
-
 def _landing_ended(state: State, event: q.LandingEnded, seq: int, at: int) -> None:
     trunk = trunk_of(state, event.convoy)
     landing = trunk.landing
     if not event.landed or landing is None:
-        state.trunks[event.convoy] = replace(trunk, landing=None)
+        _change(state, event.convoy, landing=None)
         return
     entries = [entry_of(state, state.changes[t]) for t in landing.tasks if t in state.changes]
     learned = trunk.learned.after_landed(entries, landing.new)
-    state.trunks[event.convoy] = replace(
-        trunk, tip=landing.new, landing=None, learned=learned, finished="", finished_commit=""
-    )
+    changes = {"tip": landing.new, "learned": learned, "finished": "", "finished_commit": ""}
+    _change(state, event.convoy, landing=None, **changes)
     for task in landing.tasks:
         state.changes.pop(task, None)
     _rebase_runs(state, landing)
@@ -148,29 +140,15 @@ def _rebase_runs(state: State, landing: s.AnnouncedLanding) -> None:
             )
 
 
-def _trunk_moved(state: State, event: q.TrunkMoved, seq: int, at: int) -> None:
-    trunk = trunk_of(state, event.convoy)
-    state.trunks[event.convoy] = replace(trunk, tip=event.new, landing=None)
-
-
-def _queue_paused(state: State, event: q.QueuePaused, seq: int, at: int) -> None:
-    _pause(state, event.convoy, event.reason or "by hand")
-
-
-def _queue_resumed(state: State, event: q.QueueResumed, seq: int, at: int) -> None:
-    _pause(state, event.convoy, "")
-
-
 def _pause(state: State, convoy: ConvoyId, reason: str) -> None:
     if not convoy:
         state.held = reason
     else:
-        state.trunks[convoy] = replace(trunk_of(state, convoy), paused=reason)
+        _change(state, convoy, paused=reason)
 
 
-def _convoy_finished(state: State, event: q.ConvoyFinished, seq: int, at: int) -> None:
-    trunk = trunk_of(state, event.convoy)
-    state.trunks[event.convoy] = replace(trunk, finished=event.how, finished_commit=event.commit)
+def _change(state: State, convoy: ConvoyId, **changes: Any) -> None:
+    state.trunks[convoy] = replace(trunk_of(state, convoy), **changes)
 
 
 APPLY: dict[type[e.Event], Callable[[State, Any, int, int], None]] = {
@@ -178,10 +156,16 @@ APPLY: dict[type[e.Event], Callable[[State, Any, int, int], None]] = {
     q.ChangeReturned: _change_returned,
     q.CheckStarted: _check_started,
     q.CheckEnded: _check_ended,
-    q.LandingBegun: _landing_begun,
+    q.LandingBegun: lambda state, event, *_: _change(
+        state, event.convoy, landing=filled(s.AnnouncedLanding, event)
+    ),
     q.LandingEnded: _landing_ended,
-    q.TrunkMoved: _trunk_moved,
-    q.QueuePaused: _queue_paused,
-    q.QueueResumed: _queue_resumed,
-    q.ConvoyFinished: _convoy_finished,
+    q.TrunkMoved: lambda state, event, *_: _change(
+        state, event.convoy, tip=event.new, landing=None
+    ),
+    q.QueuePaused: lambda state, event, *_: _pause(state, event.convoy, event.reason or "by hand"),
+    q.QueueResumed: lambda state, event, *_: _pause(state, event.convoy, ""),
+    q.ConvoyFinished: lambda state, event, *_: _change(
+        state, event.convoy, finished=event.how, finished_commit=event.commit
+    ),
 }

@@ -173,10 +173,8 @@ class Tools:
             | ({"answers": m.reply_to} if m.reply_to else {})
             for m in found
         ]
-        return {
-            "messages": shown,
-            "seq": read["seq"],
-        }  # an object: Gemini CLI takes no list for an answer
+        # An object: Gemini CLI takes no list for an answer.
+        return {"messages": shown, "seq": read["seq"]}
 
     @_told
     async def hand_off(self, to: str = "", note: str = "", task: str = "", token: str = "") -> Any:

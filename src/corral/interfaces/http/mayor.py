@@ -10,10 +10,11 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from threading import Event
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from corral.core.access import Principal
 from corral.core.board.commands import RaiseAlert
@@ -27,7 +28,6 @@ from corral.core.log.state import State
 from corral.core.mayor import commands as c
 from corral.core.mayor import events as m
 from corral.core.mayor import rules as mayor_rules
-from corral.core.mayor.commands import MayorCommand
 from corral.core.mayor.state import MayorConversation, MayorState
 from corral.core.plan.apply import keyed
 from corral.core.plan.edges import Edge
@@ -134,12 +134,8 @@ def _spoken(stored: Stored) -> Spoken:
         return Spoken(*about, *asked, profile=event.profile, task=event.task)
     assert isinstance(event, m.MayorAnswered)
     cost = Cost(event.fresh, event.cached, event.output, event.nano_usd / NANO, event.unpriced)
-    more: dict[str, Any] = {
-        "problems": event.problems,
-        "trouble": event.trouble,
-        "wrote": event.wrote,
-    }
-    return Spoken(*about, "answered", event.text, cost=cost, **more)
+    spoken = Spoken(*about, "answered", event.text, cost=cost, problems=event.problems)
+    return replace(spoken, trouble=event.trouble, wrote=event.wrote)
 
 
 def _proposal(api: "Api", state: State, mayor: MayorConversation) -> Proposal:
@@ -177,7 +173,7 @@ class Mayors:
         self._working: dict[asyncio.Future[int], Event] = {}
         self._later: set[asyncio.Future[None]] = set()
 
-    async def perform(self, who: Principal, command: MayorCommand, key: str) -> Reply:
+    async def perform(self, who: Principal, command: c.MayorCommand, key: str) -> Reply:
         """Answer once a command has had an effect, is over, or is refused.
 
         A command that was carried out before, by its key, is answered with how things stand now.
@@ -218,7 +214,7 @@ class Mayors:
             await asyncio.wait(self._later, timeout=_ENDING_S)
 
     def _begin(
-        self, who: Principal, command: MayorCommand | None, key: str
+        self, who: Principal, command: c.MayorCommand | None, key: str
     ) -> "asyncio.Future[int]":
         loop, stopping = asyncio.get_running_loop(), Event()
         work = loop.run_in_executor(
@@ -229,7 +225,7 @@ class Mayors:
         return work
 
     def _carry_out(
-        self, actor: str, command: MayorCommand | None, key: str, stopping: Event
+        self, actor: str, command: c.MayorCommand | None, key: str, stopping: Event
     ) -> int:
         """Work in a thread, on a store of its own; return how long the log is then."""
         kind = import_module("corral.roles.mayor.conversation").Talk
@@ -271,13 +267,13 @@ class Mayors:
 async def command(api: "Api", call: Call) -> Reply:
     """Carry out the command that the address names."""
     kind = next(route.body for route in ROUTES if route.path == call.path and route.body)
-    found: MayorCommand = await wanted(call, kind)
+    found: c.MayorCommand = await wanted(call, kind)
     if isinstance(found, c.StartMayor) and found.engine not in ("", *api.config.engine):
         raise BadInput(f"there is no engine profile {found.engine!r}", "GET /api/health")
     return await api.mayors.perform(call.principal, found, by_key(request_key(call), found))
 
 
-def _write(kind: type[MayorCommand], summary: str) -> Route:
+def _write(kind: type[c.MayorCommand], summary: str) -> Route:
     path = f"/api/{kind.name.replace(' ', '/')}"
     return for_people(path, summary, command, MayorNow, body=kind, keyed=True)
 

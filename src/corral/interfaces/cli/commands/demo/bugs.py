@@ -5,7 +5,7 @@ same line, and two others merge cleanly but break the program. Only the standard
 because every agent loads this module.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Edit(NamedTuple):
@@ -36,9 +36,7 @@ def _bug(
     test: str,
     *edits: tuple[str, str],
     paths: tuple[str, ...] = (),
-    fault: str = "",
-    works_s: float = 4.0,
-    both: str = "",
+    **more: Any,
 ) -> Bug:
     module, _, name = test.split(".")
     code, file = f"shop/{module.removeprefix('test_')}.py", f"tests/{module}.py"
@@ -51,10 +49,9 @@ def _bug(
     )
     owned = (*(paths or (code,)), file)
     changes = (*(Edit(code, old, new) for old, new in edits), unmarked)
-    return Bug(key, title, brief, owned, test, changes, fault, works_s, both)
+    return Bug(key, title, brief, owned, test, changes, **more)
 
 
-_TOTAL = "    return goods - discount + shipping(goods)\n"
 _BOTH = "    return max(0, goods - discount) + shipping(goods) + (EXPRESS if express else 0)\n"
 
 BUGS = (
@@ -65,10 +62,7 @@ BUGS = (
         " keep the letter and drop only the accent.",
         "test_slugs.Slugs.test_an_accented_letter_loses_only_its_accent",
         ("import re\n", "import re\nimport unicodedata\n"),
-        (
-            'title.encode("ascii", "ignore")',
-            'unicodedata.normalize("NFKD", title).encode("ascii", "ignore")',
-        ),
+        ("title.encode(", 'unicodedata.normalize("NFKD", title).encode('),
         fault=CRASH,
     ),
     _bug(
@@ -85,10 +79,7 @@ BUGS = (
         "Accept vouchers whose check digit is 0",
         "check_digit() in shop/vouchers.py returns 10 where it should return 0.",
         "test_vouchers.Vouchers.test_the_check_digit_may_be_zero",
-        (
-            "10 - sum(int(digit) for digit in digits) % 10",
-            "-sum(int(digit) for digit in digits) % 10",
-        ),
+        ("10 - sum(", "-sum("),
         fault=FORGET,
     ),
     _bug(
@@ -110,7 +101,7 @@ BUGS = (
         "total() in shop/cart.py lets a discount that exceeds the price of the goods reduce"
         " shipping, too. The goods must never cost less than 0.",
         "test_cart.Carts.test_a_discount_never_pays_for_shipping",
-        (_TOTAL, _TOTAL.replace("goods - discount", "max(0, goods - discount)")),
+        ("goods - discount +", "max(0, goods - discount) +"),
         works_s=5.0,
         both=_BOTH,
     ),
@@ -119,10 +110,7 @@ BUGS = (
         "Charge for express delivery",
         "total() in shop/cart.py ignores `express`, which adds EXPRESS to the price.",
         "test_cart.Carts.test_express_costs_more",
-        (
-            _TOTAL,
-            _TOTAL.replace("shipping(goods)", "shipping(goods) + (EXPRESS if express else 0)"),
-        ),
+        ("+ shipping(goods)\n", "+ shipping(goods) + (EXPRESS if express else 0)\n"),
         works_s=5.5,
         both=_BOTH,
     ),
