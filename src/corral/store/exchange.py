@@ -45,11 +45,8 @@ class Exchange:
             raise NotFound("the log is empty: there is nothing to push", "corral convoy create")
         seq = self._mirror.flush(wait=True) or 0
         if not self._git.push(remote, MIRROR_REF):
-            raise Refused(
-                f"{remote} has events that this clone does not have; nothing was overwritten",
-                f"corral log fetch {remote}",
-                code="remote_ahead",
-            )
+            said = f"{remote} has events that this clone does not have; nothing was overwritten"
+            raise Refused(said, f"corral log fetch {remote}", code="remote_ahead")
         return seq
 
     def fetch(self, remote: str) -> ExchangeOutcome:

@@ -32,10 +32,8 @@ def extend(state: State, records: Iterable[Row]) -> State:
 
 def _check(state: State, record: Record, event: Event) -> None:
     if isinstance(event, LogCreated) and event.format != FORMAT:
-        raise LogTooNew(
-            f"that log has format {event.format}; this version of Corral reads format {FORMAT}",
-            "upgrade Corral",
-        )
+        said = f"that log has format {event.format}; this version of Corral reads format {FORMAT}"
+        raise LogTooNew(said, "upgrade Corral")
     try:
         text.line(record.actor, "the actor", text.NAME)
         text.bounded(record.key, "its key", text.NAME)

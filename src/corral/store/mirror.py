@@ -109,10 +109,8 @@ class Mirror:
                 except ValueError as error:
                     raise LogDamaged(0, f"of the mirror cannot be read ({error})") from error
                 if stored.seq != expected:
-                    raise GitFailed(
-                        f"{ref} is incomplete: events before {stored.seq} were not fetched",
-                        "git fetch --unshallow, or corral log fetch REMOTE",
-                    )
+                    said = f"{ref} is incomplete: events before {stored.seq} were not fetched"
+                    raise GitFailed(said, "git fetch --unshallow, or corral log fetch REMOTE")
                 expected += 1
                 if stored.seq > after:
                     yield stored

@@ -39,10 +39,8 @@ def check_library(version: str = apsw.sqlite_lib_version()) -> None:
     found = tuple(int(part) for part in version.split("."))
     if found >= _FIXED[0] or any(found[:2] == fix[:2] and found >= fix for fix in _FIXED):
         return
-    raise StoreFailed(
-        f"SQLite {version} can corrupt a log that several processes write; nothing was opened",
-        "pip install --upgrade apsw",
-    )
+    said = f"SQLite {version} can corrupt a log that several processes write; nothing was opened"
+    raise StoreFailed(said, "pip install --upgrade apsw")
 
 
 def version_of(connection: apsw.Connection) -> int:

@@ -223,11 +223,8 @@ class SqliteStore:
         with self._mine, _translated(), self._turnstile.held():
             self._drop()
             if if_damaged and self._sound():
-                raise Refused(
-                    "the log is sound: another process has restored it; nothing was changed",
-                    "corral log verify",
-                    code="log_sound",
-                )
+                said = "the log is sound: another process has restored it; nothing was changed"
+                raise Refused(said, "corral log verify", code="log_sound")
             os.makedirs(aside)
             for entry in os.scandir(self.folder):
                 if entry.name.startswith("log.db"):

@@ -81,10 +81,8 @@ def _impatience(fd: int) -> Iterator[None]:
 
     def give_up(number: int, frame: FrameType | None) -> None:
         who = f"process {pid}" if (pid := holder(fd)) else "another process"
-        raise LogBusy(
-            f"{who} has kept the log locked for {PATIENCE_S:.0f} s; nothing was changed",
-            "it may be stopped (resume it with kill -CONT), or its disk may hang",
-        )
+        said = f"{who} has kept the log locked for {PATIENCE_S:.0f} s; nothing was changed"
+        raise LogBusy(said, "it may be stopped (resume it with kill -CONT), or its disk may hang")
 
     before = signal.signal(signal.SIGALRM, give_up)
     signal.setitimer(signal.ITIMER_REAL, PATIENCE_S)

@@ -124,20 +124,14 @@ def _need(state: State, task: Task, need: Task) -> Obstacle:
 def _resting(task: Task, now: int) -> Obstacle:
     left = (task.not_before_at - now + 999) // 1000
     if task.parks:
-        return Obstacle(
-            "resting",
-            f"{task.id} is parked for another {left} s; no attempt was used up ({task.reason})",
-            "wait: it continues automatically",
-        )
+        said = f"{task.id} is parked for another {left} s; no attempt was used up ({task.reason})"
+        return Obstacle("resting", said, "wait: it continues automatically")
     if not task.failures:
         text = f"{task.id} is waiting for its next date, in {left} s (cron: {task.cron})"
         return Obstacle("resting", text, "wait: it starts automatically")
     times = counted(task.failures, "failed attempt")
-    return Obstacle(
-        "resting",
-        f"{task.id} is retried in {left} s, after {times} ({task.reason})",
-        "wait: it is retried automatically",
-    )
+    said = f"{task.id} is retried in {left} s, after {times} ({task.reason})"
+    return Obstacle("resting", said, "wait: it is retried automatically")
 
 
 def _held(task: Task, claim: Claim, now: int) -> Obstacle:

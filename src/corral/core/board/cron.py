@@ -141,10 +141,8 @@ def _item(item: str, field: _Field) -> range:
     if low > high:
         raise BadInput(f"the {field.name} {printable(item)!r} of the cron line is reversed")
     if slash and not dash and span != "*":
-        raise BadInput(
-            f"the {field.name} {printable(item)!r} of the cron line has a step but no range",
-            f"{printable(first)}-{field.most}/{printable(step)}",
-        )
+        said = f"the {field.name} {printable(item)!r} of the cron line has a step but no range"
+        raise BadInput(said, f"{printable(first)}-{field.most}/{printable(step)}")
     return range(low, high + 1, _step(step, field) if slash else 1)
 
 

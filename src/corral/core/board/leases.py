@@ -18,10 +18,8 @@ def resource_name(text: str) -> str:
     name = line(text, "the resource")
     kind, colon, rest = name.partition(":")
     if not colon or not rest or not kind.replace("-", "").isalnum():
-        raise BadInput(
-            f"{printable(name)!r} is not the name of a resource",
-            "name it kind:name, like file:src/auth/**, port:8080 or service:db",
-        )
+        hint = "name it kind:name, like file:src/auth/**, port:8080 or service:db"
+        raise BadInput(f"{printable(name)!r} is not the name of a resource", hint)
     kind = kind.lower()
     if kind == "file":
         return f"file:{pattern(rest)}"

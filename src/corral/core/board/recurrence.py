@@ -44,10 +44,8 @@ def asked(command: "AddTask") -> dict[str, Any]:
             raise BadInput("--missed is only for recurring tasks: add --every or --cron")
         return {}
     if command.parent:
-        raise BadInput(
-            "a task below another one cannot recur: the budget is for one run",
-            "leave out --parent",
-        )
+        said = "a task below another one cannot recur: the budget is for one run"
+        raise BadInput(said, "leave out --parent")
     if cron:
         _parsed(cron)
     return {"every": every, "cron": cron, "missed": command.missed or ONCE}

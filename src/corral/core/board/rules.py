@@ -57,10 +57,8 @@ def find_convoy(state: State, convoy: str) -> Convoy:
 def _create_convoy(state: State, command: c.CreateConvoy, actor: str, now: int) -> Decision:
     title = _title(command.title)
     if command.strategy not in STRATEGIES:
-        raise BadInput(
-            f"there is no strategy {text.printable(command.strategy)!r}",
-            "use rebase, squash or merge",
-        )
+        said = f"there is no strategy {text.printable(command.strategy)!r}"
+        raise BadInput(said, "use rebase, squash or merge")
     prefixes = {convoy.prefix for convoy in state.convoys.values()}
     return [
         e.ConvoyCreated(
@@ -291,11 +289,8 @@ def _stale(name: str, current: Claim | None, kind: str) -> Refused:
 def _lease_held(wanted: str, name: str, lease: Claim, now: int) -> Refused:
     which = f"{wanted} is" if name == wanted else f"{wanted} overlaps {name}, which is"
     left = max(0, lease.expires_at - now) // 1000
-    return Refused(
-        f"{which} held by {lease.holder} for another {left} s; nothing was changed",
-        "corral lease list",
-        code="lease_held",
-    )
+    said = f"{which} held by {lease.holder} for another {left} s; nothing was changed"
+    return Refused(said, "corral lease list", code="lease_held")
 
 
 def _token(state: State, before: int) -> Token:
@@ -322,11 +317,8 @@ def _needs(state: State, task: TaskId, needs: Sequence[str]) -> tuple[TaskId, ..
     found = [task if n.upper() == task else find_task(state, n).id for n in needs]
     circle = cycle(state.tasks, task, found)
     if circle:
-        raise Refused(
-            f"that would create a cycle: {' → '.join(circle)}; nothing was changed",
-            "remove one of these needs",
-            code="cycle",
-        )
+        said = f"that would create a cycle: {' → '.join(circle)}; nothing was changed"
+        raise Refused(said, "remove one of these needs", code="cycle")
     return tuple(dict.fromkeys(found))
 
 

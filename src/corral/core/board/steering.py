@@ -45,11 +45,8 @@ def _resume(state: State, command: c.Resume, actor: str, now: int) -> Decision:
     if not events:
         still = sorted({*state.paused, *(one for one in state.trunks if _held(state, one))})
         said = f" (paused: {', '.join(still)})" if still and not convoy else ""
-        raise Refused(
-            f"{_what(convoy)} is not paused{said}; nothing was changed",
-            f"corral resume --convoy {still[0]}" if said else "",
-            code="not_paused",
-        )
+        what = f"{_what(convoy)} is not paused{said}; nothing was changed"
+        raise Refused(what, f"corral resume --convoy {still[0]}" if said else "", code="not_paused")
     return events
 
 

@@ -70,16 +70,6 @@ def limited(state: State, event: e.SessionLimited, seq: int, at: int) -> None:
     state.sessions[event.session] = replace(session, limited=True)
 
 
-def asked(state: State, event: e.SessionAsked, seq: int, at: int) -> None:
-    session = state.sessions[event.session]
-    state.sessions[event.session] = replace(session, asked=event.text, asked_call=event.call)
-
-
-def answered(state: State, event: e.SessionAnswered, seq: int, at: int) -> None:
-    session = state.sessions[event.session]
-    state.sessions[event.session] = replace(session, asked="", asked_call="")
-
-
 def reacted(state: State, event: e.SessionReacted, seq: int, at: int) -> None:
     session = state.sessions[event.session]
     said = f"{event.cause}: {event.action}"

@@ -102,11 +102,8 @@ def obstacle(sums: Sums, task: Task, profile: str, budgets: Budgets) -> Obstacle
     if found is None:
         return None
     hint = "wait for the next day (UTC), or raise" if found.what == "day" else "raise"
-    return Obstacle(
-        "no_money",
-        f"{task.id} is over budget: {found.text}",
-        f"{hint} the limit in .corral/config.toml; see: corral cost",
-    )
+    hint = f"{hint} the limit in .corral/config.toml; see: corral cost"
+    return Obstacle("no_money", f"{task.id} is over budget: {found.text}", hint)
 
 
 def total(entries: Iterable[Spending]) -> Bill:

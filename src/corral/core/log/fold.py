@@ -164,19 +164,9 @@ def _session_progressed(state: State, event: e.SessionProgressed, seq: int, at: 
     )
 
 
-def _session_stop_asked(state: State, event: e.SessionStopAsked, seq: int, at: int) -> None:
-    session = state.sessions[event.session]
-    state.sessions[event.session] = replace(session, stop=event.verdict, detail=event.reason)
-
-
 def _session_ended(state: State, event: e.SessionEnded, seq: int, at: int) -> None:
-    state.sessions[event.session] = replace(
-        state.sessions[event.session],
-        ended_at=at,
-        verdict=event.verdict,
-        detail=event.detail,
-        commit=event.commit,
-    )
+    told = {"verdict": event.verdict, "detail": event.detail, "commit": event.commit}
+    _change_session(state, event, ended_at=at, **told)
     engine.ended(state, event)
     if state.messages:
         from corral.core.message.fold import session_ended
@@ -234,6 +224,10 @@ def _change(board: State, task: TaskId, **changes: Any) -> None:
     board.tasks[task] = replace(board.tasks[task], **changes)
 
 
+def _change_session(state: State, event: Any, **changes: Any) -> None:
+    state.sessions[event.session] = replace(state.sessions[event.session], **changes)
+
+
 _APPLY: dict[type[e.Event], Apply] = {
     e.LogCreated: _log_created,
     e.ConvoyCreated: _convoy_created,
@@ -273,14 +267,20 @@ _APPLY: dict[type[e.Event], Apply] = {
     e.AlertCleared: lambda state, event, *_: state.alerts.pop(event.alert, None),
     e.SessionStarted: _session_started,
     e.SessionProgressed: _session_progressed,
-    e.SessionStopAsked: _session_stop_asked,
+    e.SessionStopAsked: lambda state, event, *_: _change_session(
+        state, event, stop=event.verdict, detail=event.reason
+    ),
     e.SessionEnded: _session_ended,
     e.TaskParked: _task_parked,
     e.SessionEngaged: engine.engaged,
     e.SessionSpent: engine.spent,
     e.SessionLimited: engine.limited,
-    e.SessionAsked: engine.asked,
-    e.SessionAnswered: engine.answered,
+    e.SessionAsked: lambda state, event, *_: _change_session(
+        state, event, asked=event.text, asked_call=event.call
+    ),
+    e.SessionAnswered: lambda state, event, *_: _change_session(
+        state, event, asked="", asked_call=""
+    ),
     e.SessionReacted: engine.reacted,
     e.ChoreDone: _chore_done,
     e.TracesSent: _traces_sent,

@@ -36,10 +36,8 @@ def keyed(key: str, command: NamedRequest) -> str:
         return ""
     plain = key.replace("-", "a").replace("_", "a")
     if not _SHORTEST <= len(key) <= _LONGEST or not (plain.isascii() and plain.isalnum()):
-        raise BadInput(
-            f"the idempotency key {printable(key)!r} is not valid",
-            f"use {_SHORTEST} to {_LONGEST} letters, digits, - and _",
-        )
+        hint = f"use {_SHORTEST} to {_LONGEST} letters, digits, - and _"
+        raise BadInput(f"the idempotency key {printable(key)!r} is not valid", hint)
     if redacted(key) != key:
         raise BadInput("the idempotency key looks like a secret, which must not be logged")
     from hashlib import sha256

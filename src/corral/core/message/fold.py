@@ -15,31 +15,12 @@ from corral.core.message import events as post
 def sent(state: State, event: post.MessageSent, seq: int, at: int) -> None:
     asked = state.messages.get(event.reply_to)
     if asked is not None and asked.question:
-        _keep(state, replace(asked, question=False))
+        _change(state, asked.id, question=False)
     state.messages[event.message] = filled(Message, event, id=event.message, sent_at=at)
     if asked is not None:
         _note_waiting(state, asked.sender, at)
     if event.question:
         _note_waiting(state, event.sender, at)
-
-
-def taken(state: State, event: post.MessageTaken, seq: int, at: int) -> None:
-    found = state.messages[event.message]
-    _keep(state, replace(found, reader=event.session, read_at=0, launch=event.launch))
-
-
-def delivered(state: State, event: post.MessageDelivered, seq: int, at: int) -> None:
-    found = state.messages[event.message]
-    _keep(state, replace(found, reader=event.reader, read_at=at))
-
-
-def returned(state: State, event: post.MessageReturned, seq: int, at: int) -> None:
-    found = state.messages[event.message]
-    _keep(state, replace(found, to=event.to, reader="", launch=0))
-
-
-def acknowledged(state: State, event: post.MessageAcknowledged, seq: int, at: int) -> None:
-    _keep(state, replace(state.messages[event.message], acknowledged=True))
 
 
 def expired(state: State, event: post.MessageExpired, seq: int, at: int) -> None:
@@ -52,11 +33,12 @@ def session_ended(state: State, session: SessionId) -> None:
     """Acknowledge what a session was told: after its end nobody else will."""
     for message in list(state.messages.values()):
         if message.reader == session and message.read_at:
-            _keep(state, replace(message, acknowledged=True))
+            _change(state, message.id, acknowledged=True)
 
 
-def _keep(state: State, message: Message) -> None:
-    """Keep a message for as long as it is open."""
+def _change(state: State, name: str, **changes: Any) -> None:
+    """Change a message, and keep it for as long as it is open."""
+    message = replace(state.messages[name], **changes)
     if message.acknowledged and not message.question:
         state.messages.pop(message.id, None)
     else:
@@ -76,9 +58,17 @@ def _note_waiting(state: State, sender: str, at: int) -> None:
 
 APPLY: dict[type[e.Event], Callable[[State, Any, int, int], None]] = {
     post.MessageSent: sent,
-    post.MessageTaken: taken,
-    post.MessageDelivered: delivered,
-    post.MessageReturned: returned,
-    post.MessageAcknowledged: acknowledged,
+    post.MessageTaken: lambda state, event, *_: _change(
+        state, event.message, reader=event.session, read_at=0, launch=event.launch
+    ),
+    post.MessageDelivered: lambda state, event, _, at: _change(
+        state, event.message, reader=event.reader, read_at=at
+    ),
+    post.MessageReturned: lambda state, event, *_: _change(
+        state, event.message, to=event.to, reader="", launch=0
+    ),
+    post.MessageAcknowledged: lambda state, event, *_: _change(
+        state, event.message, acknowledged=True
+    ),
     post.MessageExpired: expired,
 }

@@ -47,11 +47,8 @@ def address(state: State, to: str) -> str:
     session = state.sessions.get(SessionId(wanted.upper()))
     if session is not None and kind != "task":
         if not session.live:
-            raise Refused(
-                f"{session.id} has ended; nothing was sent",
-                f"send it to the task: {session.task}",
-                code="session_ended",
-            )
+            said = f"{session.id} has ended; nothing was sent"
+            raise Refused(said, f"send it to the task: {session.task}", code="session_ended")
         return f"session:{session.id}"
     if kind == "session" or "." in wanted:
         raise NotFound(f"there is no session {text.printable(wanted)!r}", "corral session list")
@@ -232,11 +229,8 @@ def _send(state: State, command: c.SendMessage, actor: str, now: int) -> Decisio
 def _send_text(state: State, command: c.SendText, actor: str, now: int) -> Decision:
     session = session_of(state, command.session)
     if not session.live:
-        raise Refused(
-            f"{session.id} has ended; nothing was sent",
-            f"to reach the task's next session: corral message send {session.task} …",
-            code="session_ended",
-        )
+        hint = f"to reach the task's next session: corral message send {session.task} …"
+        raise Refused(f"{session.id} has ended; nothing was sent", hint, code="session_ended")
     if not session.takes:
         raise Refused(
             f"the engine of {session.id} cannot receive text while it runs; nothing was sent",
@@ -264,11 +258,8 @@ def _sent(state: State, message: post.MessageSent, now: int) -> list[e.Event]:
     events = expire(state, now)
     gone = {event.message for event in events if isinstance(event, post.MessageExpired)}
     if len(state.messages) - len(gone) >= _OPEN:
-        raise Refused(
-            f"there are {_OPEN} unread messages, which is the limit; nothing was sent",
-            "corral message list",
-            code="too_many_messages",
-        )
+        said = f"there are {_OPEN} unread messages, which is the limit; nothing was sent"
+        raise Refused(said, "corral message list", code="too_many_messages")
     asked = state.messages.get(message.reply_to)
     if asked is not None and asked.question:
         events += _answered(state, asked, gone | {asked.id})

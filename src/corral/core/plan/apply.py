@@ -58,11 +58,8 @@ def applied(state: State, plan: Plan, actor: str, now: int) -> Sequence[e.Event]
         more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
         said = str(wrong[0])
         said = said if len(said) <= 200 else said[:199] + "…"
-        raise BadInput(
-            f"the plan cannot be applied: {said}{more}; nothing was changed",
-            "corral plan check FILE shows all problems",
-            code="bad_plan",
-        )
+        what = f"the plan cannot be applied: {said}{more}; nothing was changed"
+        raise BadInput(what, "corral plan check FILE shows all problems", code="bad_plan")
     return _Change(state, plan, actor, now).events()
 
 
@@ -175,11 +172,8 @@ class _Change:
         asked = self._plan.convoy
         taken = {convoy.prefix for convoy in self._trial.convoys.values()}
         if asked.prefix in taken:
-            raise Refused(
-                f"the prefix {asked.prefix} belongs to another convoy; nothing was changed",
-                "leave it out, or choose another one",
-                code="prefix_taken",
-            )
+            said = f"the prefix {asked.prefix} belongs to another convoy; nothing was changed"
+            raise Refused(said, "leave it out, or choose another one", code="prefix_taken")
         chosen = {"convoy": asked.slug, "prefix": asked.prefix}
         command = c.CreateConvoy(
             title=asked.title, base=asked.base, strategy=asked.strategy, checks=asked.checks

@@ -47,6 +47,12 @@ def _problem(shaped: Shaped, place: Place, where: str, said: str, warning: bool 
     return Problem(shaped.source.line(place), where, text.shown(said), warning)
 
 
+def _about(
+    shaped: Shaped, place: Place, name: str, field: str, said: str, *, warning: bool = False
+) -> Problem:
+    return _problem(shaped, (*place, field), f"{name}.{field}", said, warning)
+
+
 def _all(plan: Plan, around: Surroundings, shaped: Shaped) -> Iterator[Problem]:
     yield from _convoy(plan, shaped)
     if sum(len(task.paths) for task in plan.tasks) > MOST_PATHS:
@@ -64,14 +70,7 @@ def _all(plan: Plan, around: Surroundings, shaped: Shaped) -> Iterator[Problem]:
             said = f"two tasks have the key {quoted(task.key)}{first}"
             yield _problem(shaped, (*place, "key"), f"{name}.key", said)
         seen.setdefault(task.key, number)
-        yield from _task(
-            plan,
-            task,
-            around,
-            lambda field, said, warning=False, at=place, of=name: _problem(
-                shaped, (*at, field), f"{of}.{field}", said, warning
-            ),
-        )
+        yield from _task(plan, task, around, partial(_about, shaped, place, name))
     yield from _needs(plan, around, shaped)
 
 
@@ -82,29 +81,22 @@ def _usable(plan: Plan) -> bool:
 
 def _convoy(plan: Plan, shaped: Shaped) -> Iterator[Problem]:
     convoy = plan.convoy
-
-    def say(field: str, said: str) -> Problem:
-        return _problem(shaped, ("convoy", field), f"convoy.{field}", said)
-
+    say = partial(_about, shaped, ("convoy",), "convoy")
     yield from _text(say, "title", convoy.title, "the title", text.TITLE)
     yield from _text(say, "base", convoy.base, "the base branch", empty=True)
     yield from _list(say, "checks", convoy.checks, "a check")
     if convoy.strategy not in _STRATEGIES:
         known = ", ".join(_STRATEGIES[1:])
         yield say("strategy", f"unknown strategy {quoted(convoy.strategy)}; use one of {known}")
-    if convoy.slug and not _is_slug(convoy.slug):
+    slug = convoy.slug
+    words = all(p.isascii() and p.isalnum() and p == p.lower() for p in slug.split("-"))
+    if slug and not (words and len(slug) <= 40):
         yield say(
-            "slug",
-            f"{quoted(convoy.slug)} is not an id: use lower-case letters, digits and single -",
+            "slug", f"{quoted(slug)} is not an id: use lower-case letters, digits and single -"
         )
     letters = convoy.prefix.isascii() and convoy.prefix.isalpha() and convoy.prefix.isupper()
     if convoy.prefix and not (letters and len(convoy.prefix) <= 8):
         yield say("prefix", f"{quoted(convoy.prefix)} is not a prefix: use up to 8 capital letters")
-
-
-def _is_slug(slug: str) -> bool:
-    parts = slug.split("-")
-    return len(slug) <= 40 and all(p.isascii() and p.isalnum() and p == p.lower() for p in parts)
 
 
 Say = Callable[..., Problem]
@@ -113,9 +105,8 @@ Say = Callable[..., Problem]
 def _task(plan: Plan, task: TaskPlan, around: Surroundings, say: Say) -> Iterator[Problem]:
     bare = task.key.replace("-", "").replace("_", "")
     if not (bare.isascii() and bare.isalnum()) or len(task.key) > KEY:
-        yield say(
-            "key", f"{quoted(task.key)} is not a key: use up to {KEY} letters, digits, - and _"
-        )
+        said = f"{quoted(task.key)} is not a key: use up to {KEY} letters, digits, - and _"
+        yield say("key", said)
     if task.title != UNNAMED:
         yield from _text(say, "title", task.title, "the title", text.TITLE)
     yield from _caught(say, "brief", lambda: text.prose(task.brief, "the brief", text.BRIEF))
@@ -138,7 +129,7 @@ def _acceptance(plan: Plan, task: TaskPlan, say: Say) -> Iterator[Problem]:
     if not task.accept and not task.unproved and task.role not in CHANGE_NOTHING:
         lax = plan.policy.acceptance == "optional"
         hint = "" if lax else ': give commands, or set "unproved" if there are none'
-        yield say("accept", f"nothing proves that it is done{hint}", lax)
+        yield say("accept", f"nothing proves that it is done{hint}", warning=lax)
 
 
 def _names(task: TaskPlan, around: Surroundings, say: Say) -> Iterator[Problem]:

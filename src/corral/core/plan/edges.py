@@ -78,7 +78,8 @@ def _order(plan: Plan, work: "_Work", rank: list[int]) -> list[PathOverlap]:
             if plan.policy.overlap == "allow" or one.key in other.beside or other.key in one.beside:
                 left.append(PathOverlap(one.key, other.key, pair))
             else:
-                work.needs[second][first] = _overlap_reason(pair)
+                same = f"both may change {pair[0]}" if pair[0] == pair[1] else ""
+                work.needs[second][first] = same or f"{pair[0]} and {pair[1]} overlap"
                 above[second] |= above[first] | 1 << first
     return left
 
@@ -127,11 +128,6 @@ def _patterns(
     for pattern in holders:
         by_start[paths.fixed(pattern)].append(pattern)
     return holders, by_start
-
-
-def _overlap_reason(pair: tuple[str, str]) -> str:
-    one, other = pair
-    return f"both may change {one}" if one == other else f"{one} and {other} overlap"
 
 
 class _Work:

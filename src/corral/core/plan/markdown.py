@@ -8,6 +8,7 @@ indented text is the brief.
 import re
 import shlex
 from difflib import get_close_matches
+from textwrap import dedent
 from typing import Any
 
 from msgspec import Struct
@@ -157,7 +158,7 @@ class _MarkdownReader:
             return unreadable("it contains no task: a task is a line like `- [ ] title`")
         for item in self._items:
             item.fields.setdefault("key", _slug(item.fields["title"]))
-            brief = _dedented(item.brief)
+            brief = dedent("\n".join(item.brief)).strip("\n")
             if brief:
                 item.fields["brief"] = brief
         keys = {str(item.fields["key"]) for item in self._items}
@@ -196,9 +197,3 @@ def _bare(value: str) -> str:
 
 def _slug(title: str) -> str:
     return "-".join(words(title)).lower()[:KEY].strip("-")
-
-
-def _dedented(lines: list[str]) -> str:
-    filled = [len(line) - len(line.lstrip()) for line in lines if line.strip()]
-    least = min(filled, default=0)
-    return "\n".join(line[least:] for line in lines).strip("\n")

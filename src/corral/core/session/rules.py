@@ -32,7 +32,6 @@ WHILE_IT_RUNS = {
     *("unpriced", "unread"),
 }
 
-
 find_session = messages.session_of
 
 
@@ -167,11 +166,8 @@ def ask_stop(state: State, session: str, why: str, reason: str) -> Decision:
 
 
 def ended(session: Session) -> Refused:
-    return Refused(
-        f"{session.id} has ended ({session.verdict}); nothing was changed",
-        f"corral session show {session.id}",
-        code="session_ended",
-    )
+    said = f"{session.id} has ended ({session.verdict}); nothing was changed"
+    return Refused(said, f"corral session show {session.id}", code="session_ended")
 
 
 def end(
@@ -238,11 +234,8 @@ def _refuse_second(state: State, task: Task) -> None:
     """Refuse a session for a task whose last one has not ended yet: kill before spawn."""
     last = state.sessions.get(task.session)
     if last is not None and last.live:
-        raise Refused(
-            f"{last.id} still runs for {task.id}; nothing was changed",
-            f"corral session stop {last.id}",
-            code="session_runs",
-        )
+        said = f"{last.id} still runs for {task.id}; nothing was changed"
+        raise Refused(said, f"corral session stop {last.id}", code="session_runs")
 
 
 def _leases(
@@ -272,11 +265,8 @@ def _leases(
         )
         wanted -= 1
     if wanted:
-        raise Refused(
-            f"{session} needs {wanted} more free ports; nothing was changed",
-            "corral lease list",
-            code="no_port",
-        )
+        said = f"{session} needs {wanted} more free ports; nothing was changed"
+        raise Refused(said, "corral lease list", code="no_port")
     return events
 
 
@@ -394,10 +384,8 @@ def asked(
     waits = e.SessionAsked(session=session, text=said, options=options, call=call)
     if not answer:
         return [waits]
-    reacted = e.SessionReacted(
-        session=session, cause="asked", action="answered", text=cut(answer, 500)
-    )
-    return [messages.by_policy(state, session, answer, call, now), waits, reacted]
+    reacted = react(state, session, "asked", "answered", cut(answer, 500))
+    return [messages.by_policy(state, session, answer, call, now), waits, *reacted]
 
 
 def answered(state: State, session: SessionId) -> Decision:
@@ -423,11 +411,10 @@ def relaunch(
     found = find_session(state, session)
     if not found.live:
         return []
-    reacted = e.SessionReacted(session=session, cause=cause, action=action, text=said)
     launch = found.launches + 1
     missed = [m for m in messages.handed(state, session) if m.id in again]
     return [
-        reacted,
+        *react(state, session, cause, action, said),
         *(MessageTaken(message=m.id, session=session, launch=launch) for m in missed),
         *messages.take(state, session, now, launch=launch),
     ]
@@ -448,7 +435,7 @@ def go_on(
         said = "there are messages for it"
         return relaunch(state, session, MESSAGE, RESUME, said, again=again, now=now)
     if found.waits and not found.idle_at and answer_s:
-        return [e.SessionReacted(session=session, cause=QUESTION, action=WAIT, text=found.waits)]
+        return react(state, session, QUESTION, WAIT, found.waits)
     return []
 
 

@@ -10,8 +10,6 @@ from msgspec import Struct, field
 
 from corral.core.board.claims import Obstacle, offers
 from corral.core.engine import governor, money
-from corral.core.engine.governor import Accounts
-from corral.core.engine.money import Budgets, Sums
 from corral.core.log.state import State, Task
 from corral.core.queue import overlaps
 
@@ -27,8 +25,8 @@ class Limits(Struct, frozen=True):
     total: int
     reserve: int = 0
     pools: dict[str, int] = field(default_factory=dict)
-    accounts: Accounts = Accounts()
-    budgets: Budgets = Budgets()
+    accounts: governor.Accounts = governor.Accounts()
+    budgets: money.Budgets = money.Budgets()
     hold: bool = False  # do not start a task that would run into a conflict
 
 
@@ -37,7 +35,7 @@ class TakenSlots:
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._sums: Sums | None = None
+        self._sums: money.Sums | None = None
         self.total = 0
         self.pools: dict[str, int] = {}
         self.accounts: dict[str, int] = {}
@@ -57,26 +55,17 @@ class TakenSlots:
         if pause is not None:
             because = f": {pause.reason}" if pause.reason else ""
             which = "" if "" in paused else f" --convoy {task.convoy}"
-            return Obstacle(
-                "paused",
-                f"{task.id} waits: {pause.by} has paused new sessions{because}",
-                f"corral resume --sessions{which}",
-            )
+            said = f"{task.id} waits: {pause.by} has paused new sessions{because}"
+            return Obstacle("paused", said, f"corral resume --sessions{which}")
         room = limits.total if task.urgent else limits.total - limits.reserve
         if self.total >= room:
             kept = "" if task.urgent else f", with {limits.reserve} kept for urgent tasks"
-            return Obstacle(
-                "no_slot",
-                f"{task.id} waits for a slot: {self.total} of {limits.total} in use{kept}",
-                "corral session list",
-            )
+            said = f"{task.id} waits for a slot: {self.total} of {limits.total} in use{kept}"
+            return Obstacle("no_slot", said, "corral session list")
         most = limits.pools.get(pool)
         if most is not None and self.pools.get(pool, 0) >= most:
-            return Obstacle(
-                "pool_full",
-                f"{task.id} waits for a slot in the pool {pool!r}: {most} of {most} in use",
-                "corral session list",
-            )
+            said = f"{task.id} waits for a slot in the pool {pool!r}: {most} of {most} in use"
+            return Obstacle("pool_full", said, "corral session list")
         return None
 
     def held_up(self, task: Task, profile: str, limits: Limits, now: int) -> Obstacle | None:
@@ -88,7 +77,7 @@ class TakenSlots:
         found = governor.obstacle(self._state, task, account, now=now, running=self.accounts)
         if found is not None or not limits.budgets.any(profile):
             return found
-        self._sums = self._sums or Sums(self._state, now)
+        self._sums = self._sums or money.Sums(self._state, now)
         return money.obstacle(self._sums, task, profile, limits.budgets)
 
 

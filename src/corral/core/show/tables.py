@@ -19,7 +19,6 @@ from corral.core.queue.state import CheckRun
 from corral.core.refs import trunk_branch
 from corral.core.show import queries, rows
 from corral.core.show.queue import ChangeView, changes, runs
-from corral.core.show.rows import TABLES, Board, Cost
 
 CHECKS = 60  # at most this many ended check runs are shown
 _OVER = (TaskState.DONE, TaskState.CANCELLED)
@@ -35,12 +34,12 @@ class BoardChange(Struct, frozen=True):
     gone: dict[str, list[str]]
 
 
-def board_of(state: State) -> Board:
+def board_of(state: State) -> rows.Board:
     """Return the board of a state."""
     spent = money.report(state)
     costs = _costs_of(spent.tasks)
     places = {task.id: column(state, task) for task in state.tasks.values()}
-    return Board(
+    return rows.Board(
         seq=state.seq,
         log=state.log,
         tasks=[_task(state, task, places, costs) for task in state.tasks.values()],
@@ -70,16 +69,16 @@ def board_of(state: State) -> Board:
     )
 
 
-def tables_of(board: Board) -> Tables:
+def tables_of(board: rows.Board) -> Tables:
     """Return the rows of a board by table and id, for comparison."""
-    return {name: {row.id: row for row in getattr(board, name)} for name in TABLES}
+    return {name: {row.id: row for row in getattr(board, name)} for name in rows.TABLES}
 
 
 def difference(old: Tables, new: Tables, seq: int) -> BoardChange:
     """Return what turns one board into another; tables without a difference are left out."""
     changed: dict[str, list[Any]] = {}
     gone: dict[str, list[str]] = {}
-    for name in TABLES:
+    for name in rows.TABLES:
         before, after = old[name], new[name]
         if before == after:
             continue
@@ -118,19 +117,19 @@ def critical(state: State, convoy: ConvoyId) -> tuple[TaskId, ...]:
     return tuple(reversed(trail))
 
 
-def cost_of(bill: Bill) -> Cost:
-    return Cost(bill.fresh, bill.cached, bill.output, bill.nano_usd / NANO, bill.unpriced)
+def cost_of(bill: Bill) -> rows.Cost:
+    return rows.Cost(bill.fresh, bill.cached, bill.output, bill.nano_usd / NANO, bill.unpriced)
 
 
-def _costs_of(lines: list[money.CostLine]) -> dict[str, Cost]:
-    return {line.name: filled(Cost, line, usd=line.known_usd) for line in lines}
+def _costs_of(lines: list[money.CostLine]) -> dict[str, rows.Cost]:
+    return {line.name: filled(rows.Cost, line, usd=line.known_usd) for line in lines}
 
 
-_FREE = Cost()
+_FREE = rows.Cost()
 
 
 def _task(
-    state: State, task: Task, places: Mapping[TaskId, str], costs: Mapping[str, Cost]
+    state: State, task: Task, places: Mapping[TaskId, str], costs: Mapping[str, rows.Cost]
 ) -> rows.TaskRow:
     claim, session = task.claim, state.sessions.get(task.session)
     returned = state.returned.get(task.id)
@@ -150,7 +149,7 @@ def _task(
 
 
 def _convoys(
-    state: State, places: Mapping[TaskId, str], costs: Mapping[str, Cost]
+    state: State, places: Mapping[TaskId, str], costs: Mapping[str, rows.Cost]
 ) -> Iterator[rows.ConvoyRow]:
     counts: dict[ConvoyId, Counter[str]] = {convoy: Counter() for convoy in state.convoys}
     for task in state.tasks.values():

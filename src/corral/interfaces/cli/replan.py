@@ -96,10 +96,8 @@ def replanner(
     """Return the replanner, if it was requested now or when the plan was made."""
     mayor = mayor_rules.of_convoy(context.store.state(), convoy)
     if mayor is None and asked:
-        raise BadInput(
-            f"--replan needs a plan that the mayor made; {convoy} has another one",
-            'corral run "GOAL" --replan on_failure',
-        )
+        said = f"--replan needs a plan that the mayor made; {convoy} has another one"
+        raise BadInput(said, 'corral run "GOAL" --replan on_failure')
     if mayor is None or not (asked or mayor.replan):
         return None
     return Replanner(context, convoy, say, yes=yes)

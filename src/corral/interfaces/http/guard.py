@@ -67,10 +67,8 @@ class Guard:
         hosts = [value for name, value in call.scope["headers"] if name == b"host"]
         said = hosts[0].decode("latin-1").lower() if len(hosts) == 1 else ""
         if said not in self._hosts and not (call.over_socket and said == SOCKET_HOST):
-            raise Misdirected(
-                "the Host header does not name this server",
-                "use the address that corral link prints",
-            )
+            what = "the Host header does not name this server"
+            raise Misdirected(what, "use the address that corral link prints")
         origin = call.header(b"origin")
         if origin and origin.lower() not in self._origins:
             raise NotYours("requests from pages of other sites are refused", code="foreign_origin")

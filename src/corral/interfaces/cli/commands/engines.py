@@ -32,10 +32,8 @@ def check(context: Context, options: Options) -> int:
     profiles = dict(context.config.engine)
     if options.profile:
         if options.profile not in profiles:
-            raise NotFound(
-                f"there is no engine {printable(options.profile)!r} in .corral/config.toml",
-                "corral engine list",
-            )
+            said = f"there is no engine {printable(options.profile)!r} in .corral/config.toml"
+            raise NotFound(said, "corral engine list")
         profiles = {options.profile: profiles[options.profile]}
     if not profiles:
         raise NotFound("no engine is configured in .corral/config.toml", "corral init --print")

@@ -133,11 +133,8 @@ def _wanted(context: Context, talk: Talk, mayor: MayorConversation) -> bool:
 
 def _must_have_plan(mayor: MayorConversation) -> None:
     if mayor.state is MayorState.GAVE_UP:
-        raise BadInput(
-            f"{mayor.id} gave up, and nothing was created: {mayor.reason}",
-            "corral mayor tail shows what was said",
-            code="bad_plan",
-        )
+        said = f"{mayor.id} gave up, and nothing was created: {mayor.reason}"
+        raise BadInput(said, "corral mayor tail shows what was said", code="bad_plan")
     if mayor.state is MayorState.STOPPED:
         raise Refused(f"{mayor.id} was stopped", 'corral mayor start --task "…"', code="mayor_over")
 

@@ -59,11 +59,8 @@ def sound(report: PlanReport, name: str) -> Plan:
         return report.plan
     wrong = errors(report.problems)
     more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
-    raise BadInput(
-        f"{shown(name)} is not a plan that can be applied: {wrong[0]}{more}; nothing was changed",
-        f"corral plan check {shown(name)}",
-        code="bad_plan",
-    )
+    said = f"{shown(name)} is not a plan that can be applied: {wrong[0]}{more}; nothing was changed"
+    raise BadInput(said, f"corral plan check {shown(name)}", code="bad_plan")
 
 
 def examined(context: Context, name: str, kind: str | None) -> PlanReport:
@@ -174,10 +171,8 @@ def drawn(report: PlanReport) -> str:
 def confirm(plan: str, question: str, otherwise: str) -> None:
     """Show a plan and ask for approval; refuse without it."""
     if not sys.stdin.isatty():
-        raise BadInput(
-            "this needs a confirmation, and there is no terminal to ask on",
-            f"{otherwise}, or --headless",
-        )
+        said = "this needs a confirmation, and there is no terminal to ask on"
+        raise BadInput(said, f"{otherwise}, or --headless")
     say(plan)
     if not answered_yes(question):
         raise BadInput("nothing was started", otherwise)

@@ -80,10 +80,8 @@ def apply(context: Context, name: str, kind: str = "", *, ask: bool = False) -> 
     if not isfile(name) and name != "-":
         if ConvoyId(name) in context.store.state().convoys:
             return ConvoyId(name)
-        raise NotFound(
-            f"{name!r} is neither a file with a plan nor a convoy, and too short to be a goal",
-            "corral plan check FILE, or corral convoy list",
-        )
+        said = f"{name!r} is neither a file with a plan nor a convoy, and too short to be a goal"
+        raise NotFound(said, "corral plan check FILE, or corral convoy list")
     examined = plans.examined(context, name, kind)
     plan = plans.sound(examined, name)
     _can_start(context, plan)

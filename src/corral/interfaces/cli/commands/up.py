@@ -68,11 +68,8 @@ def _must_be_down(context: Context) -> None:
     from corral.roles.supervisor import is_up
 
     if is_up(context.repository.folder):
-        raise Refused(
-            "corral up is already running for this repository; nothing was changed",
-            "corral down stops it",
-            code="already_up",
-        )
+        said = "corral up is already running for this repository; nothing was changed"
+        raise Refused(said, "corral down stops it", code="already_up")
 
 
 def _must_be_possible(context: Context, port: int) -> None:
