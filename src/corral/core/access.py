@@ -113,9 +113,8 @@ def permit(state: State, who: Principal, command: c.Command) -> None:
                 f"a session can add tasks only to its own convoy, {own.convoy}; nothing was changed"
             )
         if command.urgent and not own.urgent:
-            raise NotYours(
-                f"{who.name} is not urgent, so it cannot add urgent tasks; nothing was changed"
-            )
+            said = f"{who.name} is not urgent, so it cannot add urgent tasks; nothing was changed"
+            raise NotYours(said)
     elif kind == "task":
         _permit_task(state, own, verb, getattr(command, "task", None))
     elif command.name in ("lease renew", "lease release"):
@@ -135,9 +134,8 @@ def permit(state: State, who: Principal, command: c.Command) -> None:
 
 def _permit_task(state: State, own: Task, verb: str, task: str | None) -> None:
     if task is None:
-        raise NotYours(
-            f"a session can claim only tasks below {own.id}; nothing was changed", "name the task"
-        )
+        said = f"a session can claim only tasks below {own.id}; nothing was changed"
+        raise NotYours(said, "name the task")
     found = _must_be_in(state, own, task, verb)
     if verb not in (_OWN if found.id == own.id else _BELOW):
         raise NotYours(f"a session may not {verb} {found.id}; nothing was changed")
@@ -150,9 +148,8 @@ def _must_be_in(state: State, own: Task, name: str, verb: str) -> Task:
     found = state.tasks.get(TaskId(name.upper()))
     if found is not None and (found.id == own.id or is_below(state, found, own.id)):
         return found
-    raise NotYours(
-        f"a session may {verb} only {own.id} and the tasks below it; nothing was changed"
-    )
+    said = f"a session may {verb} only {own.id} and the tasks below it; nothing was changed"
+    raise NotYours(said)
 
 
 def seen(state: State, who: Principal, task: str) -> Task:

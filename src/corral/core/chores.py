@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from corral.core.ids import SessionId, TaskId
 from corral.core.log import events as e
-from corral.core.log.state import Alert, Chore, Claim, State, Task, TaskState
+from corral.core.log.state import Alert, Claim, State, Task, TaskState
 from corral.core.redaction import redacted
 from corral.core.session.rules import WHILE_IT_RUNS
 from corral.core.text import LINE
@@ -133,10 +133,11 @@ def settle(state: State, results: Mapping[str, ChoreOutcome], now: int) -> Decis
     for kind, subject, text in raised:
         number = state.seq + len(events) + 1
         events.append(e.AlertRaised(alert=f"alert-{number}", kind=kind, subject=subject, text=text))
+    recorded = {name for name, last in state.chores.items() if now - last.ran_at < HOUR}
     events += [
         e.ChoreDone(chore=name, found=result.found, done=result.done)
         for name, result in results.items()
-        if not result.error and (result.done or _unrecorded(state.chores.get(name), now))
+        if not result.error and (result.done or name not in recorded)
     ]
     return events
 
@@ -235,7 +236,3 @@ def _worries(results: Mapping[str, ChoreOutcome]) -> list[tuple[str, str, str]]:
 def _plain(text: str) -> str:
     """Make an error message, which may quote any path, safe to log."""
     return "".join(char if char.isprintable() else "?" for char in redacted(text))[:LINE]
-
-
-def _unrecorded(last: Chore | None, now: int) -> bool:
-    return last is None or now - last.ran_at >= HOUR

@@ -33,7 +33,8 @@ def problem(pattern: str) -> str | None:
     pattern = _spelled_out(pattern)
     if len(pattern) > MAX_LENGTH:
         return f"longer than {MAX_LENGTH} characters"
-    if any(_is_control(char) for char in pattern):
+    # The two separators end a line for many readers of a log, so they are as harmful as a newline.
+    if any(c < " " or "\x7f" <= c <= "\x9f" or c in "\u2028\u2029" for c in pattern):
         return "contains a control character"
     if _is_absolute(pattern):
         return "absolute, not relative to the repository"
@@ -73,11 +74,6 @@ def overlaps(a: str, b: str) -> bool:
         if one != other and not _can_agree(one, other):
             return False
     return len(left) == len(right) or (left[len(right) :] or right[len(left) :]) == (_DEEP,)
-
-
-def _is_control(char: str) -> bool:
-    # The two separators end a line for many readers of a log, so they are as harmful as a newline.
-    return char < " " or "\x7f" <= char <= "\x9f" or char in "\u2028\u2029"
 
 
 def _is_absolute(pattern: str) -> bool:

@@ -9,7 +9,7 @@ mirror the same chunk make the same commit, and clones that have diverged share 
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 
 from msgspec import Struct
@@ -133,11 +133,10 @@ def _exclusive(path: str, wait: bool) -> Iterator[bool]:
     """Hold a lock file; the value says whether it was free."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "ab") as file:
-        try:
+        free = False
+        with suppress(BlockingIOError):
             fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
             free = True
-        except BlockingIOError:
-            free = False
         yield free
 
 

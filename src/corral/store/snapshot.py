@@ -32,16 +32,10 @@ def save(path: str, state: State) -> None:
 
 
 def load(path: str) -> State | None:
-    try:
-        with open(path, "rb") as file:
-            content = file.read()
-    except OSError:
-        return None
-    body = memoryview(content)[4:]
-    if zlib.crc32(body) != int.from_bytes(content[:4], "big"):
-        return None
-    try:
-        version, state = msgspec.msgpack.decode(body, type=tuple[int, State])
-    except msgspec.MsgspecError:
-        return None
-    return state if version == VERSION else None
+    with suppress(OSError, msgspec.MsgspecError), open(path, "rb") as file:
+        content = file.read()
+        body = memoryview(content)[4:]
+        if zlib.crc32(body) == int.from_bytes(content[:4], "big"):
+            version, state = msgspec.msgpack.decode(body, type=tuple[int, State])
+            return state if version == VERSION else None
+    return None

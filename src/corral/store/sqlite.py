@@ -282,9 +282,8 @@ class SqliteStore:
         if self.exists():
             return True
         if self.sealed_seq:
-            raise LogDamaged(
-                1, f"is missing, like all others: the log had {counted(self.sealed_seq, 'event')}"
-            )
+            what = f"is missing, like all others: the log had {counted(self.sealed_seq, 'event')}"
+            raise LogDamaged(1, what)
         return False
 
     def _drop(self) -> None:

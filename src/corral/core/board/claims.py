@@ -48,13 +48,9 @@ def obstacles(state: State, task: Task, now: int, claimer: str = "") -> list[Obs
     if task.not_before_at > now:
         found.append(_resting(task, now))
     if task.claim is None and task.assignee and claimer and claimer != task.assignee:
-        found.append(
-            Obstacle(
-                "reserved",
-                f"{task.id} was handed off to {task.assignee}",
-                f"corral task hand-off {task.id} offers it to everyone",
-            )
-        )
+        said = f"{task.id} was handed off to {task.assignee}"
+        hint = f"corral task hand-off {task.id} offers it to everyone"
+        found.append(Obstacle("reserved", said, hint))
     return found
 
 
@@ -107,12 +103,9 @@ def _need(state: State, task: Task, need: Task) -> Obstacle:
     if lost is None:
         reason = task.reasons.get(need.id, "")
         drop = f", or corral task edit {task.id} --drop-need {need.id}" if reason else ""
-        return Obstacle(
-            "needs_not_landed",
-            f"{task.id} needs {need.id}, which has not landed (state: {need.state})"
-            + (f"; inferred: {reason}" if reason else ""),
-            f"corral why {need.id}{drop}",
-        )
+        why = f"; inferred: {reason}" if reason else ""
+        said = f"{task.id} needs {need.id}, which has not landed (state: {need.state}){why}"
+        return Obstacle("needs_not_landed", said, f"corral why {need.id}{drop}")
     through = "" if lost is need else f", which needs {lost.id}"
     return Obstacle(
         "need_cancelled",

@@ -99,9 +99,8 @@ def parse(line: str) -> Cron:
     """Read a cron line; BadInput says in one sentence what is wrong with it."""
     words = _ALIASES.get(line.strip().lower(), line).split()
     if len(words) == 1 and words[0].startswith("@"):
-        raise BadInput(
-            f"the cron line {printable(words[0])} is not known", f"one of {', '.join(_ALIASES)}"
-        )
+        what = f"the cron line {printable(words[0])} is not known"
+        raise BadInput(what, f"one of {', '.join(_ALIASES)}")
     if len(words) != len(_FIELDS):
         said = f"the cron line {printable(line)!r} has {len(words)} fields instead of 5"
         raise BadInput(said, _HINT)
@@ -117,9 +116,8 @@ def parse(line: str) -> Cron:
         either=not (words[2].startswith("*") or words[4].startswith("*")),
     )
     if found.after(0) is None:
-        raise BadInput(
-            f"the cron line {printable(line)!r} never matches: no such day exists", _HINT
-        )
+        what = f"the cron line {printable(line)!r} never matches: no such day exists"
+        raise BadInput(what, _HINT)
     return found
 
 

@@ -4,10 +4,8 @@ The budget counts the open tasks of the whole subtree, and every ancestor's budg
 depth is a number of levels, one less in each child than in its parent.
 """
 
-from collections.abc import Iterator
-
 from corral.core.board.commands import AddTask
-from corral.core.board.graph import find_task
+from corral.core.board.graph import above, find_task
 from corral.core.errors import Refused
 from corral.core.ids import TaskId
 from corral.core.log.state import State, Task, TaskState
@@ -34,9 +32,9 @@ def is_over(task: Task) -> bool:
     return task.state in _OVER
 
 
-def must_have_room(state: State, above: Task) -> None:
+def must_have_room(state: State, parent: Task) -> None:
     """Refuse one more open task below this one if it or an ancestor has used up its budget."""
-    for ancestor in (above, *_above(state, above)):
+    for ancestor in (parent, *above(state, parent)):
         is_open = (task for task in state.tasks.values() if not is_over(task))
         open_below = sum(is_below(state, task, ancestor.id) for task in is_open)
         if ancestor.budget and open_below >= ancestor.budget:
@@ -48,19 +46,13 @@ def must_have_room(state: State, above: Task) -> None:
             )
 
 
-def levels(command: AddTask, above: Task | None) -> int:
+def levels(command: AddTask, parent: Task | None) -> int:
     """Return the levels that a new task may have: as asked, but fewer than its parent."""
     asked = number(command.levels, "the levels", 0, 10)
     if not asked and command.budget:
         asked = 1
-    return min(asked, above.levels - 1) if above else asked
+    return min(asked, parent.levels - 1) if parent else asked
 
 
 def is_below(state: State, task: Task, root: TaskId) -> bool:
-    return any(ancestor.id == root for ancestor in _above(state, task))
-
-
-def _above(state: State, task: Task) -> Iterator[Task]:
-    while task.parent:
-        task = state.tasks[task.parent]
-        yield task
+    return any(ancestor.id == root for ancestor in above(state, task))

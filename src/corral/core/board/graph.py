@@ -1,6 +1,6 @@
 """The graph of needs. Guarantee: no accepted change ever creates a cycle."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from corral.core.errors import NotFound
 from corral.core.ids import TaskId
@@ -43,6 +43,13 @@ def unmet(state: State, task: Task) -> list[Task]:
     """Return the tasks that this one needs and that have not landed."""
     tasks = state.tasks
     return [tasks[need] for need in task.needs if tasks[need].state is not TaskState.DONE]
+
+
+def above(state: State, task: Task) -> Iterator[Task]:
+    """Yield the tasks that a task is below, the nearest first."""
+    while task.parent:
+        task = state.tasks[task.parent]
+        yield task
 
 
 def dependents(state: State, task: TaskId) -> list[Task]:

@@ -143,9 +143,8 @@ def _claim_task(state: State, command: c.ClaimTask, actor: str, now: int) -> Dec
     else:
         task = find_task(state, command.task)
         for obstacle in obstacles(state, task, now, actor):
-            raise Refused(
-                f"{obstacle.text}; nothing was changed", obstacle.hint, code=obstacle.code
-            )
+            said = f"{obstacle.text}; nothing was changed"
+            raise Refused(said, obstacle.hint, code=obstacle.code)
     events: list[e.Event] = []
     if task.claim is not None:
         events.append(e.TaskLapsed(task=task.id, holder=task.claim.holder, token=task.claim.token))
@@ -183,10 +182,6 @@ def _reasoned(move: str, event: Callable[..., e.Event]) -> Rule:
         return [event(task=task.id, reason=text.line(command.reason, "the reason", empty=True))]
 
     return rule
-
-
-def _unblock_task(state: State, command: c.UnblockTask, actor: str, now: int) -> Decision:
-    return [e.TaskUnblocked(task=_fenced(state, command.task, "unblock").id)]
 
 
 def _hand_off_task(state: State, command: c.HandOffTask, actor: str, now: int) -> Decision:
@@ -305,9 +300,8 @@ def _the_convoy(state: State, convoy: str) -> str:
         return next(iter(state.convoys))
     if not state.convoys:
         raise BadInput("there is no convoy yet", 'corral convoy create "…"')
-    raise BadInput(
-        f"there are {len(state.convoys)} convoys: name one", "--convoy ID (corral convoy list)"
-    )
+    said = f"there are {len(state.convoys)} convoys: name one"
+    raise BadInput(said, "--convoy ID (corral convoy list)")
 
 
 def _needs(state: State, task: TaskId, needs: Sequence[str]) -> tuple[TaskId, ...]:
@@ -381,7 +375,9 @@ _RULES: dict[type[c.Command], Rule] = {
     c.SubmitTask: _submit_task,
     c.FailTask: _reasoned("fail", e.TaskFailed),
     c.BlockTask: _reasoned("block", e.TaskBlocked),
-    c.UnblockTask: _unblock_task,
+    c.UnblockTask: lambda state, command, *_: [
+        e.TaskUnblocked(task=_fenced(state, command.task, "unblock").id)
+    ],
     c.RetryTask: _reasoned("retry", e.TaskRetried),
     c.CancelTask: _reasoned("cancel", e.TaskCancelled),
     c.HandOffTask: _hand_off_task,

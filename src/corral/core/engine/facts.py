@@ -148,22 +148,8 @@ class Finished(Fact, frozen=True, tag="finished"):
     reset_at: int | None = None
 
 
-AnyFact = (
-    Began
-    | Said
-    | Used
-    | Answered
-    | Spent
-    | Window
-    | Compacted
-    | Limited
-    | Turn
-    | Asked
-    | Told
-    | Ready
-    | Denied
-    | Finished
-)
+_Working = Began | Said | Used | Answered | Spent | Window | Compacted | Limited
+AnyFact = _Working | Turn | Asked | Told | Ready | Denied | Finished
 _KINDS: tuple[type[Fact], ...] = get_args(AnyFact)
 
 # The facts, with their fields, that lines of an engine described in the configuration can become.

@@ -97,9 +97,7 @@ def _decoder(record: Record) -> "Callable[[Any], Event]":
             f"event {record.seq} is a {record.type!r}, which this version of Corral does not know",
             "upgrade Corral to the version that wrote the log",
         )
-    decoder = msgspec.json.Decoder(kind).decode
-    _decoders[record.type] = decoder
-    return decoder
+    return _decoders.setdefault(record.type, msgspec.json.Decoder(kind).decode)
 
 
 def mirrored(stored: Stored) -> bytes:

@@ -5,6 +5,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from corral.core.copies import filled
 from corral.core.engine import governor
 from corral.core.engine.bill import Bill
 from corral.core.engine.fold import spent_on
@@ -18,15 +19,8 @@ AGAIN = ("wrong", "again")  # causes that repeat the previous question
 
 
 def _started(state: State, event: m.MayorStarted, seq: int, at: int) -> None:
-    state.mayors[event.mayor] = MayorConversation(
-        id=event.mayor,
-        state=MayorState.OPEN,
-        engine=event.engine,
-        replan=event.replan,
-        goal_seq=seq,
-        started_at=at,
-        changed_at=at,
-    )
+    about = {"state": MayorState.OPEN, "goal_seq": seq, "started_at": at, "changed_at": at}
+    state.mayors[event.mayor] = filled(MayorConversation, event, id=event.mayor, **about)
 
 
 def _asked(state: State, event: m.MayorAsked, seq: int, at: int) -> None:

@@ -33,9 +33,8 @@ def current(state: State) -> MayorConversation:
     """Return the conversation that commands are about: the newest one."""
     found = newest(state)
     if found is None:
-        raise NotFound(
-            "there is no conversation with the mayor yet", 'corral mayor start --task "…"'
-        )
+        said = "there is no conversation with the mayor yet"
+        raise NotFound(said, 'corral mayor start --task "…"')
     return found
 
 
@@ -92,9 +91,8 @@ def answer(
     elif (told or answered.trouble) and found.used + answered.used_up >= attempts:
         how = "gave_up" if found.cause == "goal" else "unanswered"
         why = told[0] if told else f"{answered.trouble}: {answered.text}"
-        reason = text.cut(
-            f"no usable plan after {text.counted(attempts, 'attempt')}: {why}", text.LINE
-        )
+        said = f"no usable plan after {text.counted(attempts, 'attempt')}: {why}"
+        reason = text.cut(said, text.LINE)
         made.append(m.MayorEnded(mayor=answered.mayor, how=how, reason=reason))
     return made
 

@@ -299,9 +299,8 @@ def _acknowledge(state: State, command: c.AcknowledgeMessage, actor: str, now: i
     found = _find(state, command.message)
     if found.reader != actor:
         who = f"was read by {found.reader}" if found.reader else "has not been read yet"
-        raise Refused(
-            f"{found.id} {who}; nothing was changed", "corral message read", code="not_delivered"
-        )
+        said = f"{found.id} {who}; nothing was changed"
+        raise Refused(said, "corral message read", code="not_delivered")
     return [] if found.acknowledged else [post.MessageAcknowledged(message=found.id)]
 
 

@@ -137,11 +137,8 @@ class _Amended:
             task = self._board.get(asked.key)
             if task is None or unstarted(task) or task.spec == digest(self._plan, asked):
                 continue
-            now = (
-                f"is in state {task.state}"
-                if task.state is not TaskState.TODO
-                else "was tried before"
-            )
+            tried = task.state is TaskState.TODO
+            now = "was tried before" if tried else f"is in state {task.state}"
             said = f"it {now} and cannot be changed: give follow-up work a new key"
             yield Problem(0, f"task.{asked.key}", said)
 

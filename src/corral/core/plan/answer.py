@@ -20,6 +20,7 @@ _DEEPEST = 8
 _MOST_OBJECTS = 1_000
 _PLAN = re.compile(r'\{(?=[ \t\n\r]*"(?:convoy|policy|tasks?|cancel)"[ \t\n\r]*:)')
 _MOST_ITEMS = 5_000
+_PARTS = ("task", "tasks", "convoy", "cancel")
 _BEGIN = re.compile(r"\{(?=[ \t\n\r]*[\"}])")
 _INSIDE = re.compile(r'(?:[^"\\\x00-\x1f]++|\\.)*')
 _BLANK = re.compile(r"[ \t\n\r]*")
@@ -80,14 +81,9 @@ def _objects(text: str, pattern: "re.Pattern[str]") -> _Objects:
                 found.broken = start, error
         else:
             found.other = _Found(data, reader.places)
-            found.plan = found.other if _is_plan(data) else found.plan
+            if any(isinstance(data.get(part), list | dict) for part in _PARTS):
+                found.plan = found.other
     return found
-
-
-def _is_plan(data: dict[str, Any]) -> bool:
-    return any(
-        isinstance(data.get(name), list | dict) for name in ("task", "tasks", "convoy", "cancel")
-    )
 
 
 def _nothing(ends: list[int], found: _Objects) -> Source:
@@ -193,9 +189,8 @@ class _JsonReader:
         try:
             return str(loads(self._text[at : end + 1])), end + 1
         except ValueError as error:
-            raise _Broken(
-                at, "a string has an invalid escape: write \\\\ for a backslash"
-            ) from error
+            said = "a string has an invalid escape: write \\\\ for a backslash"
+            raise _Broken(at, said) from error
 
     def _skip(self, at: int) -> int:
         found = _BLANK.match(self._text, at)

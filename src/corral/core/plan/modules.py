@@ -55,7 +55,7 @@ def tested(tasks: Sequence[TaskPlan]) -> Iterator[tuple[int, int, str]]:
         fitting = [
             (other, module)
             for other, module in subjects.get(test.name, ())
-            if other != number and _alike(test.ending, module.ending)
+            if other != number and (not test.ending or module.ending in ("", test.ending))
         ]
         # A name may occur more than once: the folders show which one is meant.
         best = max((len(test.folders & module.folders) for _, module in fitting), default=0)
@@ -100,10 +100,6 @@ def _folded(name: str) -> str:
 
 def _family(ending: str) -> str:
     return next((min(family) for family in _FAMILIES if ending in family), ending)
-
-
-def _alike(one: str, other: str) -> bool:
-    return not one or not other or one == other
 
 
 def _meaning(folders: Sequence[str]) -> frozenset[str]:

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from corral.core import text
 from corral.core.board.claims import Obstacle
+from corral.core.board.graph import above
 from corral.core.ids import TaskId
 from corral.core.log.state import Overlap, State, Task, TaskState, overlap_name
 from corral.core.paths import matches
@@ -66,10 +67,10 @@ def obstacle(state: State, task: Task) -> Obstacle | None:
     Either its work so far conflicts with work in progress, or it is about files over which others
     are in conflict. The tasks above it may be waiting for it, so they never hold it back.
     """
-    above = set(_above(state, task))
+    higher = {one.id for one in above(state, task)}
     for overlap in coming(state):
         pair = {overlap.task, overlap.other}
-        if not overlap.other or pair & above:
+        if not overlap.other or pair & higher:
             continue
         where = _listed(overlap.paths)
         if task.id in pair:
@@ -131,12 +132,6 @@ def _why_over(state: State, overlap: Overlap) -> str:
 
 def _is_about(task: Task, paths: Sequence[str]) -> bool:
     return any(matches(pattern, path) for pattern in task.paths for path in paths)
-
-
-def _above(state: State, task: Task) -> Iterator[TaskId]:
-    while task.parent:
-        yield task.parent
-        task = state.tasks[task.parent]
 
 
 def _listed(paths: Sequence[str]) -> str:

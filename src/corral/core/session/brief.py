@@ -37,6 +37,7 @@ def changes_nothing(task: Task) -> bool:
 def compose(task: Task, session: str, branch: str, sources: Sources) -> str:
     """Return the complete brief of a session."""
     fence = _fence(sources.asked, sources.before, sources.letters)
+    commit = "" if changes_nothing(task) else _COMMIT
     fenced = f"{sources.asked}{sources.before}{sources.letters}".strip()
     parts = [
         f"# {task.id}: {' '.join(task.title.split())}",
@@ -51,7 +52,7 @@ def compose(task: Task, session: str, branch: str, sources: Sources) -> str:
         _list("Done when each of these commands exits 0 on your last commit", task.accept),
         _below(task),
         _section("Beats", _beats(sources)),
-        _guide(task),
+        f"## How to work\n\n{commit}{_REPORT.format(task=task.id)}",
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -152,11 +153,6 @@ def _beats(sources: Sources) -> str:
 
 def _length(seconds: int) -> str:
     return f"{seconds // 60} min" if seconds >= 120 and not seconds % 60 else f"{seconds} s"
-
-
-def _guide(task: Task) -> str:
-    commit = "" if changes_nothing(task) else _COMMIT
-    return f"## How to work\n\n{commit}{_REPORT.format(task=task.id)}"
 
 
 _BEATS = """\

@@ -87,9 +87,8 @@ def change(state: State, name: str) -> ChangeView:
     """Return one change that waits to land."""
     task = find_task(state, TaskId(name))
     if task.id not in state.changes:
-        raise NotFound(
-            f"{task.id} is not in the queue: it is in state {task.state}", f"corral why {task.id}"
-        )
+        said = f"{task.id} is not in the queue: it is in state {task.state}"
+        raise NotFound(said, f"corral why {task.id}")
     return _change(state, task.id)
 
 

@@ -89,15 +89,11 @@ def explain(
 
 def _not_opened(state: State, task: Task) -> list[Obstacle]:
     """Return why the witness could not start a session for a task that is ready."""
-    return [
-        Obstacle(
-            CANNOT_OPEN,
-            f"{task.id} cannot be started: {alert.text}",
-            "fix that; the witness keeps trying",
-        )
-        for alert in state.alerts.values()
-        if (alert.kind, alert.subject) == (CANNOT_OPEN, task.id)
+    alerts = [
+        a.text for a in state.alerts.values() if (a.kind, a.subject) == (CANNOT_OPEN, task.id)
     ]
+    hint = "fix that; the witness keeps trying"
+    return [Obstacle(CANNOT_OPEN, f"{task.id} cannot be started: {said}", hint) for said in alerts]
 
 
 def _met(state: State, task: Task) -> list[str]:

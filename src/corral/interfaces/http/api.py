@@ -4,6 +4,7 @@ import asyncio
 import os
 import sys
 import traceback
+from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -38,25 +39,19 @@ if TYPE_CHECKING:
 MCP = "/mcp"
 
 
+@dataclass(eq=False)
 class Api:
     """What the handlers work with."""
 
-    def __init__(
-        self,
-        feed: Feed,
-        writer: Writer,
-        guard: Guard,
-        repository: Repository,
-        config: Config,
-        *,
-        url: str,
-    ) -> None:
-        self.feed = feed
-        self.writer = writer
-        self.repository = repository
-        self.config = config
-        self.guard = guard
-        self.url = url
+    feed: Feed
+    writer: Writer
+    guard: Guard
+    repository: Repository
+    config: Config
+    url: str
+
+    def __post_init__(self) -> None:
+        feed, config, repository = self.feed, self.config, self.repository
         self.clock = now
         self.streams = Streams(feed)
         self.assets = assets.Assets()

@@ -40,11 +40,8 @@ POLICY = (
 )
 
 
-class NotBuilt(CorralError):
+class NotBuilt(CorralError, code="not_built", http_status=503):
     """The package was built without the dashboard: run `make web`."""
-
-    code = "not_built"
-    http_status = 503
 
 
 class File(Struct, frozen=True):

@@ -29,32 +29,20 @@ SAFE: Headers = (
 )
 
 
-class TooLarge(BadInput):
+class TooLarge(BadInput, code="too_large", http_status=413):
     """The body or the headers of a request are too long."""
 
-    code = "too_large"
-    http_status = 413
 
-
-class TooSlow(BadInput):
+class TooSlow(BadInput, code="too_slow", http_status=408):
     """A request did not arrive in time."""
 
-    code = "too_slow"
-    http_status = 408
 
-
-class NotJson(BadInput):
+class NotJson(BadInput, code="not_json", http_status=415):
     """The body of a request is not JSON."""
 
-    code = "not_json"
-    http_status = 415
 
-
-class Misdirected(Refused):
+class Misdirected(Refused, code="misdirected", http_status=421):
     """The Host header of a request does not name this server."""
-
-    code = "misdirected"
-    http_status = 421
 
 
 class Call:

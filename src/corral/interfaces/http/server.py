@@ -87,7 +87,7 @@ class _Place:
         self._writer = Writer(self._writing)
         self._feed = Feed(SqliteStore(folder, anchor=self.anchor), fail)
         guard = Guard(*self.keys, known, scheme)
-        self.api = Api(self._feed, self._writer, guard, self.repository, self.config, url=self._url)
+        self.api = Api(self._feed, self._writer, guard, self.repository, self.config, self._url)
         self.application = Application(self.api)
         self.api.mayors.take_over()
         self._mirroring = asyncio.get_running_loop().create_task(self._mirror())

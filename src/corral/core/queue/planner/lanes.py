@@ -118,15 +118,12 @@ class Lanes:
 
     def _next(self, free: int) -> tuple[list[int], Kind] | None:
         if self._policy.mode == "serial":
-            return self._first_in_line()
+            first = next((i for i in self._in_line() if self._odds.fits(i, 0)), None)
+            return None if first is None else ([first], Kind.LAND)
         if not self._chain:
             anchor = self._anchor(free)
             return (anchor, Kind.LAND) if anchor else None
         return self._nest_or_probe(free)
-
-    def _first_in_line(self) -> tuple[list[int], Kind] | None:
-        first = next((i for i in self._in_line() if self._odds.fits(i, 0)), None)
-        return None if first is None else ([first], Kind.LAND)
 
     def _nest_or_probe(self, free: int) -> tuple[list[int], Kind] | None:
         odds, chain = self._odds, self._chain

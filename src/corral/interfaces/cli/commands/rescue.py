@@ -95,9 +95,8 @@ def show(context: Context, options: Options) -> None:
 
 def restore(context: Context, options: Options) -> None:
     if not options.to:
-        raise BadInput(
-            "corral rescue restore: --to is missing", "corral rescue restore KEPT --to FOLDER"
-        )
+        said = "corral rescue restore: --to is missing"
+        raise BadInput(said, "corral rescue restore KEPT --to FOLDER")
     keep = _keep(context)
     kept = _find(keep, options.kept)
     folder = keep.restore(kept, options.to, branch=options.branch)

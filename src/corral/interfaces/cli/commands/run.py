@@ -290,9 +290,8 @@ def _told(told: RunReport, summary: str) -> str:
         branch = trunk_branch(told.convoy)
         lines.append(f"its work {FINISHED[told.finished]} {branch}; see it with: git log {branch}")
     if told.known_usd:
-        lines.append(
-            f"cost: ${told.known_usd:.4f}{'' if told.cost_usd is not None else ' and more'}"
-        )
+        more = "" if told.cost_usd is not None else " and more"
+        lines.append(f"cost: ${told.known_usd:.4f}{more}")
     lines.append(f"summary: {summary}")
     if told.standing is Standing.INTERRUPTED:
         lines.append(f"continue with: corral run {told.convoy}")

@@ -89,9 +89,8 @@ def _must_be_possible(context: Context, port: int) -> None:
 def _print_unit(context: Context) -> None:
     folder = context.repository.worktree
     if not folder.isprintable():
-        raise BadInput(
-            "the name of this folder contains a control character, which systemd does not accept"
-        )
+        said = "the name of this folder contains a control character, which systemd does not accept"
+        raise BadInput(said)
     words = [sys.executable, "-m", "corral", "up", "--repo", folder]
     unit = UNIT.format(
         folder=folder.replace("%", "%%"),

@@ -1,6 +1,7 @@
 """What went wrong with each task and how Corral absorbed it, from the log alone."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from msgspec import Struct
 
@@ -52,8 +53,9 @@ class DemoAccount:
         return {trouble.kind for trouble in self.troubles}
 
     def _take(self, record: Record) -> None:
-        if record.actor == WITNESS:
-            self._witness_is_back()
+        if record.actor == WITNESS and self._ended is not None:
+            self._ended.absorbed = "the sessions kept running, and the next witness took them over"
+            self._ended = None
         match event_of(record):
             case e.SessionStarted(session=session, task=task):
                 self._tasks[session] = task
@@ -76,9 +78,7 @@ class DemoAccount:
         if cause in set(Verdict):
             how = " with its conversation" if action == RESUME else ""
             absorbed = f"its program was restarted in the same worktree{how}"
-            self._add(
-                DemoTrouble(cause, session, _short(text), absorbed, task=self._tasks[session])
-            )
+            self._add(cause, session, _short(text), absorbed, task=self._tasks[session])
 
     def _session_ended(self, ended: e.SessionEnded) -> None:
         task = self._tasks[ended.session]
@@ -87,12 +87,10 @@ class DemoAccount:
             left = counted(ended.killed, "process", "processes")
             happened = f"it ended but left {left} running"
             absorbed = "stopped before its work was judged"
-            self._add(DemoTrouble(LEFT, ended.session, happened, absorbed, task=task))
+            self._add(LEFT, ended.session, happened, absorbed, task=task)
         if ended.verdict != Verdict.PROVED:
             detail = f"{_SAID.get(ended.verdict, '')}{_short(ended.detail)}"
-            self._waiting[task] = self._add(
-                DemoTrouble(ended.verdict, ended.session, detail, task=task)
-            )
+            self._waiting[task] = self._add(ended.verdict, ended.session, detail, task=task)
 
     def _returned(self, returned: q.ChangeReturned) -> None:
         task, run = returned.task, returned.run
@@ -100,22 +98,13 @@ class DemoAccount:
         told = "both sides" if returned.why == "conflict" else "the failure"
         absorbed = f"with the trunk and {told}"
         look = f"corral queue show {run}" if run else ""
-        self._waiting[task] = self._add(
-            DemoTrouble(returned.why, task, happened, absorbed, look, task)
-        )
+        self._waiting[task] = self._add(returned.why, task, happened, absorbed, look, task=task)
 
     def _role_ended(self, text: str) -> None:
         running = len(self._live)
         here = f"{counted(running, 'session')} running at that moment"
-        look = "corral session list"
-        self._ended = self._add(
-            DemoTrouble(ROLE_ENDED, WITNESS, f"{_short(text)}; {here}", look=look)
-        )
-
-    def _witness_is_back(self) -> None:
-        if self._ended is not None:
-            self._ended.absorbed = "the sessions kept running, and the next witness took them over"
-            self._ended = None
+        happened = f"{_short(text)}; {here}"
+        self._ended = self._add(ROLE_ENDED, WITNESS, happened, look="corral session list")
 
     def _next(self, task: TaskId, how: str) -> None:
         if task in self._waiting:
@@ -132,9 +121,9 @@ class DemoAccount:
             return f"corral session show {last}"
         return f"corral log --task {trouble.task}"
 
-    def _add(self, trouble: DemoTrouble) -> DemoTrouble:
-        self.troubles.append(trouble)
-        return trouble
+    def _add(self, *told: Any, **more: Any) -> DemoTrouble:
+        self.troubles.append(DemoTrouble(*told, **more))
+        return self.troubles[-1]
 
 
 def _short(text: str) -> str:
