@@ -37,7 +37,7 @@ if NODE.is_dir():
     os.environ["PATH"] = f"{NODE}:{os.environ['PATH']}"
     os.environ["PLAYWRIGHT_NODEJS_PATH"] = str(NODE / "node")
 
-LONGEST = ("web/", "e2e/whole/", "e2e/engines/", "e2e/refinery/", "e2e/", "world/", "roles/")
+LONGEST = ("e2e/whole/", "e2e/engines/", "e2e/refinery/", "e2e/", "world/", "roles/")
 
 # A shell that runs us in the background has us ignore Ctrl-C, and so would all that tests start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
