@@ -37,7 +37,7 @@ if NODE.is_dir():
     os.environ["PATH"] = f"{NODE}:{os.environ['PATH']}"
     os.environ["PLAYWRIGHT_NODEJS_PATH"] = str(NODE / "node")
 
-LONGEST = ("e2e/whole/", "e2e/engines/", "e2e/refinery/", "e2e/", "world/", "roles/")
+LONGEST = ("web/", "e2e/whole/", "e2e/engines/", "e2e/refinery/", "e2e/", "world/", "roles/")
 
 # A shell that runs us in the background has us ignore Ctrl-C, and so would all that tests start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -122,9 +122,12 @@ def programs() -> Path:
     return found
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> "Iterator[Browser]":
-    """A browser for all tests of a process, which can drive only one; most tests need none."""
+    """A browser for the tests of one file.
+
+    Until it is closed, the process can drive no other, nor run a loop of asyncio of its own.
+    """
     from playwright.sync_api import sync_playwright
 
     from tests.web.browsed_repo import FLAGS, chromium
