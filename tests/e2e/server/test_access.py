@@ -35,7 +35,7 @@ def addresses() -> list[tuple[str, str]]:
 
 def _filled(route: Route) -> str:
     samples = {"task": "AF-1", "convoy": "auth-fix", "session": "AF-1.1"}
-    samples |= {"check": "RUN-1", "mayor": "mayor-1"}
+    samples |= {"check": "RUN-1", "mayor": "mayor-1", "what": "AF-1"}
     path = route.path
     for name in route.names:
         path = path.replace("{" + name + "}", samples[name])
