@@ -6,6 +6,7 @@ with the output that still exists, and says so.
 """
 
 import os
+from codecs import getincrementaldecoder
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
@@ -93,9 +94,11 @@ def _back(files: list[_File], index: int, at: int, most: int) -> Page:
 
 
 def _page(file: _File, at: int, data: bytes) -> Page:
-    data = _whole(data)
-    begin, end = Place(file.run, file.inode, at), Place(file.run, file.inode, at + len(data))
-    return Page(data.decode("utf-8", "replace"), str(begin), str(end))
+    decoder = getincrementaldecoder("utf-8")("replace")
+    text = decoder.decode(data)  # without a last character that is incomplete
+    size = len(data) - len(decoder.getstate()[0])
+    begin, end = Place(file.run, file.inode, at), Place(file.run, file.inode, at + size)
+    return Page(text, str(begin), str(end))
 
 
 def _find(files: list[_File], wanted: Place | None) -> int | None:
@@ -128,13 +131,3 @@ def _open(run: int, path: str) -> _File | None:
         return None
     status = os.fstat(descriptor)
     return _File(run, status.st_ino, status.st_size, descriptor)
-
-
-def _whole(data: bytes) -> bytes:
-    """Drop a last character that is incomplete."""
-    for back in range(1, min(4, len(data)) + 1):
-        byte = data[-back]
-        if byte & 0xC0 != 0x80:
-            length = 4 if byte >= 0xF0 else 3 if byte >= 0xE0 else 2 if byte >= 0xC0 else 1
-            return data[:-back] if length > back else data
-    return data

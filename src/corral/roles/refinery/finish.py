@@ -111,8 +111,6 @@ class ConvoyFinish(Struct, frozen=True):
 
 def _last(state: State, convoy: ConvoyId, base: str, trunk: str) -> CheckRun | None:
     """Return the newest run of this trunk merged into this base."""
-    for check in reversed(state.checks.values()):
-        about = (check.convoy, check.kind, check.tip, *check.commits[:1])
-        if about == (convoy, queue_rules.FINISH, base, trunk):
-            return check
-    return None
+    wanted = (convoy, queue_rules.FINISH, base, trunk)
+    newest = reversed(state.checks.values())
+    return next((c for c in newest if (c.convoy, c.kind, c.tip, *c.commits[:1]) == wanted), None)

@@ -1,7 +1,4 @@
-"""The refinery's own refs, which hold the commits that the queue needs.
-
-They are read once: only the refinery writes them, and only one runs.
-"""
+"""The refinery's own refs hold the commits that the queue needs. Nobody else writes them."""
 
 import os
 from collections.abc import Iterable, Mapping

@@ -5,7 +5,7 @@ What is remembered here only saves work: computed again, it would come out the s
 
 from collections.abc import Sequence
 from itertools import islice
-from typing import TypeVar
+from typing import Any
 
 from msgspec import Struct
 
@@ -25,8 +25,6 @@ from corral.world.git.ranges import Branch
 from corral.world.git.resolutions import Resolutions
 from corral.world.git.view import View
 
-K = TypeVar("K")
-V = TypeVar("V")
 COMMITTER = Identity("Corral refinery", "refinery@corral.invalid")
 _REMEMBERED = 20_000
 
@@ -208,6 +206,6 @@ def _only(merged: Merged, paths: set[str]) -> Merged:
     return Merged(merged.tree, not stages, stages, messages)
 
 
-def _forget(known: dict[K, V]) -> None:
+def _forget(known: dict[Any, Any]) -> None:
     for key in list(islice(known, max(0, len(known) - _REMEMBERED))):
         del known[key]

@@ -46,8 +46,9 @@ class Delivery(Struct, frozen=True):
         elif any(True for _ in messages.waiting(self.log.look(), session.id, self.clock())):
             inbox.knock(room)
         handed = [m for m in messages.handed(self.log.look(), session.id) if not m.launch]
-        for message in handed:
-            inbox.put(room, _letter(message))
+        for m in handed:
+            told = messages.told(m)
+            inbox.put(room, inbox.InboxMessage(m.id, m.text, m.answers, m.sender, told, m.plain))
         if stream.ready and not handed:
             inbox.dismiss(room)  # the agent has read its messages on its own
 
@@ -123,14 +124,3 @@ def _fit(stream: Stream) -> Callable[[Message], bool] | None:
     if stream.asked is not None:
         return lambda message: message.plain  # a person's answer; other messages can wait
     return (lambda message: True) if stream.ready else None
-
-
-def _letter(message: Message) -> inbox.InboxMessage:
-    return inbox.InboxMessage(
-        name=message.id,
-        text=message.text,
-        answers=message.answers,
-        by=message.sender,
-        told=messages.told(message),
-        plain=message.plain,
-    )

@@ -108,11 +108,6 @@ class EngineWatch(Struct, frozen=True):
         reading = self.readings.get(session)
         return reading.stream if reading else None
 
-    def asks(self, session: SessionId) -> bool:
-        """Say whether a program has asked a question and waits for the answer."""
-        stream = self.stream(session)
-        return stream is not None and stream.asked is not None
-
     def ready(self, session: SessionId) -> bool:
         """Say whether a program is between two turns and waits for input."""
         stream = self.stream(session)
@@ -161,13 +156,10 @@ class EngineWatch(Struct, frozen=True):
         found = money.over(sums, task, session.profile, self.budgets)
         if found is None:
             return ""
-        self._settle(state)
+        # Record the spending of all sessions, so that none starts on money that is gone.
+        for other, its in self._running(state):
+            self._spend(other, its)
         return found.text
-
-    def _settle(self, state: State) -> None:
-        """Record the spending of all sessions, so that none starts on money that is gone."""
-        for session, stream in self._running(state):
-            self._spend(session, stream)
 
     def bills(self, state: State) -> dict[SessionId, Bill]:
         """Return what the running sessions have spent, recorded or not."""

@@ -46,13 +46,14 @@ class PulseTaker(Struct, frozen=True):
         engine = None
         if not handed_in and self.engines.follows(session, task):
             engine = self.engines.look(session, task, folder)
+        stream = self.engines.stream(session.id)
         signs = Signs(
             now=now,
             heard_at=heard,
             made_at=changed_at(join(self.git_dir, branch_ref(session.branch)), now),
             handed_in=handed_in,
             engine=engine,
-            asks=self.engines.asks(session.id),
+            asks=stream is not None and stream.asked is not None,
         )
         beat_s, barren_beats = self.beats.beat_s, self.beats.barren_beats
         found = pulse(session, signs, beat_s, barren_beats, lambda: last_words(folder) or "-")

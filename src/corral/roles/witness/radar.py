@@ -15,7 +15,7 @@ from os.path import dirname, isdir, join
 from corral.core.config import Config
 from corral.core.errors import CorralError, described
 from corral.core.ids import ConvoyId
-from corral.core.log.state import Session, State, Task, TaskState
+from corral.core.log.state import State, Task, TaskState
 from corral.core.queue import overlaps
 from corral.core.queue.overlaps import FoundOverlap
 from corral.core.refs import branch_ref, trunk_branch
@@ -156,12 +156,6 @@ class Radar:
         if commit is None:
             return None
         tree = trees.get(session.id) if session.live else None
-        return TaskWork(
-            task.id, task.convoy, commit, _fork(state, session), not resting, session.id, tree
-        )
-
-
-def _fork(state: State, session: Session) -> str:
-    returned = state.returned.get(session.task)
-    again = returned is not None and not session.live and bool(returned.fork)
-    return returned.fork if again and returned else session.base
+        returned = None if session.live else state.returned.get(task.id)
+        fork = (returned.fork if returned else "") or session.base
+        return TaskWork(task.id, task.convoy, commit, fork, not resting, session.id, tree)

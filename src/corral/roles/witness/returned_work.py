@@ -98,5 +98,4 @@ class ReturnedWork(Struct, frozen=True):
         """Return what has landed since the work began in the paths where it conflicts."""
         if not returned.fork or None in self.view.commits(returned.fork, returned.tip):
             return ""
-        found = other_side(self.view, returned.fork, returned.tip, returned.paths, limit=_DIFF)
-        return f"{found.text}\n(cut)" if found.cut else found.text
+        return other_side(self.view, returned.fork, returned.tip, returned.paths, limit=_DIFF)

@@ -89,7 +89,8 @@ class Attributes:
             return folder
         os.makedirs(self._home, exist_ok=True)
         draft = tempfile.mkdtemp(prefix=".new-", dir=self._home)
-        files = {path: self._objects.content(blob, "blob") for path, blob in safe}
+        contents = self._objects.contents([blob for _, blob in safe], "blob")
+        files = {path: content for (path, _), content in zip(safe, contents, strict=True)}
         if self._extra:
             # First, so that the attributes in the repository override it.
             files[_NAME] = self._extra + files.get(_NAME, b"")

@@ -104,10 +104,7 @@ class Candidates:
     def make(
         self, tip: str, changes: Sequence[CandidateChange], strategy: Strategy, stamp: Stamp
     ) -> Candidate | Conflict:
-        """Stack changes on a tip, the first one lowest.
-
-        The last commit says that it was tested, the others that they were in the batch.
-        """
+        """Stack changes on a tip, the first one lowest; the last commit says that it was tested."""
         pieces = self._pieces(tip, changes, stacked=True)
         made, commits = self._make(tip, pieces, strategy, stamp)
         self._merger.objects.write_commits(commits)
@@ -147,10 +144,7 @@ class Candidates:
         return self._compose(tip, list(zip(pieces, plans, strict=True)), strategy, stamp)
 
     def _plan(self, tip: str, tree: str, stack: Sequence[Piece], strategy: Strategy) -> Plan:
-        """Compute the trees of the last change's commits in a stack, or take them from the cache.
-
-        `tree` is the tree of the stack without it.
-        """
+        """Return the trees of the last change's commits; `tree` is that of the stack below it."""
         key = _key(tip, stack, strategy)
         plan = self._remembered(key)
         if plan is None:

@@ -19,11 +19,6 @@ class ConflictState(Struct, frozen=True):
     merged: Merged
 
 
-class Diff(Struct, frozen=True):
-    text: str
-    cut: bool  # it was truncated
-
-
 def conflict_state(merger: Merger, tip: str, commit: str, fork: str, *, name: str) -> ConflictState:
     """Merge a branch into a tip for a working tree that will show the conflict.
 
@@ -46,8 +41,8 @@ def enter(desk: Desk, state: ConflictState) -> None:
 
 def other_side(
     view: View, base: str, tip: str, paths: Sequence[str] = (), *, limit: int = 64 * 1024
-) -> Diff:
-    """Return the diff between two commits, of these paths or all, up to a number of bytes."""
+) -> str:
+    """Return the diff between two commits, of these paths or all, cut after a number of bytes."""
     said = b""
     with suppress(GitFailed):  # a part that is missing has no diff
         said = view.first(
@@ -56,6 +51,6 @@ def other_side(
             *("--no-color", base, tip, "--", *paths),
         )
     if len(said) <= limit:
-        return Diff(said.decode("utf-8", "replace"), cut=False)
+        return said.decode("utf-8", "replace")
     whole = said[:limit].rpartition(b"\n")[0]
-    return Diff(whole.decode("utf-8", "replace") + "\n", cut=True)
+    return whole.decode("utf-8", "replace") + "\n\n(cut)"

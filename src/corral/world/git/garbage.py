@@ -16,18 +16,14 @@ _LONGEST_S = 120.0
 _LOOK_S = 0.02
 
 
-def wait_until_over(git_dir: str) -> bool:
-    """Wait for the end of the running collection; False if there is none.
+def wait_until_over(git_dir: str) -> None:
+    """Wait for the end of the running collection, if there is one.
 
     One that begins later sees the current refs, so it is not waited for.
     """
-    process = _collector(git_dir)
-    if not process:
-        return False
-    deadline = time.monotonic() + _LONGEST_S
-    while _collector(git_dir) == process and time.monotonic() < deadline:
+    process, deadline = _collector(git_dir), time.monotonic() + _LONGEST_S
+    while process and _collector(git_dir) == process and time.monotonic() < deadline:
         time.sleep(_LOOK_S)
-    return True
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from corral.world.git.merge import Merger, Sides
 from corral.world.git.paths import Changed, changed_paths
 
 _SHOWN = 5
+_RENAMES = ("diff-tree", "-r", "-z", "-M", "--diff-filter=R", "--name-status")
 
 
 def assert_landing(
@@ -95,19 +96,12 @@ def _moved(
     found: set[str] = set()
     for base in bases:
         for side in sides:
-            renames = _renames(merger, base, side)
-            ends = {*renames, *renames.values()}
-            folders = {dirname(old) for old in renames} | {dirname(new) for new in renames.values()}
+            said = merger.view.run(*_RENAMES, base, side)
+            words = said.decode("utf-8", "surrogateescape").split("\0")
+            ends = {*words[1::3], *words[2::3]}  # each is a score, an old and a new name
+            folders = {dirname(path) for path in ends}
             found |= {path for path in paths if path in ends or dirname(path) in folders}
     return found
-
-
-def _renames(merger: Merger, base: str, commit: str) -> dict[str, str]:
-    said = merger.view.run(
-        *("diff-tree", "-r", "-z", "-M", "--diff-filter=R", "--name-status", base, commit)
-    )
-    words = said.decode("utf-8", "surrogateescape").split("\0")
-    return dict(zip(words[1::3], words[2::3], strict=False))
 
 
 def _touched(merger: Merger, sides: Sides) -> set[str]:

@@ -61,19 +61,18 @@ class Objects(AbstractContextManager["Objects"]):
         self._reader = self._writer = None
 
     def read(self, names: Sequence[str]) -> Iterator[tuple[str, str, bytes] | None]:
-        """Yield the id, kind and content of each object, None for a missing one.
-
-        A name may be anything that git resolves, without a newline.
-        """
+        """Yield id, kind and content for each name (without a newline); None if it is missing."""
         for start in range(0, len(names), _AT_ONCE):
             yield from self._answers(names[start : start + _AT_ONCE])
 
-    def content(self, name: str, kind: str) -> bytes:
-        """Return one object of a given kind."""
-        (found,) = list(self.read([name]))
-        if found is None or found[1] != kind:
-            raise GitFailed(f"there is no {kind} {name}", "git fsck")
-        return found[2]
+    def contents(self, names: Sequence[str], kind: str) -> list[bytes]:
+        """Return the contents of objects, all of the same kind."""
+        found = []
+        for name, answer in zip(names, self.read(names), strict=True):
+            if answer is None or answer[1] != kind:
+                raise GitFailed(f"there is no {kind} {name}", "git fsck")
+            found.append(answer[2])
+        return found
 
     def kinds(self, names: Sequence[str]) -> list[str | None]:
         """Return the id of each name, None if it does not resolve."""
@@ -85,10 +84,8 @@ class Objects(AbstractContextManager["Objects"]):
         if len(self._found) + len(wanted) > _REMEMBERED:
             self._found.clear()
             wanted = list(dict.fromkeys(oids))
-        for asked, answer in zip(wanted, self.read(wanted), strict=True):
-            if answer is None or answer[1] != "commit":
-                raise GitFailed(f"there is no commit {asked}", "git fsck")
-            self._found[asked] = _as_commit(asked, answer[2])
+        for oid, content in zip(wanted, self.contents(wanted, "commit"), strict=True):
+            self._found[oid] = _as_commit(oid, content)
         return [self._found[oid] for oid in oids]
 
     def commit(self, oid: str) -> CommitObject:
@@ -96,12 +93,8 @@ class Objects(AbstractContextManager["Objects"]):
 
     def trees(self, oids: Sequence[str]) -> list[list[TreeEntry]]:
         """Return the entries of trees, each one level deep."""
-        found = []
-        for oid, answer in zip(oids, self.read(oids), strict=True):
-            if answer is None or answer[1] != "tree":
-                raise GitFailed(f"there is no tree {oid}", "git fsck")
-            found.append(list(_entries(answer[2], len(oid) // 2)))
-        return found
+        found = zip(oids, self.contents(oids, "tree"), strict=True)
+        return [list(_entries(content, len(oid) // 2)) for oid, content in found]
 
     def write_commits(self, contents: Sequence[bytes]) -> list[str]:
         """Write commit objects as given; many of them as one pack."""

@@ -61,12 +61,8 @@ class Resolutions:
         return Merged(tree, clean, left, messages)
 
     def remember(self, merged: Merged, resolved: str) -> tuple[str, ...]:
-        """Learn from a commit that resolved a conflict; return the paths.
-
-        A file that still has conflict markers is skipped.
-        """
-        asked = riddles(merged)
-        usable = [one for one in asked if "\n" not in one.path]
+        """Learn from a commit that resolved a conflict, where no markers are left; return paths."""
+        usable = [one for one in riddles(merged) if "\n" not in one.path]
         answers = self._merger.objects.read([f"{resolved}:{one.path}" for one in usable])
         learnt = [
             (one, found[0])

@@ -131,10 +131,8 @@ class View:
         said = self.run(
             "cat-file", "--batch-check", stdin=os.fsencode(asked), borrow=borrow, fine=(0, 128)
         )
-        found: list[str | None] = []
-        for line in said.decode("utf-8", "replace").splitlines():
-            commit, _, rest = line.partition(" ")
-            found.append(commit if rest.startswith("commit ") else None)
+        lines = (line.partition(" ") for line in said.decode("utf-8", "replace").splitlines())
+        found = [commit if rest.startswith("commit ") else None for commit, _, rest in lines]
         return found if len(found) == len(names) else [None] * len(names)
 
     def commit(self, name: str, borrow: Sequence[str] = ()) -> str | None:
@@ -250,10 +248,6 @@ class Desk(Struct, frozen=True):
             stdin=stdin,
             fine=fine,
         )
-
-    def through(self, view: View) -> "Desk":
-        """Return the same desk with another view."""
-        return Desk(view, self.folder, self.worktree, self.borrow, self.held)
 
 
 def put(path: str, content: str) -> None:

@@ -1,4 +1,4 @@
-"""The interface to kept work: pin, list, show, restore, expire."""
+"""The interface to kept work: pin, list, show, restore."""
 
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -169,13 +169,6 @@ class Keep:
         HEAD is detached, or on a new branch if one is named. Returns the folder.
         """
         return restoring.restore(self._plain, self._raw, kept, to, branch)
-
-    def expire(self, older_than: int) -> list[Kept]:
-        """Drop work that was kept before a time; git's next garbage collection deletes it."""
-        old = [kept for kept in self.list_kept() if kept.at < older_than]
-        for kept in old:
-            self._raw.drop(kept.ref)
-        return old
 
     def _unreachable(self, tree: Tree, desk: Desk, head: str | None) -> list[str]:
         """Return the newest commits of a tree that no ref of the repository reaches."""

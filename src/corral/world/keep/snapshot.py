@@ -9,6 +9,7 @@ from collections.abc import Iterator, Set
 from os.path import join, lexists
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from corral.core.errors import Refused
 from corral.world.git.command import GitFailed
@@ -37,7 +38,7 @@ def take(tree: Tree, desk: Desk, plain: View, head: str | None) -> Snapshot | No
     if not tree.exists:
         return _without_files(desk, found, head)
     _look(desk, found)
-    said = desk.through(plain).run(*STATUS, "-uall", "--ignored=matching")
+    said = replace(desk, view=plain).run(*STATUS, "-uall", "--ignored=matching")
     lines = [line for line in said.split(b"\0") if line]
     ignored = frozenset(line[3:].rstrip(b"/") for line in lines if line.startswith(b"!! "))
     for path in paths_in(tree.path, ignored):
@@ -103,10 +104,7 @@ def _written(desk: Desk, index: str, more: list[IndexEntry]) -> str:
 
 
 def paths_in(root: str, ignored: Set[bytes]) -> Iterator[bytes]:
-    """Yield everything below a folder except its own `.git` and ignored paths.
-
-    A nested `.git` is yielded but not entered.
-    """
+    """Yield all below a folder but its own `.git` and ignored paths; enter no nested `.git`."""
     top = os.fsencode(root)
     waiting = [b""]
     while waiting:

@@ -1,7 +1,4 @@
-"""The state of current and past sessions, from their folders alone.
-
-Nothing is cached here, so a new witness knows as much as the previous one.
-"""
+"""The state of current and past sessions, from their folders alone. Nothing is cached here."""
 
 import os
 import signal

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from corral.core.errors import NotFound
 from corral.world.engines.agents.codex import provider
 from corral.world.engines.agents.output import dumped
-from corral.world.engines.recipe import EngineJob, Mcp, Permission, Prepared
+from corral.world.engines.recipe import EngineJob, Permission, Prepared
 from corral.world.engines.runners.orders import AcpOrder, McpServer, PermissionPolicy
 
 
@@ -25,7 +25,6 @@ class AcpAgent(Struct, frozen=True, kw_only=True):
     modes: dict[PermissionPolicy, str] = field(default_factory=dict)  # its mode for a policy
     sandbox: bool = False  # it relies on its own sandbox, unless we confine it
     model_flag: str = ""  # if the model must be named on the command line
-    mcp_programs: bool = True  # also accepts MCP servers that are programs
     variables: Callable[[EngineJob], dict[str, str]] = lambda job: {}
     meta: dict[str, Any] = field(default_factory=dict)
 
@@ -64,11 +63,7 @@ AGENTS: dict[str, AcpAgent] = {
             variables=lambda job: {"OPENCODE_PERMISSION": dumped(_ASKED)},
         ),
         AcpAgent(type="gemini", args=("--acp", "--skip-trust"), model_flag="--model"),
-        AcpAgent(
-            type="copilot",
-            args=("--acp", "--no-auto-update", "--disable-builtin-mcps"),
-            mcp_programs=False,
-        ),
+        AcpAgent(type="copilot", args=("--acp", "--no-auto-update", "--disable-builtin-mcps")),
         AcpAgent(
             type="claude-code",
             adapter="claude-agent-acp",
@@ -117,7 +112,7 @@ def prepare(
     The runner takes care of `argv`; `env`, `keys`, `files` and `folders` are handled as for any
     engine.
     """
-    agent = find(type)
+    agent, mcp = find(type), job.mcp
     policy = policy or _POLICY[job.permission]
     # MCP servers go through the protocol; the recipe would configure them a second time.
     prepared = recipe(replace(job, mcp=None))
@@ -133,19 +128,10 @@ def prepare(
         model="" if agent.model_flag or job.base_url else job.model,
         policy=policy,
         allow=job.allow if job.permission is Permission.EDIT else (),
-        mcp=(_server(job.mcp, agent),) if job.mcp else (),
+        mcp=(McpServer(mcp.name, mcp.url, mcp.headers("${NAME}")),) if mcp else (),
         meta=agent.meta,
         turn_s=max(job.idle_s * 2, 60),
     )
     keys = prepared.keys | job.keys()
     env = prepared.env | agent.variables(job)
     return order, replace(prepared, argv=list(order.argv), env=env, keys=keys)
-
-
-def _server(mcp: Mcp, agent: AcpAgent) -> McpServer:
-    if not mcp.url and not agent.mcp_programs:
-        raise NotFound(
-            f"{agent.type} does not accept an MCP server that is a program over this protocol",
-            "serve it over HTTP",
-        )
-    return McpServer(mcp.name, url=mcp.url, headers=mcp.headers("${NAME}"), argv=mcp.command)

@@ -43,30 +43,25 @@ def recipe_of(profile: EngineSettings) -> Recipe:
 
 
 def _prepare(profile: EngineSettings, job: EngineJob) -> Prepared:
+    mcp = job.mcp
+    server = {"type": "http", "url": mcp.url, "headers": mcp.headers("${NAME}")} if mcp else {}
     known = placeholders(job) | {
         "id": job.new_id,
         "url": job.base_url,
         "url_v1": job.openai_url,
-        "mcp_key": job.mcp.token if job.mcp else "",
-        "mcp_servers": _servers(job),
+        "mcp_key": mcp.token if mcp else "",
+        # In the shape that most engines accept; the key only by name.
+        "mcp_servers": dumped({"mcpServers": {mcp.name: server}}) if mcp else "",
     }
     words = [*job.program, *job.args]
     words += profile.resume if job.resume else profile.fresh
-    words += profile.mcp if job.mcp else ()
+    words += profile.mcp if mcp else ()
     return Prepared(
         argv=[filled(word, known) for word in words],
         env=job.env | {name: filled(value, known) for name, value in profile.set.items()},
         keys=job.keys(profile.key or job.key),
         stdin=job.prompt_file,
     )
-
-
-def _servers(job: EngineJob) -> str:
-    """Return our MCP server in the shape that most engines accept; the key only by name."""
-    if job.mcp is None:
-        return ""
-    server = {"type": "http", "url": job.mcp.url, "headers": job.mcp.headers("${NAME}")}
-    return dumped({"mcpServers": {job.mcp.name: server}})
 
 
 class _LineReader(JsonReader):

@@ -28,17 +28,12 @@ class PermissionPolicy(StrEnum):
     ASK = "ask"  # a person, through the inbox; denied after a timeout
 
 
-class McpServer(Struct, frozen=True, omit_defaults=True):
-    """An MCP server for the agent: over HTTP if it has a `url`, else a program.
-
-    `$NAME` in the values of `headers` and `env` refers to a variable of the runner.
-    """
+class McpServer(Struct, frozen=True):
+    """An MCP server for the agent; `$NAME` in a header refers to a variable of the runner."""
 
     name: str
-    url: str = ""
-    headers: dict[str, str] = {}
-    argv: tuple[str, ...] = ()
-    env: dict[str, str] = {}
+    url: str
+    headers: dict[str, str]
 
 
 class AcpOrder(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="acp"):

@@ -165,9 +165,9 @@ class AcpRunner:
             self._session = self._order.resume
             answer = await self._resumed(agent, theirs, where | {"sessionId": self._session})
             await self._replayed(agent)
-            said = _squeezed("".join(self._updates.history or ()))
+            said = " ".join("".join(self._updates.history or ()).split())
             for message in doubtful:
-                if _squeezed(message.said) in said:
+                if " ".join(message.said.split()) in said:
                     self._inbox.done(message, DeliveryProof.RECORD)
                 else:
                     self._waiting.append(message)
@@ -335,15 +335,6 @@ def _setting(what: str, value: str, opened: dict[str, Any]) -> tuple[str, dict[s
 
 
 def _mcp(server: McpServer) -> dict[str, Any]:
-    def pairs(given: dict[str, str]) -> list[dict[str, str]]:
-        return [{"name": key, "value": os.path.expandvars(text)} for key, text in given.items()]
-
-    if server.url:
-        headers = pairs(server.headers)
-        return {"type": "http", "name": server.name, "url": server.url, "headers": headers}
-    command, *args = server.argv
-    return {"name": server.name, "command": command, "args": args, "env": pairs(server.env)}
-
-
-def _squeezed(text: str) -> str:
-    return " ".join(text.split())
+    given = server.headers.items()
+    headers = [{"name": key, "value": os.path.expandvars(text)} for key, text in given]
+    return {"type": "http", "name": server.name, "url": server.url, "headers": headers}

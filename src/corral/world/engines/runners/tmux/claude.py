@@ -9,10 +9,7 @@ import msgspec
 
 
 def seed(home: str, tree: str, key: str) -> None:
-    """Answer the questions of its first start: theme, key, whether to trust the tree.
-
-    Only in a new home: an existing configuration is left alone.
-    """
+    """Answer the questions of its first start in a new home: theme, key, trust in the tree."""
     path = join(home, ".claude.json")
     if exists(path):
         return
