@@ -197,7 +197,7 @@ class View:
         environment = self._environment | {"GIT_COMMON_DIR": self._folder}
         if borrow:
             stores = ":".join(f'"{_escaped(path)}"' for path in borrow)
-            environment["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = stores
+            environment |= {"GIT_ALTERNATE_OBJECT_DIRECTORIES": stores}
         return git, worktree or self.git_dir, environment
 
     def _set_up(self, *, raw: bool) -> None:
