@@ -54,7 +54,7 @@ def test_progress_is_recorded_and_outputs_keep_the_alarm_quiet(project: WitnessR
     assert project.verdict(task) == "proved", project.detail(task)
     made = [e["data"]["outputs"] for e in project.of_type("session.progressed")]
     assert made == sorted(set(made))
-    assert (made[0], made[-1]) == (1, 8)
+    assert made[0] < made[-1] == 8, "some of them while it worked"
     assert project.of_type("alert.raised") == []
 
 
