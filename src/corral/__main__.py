@@ -53,10 +53,10 @@ def _load_msgspec() -> None:
 def main() -> None:
     """Run one command and exit; the version is said without loading anything else."""
     if sys.argv[1:] in (["--version"], ["-V"], ["version"]):
-        from corral import __version__
+        from corral.version import text
 
         try:
-            return print(f"corral {__version__}", flush=True)
+            return print(f"corral {text()}", flush=True)
         except OSError:
             pass  # the command line says what is wrong
     if sys.platform == "linux" and "msgspec" not in sys.modules:

@@ -102,9 +102,9 @@ def _run(words: list[str]) -> int:
 
         output.say(overview(rest[1:] if asks else rest[:1]))
     elif rest[0] in ("--version", "-V", "version"):
-        from corral import __version__
+        from corral.version import text
 
-        output.say(f"corral {__version__}")
+        output.say(f"corral {text()}")
     elif rest[0] == "__complete":
         from corral.interfaces.cli.commands.completion import candidates
 
