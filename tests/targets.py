@@ -17,6 +17,7 @@ PLACES: dict[str, tuple[str, ...]] = {
         "e2e/engines/test_messages.py::test_a_killed_witness_hands_over_to_a_live_agent_exactly_once",
         "e2e/refinery/test_killed.py::test_killed_at_random_moments",
         "e2e/test_concurrency.py::test_every_acknowledged_event_survives_killing_writers_throughout[32-60-30-50]",
+        "e2e/test_package.py::test_installed_in_an_empty_environment_it_runs_the_demo_and_serves_the_dashboard",
         "e2e/whole/test_demo.py::test_on_a_terminal_of_60_columns_it_fits_and_never_scrolls",
         "world/git/test_same_as_git.py::test_real_histories",
     ),

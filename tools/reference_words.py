@@ -78,6 +78,7 @@ CODES: dict[type[CorralError], dict[str, str]] = {
         "session_ended": "the session has ended",
         "session_runs": "the last session of the task has not ended",
         "slot_busy": "a check run is using or preparing the slot",
+        "still_running": "roles or sessions run, so nothing is uninstalled",
         "stale_token": "the token belongs to a claim or lease that has ended",
         "supervisor_runs": "another supervisor is running for this repository",
         "takes_no_text": "the session's engine cannot receive messages while it runs",

@@ -35,6 +35,7 @@ BEFORE = {
 {_BOARD}$ corral task add 'Explain it' >/dev/null
 $ corral task add 'Announce it' --needs AF-2 >/dev/null
 """,
+    "docs/how-to/install.md": _MIRRORED,
     "docs/how-to/leases.md": _REPOSITORY,
     "docs/how-to/clones.md": f"""\
 $ git init -q --bare -b main origin.git
@@ -104,7 +105,7 @@ def without_chance(text: str) -> str:
         r"(?m)^\d\d:\d\d:\d\d(?=  )",
         r"(?<=expires_at=)\d+",
         r"\b\d+ s\b *",
-        r"[^\s']*(?=/shop/|/saved\b)",
+        r"[^\s']*(?=/shop[/-]|/saved\b)",
         r"\d+\.\d+\.\d+|\d+\.\d (?=[MG]B)",
         r"\b[0-9a-f]{7,}\b",
     ):

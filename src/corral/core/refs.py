@@ -48,3 +48,13 @@ def remote_log_ref(remote: str) -> str:
 def replaced_mirror_ref(commit: str) -> str:
     """Name the ref that keeps a commit of the mirror that was replaced."""
     return f"refs/corral/kept/{commit}"
+
+
+def is_ours(ref: str) -> bool:
+    """Say whether Corral made a ref. Its name decides, because the log may be gone."""
+    parts = branch_of(ref).split("/")
+    if len(parts) == 3 and parts[0] == "convoy":
+        prefix, _, number = parts[2].rpartition("-")
+        return parts[2] == "trunk" or (prefix.isalnum() and number.isdecimal())
+    mayor = len(parts) == 2 and parts[0] == "corral" and parts[1].startswith("mayor-")
+    return ref.startswith("refs/corral/") or mayor

@@ -68,6 +68,14 @@ _GROUPS: dict[str, dict[str, _Row]] = {
             Option("--templates", "write templates of role files to .corral/roles", "flag"),
         ),
         "doctor": ("setup:doctor", "check that everything Corral needs is present and working"),
+        "uninstall": (
+            "uninstall:uninstall",
+            "list everything that Corral has left in this repository, and remove it",
+            Option("--yes", "remove it without asking", "flag"),
+            Option("--keep-branches", "keep the branches of convoys", "flag"),
+            Option("--stop", "end running sessions first; their work is kept", "flag"),
+            Option("--to", "the folder for what is kept (default: beside the repository)"),
+        ),
         "demo": (
             "demo.command:demo",
             "watch 12 agents fix a sample project while everything goes wrong",

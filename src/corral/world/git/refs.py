@@ -4,11 +4,12 @@ Hooks and file monitors are off: programs in a repository must not run because C
 """
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from subprocess import CompletedProcess
 
 from msgspec import Struct
 
+from corral.core.refs import branch_ref
 from corral.world.git import command
 from corral.world.git.command import SAFE, GitFailed, users_environment
 
@@ -101,6 +102,36 @@ class Git:
     def delete(self, ref: str) -> None:
         self._run("update-ref", "-d", ref)
 
+    def refs(self) -> dict[str, str]:
+        """Return every ref with the object that it points to."""
+        said = self._run("for-each-ref", "--format=%(refname) %(objectname)")
+        lines = said.decode("utf-8", "surrogateescape").splitlines()
+        return dict(line.rsplit(" ", 1) for line in lines)
+
+    def missing_from(self, commits: Iterable[str], others: Iterable[str]) -> set[str]:
+        """Return the commits in the history of some objects that others do not have in theirs."""
+        return set(self._run("rev-list", "--stdin", stdin=_range(commits, others)).decode().split())
+
+    def bundle(self, path: str, refs: Iterable[str], others: Iterable[str]) -> None:
+        """Write refs to a file, with all that the histories of others do not have; check it."""
+        self._run("bundle", "create", "--quiet", path, "--stdin", stdin=_range(refs, others))
+        self._run("bundle", "verify", "--quiet", path)
+
+    def delete_all(self, refs: Mapping[str, str]) -> None:
+        """Delete refs and the settings of branches; nothing is deleted if one of them has moved."""
+        moves = "".join(f"delete {ref}\0{commit}\0" for ref, commit in refs.items())
+        self._run("update-ref", "--no-deref", "-z", "--stdin", stdin=os.fsencode(moves))
+        listed = self._run("config", "--local", "--name-only", "--list", "-z", fine=(0, 1))
+        keys = listed.decode("utf-8", "surrogateescape").split("\0")
+        for section in {key.rpartition(".")[0] for key in keys if key.startswith("branch.")}:
+            if branch_ref(section.removeprefix("branch.")) in refs:
+                self._run("config", "--local", "--remove-section", section)
+
+    def is_tracked(self, path: str) -> bool:
+        """Say whether the checkout has a path, or files below it, in its index."""
+        found = command.run(["git", *SAFE, "ls-files", "--", path], self._cwd, users_environment())
+        return bool(found)
+
     def contains(self, commit: str, ancestor: str) -> bool:
         """Say whether a commit has another one as an ancestor."""
         return self._says("merge-base", "--is-ancestor", ancestor, commit)
@@ -138,3 +169,7 @@ class Git:
         """Say whether a git query succeeds."""
         git = [*self._command, *args]
         return command.start(git, self._cwd, users_environment(), limit_s=None).returncode == 0
+
+
+def _range(names: Iterable[str], others: Iterable[str]) -> bytes:
+    return os.fsencode("".join([f"{name}\n" for name in names] + [f"^{one}\n" for one in others]))

@@ -109,6 +109,15 @@ def remove(path: str) -> None:
         shutil.rmtree(path)
 
 
+def listed(git_dir: str) -> Iterator[tuple[str, str, bool]]:
+    """Yield each linked tree: its git folder, its path, and whether Corral holds it."""
+    linked = join(git_dir, "worktrees")
+    for name in sorted(os.listdir(linked)) if isdir(linked) else ():
+        own = join(linked, name)
+        link = os.fsdecode((read_plain(join(own, "gitdir")) or b"").strip())
+        yield own, dirname(link), read_plain(join(own, "locked")) == b"corral\n"
+
+
 def users_of(git_dir: str, branch: str) -> Iterator[str]:
     """Yield the git folders of the trees that have a branch checked out or are rebasing it."""
     linked = join(git_dir, "worktrees")

@@ -5,10 +5,12 @@ import secrets
 import shutil
 import stat
 import threading
+import time
 from contextlib import suppress
 from os.path import dirname, isdir, join
 
 _MARK = ".trash-"
+_ATTEMPTS, _PAUSE_S = 50, 0.02
 
 
 def take_away(path: str) -> str | None:
@@ -35,6 +37,16 @@ def delete(trash: str) -> None:
     shutil.rmtree(trash, ignore_errors=True)
 
 
+def erase(folder: str) -> None:
+    """Delete a folder in place, even if processes that are ending still write to it."""
+    for _ in range(_ATTEMPTS):
+        delete(folder)
+        if not os.path.lexists(folder):
+            return
+        time.sleep(_PAUSE_S)
+    shutil.rmtree(folder)
+
+
 def remove(path: str) -> None:
     """Delete a folder at once; others see it whole or not at all."""
     trash = take_away(path)
@@ -44,10 +56,16 @@ def remove(path: str) -> None:
 
 def sweep(place: str) -> int:
     """Delete everything in the trash; return how many folders could not be deleted."""
-    names = [name for name in os.listdir(place) if name.startswith(_MARK)] if isdir(place) else []
-    for name in names:
-        delete(join(place, name))
-    return sum(os.path.lexists(join(place, name)) for name in names)
+    found = waiting(place)
+    for path in found:
+        delete(path)
+    return sum(map(os.path.lexists, found))
+
+
+def waiting(place: str) -> list[str]:
+    """Return the folders that are still to be deleted."""
+    names = os.listdir(place) if isdir(place) else []
+    return [join(place, name) for name in names if name.startswith(_MARK)]
 
 
 def _open_up(folder: str) -> None:

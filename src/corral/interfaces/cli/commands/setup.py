@@ -111,6 +111,7 @@ def doctor(context: Context, options: Options) -> int:
         ("log", _log),
         ("mirror", _mirror),
         ("folder", _folder),
+        ("leftovers", _leftovers),
     )
     rows: list[tuple[str, str, str]] = []
     for name, check in checks:
@@ -164,6 +165,16 @@ def _mirror(context: Context) -> str:
         return "none yet"
     behind = context.log.state().seq - tip.seq
     return f"up to event {tip.seq:,}" + (f", {behind:,} behind" if behind > 0 else "")
+
+
+def _leftovers(context: Context) -> str:
+    from corral.core.traces import leftovers
+    from corral.roles.traces import Ground
+
+    seen = Ground(context.repository, context.config.trees.folder).remains()
+    if found := leftovers(context.log.state(), seen):
+        raise Failed(shown("; ".join(found)))
+    return "none"
 
 
 def _folder(context: Context) -> str:

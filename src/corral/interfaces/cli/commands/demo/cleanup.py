@@ -1,7 +1,5 @@
-"""Leave nothing behind: no process of the demo's sessions, no keeper, no folder."""
+"""Leave nothing behind: no process of the demo's sessions, no keeper."""
 
-import os
-import shutil
 import signal
 import time
 from collections.abc import Iterator
@@ -44,13 +42,3 @@ def _keepers(git_dir: str) -> Iterator[table.Process]:
         with suppress(OSError):
             if found is not None and Path(f"/proc/{pid}/comm").read_bytes().strip() == _KEEPER:
                 yield found
-
-
-def remove(folder: str) -> None:
-    """Delete a folder, even if processes that are ending still write to it."""
-    for _ in range(50):
-        shutil.rmtree(folder, ignore_errors=True)
-        if not os.path.lexists(folder):
-            return
-        time.sleep(_LOOK_S)
-    shutil.rmtree(folder)

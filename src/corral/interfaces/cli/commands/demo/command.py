@@ -34,6 +34,7 @@ from corral.roles.convoy_run import Roles
 from corral.store.sqlite import SqliteStore
 from corral.world.engines.locate import program
 from corral.world.engines.registry import ENGINES
+from corral.world.trees import trash
 
 ACTOR = "demo"
 _TESTS_S = 120
@@ -260,4 +261,4 @@ def _folder(*, keep: bool) -> Iterator[str]:
         yield folder
     finally:
         if not keep:
-            cleanup.remove(folder)
+            trash.erase(folder)
