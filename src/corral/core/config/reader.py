@@ -212,9 +212,8 @@ def _check_described(where: Place, engine: EngineSettings, reader: _SettingsRead
         if not name.isidentifier() or not name.isascii():
             raise reader.bad((*where, "set"), "set takes names of variables and their values")
         if redacted(value) != value:
-            raise reader.bad(
-                (*where, "set"), f"{name} looks like a secret: pass it through by name, in env"
-            )
+            said = f"{name} looks like a secret: pass it through by name, in env"
+            raise reader.bad((*where, "set"), said)
 
 
 # The placeholders in the arguments and variables of an engine that is described.

@@ -184,11 +184,7 @@ class _Change:
     def _add(self, task: TaskPlan, graph: Graph) -> None:
         needs = self._needs(task, graph)
         command = c.AddTask(
-            convoy=self._convoy,
-            needs=tuple(needs),
-            run=task.run,
-            role=task.role,
-            **_editable(task),
+            convoy=self._convoy, needs=tuple(needs), run=task.run, role=task.role, **_editable(task)
         )
         self._do(command, key=task.key, spec=digest(self._plan, task), reasons=_reasons(needs))
         self._ids[task.key] = next(reversed(self._trial.tasks))

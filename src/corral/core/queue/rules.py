@@ -312,11 +312,8 @@ def report(state: State, command: c.ReportCheck, actor: str, now: int) -> Decisi
 def _queued(state: State, task: str) -> Task:
     found = find_task(state, TaskId(task))
     if found.state is not TaskState.REVIEW:
-        raise Refused(
-            f"{found.id} is not in the queue: it is in state {found.state}; nothing was changed",
-            f"corral why {found.id}",
-            code="not_queued",
-        )
+        said = f"{found.id} is not in the queue: it is in state {found.state}; nothing was changed"
+        raise Refused(said, f"corral why {found.id}", code="not_queued")
     return found
 
 

@@ -148,11 +148,9 @@ class Context:
         from corral.core.refs import MIRROR_REF
 
         if self.repository.has_ref(MIRROR_REF):
-            raise Refused(
-                "this clone has a mirrored log that has not been imported yet; nothing was changed",
-                "corral rebuild --from-mirror",
-                code="mirror_unread",
-            )
+            said = "this clone has a mirrored log that has not been imported yet"
+            hint = "corral rebuild --from-mirror"
+            raise Refused(f"{said}; nothing was changed", hint, code="mirror_unread")
         if self.repository.config_file() is None:
             raise NotInitialised("Corral is not set up in this repository yet", "corral init")
 

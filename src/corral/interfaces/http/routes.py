@@ -19,11 +19,8 @@ class NoQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """No query parameters."""
 
 
-class WrongMethod(NotFound):
+class WrongMethod(NotFound, code="wrong_method", http_status=405):
     """The address exists, but does not support this method."""
-
-    code = "wrong_method"
-    http_status = 405
 
     def __init__(self, allowed: list[str]) -> None:
         super().__init__("this address has no such method", f"it has {', '.join(allowed)}")

@@ -30,10 +30,8 @@ class Confinement(Struct, frozen=True):
     def check(self) -> None:
         """Refuse to start a session on a system that cannot confine it."""
         if self.config.enabled and not landlock.version():
-            raise Failed(
-                "this system cannot confine sessions: it has no Landlock",
-                "use Linux 5.13 or newer, or set confine.enabled to false",
-            )
+            hint = "use Linux 5.13 or newer, or set confine.enabled to false"
+            raise Failed("this system cannot confine sessions: it has no Landlock", hint)
 
     def variables(self, room: Room) -> dict[str, str]:
         """Point temporary files to the room, because the shared folder is not writable."""

@@ -104,15 +104,12 @@ class EngineProfiles(Struct, frozen=True):
             need_transport(profile, os.environ)
         for variable in profile.env:
             if variable not in os.environ:
-                raise NotFound(
-                    f"the engine {name!r} needs {variable}, which is not set for the witness"
-                )
+                said = f"the engine {name!r} needs {variable}, which is not set for the witness"
+                raise NotFound(said)
         required = self.config.budget.require_model
         if profile.model and not model_allowed(profile.model, required):
-            raise NotFound(
-                f"the engine {name!r} has the model {profile.model!r},"
-                " which budget.require_model does not allow"
-            )
+            said = f"the engine {name!r} has the model {profile.model!r}, which"
+            raise NotFound(f"{said} budget.require_model does not allow")
 
     def _tools(self, recipe: Recipe | None) -> Mcp | None:
         """Return how to reach Corral's own tools, if its server runs and the engine can use MCP."""

@@ -62,8 +62,7 @@ _AMOUNT = re.compile(
 )
 _DURATION = re.compile(rf"(?:{_AMOUNT.pattern}[\s,]*(?:and\s+)?)+", re.IGNORECASE)
 _RETRY = re.compile(
-    rf"(?:retry|try again|retrying|wait|resets?)[^.\n]{{0,40}}?({_DURATION.pattern})",
-    re.IGNORECASE,
+    rf"(?:retry|try again|retrying|wait|resets?)[^.\n]{{0,40}}?({_DURATION.pattern})", re.IGNORECASE
 )
 _EPOCH = re.compile(r"(?:limit|reset)\D{0,40}?\b(1\d{9})(\d{3})?\b", re.IGNORECASE)
 _DATE = re.compile(

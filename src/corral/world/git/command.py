@@ -22,10 +22,8 @@ _REDIRECTING = frozenset(
 )
 
 
-class GitFailed(Failed):
+class GitFailed(Failed, code="git_failed"):
     """Git failed; its error is quoted."""
-
-    code = "git_failed"
 
 
 def run(

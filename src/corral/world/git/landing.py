@@ -18,17 +18,13 @@ from corral.world.git.view import View
 from corral.world.git.worktrees import users_of
 
 
-class Overtaken(Refused):
+class Overtaken(Refused, code="overtaken"):
     """The target branch moved while work was about to land on it."""
-
-    code = "overtaken"
 
     def __init__(self, ref: str, expected: str, found: str) -> None:
         where = f"is at {found[:12]}" if found else "is gone"
-        super().__init__(
-            f"{ref} {where}, not at {expected[:12]}; nothing has landed",
-            "check again on the new tip",
-        )
+        said = f"{ref} {where}, not at {expected[:12]}; nothing has landed"
+        super().__init__(said, "check again on the new tip")
         self.found = found
 
 

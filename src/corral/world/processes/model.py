@@ -10,10 +10,8 @@ RUN_VARIABLE = "CORRAL_RUN"
 SESSION_VARIABLE = "CORRAL_SESSION"
 
 
-class CouldNotStart(Failed):
+class CouldNotStart(Failed, code="could_not_start"):
     """The program of a session never ran, and will not."""
-
-    code = "could_not_start"
 
 
 class Launch(Struct, frozen=True, kw_only=True):

@@ -242,9 +242,8 @@ class Trees:
             if branch == slot.tree.branch:
                 raise Refused(f"the branch {branch!r} is in use by {slot.tree.name!r}")
         for user in worktrees.users_of(self._git_dir, branch):
-            raise Refused(
-                f"the branch {branch!r} is checked out elsewhere ({user!r}) and was left alone",
-            )
+            said = f"the branch {branch!r} is checked out elsewhere ({user!r}) and was left alone"
+            raise Refused(said)
 
     def _branch(self, name: str, branch: str, base: str, *, fresh: bool) -> str:
         """Create or reset the branch; return the commit to check out."""

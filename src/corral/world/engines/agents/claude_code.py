@@ -40,10 +40,7 @@ def prepare(job: EngineJob) -> Prepared:
     if job.permission is Permission.ALL and job.as_root:
         env["IS_SANDBOX"] = "1"
     return Prepared(
-        argv=[*argv, *job.args],
-        env=env,
-        keys=job.keys("ANTHROPIC_API_KEY"),
-        stdin=job.prompt_file,
+        argv=[*argv, *job.args], env=env, keys=job.keys("ANTHROPIC_API_KEY"), stdin=job.prompt_file
     )
 
 
