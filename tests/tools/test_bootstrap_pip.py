@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -82,8 +83,7 @@ def bootstrap(empty: Path, home: Path, **settings: str) -> str:
     if not made:
         return done.stdout
     said = subprocess.run([python, "-m", "pip"], capture_output=True, text=True, check=True)
-    (made[0] / "__main__.py").unlink()
-    made[0].rmdir()
+    shutil.rmtree(made[0])
     return said.stdout.strip()
 
 

@@ -185,6 +185,7 @@ def test_cut_and_restored_nothing_is_missed(
 
 def test_the_drawer_of_a_new_task_never_says_that_there_is_none(board: Page) -> None:
     board.evaluate(LOST)
+    expect(board.locator(".columns")).to_be_visible()
     for number in range(8):
         board.keyboard.press("n")
         dialog = board.get_by_role("dialog")

@@ -6,10 +6,11 @@ from collections import Counter
 from corral.store.sqlite import SqliteStore
 from tests.e2e.corral_command import Board
 from tests.e2e.server.live_server import Served, serve
+from tests.patience import until
 
 
-def claim_all(served: Served, name: str, claimed: list[tuple[str, str]], enough: int) -> None:
-    while len(claimed) < enough:
+def claim_all(served: Served, name: str, claimed: list[tuple[str, str]]) -> None:
+    while True:
         try:
             answer = served.post("/api/task/claim", {}, headers={"Corral-Actor": name})
         except OSError:
@@ -20,17 +21,16 @@ def claim_all(served: Served, name: str, claimed: list[tuple[str, str]], enough:
         claimed.append((answer.data["id"], name))
 
 
-def together(served: Served, enough: int) -> list[tuple[str, str]]:
+def together(served: Served, *, kill_after: int | None = None) -> list[tuple[str, str]]:
     claimed: list[tuple[str, str]] = []
     threads = [
-        threading.Thread(target=claim_all, args=(served, f"agent-{number}", claimed, enough))
+        threading.Thread(target=claim_all, args=(served, f"agent-{number}", claimed))
         for number in range(30)
     ]
     for thread in threads:
         thread.start()
-    if enough < 1000:
-        while len(claimed) < enough:
-            assert any(thread.is_alive() for thread in threads)
+    if kill_after is not None:
+        until(lambda: len(claimed) >= kill_after, "claims")
         served.kill()
     for thread in threads:
         thread.join()
@@ -41,7 +41,7 @@ def test_thirty_claimers_and_a_killed_server(board: Board) -> None:
     for number in range(200):
         board.add(f"Task {number}")
     with serve(board) as served:
-        first = together(served, 80)
+        first = together(served, kill_after=20)
     held = {
         task.id: task.claim.holder
         for task in SqliteStore(board.folder).verify().tasks.values()
@@ -49,6 +49,6 @@ def test_thirty_claimers_and_a_killed_server(board: Board) -> None:
     }
     assert set(first) <= set(held.items()), "an acknowledged claim is not in the log"
     with serve(board) as again:
-        second = together(again, 1000)
+        second = together(again)
     assert set(Counter(task for task, _ in [*first, *second]).values()) == {1}
     assert len(held) + len(second) == 200

@@ -22,7 +22,7 @@ def test_disorder_is_found() -> None:
     starts += [event(4, "session.started", task="b", session="b.1")]
     lands = [event(5, "task.landed", task="a"), event(6, "task.landed", task="a")]
     faults = disorder([*added, *starts, *lands], one)
-    assert "b began before a had landed" in faults
+    assert "b started before a had landed" in faults
     assert "event 4: 2 sessions, 0 checks" in faults
     assert "a landed twice" in faults
     assert "b never landed" in faults

@@ -4,7 +4,7 @@
  */
 
 import { signal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 export type Binding = {
   /** For example `n`, `?`, `Ctrl+k`, or a sequence: `g b`. Empty: only in the palette. */
@@ -26,7 +26,8 @@ let timer = 0;
 export function useKeys(mine: readonly Binding[]): void {
   const current = useRef(mine);
   current.current = mine;
-  useEffect(() => {
+  // Before it is painted: what is seen can be used.
+  useLayoutEffect(() => {
     const held = mine.map((binding, at) => ({ ...binding, run: () => current.current[at]?.run() }));
     bindings.value = [...bindings.peek(), ...held];
     return () => {
