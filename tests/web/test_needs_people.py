@@ -56,6 +56,7 @@ def test_an_agent_that_asks_is_answered(project: BrowsedRepo, view: Window, tmp_
         _answer(project, page, task)
     finally:
         gate.touch()
+    project.until_ended(task)
 
 
 def _answer(project: BrowsedRepo, page: Page, task: str) -> None:
