@@ -4,14 +4,13 @@ import json
 import os
 import re
 import signal
-from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.e2e.server.live_server import wait_for
 from tests.web.browsed_repo import BrowsedRepo, Window, window
-from tests.web.watch import Watch
+from tests.web.watch import Watch, last
 
 # Notes every time that the drawer says that its task does not exist.
 LOST = """() => { window.lost = [];
@@ -25,13 +24,6 @@ LOST = """() => { window.lost = [];
 
 def card(page: Page, task: str, column: str) -> Locator:
     return page.locator(f'[data-column="{column}"] [data-task="{task}"]')
-
-
-def last(project: BrowsedRepo, kind: str) -> dict[str, Any]:
-    """Return the newest event of a type, once there is one by a person at the browser."""
-    found = wait_for(lambda: [e for e in project.of_type(kind) if e["actor"] == "person"], kind)
-    event: dict[str, Any] = found[-1]
-    return event
 
 
 @pytest.fixture
@@ -65,15 +57,14 @@ def test_a_task_is_added_and_found(project: BrowsedRepo, view: Window, board: Pa
     dialog.get_by_label(re.compile("^Needs")).fill("")
     dialog.get_by_label(re.compile("^Paths")).fill("src/a/**\nsrc/b/**")
     dialog.get_by_role("button", name="Add task").click()
-    event = last(project, "task.added")
-    assert (event["data"]["title"], event["data"]["priority"]) == ("From the browser", 4)
-    assert event["data"]["paths"] == ["src/a/**", "src/b/**"]
+    added = last(project, "task.added", title="From the browser")
+    assert (added["priority"], added["paths"]) == (4, ["src/a/**", "src/b/**"])
     drawer = board.get_by_role("complementary")
     expect(drawer).to_contain_text("In *full*.")
     drawer.get_by_label("Comment", exact=True).fill("Good idea")
     board.keyboard.press("Enter")
     expect(drawer.locator(".comment")).to_contain_text("Good idea")
-    assert last(project, "task.commented")["data"]["text"] == "Good idea"
+    last(project, "task.commented", text="Good idea")
     board.keyboard.press("Escape")
     board.keyboard.press("Escape")
     expect(drawer).to_have_count(0)
@@ -92,7 +83,7 @@ def test_keys_move_tasks_and_set_priorities(
     card(board, task, "todo").get_by_role("link", name="With keys").focus()
     board.keyboard.press("+")
     expect(card(board, task, "todo")).to_contain_text("P1")
-    assert last(project, "task.edited")["data"] == {"task": task, "priority": 1}
+    assert last(project, "task.edited", task=task) == {"task": task, "priority": 1}
     board.keyboard.press("b")
     board.get_by_role("dialog").get_by_role("textbox").fill("for a reason")
     board.keyboard.press("Enter")
@@ -100,7 +91,7 @@ def test_keys_move_tasks_and_set_priorities(
     card(board, task, "blocked").get_by_role("link").focus()
     board.keyboard.press("u")
     expect(card(board, task, "todo")).to_be_visible()
-    assert last(project, "task.unblocked")["data"]["task"] == task
+    last(project, "task.unblocked", task=task)
     view.allow("409")
     card(board, task, "todo").get_by_role("link").focus()
     board.keyboard.press("r")
@@ -122,7 +113,7 @@ def test_dragging_moves_tasks_and_sets_priorities(project: BrowsedRepo, board: P
     expect(card(board, first, "blocked")).to_be_visible()
     card(board, first, "blocked").drag_to(board.locator("[data-column=todo]"))
     expect(card(board, first, "todo")).to_be_visible()
-    assert last(project, "task.unblocked")["data"]["task"] == first
+    last(project, "task.unblocked", task=first)
 
 
 def test_a_session_at_work_is_on_its_card(project: BrowsedRepo, board: Page) -> None:

@@ -125,7 +125,7 @@ def test_a_convoy_is_drawn_and_two_browsers_see_the_same(
     page.keyboard.press("Escape")
     page.goto(f"{project.url}/convoy/project")
     page.get_by_role("button", name="Pause").click()
-    assert last(project, "work.paused")["convoy"] == "project"
+    last(project, "work.paused", convoy="project")
     page.get_by_role("button", name="Resume").click()
     last(project, "work.resumed", convoy="project")
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
