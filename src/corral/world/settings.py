@@ -54,6 +54,16 @@ def of_repository(place: "Repository") -> "Config":
     return load(path, f"{place.folder}/derived/config") if path else Config()
 
 
+def claim_ttl_s(place: "Repository") -> int:
+    """Return how long a claim lasts, from the cache if possible: claiming must load little."""
+    path = place.config_file()
+    known = _remembered(f"{place.folder}/derived/config", path) if path else None
+    if known is None:
+        return of_repository(place).board.claim_ttl_s
+    found: int = msgspec.msgpack.decode(known)["board"]["claim_ttl_s"]
+    return found
+
+
 def role_names(worktree: str) -> frozenset[str]:
     """Return the roles that tasks may name: the files of .corral/roles, without their ending."""
     folder = os.path.join(worktree, ".corral", "roles")

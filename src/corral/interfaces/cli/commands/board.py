@@ -50,8 +50,9 @@ def perform_here(
 ) -> Any:
     """Carry out a command on the log, whether or not a server runs."""
     from corral.store.service import Defaults, perform
+    from corral.world.settings import claim_ttl_s
 
-    defaults = Defaults(context.config.board.claim_ttl_s, context.repository.branch)
+    defaults = Defaults(claim_ttl_s(context.repository), context.repository.branch)
     return perform(context.writable, command, context.actor, answer, key=key, defaults=defaults)
 
 
