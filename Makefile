@@ -80,6 +80,7 @@ run-test-engines: engines
 
 run-test-long: $(DEV) $(MODULES) histories
 	@$(PYTEST) --target long $(TOGETHER)
+	@$(PYTEST) --target long -m alone
 
 targets: $(DEV) ## list which target runs which tests
 	@$(BIN)/python -m tests.targets

@@ -68,7 +68,8 @@ def settles(log: list[Event], profile: str, scenario: Scenario) -> None:
     assert learned < governed, pace
     running, share = pace.median(learned, governed), at_model(log, profile, scenario)
     refusals = [r.at * 1000 for r in scenario.seen().requests if r.status == 429]
-    late = [at for at in refusals if at > learned]
+    # A turn that was under way is still a lesson.
+    late = [at for at in refusals if at > learned + 1000 * scenario.limits.delay]
     mine = {event["data"]["session"] for event in started}
     limits = [e["at"] for e in of(log, "session.limited") if e["data"]["session"] in mine]
     least = min([BEARS - 1, *(pace.number(at) // 2 for at in limits)])

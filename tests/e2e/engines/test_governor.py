@@ -27,6 +27,7 @@ def standin() -> Iterator[StandIn]:
         yield server
 
 
+@pytest.mark.alone
 def test_twenty_tasks_on_each_account_land_and_five_of_each_run_at_a_time(
     tmp_path: Path, standin: StandIn
 ) -> None:
