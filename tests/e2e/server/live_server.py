@@ -184,7 +184,7 @@ class Events:
 
     def drain(self) -> None:
         """Read whatever comes, until the connection is shut down."""
-        with suppress(ValueError):  # in the middle of a chunk
+        with suppress(ValueError, ConnectionError):  # in the middle of a chunk, or reset
             for _ in self._chunks():
                 pass
 
