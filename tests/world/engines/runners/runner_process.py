@@ -5,8 +5,10 @@ import signal
 import subprocess
 import sys
 import threading
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ from tests.patience import PATIENCE_S
 
 AGENT = str(Path(__file__).with_name("scripted_agent.py"))
 _decode = msgspec.json.Decoder(AnyFact).decode
+_numbers: defaultdict[str, Iterator[int]] = defaultdict(lambda: count(1))  # by room
 
 
 def until(condition: Callable[[], Any], limit_s: float = PATIENCE_S) -> Any:
@@ -107,7 +110,11 @@ def scripted(room: Path, script: str = "", **more: Any) -> AcpOrder:
 
 
 def send(room: str | Path, text: str, answers: str = "") -> str:
-    """Put the next message of the log into an inbox, as the witness does; return its name."""
-    used = sum(name.suffix == ".json" for name in Path(room, "inbox").rglob("m-*"))
-    inbox.put(str(room), InboxMessage(f"m-{used + 1}", text, answers))
-    return f"m-{used + 1}"
+    """Put the next message of the log into an inbox, as the witness does; return its name.
+
+    The numbers are counted here: files may move while they are counted, and a message with the
+    name of an earlier one is not put.
+    """
+    name = f"m-{next(_numbers[str(room)])}"
+    inbox.put(str(room), InboxMessage(name, text, answers))
+    return name

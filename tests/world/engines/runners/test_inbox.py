@@ -44,12 +44,12 @@ def test_what_was_taken_by_a_killed_runner_is_in_doubt_until_it_is_done(tmp_path
 def test_a_file_that_is_not_a_message_is_set_aside(tmp_path: Path) -> None:
     room = str(tmp_path)
     reader = Inbox(room, "acp")
-    (tmp_path / "inbox/m-1.json").write_text("not one of ours")
+    (tmp_path / "inbox/m-0.json").write_text("not one of ours")
     send(room, "fine")
     message = reader.take()
     assert message is not None
     assert message.text == "fine"
-    assert (tmp_path / "inbox/done/unreadable-m-1.json").exists()
+    assert (tmp_path / "inbox/done/unreadable-m-0.json").exists()
 
 
 def test_the_inbox_knows_its_reader(tmp_path: Path) -> None:
