@@ -7,14 +7,13 @@ ended. The machine is looked at before the log is read (`core/chores` says why).
 
 import os
 from collections.abc import Callable
-from contextlib import ExitStack
 from functools import cached_property
 from os.path import isdir, islink, join
 
 from corral.core import chores
 from corral.core.chores import ChoreOutcome, Saved
 from corral.core.config import Config
-from corral.core.errors import CorralError, Refused
+from corral.core.errors import CorralError
 from corral.core.ids import SessionId
 from corral.core.log.state import State
 from corral.core.message import rules as messages
@@ -127,12 +126,7 @@ class Chores:
         busy = {stray.session for stray in processes.strays(self._repository.git_dir, live=())}
         if not chores.orphans(self._store.state(), trees, self._clock(), watched=False):
             return ChoreOutcome()
-        with ExitStack() as stack:
-            alone = True
-            try:  # keeps a witness from starting in between
-                stack.enter_context(locks.only_one(self._repository.folder, "witness"))
-            except Refused:
-                alone = False
+        with locks.kept_out(self._repository.folder, "witness") as alone:
             state = self._store.state()
             orphans = chores.orphans(state, trees, self._clock(), watched=not alone)
             worries = dict.fromkeys(busy & set(orphans), "something still runs in its tree")
