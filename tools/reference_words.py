@@ -114,7 +114,7 @@ ENVIRONMENT = {
     "CORRAL_RUNNER": "the orders of a runner, which hides them from the agent it starts",
     "CORRAL_ENGINE_KEY": "the API key, to which the settings of some engines refer",
     "CORRAL_DEBUG": "if set, an unexpected error shows its traceback",
-    "PATH": "where to look for the programs of engines",
+    "PATH": "where to look for engine programs",
     "USER": "the caller's name, without `--as` and `CORRAL_SESSION`",
     "LOGNAME": "the same, if `USER` is not set",
     "CLAUDE_CONFIG_DIR": "where Claude Code keeps transcripts, which confirm its input (tmux)",

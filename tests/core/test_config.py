@@ -247,7 +247,11 @@ def test_a_value_of_the_wrong_kind_is_named_with_its_line(text: str, line: int, 
         ),
         ("[engine.a]\ntype = 'x'\nbase_url = 'a.b'\n", 3, "base_url must start with http:// or"),
         ("[engine.a]\ntype = 'x'\nfallback = 'a'\n", 3, "fallback must be another profile"),
-        ("[engine.' ']\ntype = 'x'\n", 1, "the name of an engine profile must be visible"),
+        (
+            "[engine.' ']\ntype = 'x'\n",
+            1,
+            "the name of an engine profile must contain a visible character",
+        ),
         (
             "[engine.a]\ntype = 'command'\noutput = 'codex'\ncommand = ['x', '{modle}']\n",
             4,

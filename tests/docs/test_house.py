@@ -14,7 +14,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "corral"
 PLACES = (SOURCE, ROOT / "tests", ROOT / "benchmarks", ROOT / "tools")
-MOST_MODULES, MOST_LINES, LONGEST_FUNCTION = 25, 500, 60
+WEB = ROOT / "web" / "src"
+MOST_MODULES, MOST_LINES, LONGEST_FUNCTION, WIDEST = 25, 500, 60, 120
 
 # Class names that two modules may share, each with the reason why.
 SHARED_CLASS_NAMES: dict[str, str] = {}
@@ -54,6 +55,19 @@ def test_no_module_is_too_long() -> None:
         for path in modules(place)
     }
     assert {path: n for path, n in lines.items() if n > MOST_LINES} == {}
+
+
+def test_no_line_of_the_dashboard_is_too_wide() -> None:
+    """The formatter leaves some alone: a space at the end of a line, a long word."""
+    sources = [path for path in WEB.rglob("*") if path.suffix in (".ts", ".tsx", ".css")]
+    wide = {
+        f"{name(path)}:{number}": len(line)
+        for path in sources
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+        if len(line) > WIDEST
+    }
+    assert len(sources) > 50
+    assert wide == {}
 
 
 def test_no_function_is_too_long() -> None:

@@ -1,4 +1,4 @@
-"""One of each role for a repository, by a lock that ends with its holder."""
+"""Ensures that each role runs once per repository, by a lock that ends with its holder."""
 
 import fcntl
 import os

@@ -63,7 +63,10 @@ def test_one_word_pauses_the_starting_and_the_landing(board: Board) -> None:
     refused = board.refusal(c.Pause(convoy=fix))
     assert (refused.code, refused.hint) == ("already_paused", "corral resume --convoy auth-fix")
     refused = board.refusal(c.Resume())
-    assert refused.message == "everything is not paused (paused: auth-fix); nothing was changed"
+    assert (
+        refused.message
+        == "nothing is paused for all convoys (by name: auth-fix); nothing was changed"
+    )
     assert refused.hint == "corral resume --convoy auth-fix"
     board.do(c.Resume(landing=True, convoy=fix))  # the two can still be had apart
     board.do(c.Resume(convoy=fix))

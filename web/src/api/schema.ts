@@ -435,7 +435,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Resume starting sessions and landing work, for one or all convoys. */
+    /** Start sessions and land work again, for one convoy or all. */
     post: operations["post /api/resume"];
     delete?: never;
     options?: never;
@@ -1353,7 +1353,7 @@ export interface components {
        */
       brief?: string;
       /**
-       * @description reserve it for one claimer
+       * @description reserve it for one person or agent
        * @default
        */
       assignee?: string;
@@ -1927,7 +1927,7 @@ export interface components {
     };
     /**
      * Resume
-     * @description Resume starting sessions and landing work, for one or all convoys.
+     * @description Start sessions and land work again, for one convoy or all.
      */
     Resume: {
       /**

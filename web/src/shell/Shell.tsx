@@ -183,8 +183,8 @@ function Notices() {
       )}
       {past !== null && (
         <div class="notice tone-violet" data-notice="past">
-          <strong>You are viewing the past:</strong> after event {past}, {plural(store.newest.value - past, "event")}{" "}
-          ago
+          <strong>You are viewing the past:</strong> after event {past},{" "}
+          {`${plural(store.newest.value - past, "event")} ago`}
           {pastAt.value > 0 && ` (${moment(pastAt.value)})`}. You cannot make changes here.
           <Button onClick={() => void lookAt(null)}>Back to now</Button>
         </div>

@@ -73,7 +73,7 @@ class AddTask(Command, frozen=True, kw_only=True):
     inputs: Inputs = ()
     engine: Engine = ""
     brief: Brief = ""
-    assignee: A[str, _about("reserve it for one claimer")] = ""
+    assignee: A[str, _about("reserve it for one person or agent")] = ""
     run: A[tuple[str, ...], _about("the program to run, for engines of type shell")] = ()
     role: A[str, _about("the role: a file in .corral/roles, without its extension")] = ""
     urgent: A[bool, _about("may use the reserved slots")] = False
@@ -290,7 +290,7 @@ class Pause(Command, frozen=True, kw_only=True):
 
 
 class Resume(Command, frozen=True, kw_only=True):
-    """Resume starting sessions and landing work, for one or all convoys."""
+    """Start sessions and land work again, for one convoy or all."""
 
     name = "resume"
     sessions: A[bool, _about("resume only starting new sessions")] = False

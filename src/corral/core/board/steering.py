@@ -27,8 +27,9 @@ def _pause(state: State, command: c.Pause, actor: str, now: int) -> Decision:
     if landing and not _held(state, convoy):
         events.append(QueuePaused(convoy=convoy, reason=reason or f"paused by {actor}"))
     if not events:
+        what = f"the convoy {convoy}" if convoy else "everything"
         raise Refused(
-            f"{_what(convoy)} is already paused; nothing was changed",
+            f"{what} is already paused; nothing was changed",
             f"corral resume --convoy {convoy}" if convoy else "corral resume",
             code="already_paused",
         )
@@ -44,8 +45,9 @@ def _resume(state: State, command: c.Resume, actor: str, now: int) -> Decision:
         events.append(QueueResumed(convoy=convoy))
     if not events:
         still = sorted({*state.paused, *(one for one in state.trunks if _held(state, one))})
-        said = f" (paused: {', '.join(still)})" if still and not convoy else ""
-        what = f"{_what(convoy)} is not paused{said}; nothing was changed"
+        said = f" for all convoys (by name: {', '.join(still)})" if still and not convoy else ""
+        what = f"the convoy {convoy} is not" if convoy else "nothing is"
+        what += f" paused{said}; nothing was changed"
         raise Refused(what, f"corral resume --convoy {still[0]}" if said else "", code="not_paused")
     return events
 
@@ -61,10 +63,6 @@ def _meant(state: State, command: c.Pause | c.Resume) -> tuple[bool, bool]:
 
 def _held(state: State, convoy: ConvoyId) -> str:
     return trunk_of(state, convoy).paused if convoy else state.held
-
-
-def _what(convoy: str) -> str:
-    return f"the convoy {convoy}" if convoy else "everything"
 
 
 def _stop(state: State, command: c.StopSession, actor: str, now: int) -> Decision:

@@ -160,7 +160,7 @@ class WatchSettings(Section, frozen=True):
     grace_s: Annotated[int, Meta(ge=0, le=3600)] = 10
     """seconds between asking a session to stop and killing it"""
     output_mb: Number = 64
-    """megabytes of a session's output to keep from its beginning, and as many from its end"""
+    """megabytes to keep from the start of a session's output, and as many from its end"""
     attempts: Tries = 3
     """failed sessions in a row after which the task has failed"""
     backoff_s: SecondsOrZero = 30

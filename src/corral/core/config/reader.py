@@ -172,7 +172,7 @@ def _check_engine(
 ) -> None:
     where = ("engine", name)
     if not name.strip() or not name.isprintable():
-        raise reader.bad(where, "the name of an engine profile must be visible")
+        raise reader.bad(where, "the name of an engine profile must contain a visible character")
     if engine.permission == "ask" and engine.transport != "acp":
         said = 'permission = "ask" needs transport = "acp": no other transport can ask'
         raise reader.bad((*where, "permission"), said)

@@ -97,7 +97,7 @@ class TrunkMoved(Event, frozen=True, kw_only=True):
 
 
 class QueuePaused(Event, frozen=True, kw_only=True):
-    """Landing is paused for the convoy, or for all convoys if it is empty."""
+    """Landing is paused for the convoy, or for all convoys if `convoy` is empty."""
 
     type = "queue.paused"
     convoy: ConvoyId = ConvoyId("")

@@ -65,7 +65,7 @@ _GROUPS: dict[str, dict[str, _Row]] = {
             "setup:init",
             "set up Corral in this repository: write .corral/config.toml",
             Option("--print", "print the file instead of writing it", "flag"),
-            Option("--templates", "write templates of role files to .corral/roles", "flag"),
+            Option("--templates", "write role templates to .corral/roles", "flag"),
         ),
         "doctor": ("setup:doctor", "check that everything Corral needs is present and working"),
         "uninstall": (

@@ -129,7 +129,7 @@ def asked(call: Call, kind: type[Struct]) -> Any:
             call.query.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=50
         )
     except (UnicodeDecodeError, ValueError) as error:
-        raise BadInput("the query of the address cannot be understood") from error
+        raise BadInput("the query string of the URL is not valid") from error
     if len(dict(pairs)) != len(pairs):
         raise BadInput("a name appears twice in the query of the address")
     try:

@@ -3,7 +3,7 @@
 Host       a name of ours: a page that was rebound to our address (DNS rebinding) is refused
 Origin     ours or none: no other site's page gets anything, and there is no CORS
 token      `Authorization: Bearer …`, or the cookie that a one-time link left in a browser
-rate       so many requests a second for each session, and for failed tries of all together
+rate       at most N requests per second per session, and N failed attempts from all of them
 """
 
 import hmac

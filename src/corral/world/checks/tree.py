@@ -97,7 +97,7 @@ class CheckTree:
         # If line endings contradict the attributes, git calls files changed that it just wrote.
         strange = [path for tag, path in self._differences() if tag != _CHANGED]
         if strange:
-            raise Failed(f"{self.path!r} is not {commit} even when created again: {strange[0]!r}")
+            raise Failed(f"{self.path!r} differs from {commit} even when made anew: {strange[0]!r}")
         files.hand_over(tree, self._desk)
 
     def _known(self) -> Tree | None:

@@ -267,7 +267,7 @@ function Composer({ row }: { row: MayorRow }) {
         kind="first"
         icon="send"
         disabled={!ready}
-        title="Enter sends, Shift Enter makes a new line"
+        title="Enter sends; Shift+Enter starts a new line"
       >
         {sending ? "Sending …" : "Send"}
       </Button>

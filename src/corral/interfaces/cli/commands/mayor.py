@@ -95,7 +95,7 @@ def planned(context: Context, goal: str, options: Options) -> ConvoyId:
     _must_have_plan(mayor)
     if mayor.state is MayorState.PROPOSED:
         if not options.yes and not options.headless:
-            plans.confirm(drawn(talk, mayor), "Run this?", "corral run GOAL --yes")
+            plans.confirm(drawn(talk, mayor), "Run this?", "corral mayor approve or reject")
         mayor = talk.perform(c.ApprovePlan(proposal=mayor.proposed_seq))
     return mayor.convoy
 

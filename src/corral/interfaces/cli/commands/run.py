@@ -234,6 +234,7 @@ class ConvoyRun:
     def say(self, text: str) -> None:
         if self._screen is not None:
             self._screen.note(text)
+            self._screen.draw(self._store.state(), self._outlook(), self._context.now())
         elif not self._quiet:
             output.warn(text)
 

@@ -20,7 +20,7 @@ def serve(context: Context, options: Options) -> None:
     port = number(options.port, "the port", 0, 65_535)
 
     def ready(url: str) -> None:
-        context.answer({"url": url}, lambda: f"Corral serves {url} (corral link opens a browser)")
+        context.answer({"url": url}, lambda: f"Corral serves {url} (to open it: corral link)")
         sys.stdout.flush()
 
     run(context.repository, context.config, context.mirrored, port=port, ready=ready)
