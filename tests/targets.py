@@ -13,12 +13,20 @@ TESTS = Path(__file__).parent
 # Paths below tests/, each a folder, a file, a test (`file::name`) or one of its cases (`…[id]`).
 PLACES: dict[str, tuple[str, ...]] = {
     "long": (
+        "core/board/test_cron.py::test_the_dates_between_two_moments_are_those_of_a_scan",
+        "core/board/test_cron.py::test_the_days_of_years_are_those_of_a_scan",
         "e2e/engines/test_governor.py::test_twenty_tasks_on_each_account_land_and_five_of_each_run_at_a_time",
         "e2e/engines/test_messages.py::test_a_killed_witness_hands_over_to_a_live_agent_exactly_once",
+        "e2e/engines/test_messages.py::test_a_witness_that_is_killed_anywhere_delivers_exactly_once",
         "e2e/refinery/test_killed.py::test_killed_at_random_moments",
         "e2e/test_concurrency.py::test_every_acknowledged_event_survives_killing_writers_throughout[32-60-30-50]",
         "e2e/test_package.py::test_installed_in_an_empty_environment_it_runs_the_demo_and_serves_the_dashboard",
         "e2e/whole/test_demo.py::test_on_a_terminal_of_60_columns_it_fits_and_never_scrolls",
+        "e2e/whole/test_jwt.py",
+        "e2e/whole/test_schedule.py::test_a_random_graph_is_run_in_order_and_within_its_slots",
+        "e2e/witness/test_crowd.py",
+        "world/checks/test_hostile.py::test_a_gigabyte_of_output_is_bounded",
+        "world/checks/test_pool.py::test_many_files_go",
         "world/git/test_same_as_git.py::test_real_histories",
     ),
     "engines": (
@@ -37,9 +45,7 @@ PLACES: dict[str, tuple[str, ...]] = {
         "standin",
         "stateful",
         "tools",
-        "web/test_board.py",
         "web/test_built.py",
-        "web/test_navigation.py",
         "web/test_shell.py",
         "world",
     ),
