@@ -220,7 +220,7 @@ def test_nothing_is_left_running_or_lying_about(
 ) -> None:
     project, _, _ = after
     assert project.leftovers() == []
-    assert project.trees().list() == []
+    assert project.trees().list() == [], project.here("alert", "list").out
     listed = subprocess.run(
         ["git", "fsck", "--connectivity-only"], cwd=project.path, capture_output=True, check=True
     )
