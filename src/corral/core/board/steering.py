@@ -27,12 +27,9 @@ def _pause(state: State, command: c.Pause, actor: str, now: int) -> Decision:
     if landing and not _held(state, convoy):
         events.append(QueuePaused(convoy=convoy, reason=reason or f"paused by {actor}"))
     if not events:
-        what = f"the convoy {convoy}" if convoy else "everything"
-        raise Refused(
-            f"{what} is already paused; nothing was changed",
-            f"corral resume --convoy {convoy}" if convoy else "corral resume",
-            code="already_paused",
-        )
+        said = f"{f'the convoy {convoy}' if convoy else 'everything'} is already paused"
+        hint = f"corral resume --convoy {convoy}" if convoy else "corral resume"
+        raise Refused(f"{said}; nothing was changed", hint, code="already_paused")
     return events
 
 

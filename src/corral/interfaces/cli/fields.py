@@ -46,7 +46,8 @@ def filled(name: str, values: Options, extra: dict[str, Any]) -> Command:
     for field in msgspec.structs.fields(command):
         value = getattr(values, _flag(name, field).lstrip("-").replace("-", "_"), None)
         if isinstance(value, list):
-            value = tuple(part for item in value for part in _parts(field.name, item))
+            separated = field.name in _SEPARATED
+            value = tuple(p for item in value for p in (item.split(",") if separated else [item]))
         if value is None:
             value = extra.get(field.name)
         if value is not None:
@@ -62,10 +63,6 @@ def _words(command: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(shlex.split(command[0])) if len(command) == 1 else command
     except ValueError as error:
         raise BadInput(f"--run cannot be parsed: {error}") from error
-
-
-def _parts(field: str, item: str) -> list[str]:
-    return item.split(",") if field in _SEPARATED else [item]
 
 
 def _flag(name: str, field: msgspec.structs.FieldInfo) -> str:

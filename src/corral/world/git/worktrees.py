@@ -95,8 +95,13 @@ def _connect(own: str, link: str) -> None:
 
 
 def forget(own: str) -> None:
-    """Take a tree off the list; the last one also removes the list, as git does."""
-    remove(own)
+    """Take a tree off the list at once; the last one also removes the list, as git does."""
+    # A garbage collection that saw it half removed would remove the rest at the same time.
+    gone = join(dirname(dirname(own)), "corral", f"old-{basename(own)}")
+    remove(gone)  # left by a process that was killed here
+    with suppress(FileNotFoundError):
+        os.rename(own, gone)
+    remove(gone)
     with suppress(OSError):
         os.rmdir(dirname(own))
 
