@@ -1,5 +1,6 @@
 """A full disk or a read-only folder: one sentence, nothing changed."""
 
+import gc
 import os
 import shutil
 import subprocess
@@ -28,6 +29,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     if not mount("-t", "tmpfs", "-o", f"size={DISK_BYTES}", "corral-test", str(place)):
         pytest.skip("this machine does not let root mount a small disk")
     yield place
+    gc.collect()  # commands that failed within this process may hold files until then
     subprocess.run(["umount", str(place)], check=True)
 
 
