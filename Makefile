@@ -164,7 +164,7 @@ clean: ## remove .venv, caches and build results
 
 $(MODULES): web/package.json web/package-lock.json | $(DEV)
 	@echo 'Installing the packages of the dashboard ...'
-	@cd web && $(NPM) ci --silent --no-audit --no-fund --fetch-retries=6
+	@cd web && $(NPM) ci --loglevel=error --no-audit --no-fund --fetch-retries=6 >/dev/null
 	@touch $@
 
 need-git:
