@@ -8,6 +8,7 @@ import pytest
 from corral.core.board.columns import COLUMNS
 from corral.core.board.moves import MOVES
 from corral.core.config import parse as parse_config
+from corral.core.environment import PASSED
 from corral.core.errors import CorralError
 from corral.core.log.events import every_event
 from corral.core.session.verdict import Verdict
@@ -71,6 +72,11 @@ def test_every_verdict_is_in_the_reference_and_in_the_guide() -> None:
     for verdict in Verdict:
         assert f"| `{verdict}` |" in REFERENCE
         assert f"| `{verdict}` |" in guide
+
+
+def test_every_variable_that_is_passed_through_is_in_the_guide() -> None:
+    guide = (ROOT / "docs" / "how-to" / "environment.md").read_text("utf-8")
+    assert not [name for group in PASSED.values() for name in group if f"`{name}`" not in guide]
 
 
 def test_every_setting_is_in_the_reference() -> None:

@@ -59,7 +59,7 @@ def settings(section: type[Struct] = Config, path: str = "") -> Iterator[tuple[s
     for field in msgspec.structs.fields(section):
         kinds = [field.type, *typing.get_args(field.type)]
         inner = next((k for k in kinds if isinstance(k, type) and issubclass(k, Struct)), None)
-        name = f"{path}{field.name}"
+        name = f"{path}{field.encode_name}"
         if inner is None:
             yield name, default_of(field), said[field.name]
         else:
@@ -92,7 +92,9 @@ def _lines(section: type[Section]) -> Iterator[str]:
         if field.name in _SHOWN:
             continue
         value = default_of(field).replace(",", ", ") or '""'
-        setting = f"# {field.name} = {'true' if value == 'null' else value}".ljust(_COLUMN - 1)
+        setting = f"# {field.encode_name} = {'true' if value == 'null' else value}".ljust(
+            _COLUMN - 1
+        )
         first, *more = textwrap.wrap(
             said[field.name].replace("`", ""), _WIDTH - _COLUMN - 2, break_on_hyphens=False
         )

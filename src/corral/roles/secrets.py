@@ -1,23 +1,28 @@
 """Values that must not get into the log: those of environment variables that profiles pass on."""
 
 from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
 from typing import Any
 
 from msgspec.structs import replace
 
 from corral.core.config import Config
+from corral.core.environment import is_secret
 from corral.core.log.events import Event
-from corral.core.redaction import redacted
 
 _SHORTEST = 6  # shorter values are no keys, and would match everywhere
 _SHORTEST_KEY = 8
-_SAYS_SO = ("KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL", "AUTH")
 
 
 class Secrets:
     def __init__(self, config: Config, environment: Mapping[str, str]) -> None:
         names = {name for engine in config.engine.values() for name in engine.env}
-        known = {name: environment.get(name, "") for name in names}
+        passed = config.environment.pass_
+        known = {name: environment.get(name, "") for name in names} | {
+            name: value
+            for name, value in environment.items()
+            if any(fnmatchcase(name, one) for one in passed) and is_secret(name, value)
+        }
         # Longest first: one value may be part of another.
         self._values = sorted(
             ((value, name) for name, value in known.items() if len(value) >= _SHORTEST),
@@ -38,7 +43,7 @@ class Secrets:
         found = [
             (max(value.splitlines(), key=len).strip(), name)
             for value, name in self._values
-            if any(word in name.upper() for word in _SAYS_SO) or redacted(value) != value
+            if is_secret(name, value)
         ]
         return [(value, name) for value, name in found if len(value) >= _SHORTEST_KEY]
 

@@ -221,6 +221,22 @@ class TreeSettings(Section, frozen=True):
     """the first and the last port that may be leased"""
 
 
+class EnvironmentSettings(Section, frozen=True):
+    """The environment of set-up, sessions, acceptance commands and checks"""
+
+    set: dict[str, str] = field(default_factory=dict)
+    """variables to set, like `{ CI = "1" }`; secrets are passed through by name instead"""
+    pass_: Words = field(default=(), name="pass")
+    """more variables to pass through, like `PGHOST` or `AWS_*`; most settings of proxies,
+    certificates and package indexes are passed through anyway"""
+    path: Words = ()
+    """folders that come first on PATH after the tree's `.venv/bin` and `node_modules/.bin`; one
+    that is not absolute is in the tree"""
+    read: Words = ()
+    """files and folders of your checkout that checks may read, like `node_modules`; `.`: all of it,
+    and a check may then pass because of a file that is not in the work"""
+
+
 class ConfineSettings(Section, frozen=True):
     """A sandbox for sessions (Landlock: Linux 5.13 or newer)"""
 
@@ -289,6 +305,7 @@ class Config(Section, frozen=True):
     budget: BudgetSettings = BudgetSettings()
     mayor: MayorSettings = MayorSettings()
     server: ServerSettings = ServerSettings()
+    environment: EnvironmentSettings = EnvironmentSettings()
     confine: ConfineSettings = ConfineSettings()
     radar: RadarSettings = RadarSettings()
     telemetry: TelemetrySettings = TelemetrySettings()

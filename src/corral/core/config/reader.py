@@ -12,7 +12,13 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from corral.core.config import Config, EngineSettings, LineSettings, TreeSettings
+from corral.core.config import (
+    Config,
+    EngineSettings,
+    EnvironmentSettings,
+    LineSettings,
+    TreeSettings,
+)
 from corral.core.engine.bill import MOST_DOLLARS
 from corral.core.errors import BadConfig
 from corral.core.redaction import redacted
@@ -89,7 +95,9 @@ def _value_at(value: Any, place: Place) -> Any:
 def _kind_at(kind: Any, place: Place) -> Any:
     for part in place:
         if isinstance(kind, type) and issubclass(kind, Struct):
-            kind = {field.name: field.type for field in msgspec.structs.fields(kind)}[str(part)]
+            kind = {field.encode_name: field.type for field in msgspec.structs.fields(kind)}[
+                str(part)
+            ]
         else:
             kind = typing.get_args(kind)[1 if typing.get_origin(kind) is dict else 0]
     return kind
@@ -143,9 +151,29 @@ def _check(config: Config, reader: _SettingsReader) -> None:
         raise reader.bad(("slots", "reserve"), said)
     if config.mayor.engine and config.mayor.engine not in config.engine:
         raise reader.bad(("mayor", "engine"), f"there is no engine {config.mayor.engine!r}")
+    _check_environment(config.environment, reader)
     _check_address(("telemetry", "endpoint"), config.telemetry.endpoint, reader)
     for name, engine in config.engine.items():
         _check_engine(config, name, engine, reader)
+
+
+def _check_environment(environment: EnvironmentSettings, reader: _SettingsReader) -> None:
+    for name in environment.pass_:
+        if not name.replace("*", "_").isidentifier() or not name.isascii():
+            said = "pass takes names of variables, like PGHOST or AWS_*, never their values"
+            raise reader.bad(("environment", "pass"), said)
+    _check_set(("environment", "set"), environment.set, "environment.pass", reader)
+
+
+def _check_set(
+    where: Place, variables: dict[str, str], through: str, reader: _SettingsReader
+) -> None:
+    for name, value in variables.items():
+        if not name.isidentifier() or not name.isascii():
+            raise reader.bad(where, "set takes names of variables and their values")
+        if redacted(value) != value:
+            said = f"{name} looks like a secret: pass it through by name, in {through}"
+            raise reader.bad(where, said)
 
 
 def _check_ports(trees: TreeSettings, reader: _SettingsReader) -> None:
@@ -208,12 +236,7 @@ def _check_described(where: Place, engine: EngineSettings, reader: _SettingsRead
         if wrong:
             raise reader.bad((*where, "lines", number), wrong)
     _check_placeholders(where, engine, reader)
-    for name, value in engine.set.items():
-        if not name.isidentifier() or not name.isascii():
-            raise reader.bad((*where, "set"), "set takes names of variables and their values")
-        if redacted(value) != value:
-            said = f"{name} looks like a secret: pass it through by name, in env"
-            raise reader.bad((*where, "set"), said)
+    _check_set((*where, "set"), engine.set, "env", reader)
 
 
 # The placeholders in the arguments and variables of an engine that is described.

@@ -185,8 +185,8 @@ class AcceptanceRun(Struct, frozen=True):
 
     command: str
     code: int | None
-    seconds: float = 0.0
     tail: str = ""
+    cause: str = ""  # why that is perhaps not the fault of the work
 
     @property
     def passed(self) -> bool:
@@ -255,6 +255,7 @@ def judge_checks(checks: tuple[AcceptanceRun, ...]) -> Judgement:
     for check in checks:
         if not check.passed:
             how = "did not end" if check.code is None else f"exit code {check.code}"
+            how += f": {check.cause}" if check.cause else ""
             return Judgement(Verdict.CHECKS_FAILED, f"{check.command}: {how}{_quoted(check.tail)}")
     return Judgement(Verdict.PROVED)
 

@@ -29,14 +29,16 @@ from corral.roles.mayor.answer import Words
 from corral.roles.records.facts import Reading
 from corral.roles.records.rooms import Room, launched
 from corral.roles.witness.engine_profile import EngineProfiles
-from corral.roles.witness.launch import last_words, passed_on, write_prompt
+from corral.roles.witness.launch import author, last_words, write_prompt
 from corral.world import processes
 from corral.world.clock import now
 from corral.world.engines.files import lay
 from corral.world.engines.recipe import EngineJob, Permission, environment
+from corral.world.environment import ProjectEnvironment
 from corral.world.processes import EndReason, Exit, Launch
 from corral.world.repository import Repository
 from corral.world.trees import Tree
+from corral.world.trees.door import place_of
 from corral.world.watch import Watch
 
 _LOOK_S = 1.0
@@ -97,7 +99,10 @@ class EngineRunner:
         os.makedirs(job.unpacked, mode=0o700, exist_ok=True)
         folder = self.folder(mayor)
         os.mkdir(folder, mode=0o700)
-        env = passed_on(SessionId(mayor.id)) | self.profiles.passed_on(mayor.profile)
+        place = place_of(self._repository, self._config.trees.folder or None)
+        ours = ProjectEnvironment(self._repository, self._config.environment, place)
+        env = ours.of_session(tree.path, tools=True) | author(SessionId(mayor.id))
+        env |= self.profiles.passed_on(mayor.profile)
         env |= {"CORRAL_SESSION": mayor.id, "CORRAL_RUN": self._repository.git_dir}
         processes.start(
             join(self._repository.folder, "run"),

@@ -1,0 +1,155 @@
+"""The environment and the hidden folders of what Corral runs for the project, on this machine.
+
+`core/environment` decides; this module knows the variables of this process, the folders of the
+repository, and which virtual environments import the project from the user's checkout.
+"""
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from glob import iglob
+from os.path import basename, dirname, isfile, join, realpath
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from corral.core.config import EnvironmentSettings
+from corral.core.environment import Environment, Removed, compose, inside
+from corral.world.processes import landlock
+from corral.world.repository import Repository
+
+_MOST_BYTES = 1 << 16
+
+
+class Hiding(Struct, frozen=True):
+    """The folders whose files cannot be read, and what is shown of them all the same."""
+
+    hidden: tuple[str, ...]
+    shown: tuple[str, ...]
+
+    def surround(self, folder: str) -> bool:
+        """Say whether a hidden folder is in this one, so that new files in it cannot be read."""
+        return any(inside(path, [folder]) for path in self.hidden)
+
+
+class ProjectEnvironment(Struct, frozen=True):
+    repository: Repository
+    settings: EnvironmentSettings
+    place: str  # of all trees
+
+    def of(self, tree: str, *, tools: bool = True) -> Environment:
+        """Return the environment of a program that runs in a tree."""
+        elsewhere = self._elsewhere()
+        found = compose(
+            os.environ,
+            self.settings,
+            tree=realpath(tree),
+            elsewhere=elsewhere,
+            tools=tools,
+            resolve=realpath,
+        )
+        if self.unproven():
+            found = _without_linked(found, elsewhere)
+        return found
+
+    def hiding(self, tree: str, *more: str) -> Hiding | None:
+        """Return what checks in a tree cannot read; None if this system or a setting forbids it."""
+        if self.unproven():
+            return None
+        allowed = [realpath(join(self.repository.main_worktree, p)) for p in self.settings.read]
+        shown = (self.repository.git_dir, tree, *more, *allowed)
+        return Hiding(self._elsewhere(), tuple(map(realpath, shown)))
+
+    def unproven(self) -> str:
+        """Say why a check may be able to read the user's checkout; empty if it cannot."""
+        if "." in self.settings.read:
+            return "environment.read allows it"
+        if not landlock.can_hide():
+            return "this system has no Landlock that can hide folders (Linux 5.19 or newer)"
+        checkout = realpath(self.repository.main_worktree)
+        if inside(realpath(os.path.expanduser("~")), [checkout]):
+            return f"your home folder is in the checkout {checkout}"
+        return ""
+
+    def cause(self, code: int | None, lines: Sequence[str], environment: Environment) -> str:
+        """Say why a command that failed was perhaps not the fault of the work."""
+        checkouts = [folder for folder in self._elsewhere() if folder != self.place]
+        for line in lines:
+            used = next((folder for folder in checkouts if folder in line), "")
+            if used and ("denied" in line or "EACCES" in line):
+                return (
+                    f"it uses files of your checkout {used}, which says nothing about this work;"
+                    " install the project in each tree with trees.setup"
+                )
+        words = ("No module named", "Cannot find module", "not found", "MODULE_NOT_FOUND")
+        absent = code in (126, 127) or any(word in line for line in lines for word in words)
+        if absent and environment.removed:
+            gone = ", ".join(f"{one.value} from {one.name}" for one in environment.removed[:3])
+            return (
+                f"the environment is without what points into your checkout ({gone});"
+                " give each tree its own tools with trees.setup"
+            )
+        return ""
+
+    def _elsewhere(self) -> tuple[str, ...]:
+        """Return the folders of the user's working files, and the folder of all trees."""
+        git_dir = realpath(self.repository.git_dir)
+        trees = {realpath(self.repository.main_worktree), realpath(self.repository.worktree)}
+        trees.update(realpath(dirname(path)) for path in _linked_worktrees(git_dir))
+        home = realpath(os.path.expanduser("~"))
+        outside = {tree for tree in trees if tree != git_dir and not inside(tree, [self.place])}
+        return (*sorted(one for one in outside if not inside(home, [one])), self.place)
+
+    def of_session(self, tree: str, *, tools: bool) -> dict[str, str]:
+        """Return that with a `corral` that sessions find, even if it is one of the checkout."""
+        found = self.of(tree, tools=tools).variables
+        if shutil.which("corral", path=found["PATH"]):
+            return found
+        program = shutil.which("corral") or join(dirname(sys.executable), "corral")
+        folder = join(self.repository.folder, "bin")
+        link = join(folder, "corral")
+        if isfile(program) and os.path.isdir(self.repository.folder):
+            os.makedirs(folder, exist_ok=True)
+            with suppress(FileExistsError):
+                if os.path.islink(link) and os.readlink(link) != program:
+                    os.unlink(link)
+                os.symlink(program, link)
+            found["PATH"] += f":{folder}"
+        return found
+
+
+def imports_from(folder: str, elsewhere: Sequence[str]) -> str:
+    """Return the folder that a virtual environment imports from, given its `bin`; else empty.
+
+    An editable install leaves a path in a `.pth` file, or in a module that finds the package.
+    """
+    if not isfile(join(dirname(folder), "pyvenv.cfg")):
+        return ""
+    packages = join(dirname(folder), "lib", "python*", "site-packages")
+    for pattern in ("*.pth", "__editable__*.py"):
+        for path in iglob(join(packages, pattern)):
+            with suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
+                text = file.read(_MOST_BYTES)
+                if found := next((one for one in elsewhere if one in text), ""):
+                    return found
+    return ""
+
+
+def _without_linked(found: Environment, elsewhere: Sequence[str]) -> Environment:
+    """Take environments off PATH that import the project from elsewhere: nothing else would."""
+    entries = found.variables["PATH"].split(":")
+    gone = [entry for entry in entries if imports_from(entry, elsewhere)]
+    path = ":".join(entry for entry in entries if entry not in gone)
+    removed = (*found.removed, *(Removed("PATH", entry) for entry in gone))
+    return replace(found, variables=found.variables | {"PATH": path}, removed=removed)
+
+
+def _linked_worktrees(git_dir: str) -> Iterator[str]:
+    listed = join(git_dir, "worktrees")
+    for name in os.listdir(listed) if os.path.isdir(listed) else ():
+        with suppress(OSError), open(join(listed, name, "gitdir"), encoding="utf-8") as file:
+            path = file.read(4096).strip()
+            if basename(path) == ".git":
+                yield path
