@@ -50,6 +50,7 @@ def test_the_first_failure_ends_the_run_and_is_told(checks: CheckRuns) -> None:
 
 
 def test_a_run_gets_a_clean_environment(checks: CheckRuns, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GIT_SSL_CAINFO", raising=False)  # certificates are passed through
     for name in ("GIT_DIR", "GIT_INDEX_FILE", "GIT_AUTHOR_NAME", "CORRAL_TOKEN", "SECRET"):
         monkeypatch.setenv(name, "inherited")
     run = checks.start("env | sort", "touch $TMPDIR/x", ports=(4001, 4002), env={"CI": "1"})
@@ -61,7 +62,10 @@ def test_a_run_gets_a_clean_environment(checks: CheckRuns, monkeypatch: pytest.M
         "GIT_TERMINAL_PROMPT",
     }
     assert (found["CORRAL_PORT_1"], found["CORRAL_PORT_2"], found["CI"]) == ("4001", "4002", "1")
-    assert (found["HOME"], found["PATH"]) == (os.environ["HOME"], os.environ["PATH"])
+    assert found["HOME"] == os.environ["HOME"]
+    assert (
+        found["PATH"] == f"{run.tree}/.venv/bin:{run.tree}/node_modules/.bin:{os.environ['PATH']}"
+    )
     assert (found["CORRAL_CHECK"], found["CORRAL_COMMIT"]) == (run.id, run.commit)
     assert os.listdir(found["TMPDIR"]) == ["x"]
     checks.pool.release(1)
@@ -91,8 +95,8 @@ def test_a_superseded_run_is_stopped_at_once_and_makes_room(checks: CheckRuns) -
 
 def test_runs_in_different_slots_go_on_side_by_side(checks: CheckRuns) -> None:
     newer = commit_file(checks.repo, "newer.txt", "newer")
-    first = checks.start("read go < $TMPDIR/../gate; ! test -e newer.txt", commit="main~1")
-    os.mkfifo(Path(checks.pool.place, "gate"))
+    wait = "mkfifo $TMPDIR/gate && read go < $TMPDIR/gate; ! test -e newer.txt"
+    first = checks.start(wait, commit="main~1")
     second = checks.start("test -e newer.txt", slot=2)
     assert checks.ended(second).green
     assert second.commit == newer

@@ -49,8 +49,11 @@ class Room:
 
     def launch(self) -> str | None:
         """Return the folder of the program's newest launch."""
-        number = self._last("run")
-        return join(self.path, f"run-{number}") if number else None
+        return self.newest("run") if self._last("run") else None
+
+    def newest(self, kind: str) -> str:
+        """Return the folder of the newest launch of a kind; there must be one."""
+        return join(self.path, f"{kind}-{self._last(kind)}")
 
     def launches(self) -> list[tuple[int, str]]:
         """Return the folders of all launches of the program, with their numbers."""

@@ -33,6 +33,7 @@ _RESULTS = {
     RunResult.COULD_NOT_START: LOST,
 }
 _SAID_LINES = 12
+_LINES = 200  # of a run that failed, in which a cause is looked for
 _GIVE_UP_S = 10.0  # longer than a run's grace period, shorter than that of the supervisor
 _PAUSE_S = 0.02
 
@@ -55,7 +56,7 @@ class CheckRuns:
         self._generated = generated
         place = config.trees.folder or None
         self._pool = Pool(repository, place=place, keep=config.refinery.caches)
-        self._runs = Runs(self._pool, now=clock)
+        self._runs = Runs(self._pool, environment=config.environment, now=clock)
         self._used: set[int] = set()  # slots in which a run may have left files
 
     def commands(
@@ -162,7 +163,7 @@ class CheckRuns:
             return
         self._watch.drop(folder)
         result = LOST if ended.disk_full else _RESULTS[ended.result]
-        told = "" if result == GREEN else _told(ended)
+        told = "" if result == GREEN else _told(ended, self._cause(check, ended))
         if result == GREEN and check.kind == REGENERATE:
             # Before the tree changes.
             run = checks.read_run(folder)
@@ -181,16 +182,26 @@ class CheckRuns:
             took_ms=int(ended.wall_s * 1000),
         )
 
+    def _cause(self, check: CheckRun, ended: RunOutcome) -> str:
+        """Say why a run failed, if the work is perhaps not the reason."""
+        folder, environment = self._runs.folder(check.run), self._runs.environment
+        run = checks.read_run(folder)
+        if run is None or ended.result is not RunResult.RED:
+            return ""
+        return environment.cause(ended.code, checks.tail(folder, _LINES), environment.of(run.tree))
+
     def _end(self, check: CheckRun, result: str, detail: str) -> None:
         self._log.note(queue_rules.end_check, check.run, result, detail=detail)
 
 
-def _told(ended: RunOutcome) -> str:
+def _told(ended: RunOutcome, cause: str) -> str:
     how = {
         RunResult.RED: f"signal {ended.signal}" if ended.signal else f"exit code {ended.code}",
         RunResult.TIMED_OUT: f"it took longer than {ended.wall_s:.0f} s",
     }.get(ended.result, ended.detail or ended.result)
     if ended.disk_full:
         how = f"{how}; the disk is full"
+    if cause:
+        how = f"{how}: {cause}"
     words = " / ".join(line.strip() for line in ended.last_lines[-_SAID_LINES:] if line.strip())
     return f"{how}; its last words: {words}" if words else how

@@ -5,7 +5,8 @@ it. With `trees.kind = "clone"` a session has an object store of its own as well
 """
 
 import os
-from os.path import dirname, expanduser, join
+from os.path import dirname, expanduser, join, realpath
+from tempfile import gettempdir
 
 from msgspec import Struct
 
@@ -14,6 +15,7 @@ from corral.core.errors import Failed
 from corral.core.refs import branch_ref
 from corral.roles.records.rooms import Room
 from corral.roles.witness import reports
+from corral.world.environment import Hiding
 from corral.world.processes import landlock
 from corral.world.repository import Repository
 from corral.world.trees import Tree
@@ -33,9 +35,10 @@ class Confinement(Struct, frozen=True):
             hint = "use Linux 5.13 or newer, or set confine.enabled to false"
             raise Failed("this system cannot confine sessions: it has no Landlock", hint)
 
-    def variables(self, room: Room) -> dict[str, str]:
-        """Point temporary files to the room, because the shared folder is not writable."""
-        if not self.config.enabled:
+    def variables(self, room: Room, hiding: Hiding | None = None) -> dict[str, str]:
+        """Point temporary files to the room, if the shared folder cannot be written or read."""
+        shared = realpath(gettempdir())
+        if not self.config.enabled and not (hiding and hiding.surround(shared)):
             return {}
         folder = join(room.path, "tmp")
         os.makedirs(folder, mode=0o700, exist_ok=True)

@@ -172,9 +172,10 @@ class Judge(Struct, frozen=True):
         for command in task.accept:
             argv = ["/bin/sh", "-c", command]
             ended, said = self.launcher.to_end(
-                session, "check", argv, tree, session.wall_s or _CHECK_S, confined=True
+                session, "check", argv, tree, session.wall_s or _CHECK_S
             )
-            done.append(verdict.AcceptanceRun(command, ended.code, tail=said))
+            cause = "" if ended.code == 0 else self.launcher.cause(session, tree, ended)
+            done.append(verdict.AcceptanceRun(command, ended.code, said, cause))
             if ended.code != 0:
                 break
         return tuple(done)

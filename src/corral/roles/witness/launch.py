@@ -32,13 +32,14 @@ from corral.world import keys, processes
 from corral.world import server as serving
 from corral.world.clock import now
 from corral.world.engines.files import lay
-from corral.world.engines.recipe import environment
+from corral.world.engines.recipe import environment as engine_environment
+from corral.world.environment import ProjectEnvironment
 from corral.world.processes import Exit, Launch
 from corral.world.repository import Repository
 from corral.world.trees import Tree
 from corral.world.watch import Watch
 
-_PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TERM", "USER", "LOGNAME", "SHELL", "TMPDIR")
+_LINES = 200  # of a check that failed, in which a cause is looked for
 _LOOK_AGAIN_S = 1.0  # in case shim and keeper were both killed, or the witness is asked to stop
 
 
@@ -53,6 +54,7 @@ class Launcher(Struct, frozen=True):
     profiles: EngineProfiles
     returned_work: ReturnedWork
     confinement: Confinement
+    environment: ProjectEnvironment
     stopping: threading.Event
 
     def room(self, session: SessionId) -> Room:
@@ -90,7 +92,7 @@ class Launcher(Struct, frozen=True):
         session = self._with_home(session)
         write_prompt(prompt, self._told(session, task, done, letters))
         argv: list[str]
-        env, stdin, more = self._environment(session, room), prompt, ""
+        env, stdin, more = self._environment(session, room, tree), prompt, ""
         env |= self.profiles.passed_on(session.profile)
         if recipe is None:
             argv = self.argv(task, session.profile)
@@ -101,7 +103,7 @@ class Launcher(Struct, frozen=True):
             lay(prepared, job.home)
             os.makedirs(job.unpacked, mode=0o700, exist_ok=True)
             argv, stdin, more = prepared.argv, prepared.stdin or os.devnull, job.unpacked
-            env |= environment(prepared, os.environ)
+            env |= engine_environment(prepared, os.environ)
         processes.start(
             join(self.repository.folder, "run"),
             Launch(
@@ -170,15 +172,16 @@ class Launcher(Struct, frozen=True):
         argv: list[str],
         tree: Tree,
         wall_s: int,
-        *,
-        confined: bool = False,
         **env: str,
     ) -> tuple[Exit, str]:
-        """Run one of Corral's own commands in a session's tree; return its exit and last words.
+        """Run a command in a session's tree; return its exit and last words.
 
-        A command that runs code of the session is `confined` wherever sessions are.
+        An acceptance command is confined: it can read neither the user's checkout nor other trees,
+        and it can write only where the session can.
         """
         room = self.room(session.id)
+        accepts = kind == "check"
+        hiding = self.environment.hiding(tree.path, room.path) if accepts else None
         folder = room.next(kind)
         with Watch() as watch:
             watch.add_complete(folder)
@@ -188,15 +191,24 @@ class Launcher(Struct, frozen=True):
                     session=session.id,
                     argv=argv,
                     cwd=tree.path,
-                    env=self._environment(session, room) | env,
+                    env=self._environment(session, room, tree, tools=kind != "commit")
+                    | self.confinement.variables(room, hiding)
+                    | env,
                     folder=folder,
                     wall_s=wall_s,
                     grace_s=min(5, self.config.watch.grace_s),
-                    writable=self.confinement.of_checks(tree, room) if confined else None,
+                    writable=self.confinement.of_checks(tree, room) if accepts else None,
+                    hidden=hiding.hidden if hiding else (),
+                    shown=hiding.shown if hiding else (),
                 ),
             )
             ended = self._wait(folder, watch)
         return ended, last_words(folder)
+
+    def cause(self, session: Session, tree: Tree, ended: Exit) -> str:
+        """Say why the newest acceptance command failed, if the work is perhaps not the reason."""
+        lines = processes.last_lines(self.room(session.id).newest("check"), _LINES)
+        return self.environment.cause(ended.code, lines, self.environment.of(tree.path))
 
     def end_helpers(self, session: SessionId) -> None:
         """End commands that a killed witness had started in the tree of this session."""
@@ -221,10 +233,13 @@ class Launcher(Struct, frozen=True):
             watch.wait(_LOOK_AGAIN_S)
         return ended
 
-    def _environment(self, session: Session, room: Room) -> dict[str, str]:
+    def _environment(
+        self, session: Session, room: Room, tree: Tree, *, tools: bool = True
+    ) -> dict[str, str]:
         ports = port_leases(self.log.look(), session)
         return {
-            **passed_on(session.id),
+            **self.environment.of_session(tree.path, tools=tools),
+            **author(session.id),
             **{f"CORRAL_PORT_{n}": name.partition(":")[2] for n, name in enumerate(ports, 1)},
             "CORRAL_TASK": session.task,
             "CORRAL_SESSION": session.id,
@@ -276,12 +291,10 @@ def write_prompt(path: str, text: str) -> None:
         file.write(text)
 
 
-def passed_on(session: SessionId) -> dict[str, str]:
-    """Return the variables that every program gets: some of ours, and its name for git."""
-    passed = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+def author(session: SessionId) -> dict[str, str]:
+    """Return the variables that give a session its name in git."""
     who = {"NAME": f"corral {session}", "EMAIL": mail_of(session)}
-    roles = ("AUTHOR", "COMMITTER")
-    return passed | {f"GIT_{role}_{key}": who[key] for role in roles for key in who}
+    return {f"GIT_{role}_{key}": who[key] for role in ("AUTHOR", "COMMITTER") for key in who}
 
 
 def template(repository: Repository, name: str) -> str:

@@ -46,6 +46,7 @@ from corral.roles.witness.session_trees import SessionTrees
 from corral.roles.witness.start import SessionStarter
 from corral.store.sqlite import SqliteStore
 from corral.world.clock import Clock, now
+from corral.world.environment import ProjectEnvironment
 from corral.world.repository import Repository
 from corral.world.trees import Trees
 from corral.world.watch import Watch
@@ -83,15 +84,17 @@ class Witness:
         profiles = EngineProfiles(config, folder)
         returned = ReturnedWork(trunks.view, trees.keep)
         confinement = Confinement(config.confine, place)
-        launcher = Launcher(log, place, config, profiles, returned, confinement, self._stopping)
+        environment = ProjectEnvironment(place, config.environment, trees.place)
+        parts = (log, place, config, profiles, returned, confinement, environment)
+        launcher = Launcher(*parts, self._stopping)
         session_trees = SessionTrees(log, config, trees, trunks, returned, launcher)
         budgets = budgets_of(config)
         self._engines = engines = EngineWatch(log, config, profiles, trees, clock, folder, budgets)
         self._delivery = delivery = Delivery(log, profiles, engines, clock, folder=folder)
         judge = Judge(log, config, trees, trunks, launcher, git=session_trees.git)
-        parts = (log, config, launcher, session_trees, engines, delivery)
-        self._closer = SessionCloser(*parts, judge, clock)
-        self._starter = SessionStarter(*parts, self._closer, clock, self._ttl_s)
+        units = (log, config, launcher, session_trees, engines, delivery)
+        self._closer = SessionCloser(*units, judge, clock)
+        self._starter = SessionStarter(*units, self._closer, clock, self._ttl_s)
         self._pulse = PulseTaker(log, config.watch, place.git_dir, clock, engines)
         answer_s = config.watch.answer_s
         self._dispatcher = Dispatcher(folder, engines, trees, self._watch, answer_s, clock)

@@ -35,6 +35,9 @@ class ChecksRun(Struct, frozen=True):
     lock: str  # of the slot: who starts the run holds it
     marker: str  # with which its processes are found
     asked_at: int
+    confine: str = ""  # the module that hides folders from the commands, if they are hidden
+    hidden: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()
 
 
 class RunResult(StrEnum):

@@ -34,6 +34,7 @@ class Pool:
         self, repository: Repository, *, place: str | None = None, keep: Sequence[str] = ()
     ) -> None:
         """The paths in `keep` (caches) survive from run to run, whatever they contain."""
+        self.repository = repository
         self.marker = repository.git_dir
         self.git_dir = realpath(repository.git_dir)
         self.place = place_of(repository, place)

@@ -1,14 +1,17 @@
 """The program of a run: runs commands in order until one fails, and records how each ended.
 
-It runs under a shim as a standalone file in a bare interpreter, so it imports nothing of ours.
+It runs under a shim as a standalone file in a bare interpreter, so it imports nothing of ours; the
+module that confines a command is loaded as a file, too.
 Space for the results is allocated before the first command, so that a command that fills the disk
 cannot prevent them from being recorded.
 """
 
+import importlib.util
 import json
 import os
 import sys
 import time
+from typing import Any
 
 _LINE = 256
 _DISK_FULL_BELOW = 1 << 20
@@ -39,7 +42,7 @@ def main(folder: str) -> int:
         results.add(number=number)
         print(f"+ {command}", flush=True)
         began = time.monotonic()
-        status, cpu_s = _carry_out(command, run["tree"])
+        status, cpu_s = _carry_out(command, run)
         code = os.waitstatus_to_exitcode(status)
         results.add(
             number=number,
@@ -54,21 +57,32 @@ def main(folder: str) -> int:
     return 0
 
 
-def _carry_out(command: str, tree: str) -> tuple[int, float]:
+def _carry_out(command: str, run: dict[str, Any]) -> tuple[int, float]:
     """Run one command to its end in its own session, because it may signal its whole group."""
     pid = os.fork()
     if pid == 0:
         try:
             os.setsid()
             # By name every time, because a command may have replaced the folder.
-            os.chdir(tree)
+            os.chdir(run["tree"])
+            if run["confine"]:
+                _module(run["confine"]).confine(None, run["hidden"], run["shown"])
             os.execve("/bin/sh", ["sh", "-c", command], os.environ)
         except OSError as error:
-            print(f"{error.filename}: {error.strerror}", file=sys.stderr, flush=True)
+            print(f"{error.filename or 'confining'}: {error.strerror}", file=sys.stderr, flush=True)
         finally:
             os._exit(_CANNOT)
     _, status, used = os.wait4(pid, 0)
     return status, used.ru_utime + used.ru_stime
+
+
+def _module(path: str) -> Any:
+    spec = importlib.util.spec_from_file_location("confinement", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def _disk_full(*places: str) -> bool:

@@ -8,14 +8,22 @@ from os.path import isdir, join
 
 import msgspec
 
+from corral.core.config import EnvironmentSettings
 from corral.core.errors import BadInput, Refused
 from corral.world import clock, processes
 from corral.world.checks import runner
 from corral.world.checks.model import ChecksRun, RunOutcome
 from corral.world.checks.outcomes import ASKED, outcome, read_run
 from corral.world.checks.pool import Pool, end_strays, mark
+from corral.world.environment import ProjectEnvironment
 from corral.world.git.view import put
-from corral.world.processes import RUN_VARIABLE, SESSION_VARIABLE, EndReason, Launch
+from corral.world.processes import (
+    RUN_VARIABLE,
+    SESSION_VARIABLE,
+    EndReason,
+    Launch,
+    landlock,
+)
 from corral.world.trees import trash
 
 GRACE_S = 2.0
@@ -23,13 +31,20 @@ OUTPUT_BYTES = 16 << 20
 _DAY = 24 * 3_600_000
 # No dot: a name like AF-1.2 is a session, and would be ended with it.
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}")
-_PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TERM", "USER", "LOGNAME", "SHELL")
 _MOST_COMMANDS = 1000
+_DEFAULT = EnvironmentSettings()
 
 
 class Runs:
-    def __init__(self, pool: Pool, *, now: clock.Clock = clock.now) -> None:
+    def __init__(
+        self,
+        pool: Pool,
+        *,
+        environment: EnvironmentSettings = _DEFAULT,
+        now: clock.Clock = clock.now,
+    ) -> None:
         self._pool = pool
+        self.environment = ProjectEnvironment(pool.repository, environment, pool.place)
         self._now = now
 
     def folder(self, run_id: str) -> str:
@@ -61,6 +76,7 @@ class Runs:
             if os.path.lexists(folder):
                 raise Refused(f"there is a run {run_id} already; nothing was started")
             found = tree.check_out(commit)
+            hiding = self.environment.hiding(tree.path, tree.temporary, folder)
             run = ChecksRun(
                 id=run_id,
                 slot=slot,
@@ -73,6 +89,9 @@ class Runs:
                 lock=self._pool.lock(slot),
                 marker=self._pool.marker,
                 asked_at=self._now(),
+                confine=landlock.__file__ if hiding else "",
+                hidden=hiding.hidden if hiding else (),
+                shown=hiding.shown if hiding else (),
             )
             self._pool.used_by(slot, run_id)
             os.makedirs(folder, mode=0o700)
@@ -138,9 +157,9 @@ class Runs:
     def _environment(
         self, run: ChecksRun, env: Mapping[str, str], ports: Sequence[int]
     ) -> dict[str, str]:
-        """Return the environment of a run: no variables of git and no tokens are inherited."""
+        """Return the environment of a run: nothing directs git elsewhere, and there are no keys."""
         return {
-            **{name: os.environ[name] for name in _PASSED_ON if name in os.environ},
+            **self.environment.of(run.tree).variables,
             # Anything that would prompt a person must fail, or the run would wait for its deadline.
             **{"GIT_EDITOR": "true", "GIT_TERMINAL_PROMPT": "0"},
             **env,

@@ -17,7 +17,7 @@ import traceback
 from corral.world.processes import records, shim, system, termination
 
 # The number is the version of the request format: other keepers are not asked.
-SOCKET = "keeper.2"
+SOCKET = "keeper.3"
 READY = b"ready"
 LINGER_S = 5.0
 _SWEEP_AGAIN_S = 0.05

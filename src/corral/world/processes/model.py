@@ -31,6 +31,8 @@ class Launch(Struct, frozen=True, kw_only=True):
     grace_s: float = 10.0
     output_bytes: int = 64 << 20
     writable: list[str] | None = None  # where it can write; None: wherever we can
+    hidden: tuple[str, ...] = ()  # folders whose files it cannot read
+    shown: tuple[str, ...] = ()  # of those, what it can read all the same
     split: bool = False  # stderr goes to separate files, `errors`
 
 

@@ -77,9 +77,9 @@ def _become(folder: str, launch: dict[str, Any], outputs: tuple[OutputFiles, ...
         for source, target in ((stdin, 0), (outputs[0].sink, 1), (outputs[-1].sink, 2)):
             os.dup2(source, target)
         _reset_signals()
-        if launch["writable"] is not None:
+        if launch["writable"] is not None or launch["hidden"]:
             about = "confining it"
-            landlock.confine(launch["writable"])
+            landlock.confine(launch["writable"], launch["hidden"], launch["shown"])
             about = launch["argv"][0]
         _execute(launch["argv"], launch["env"])
     except OSError as error:
