@@ -207,8 +207,15 @@ class TreeSettings(Section, frozen=True):
     """working trees to keep for reuse"""
     copy: Words = ()
     """files that git does not track to copy into each tree, like `.env`"""
+    seed: Words = ()
+    """folders that git does not track to copy into each tree if your checkout has them, links
+    included, like `node_modules`; a set-up can then bring them up to date"""
     setup: tuple[Words, ...] = ()
-    """commands to run in each tree before its session, each a list, like `["npm", "ci"]`"""
+    """commands to run in each tree before its session or checks, each a list, like `["npm", "ci"]`;
+    what they make is kept for the next use of the tree"""
+    locks: Words = ()
+    """patterns of the files that alone decide what the set-up makes, like `uv.lock`; empty: lock
+    files and the like if it only installs dependencies, else every file"""
     setup_s: Annotated[int, Meta(ge=1, le=86_400)] = 600
     """timeout of a set-up command in seconds"""
     fresh: bool = False

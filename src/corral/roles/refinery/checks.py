@@ -31,6 +31,7 @@ _RESULTS = {
     RunResult.STOPPED: CANCELLED,
     RunResult.LOST: LOST,
     RunResult.COULD_NOT_START: LOST,
+    RunResult.NOT_SET_UP: LOST,
 }
 _SAID_LINES = 12
 _LINES = 200  # of a run that failed, in which a cause is looked for
@@ -134,7 +135,12 @@ class CheckRuns:
             return True
         try:
             self._runs.start(
-                check.slot, check.run, check.commit, commands, deadline_s=check.deadline_s
+                check.slot,
+                check.run,
+                check.commit,
+                commands,
+                deadline_s=check.deadline_s,
+                prepare=self._config.trees,
             )
         except Refused as refusal:
             if refusal.code == "slot_busy":  # what ran there before is still ending
@@ -163,6 +169,8 @@ class CheckRuns:
             return
         self._watch.drop(folder)
         result = LOST if ended.disk_full else _RESULTS[ended.result]
+        if ended.result is RunResult.NOT_SET_UP and self._changes_set_up(check):
+            result = RED
         told = "" if result == GREEN else _told(ended, self._cause(check, ended))
         if result == GREEN and check.kind == REGENERATE:
             # Before the tree changes.
@@ -181,6 +189,12 @@ class CheckRuns:
             detail=told,
             took_ms=int(ended.wall_s * 1000),
         )
+
+    def _changes_set_up(self, check: CheckRun) -> bool:
+        """Say whether the work changes what its set-up depends on; else the machine is at fault."""
+        trees = self._config.trees
+        keys = {self._pool.setup_key(commit, trees) for commit in (check.tip, check.commit)}
+        return len(keys) > 1
 
     def _cause(self, check: CheckRun, ended: RunOutcome) -> str:
         """Say why a run failed, if the work is perhaps not the reason."""

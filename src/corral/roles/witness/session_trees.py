@@ -20,6 +20,7 @@ from corral.roles.log import Log
 from corral.roles.trunks import Trunks
 from corral.roles.witness.launch import Launcher
 from corral.roles.witness.returned_work import ReturnedWork
+from corral.world import setups
 from corral.world.git.conflicts import ConflictState
 from corral.world.processes import EndReason
 from corral.world.trees import Tree, Trees
@@ -74,7 +75,18 @@ class SessionTrees(Struct, frozen=True):
         for path in task.inputs:
             if not os.path.exists(join(tree.path, path)):
                 raise NotFound(f"the input {path!r} does not exist in {session.base[:12]}")
-        self.trees.prepare(tree, self.config.trees.copy)
+        settings = self.config.trees
+        if settings.setup:
+            self.trees.clean(tree)  # a witness may have been killed while it was being set up
+        self.trees.prepare(tree, settings.copy, settings.seed)
+        if settings.setup:
+            store, key = self.trees.setup_store(tree, settings)
+            if not setups.give(store, key, tree.path):
+                before = setups.listing(tree.path)
+                self._run_set_up(session, tree)
+                setups.keep(store, key, tree.path, before)
+
+    def _run_set_up(self, session: Session, tree: Tree) -> None:
         limit_s = self.config.trees.setup_s
         for argv in self.config.trees.setup:
             ended, said = self.launcher.to_end(session, "setup", list(argv), tree, limit_s)

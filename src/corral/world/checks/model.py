@@ -21,6 +21,20 @@ def key(commands: Sequence[str], extra: Mapping[str, object] | None = None) -> s
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+class SetUp(Struct, frozen=True):
+    """The set-up of a check tree: its commands, and where its result is kept."""
+
+    commands: tuple[tuple[str, ...], ...]
+    limit_s: float  # for each of them
+    store: str
+    key: str
+    module: str  # the file that keeps the result and gives it again
+
+    @property
+    def most_s(self) -> float:
+        return self.limit_s * len(self.commands)
+
+
 class ChecksRun(Struct, frozen=True):
     """A request to run the checks on one commit."""
 
@@ -35,9 +49,15 @@ class ChecksRun(Struct, frozen=True):
     lock: str  # of the slot: who starts the run holds it
     marker: str  # with which its processes are found
     asked_at: int
+    setup: SetUp | None = None
     confine: str = ""  # the module that hides folders from the commands, if they are hidden
     hidden: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
+
+    @property
+    def most_s(self) -> float:
+        """Return the longest time that a run takes, with its set-up."""
+        return self.deadline_s + (self.setup.most_s if self.setup else 0)
 
 
 class RunResult(StrEnum):
@@ -46,6 +66,7 @@ class RunResult(StrEnum):
     TIMED_OUT = "timed_out"
     STOPPED = "stopped"
     LOST = "lost"
+    NOT_SET_UP = "not_set_up"
     COULD_NOT_START = "could_not_start"
 
 

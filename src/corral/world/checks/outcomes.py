@@ -13,6 +13,7 @@ from corral.world.processes import EndReason, Exit, records
 
 ASKED, RESULTS = "run.json", "results"
 LAST_LINES = 40
+_TOO_LATE = 124  # the exit code of a runner that was past its deadline
 _LATE_MS = 15_000  # beyond deadline and grace
 
 _ENDED = {
@@ -52,16 +53,22 @@ def is_overdue(folder: str) -> bool:
     record = records.read(folder, records.PROCESS) or {}
     if run is None or not processes.alive(folder):
         return False
-    due: float = record["started_at"] + run.deadline_s * 1000
+    due: float = record["started_at"] + run.most_s * 1000
     return clock.now() > due + _LATE_MS
 
 
 def _told(run: ChecksRun, ended: Exit, lines: list[CommandResult]) -> RunOutcome:
+    prepared = next((line for line in lines if line.number == 0), None)
+    lines = [line for line in lines if line is not prepared]
     done = tuple(line for line in lines if line.code is not None or line.signal is not None)
     failed = next((line for line in done if not line.passed), None)
     running = lines[-1] if lines and lines[-1] not in done else None
-    wall_s = _wall_s(run.folder, ended)
+    wall_s = max(0.0, _wall_s(run.folder, ended) - (prepared.wall_s if prepared else 0))
     result, detail = _judged(run, ended, failed, done)
+    if prepared is not None and ended.reason is EndReason.EXITED and not lines:
+        result, detail = RunResult.NOT_SET_UP, _not_set_up(prepared, ended)
+    elif ended.code == _TOO_LATE and run.setup and not failed:
+        result, detail = RunResult.TIMED_OUT, ""
     if result is RunResult.STOPPED and wall_s >= run.deadline_s:
         result = RunResult.TIMED_OUT  # by us instead of its shim
     last = failed or running
@@ -92,10 +99,20 @@ def _judged(
         return RunResult.RED, ""
     if ended.code == 0 and len(done) == len(run.commands):
         return RunResult.GREEN, ""
-    how = f"signal {ended.signal}" if ended.signal else f"exit code {ended.code}"
     if ended.signal or done:
-        return RunResult.LOST, f"its runner ended with {how}, so the result of a command is unknown"
-    return RunResult.COULD_NOT_START, f"its runner ended with {how}"
+        said = f"its runner ended with {_how(ended)}, so the result of a command is unknown"
+        return RunResult.LOST, said
+    return RunResult.COULD_NOT_START, f"its runner ended with {_how(ended)}"
+
+
+def _not_set_up(prepared: CommandResult, ended: Exit) -> str:
+    if prepared.code is None:
+        return f"the set-up of its tree ended with {_how(ended)}"
+    return f"the set-up of its tree failed with exit code {prepared.code}"
+
+
+def _how(ended: Exit) -> str:
+    return f"signal {ended.signal}" if ended.signal else f"exit code {ended.code}"
 
 
 def _lines(folder: str) -> list[CommandResult]:

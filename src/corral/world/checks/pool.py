@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from os.path import isdir, join, realpath
 
+from corral.core.config import TreeSettings
 from corral.core.errors import BadInput, Refused
 from corral.world import processes
 from corral.world.checks.tree import LAST_RUN, LOCK, CheckTree
@@ -22,6 +23,7 @@ from corral.world.git.view import View
 from corral.world.processes import EndReason
 from corral.world.repository import Repository
 from corral.world.trees.door import place_of
+from corral.world.trees.seeds import setup_key
 
 PREFIX = "check-"
 _NAME = re.compile(r"check-([1-9][0-9]{0,3})")
@@ -48,6 +50,10 @@ class Pool:
         with self.hold(slot) as tree:
             tree.check_out(commit)
         return tree.path
+
+    def setup_key(self, commit: str, settings: TreeSettings) -> str:
+        """Return the key of a set-up's result on a commit."""
+        return setup_key(self._view, commit, settings)
 
     def release(self, slot: int) -> None:
         """Empty the TMPDIR of a slot whose run is over, and detach its tree again."""

@@ -1,7 +1,7 @@
 """The program of a run: runs commands in order until one fails, and records how each ended.
 
 It runs under a shim as a standalone file in a bare interpreter, so it imports nothing of ours; the
-module that confines a command is loaded as a file, too.
+modules that set up the tree and confine a command are loaded as files, too.
 Space for the results is allocated before the first command, so that a command that fills the disk
 cannot prevent them from being recorded.
 """
@@ -9,13 +9,16 @@ cannot prevent them from being recorded.
 import importlib.util
 import json
 import os
+import signal
+import subprocess
 import sys
 import time
 from typing import Any
 
 _LINE = 256
 _DISK_FULL_BELOW = 1 << 20
-_CANNOT = 126  # the exit code of a shell that cannot run a command
+_CANNOT, _ABSENT = 126, 127  # the exit codes of a shell that cannot run a command
+_TOO_LATE = 124
 
 
 class Results:
@@ -37,7 +40,12 @@ def main(folder: str) -> int:
     with open(f"{folder}/run.json", encoding="utf-8") as file:
         run = json.load(file)
     commands = run["commands"]
-    results = Results(folder, len(commands))
+    results = Results(folder, len(commands) + 1)
+    if run["setup"]:
+        if not _set_up(run["setup"], run["tree"], results):
+            return 1
+        signal.signal(signal.SIGALRM, _too_late)
+        signal.setitimer(signal.ITIMER_REAL, run["deadline_s"])
     for number, command in enumerate(commands, 1):
         results.add(number=number)
         print(f"+ {command}", flush=True)
@@ -57,12 +65,49 @@ def main(folder: str) -> int:
     return 0
 
 
+def _set_up(setup: dict[str, Any], tree: str, results: Results) -> bool:
+    """Give the tree what an earlier set-up made in it, or run the set-up; say if that worked."""
+    setups = _module(setup["module"])
+    results.add(number=0)
+    began = time.monotonic()
+    if not setups.give(setup["store"], setup["key"], tree):
+        before = setups.listing(tree)
+        for argv in setup["commands"]:
+            code = _within(setup["limit_s"], argv, tree)
+            if code:
+                results.add(number=0, code=code, wall_s=round(time.monotonic() - began, 3))
+                return False
+        setups.keep(setup["store"], setup["key"], tree, before)
+    results.add(number=0, code=0, wall_s=round(time.monotonic() - began, 3))
+    return True
+
+
+def _within(limit_s: float, argv: list[str], tree: str) -> int:
+    print(f"+ {' '.join(argv)}", flush=True)
+    try:
+        with subprocess.Popen(argv, cwd=tree, start_new_session=True) as program:
+            try:
+                return program.wait(limit_s)
+            except subprocess.TimeoutExpired:
+                os.killpg(program.pid, signal.SIGKILL)
+                print(f"it took longer than {limit_s:g} s", file=sys.stderr, flush=True)
+                return _TOO_LATE
+    except OSError as error:
+        print(f"{argv[0]}: {error.strerror}", file=sys.stderr, flush=True)
+        return _ABSENT
+
+
+def _too_late(*_: object) -> None:
+    os._exit(_TOO_LATE)  # the shim ends everything that is left
+
+
 def _carry_out(command: str, run: dict[str, Any]) -> tuple[int, float]:
     """Run one command to its end in its own session, because it may signal its whole group."""
     pid = os.fork()
     if pid == 0:
         try:
             os.setsid()
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
             # By name every time, because a command may have replaced the folder.
             os.chdir(run["tree"])
             if run["confine"]:

@@ -8,7 +8,7 @@ from os.path import isdir, join
 
 import msgspec
 
-from corral.core.config import EnvironmentSettings
+from corral.core.config import EnvironmentSettings, TreeSettings
 from corral.core.errors import BadInput, Refused
 from corral.world import clock, processes
 from corral.world.checks import runner
@@ -32,7 +32,7 @@ _DAY = 24 * 3_600_000
 # No dot: a name like AF-1.2 is a session, and would be ended with it.
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}")
 _MOST_COMMANDS = 1000
-_DEFAULT = EnvironmentSettings()
+_DEFAULT, _NOTHING = EnvironmentSettings(), TreeSettings()
 
 
 class Runs:
@@ -62,6 +62,7 @@ class Runs:
         deadline_s: float,
         env: Mapping[str, str] | None = None,
         ports: Sequence[int] = (),
+        prepare: TreeSettings = _NOTHING,
         grace_s: float = GRACE_S,
         output_bytes: int = OUTPUT_BYTES,
     ) -> ChecksRun:
@@ -76,6 +77,7 @@ class Runs:
             if os.path.lexists(folder):
                 raise Refused(f"there is a run {run_id} already; nothing was started")
             found = tree.check_out(commit)
+            tree.prepare(prepare, self._pool.repository.main_worktree)
             hiding = self.environment.hiding(tree.path, tree.temporary, folder)
             run = ChecksRun(
                 id=run_id,
@@ -89,6 +91,7 @@ class Runs:
                 lock=self._pool.lock(slot),
                 marker=self._pool.marker,
                 asked_at=self._now(),
+                setup=tree.set_up(found, prepare) if prepare.setup else None,
                 confine=landlock.__file__ if hiding else "",
                 hidden=hiding.hidden if hiding else (),
                 shown=hiding.shown if hiding else (),
@@ -102,7 +105,7 @@ class Runs:
                 cwd=tree.path,
                 env=self._environment(run, env or {}, ports),
                 folder=folder,
-                wall_s=deadline_s,
+                wall_s=run.most_s,
                 grace_s=grace_s,
                 output_bytes=output_bytes,
             )

@@ -12,12 +12,16 @@ import stat
 from collections.abc import Sequence
 from os.path import basename, dirname, isdir, islink, join, relpath
 
+from corral.core.config import TreeSettings
 from corral.core.errors import Failed, NotFound
+from corral.world import setups
+from corral.world.checks.model import SetUp
 from corral.world.git import GitFailed, worktrees
 from corral.world.git.tree import Tree, read_plain
 from corral.world.git.view import Desk, View, put
 from corral.world.git.worktrees import locked, remove
-from corral.world.trees import files, trash
+from corral.world.trees import files, seeds, trash
+from corral.world.trees.seeds import setup_key
 
 LOCK, LAST_RUN = "lock", "run"
 _OWN, _CHANGED = "own", "C"
@@ -47,6 +51,19 @@ class CheckTree:
         if not clean:
             self._cold(found)
         return found
+
+    def prepare(self, settings: TreeSettings, checkout: str) -> None:
+        """Copy files that git does not track from the user's checkout."""
+        tree = self._known()
+        if tree is not None:
+            seeds.plant(checkout, tree.path, settings.seed)
+            seeds.copy(self._view, checkout, tree, settings.copy)
+
+    def set_up(self, commit: str, settings: TreeSettings) -> SetUp:
+        """Return the set-up of the tree, for the runner."""
+        store = join(dirname(self.path), "setups", basename(self.path))
+        limit_s, key = settings.setup_s, setup_key(self._view, commit, settings)
+        return SetUp(settings.setup, limit_s, store, key, setups.__file__)
 
     def let_go(self) -> None:
         """Undo what a run may have left in shared lists of git.

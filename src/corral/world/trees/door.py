@@ -12,6 +12,7 @@ from os.path import abspath, basename, commonpath, dirname, exists, isdir, join,
 
 from msgspec.structs import replace
 
+from corral.core.config import TreeSettings
 from corral.core.errors import BadInput, NotFound, Refused
 from corral.core.refs import branch_ref
 from corral.world import clock
@@ -107,9 +108,21 @@ class Trees:
         """Return the trees of sessions, without parked ones."""
         return [slot.tree for slot in self._slots.live()]
 
-    def prepare(self, tree: Tree, copies: Sequence[str]) -> tuple[str, ...]:
+    def prepare(
+        self, tree: Tree, copies: Sequence[str], folders: Sequence[str] = ()
+    ) -> tuple[str, ...]:
         """Copy files from the user's checkout; return those that git does not ignore."""
+        seeds.plant(self._checkout, tree.path, folders)
         return seeds.copy(self._plain, self._checkout, tree, copies)
+
+    def clean(self, tree: Tree) -> None:
+        """Remove what is not of git from the tree of a session that has not begun."""
+        files.clean(tree, self._desk(tree), self._keep_ignored)
+
+    def setup_store(self, tree: Tree, settings: TreeSettings) -> tuple[str, str]:
+        """Return where results of the set-up are kept for a tree, and the key of this one."""
+        key = seeds.setup_key(self._plain, self.collect(tree), settings)
+        return join(self.place, "setups", basename(tree.path)), key
 
     def facts(self, tree: Tree) -> TreeFacts:
         """Say what a session has done."""
