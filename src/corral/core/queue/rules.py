@@ -68,6 +68,8 @@ def send_back(
     change = state.changes.get(task)
     if found.state is not TaskState.REVIEW or (change is not None and change.commit != commit):
         return []
+    if run and run in state.checks and state.checks[run].tip != trunk_of(state, found.convoy).tip:
+        return []  # the trunk has moved on since that run
     said = text.cut(detail, _DETAIL)
     returned = q.ChangeReturned(
         task=task,

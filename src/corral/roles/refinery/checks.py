@@ -64,11 +64,25 @@ class CheckRuns:
         self, state: State, convoy: ConvoyId, members: Sequence[TaskId]
     ) -> tuple[str, ...]:
         """Return the checks that must pass: the convoy's, or else the tasks' own commands."""
-        if not self._config.refinery.require_ci:
-            return ()
-        declared = state.convoys[convoy].checks or self._config.refinery.checks
         accepted = (command for task in members for command in state.tasks[task].accept)
-        return declared or tuple(dict.fromkeys(accepted))
+        required = self._config.refinery.require_ci
+        return self.declared(state, convoy) or tuple(dict.fromkeys(accepted)) if required else ()
+
+    def declared(self, state: State, convoy: ConvoyId) -> tuple[str, ...]:
+        """Return the checks of a convoy, or else of all, if they are required."""
+        required = self._config.refinery.require_ci
+        return (state.convoys[convoy].checks or self._config.refinery.checks) if required else ()
+
+    def key(self, commands: Sequence[str]) -> str:
+        """Return the key under which a result is valid: it also depends on set-up and settings."""
+        trees, environment = self._config.trees, self._config.environment
+        more = {
+            "setup": [list(argv) for argv in trees.setup],
+            "set": environment.set,
+            "path": list(environment.path),
+            "read": list(environment.read),
+        }
+        return checks.key(commands, {name: value for name, value in more.items() if value})
 
     def tend(self, state: State) -> bool:
         """Start announced runs and collect ended ones; say whether to look again soon."""
@@ -130,7 +144,7 @@ class CheckRuns:
             commands = self._generated.commands(state, check)
         else:
             commands = self.commands(state, check.convoy, check.members)
-        if checks.key(commands) != check.key:
+        if self.key(commands) != check.key:
             self._end(check, CANCELLED, "the checks were changed")
             return True
         try:

@@ -40,7 +40,6 @@ from corral.roles.refinery.pins import Pins
 from corral.roles.refinery.stacks import Misfit, Stack, Stacks
 from corral.roles.trunks import Trunks
 from corral.store.sqlite import SqliteStore
-from corral.world import checks
 from corral.world.clock import Clock, now
 from corral.world.keep import Keep
 from corral.world.repository import Repository
@@ -126,7 +125,8 @@ class Refinery:
         due = [check.due_at for check in state.checks.values() if check.live and check.external]
         for convoy in _unpaused(state):
             due.append(queue_rules.rest(state, convoy).until)
-            due.append(wake_at(queue_of(state, convoy, _UNKNOWN), self._policy) or 0)
+            queue = queue_of(state, convoy, _UNKNOWN, self._key(state, convoy))
+            due.append(wake_at(queue, self._policy) or 0)
         left = [(at - self._clock()) / 1000 for at in due if at >= since]
         return max(_SOON_S, min([_LOOK_S if _busy(state) else _LONGEST_S, *left]))
 
@@ -207,7 +207,7 @@ class Refinery:
         if stack is None or last_run(state, stack) is not None:
             return False
         if self._free(state, change.convoy) and not queue_rules.paused(state, change.convoy):
-            key = checks.key(self._generated.commands_for(conflict.merged))
+            key = self._check_runs.key(self._generated.commands_for(conflict.merged))
             slot = _free_slot(state)
             self._record(change.convoy, [change], stack, REGENERATE, key=key, slot=slot)
         return True
@@ -237,7 +237,8 @@ class Refinery:
         if queue_rules.paused(state, convoy):
             return False
         changes = [change for change in state.changes.values() if change.convoy == convoy]
-        queue = queue_of(state, convoy, self._stacks.clashes(changes))
+        key = self._key(state, convoy)
+        queue = queue_of(state, convoy, self._stacks.clashes(changes), key)
         free = tuple(entry for entry in queue.entries if entry.task not in held)
         queue, again = replace(queue, entries=free), False
         for action in plan(queue, self._free(state, convoy), self._clock(), self._policy):
@@ -256,6 +257,11 @@ class Refinery:
                     self._blame(state, TaskId(task), why, run, beside)
                     again = True
         return again
+
+    def _key(self, state: State, convoy: ConvoyId) -> str:
+        """Return the key of the declared checks; empty if each change brings its own."""
+        declared = self._check_runs.declared(state, convoy)
+        return self._check_runs.key(declared) if declared and not self._config.external else ""
 
     def _free(self, state: State, convoy: ConvoyId) -> int:
         if queue_rules.rest(state, convoy).until > self._clock():
@@ -289,7 +295,7 @@ class Refinery:
     ) -> bool:
         state = self._log.look()
         commands = self._check_runs.commands(state, convoy, [change.task for change in changes])
-        key = checks.key(commands)
+        key = self._check_runs.key(commands)
         known = "" if fresh else _known_green(state, stack.tree, key)
         external = self._config.external and not known and bool(commands)
         slot = 0 if known or not commands or external else _free_slot(state)
@@ -342,8 +348,7 @@ class Refinery:
         check = state.checks.get(run)
         detail = "work that landed after it was begun has probably broken it"
         if check is not None:
-            tip = trunk_of(state, change.convoy).tip
-            detail = f"alone on the trunk at {tip[:12]}, {check.command or 'the check'} fails"
+            detail = f"alone on the trunk at {check.tip[:12]}, {check.command or 'the check'} fails"
             detail += f": {check.detail}" if check.detail else ""
         others = [TaskId(other) for other in beside]
         self._log.note(

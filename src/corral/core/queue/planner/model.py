@@ -20,6 +20,7 @@ class Queue(Struct, frozen=True):
     runs: tuple[PlannedRun, ...] = ()
     learned: Learned = Learned()
     conflicts: frozenset[frozenset[str]] = frozenset()
+    proven: bool = True  # whether the target as it is now was green in some run
 
     def base_was(self, *, green: bool) -> bool:
         """Say whether the target as it is now was checked alone, with this result."""

@@ -12,7 +12,8 @@ the same question. Its policy is called anchored lanes:
 - If the failed check can be repeated on its own, a red stack is *hunted* instead: by halves from
   the bottom, so that a clash is found like a fault, while other changes land.
 - A change is blamed only if it was red alone on the target, twice if it may have been a flake. If
-  that happens to many in a row, the target is checked alone first.
+  that happens to many in a row, or no run on the target was ever green, the target is checked alone
+  first.
 
 Considered and rejected: adding new changes to a suspect half (a good half then keeps failing
 because of others), strict order (one bad change blocks all), a window that grows and shrinks with
@@ -95,6 +96,7 @@ def _judged(queue: Queue, policy: QueuePolicy) -> tuple[list[SendBack], dict[str
     doubted: dict[str, str] = {}
     base = False
     flake = learned.rates.flake
+    suspect = not queue.proven or learned.red_in_a_row > policy.base_after
     for entry in queue.entries:
         runs = learned.reds.get(entry.task)
         if not runs:
@@ -105,7 +107,7 @@ def _judged(queue: Queue, policy: QueuePolicy) -> tuple[list[SendBack], dict[str
         odds = flake * (1 - risk) / (risk + flake * (1 - risk))
         if len(runs) <= policy.reruns and odds > policy.flake_odds:
             doubted[entry.task] = runs[-1]
-        elif learned.red_in_a_row > policy.base_after and not queue.base_was(green=True):
+        elif suspect and not queue.base_was(green=True):
             base = True
             doubted.setdefault(entry.task, "")
         else:
