@@ -66,6 +66,18 @@ class Trunks:
                 self._log.note(queue_rules.move_trunk, convoy, trunk.tip, here, printable(who))
             return here
 
+    def follow(self, convoy: ConvoyId) -> None:
+        """Move a trunk on which nothing has landed to where its base is now, if that is ahead."""
+        with self._turn:
+            here, state = self._both(convoy)
+            trunk, base = trunk_of(state, convoy), state.convoys[convoy].base
+            if here is None or here != trunk.tip or trunk.learned.landed or trunk.landing:
+                return
+            ahead = start_of(self.view, base)
+            if ahead != here and self.view.surely_contains(ahead, here):
+                self.view.move(branch_ref(trunk_branch(convoy)), ahead, here)
+                self._log.note(queue_rules.move_trunk, convoy, here, ahead, "")
+
     def _both(self, convoy: ConvoyId) -> tuple[str | None, State]:
         """Return the trunk and the state of the log, as they were at one moment.
 

@@ -5,6 +5,7 @@ repository, and which virtual environments import the project from the user's ch
 """
 
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
@@ -21,6 +22,9 @@ from corral.world.processes import landlock
 from corral.world.repository import Repository
 
 _MOST_BYTES = 1 << 16
+_ABSENT = ("No module named", "Cannot find module", "not found", "MODULE_NOT_FOUND")
+_NOT_FOUND = re.compile(r"(?:^|[: ])([^\s:]+): (?:command )?not found")
+_NO_MODULE = re.compile(r"python[\d.]*: No module named '?([\w.]+)")
 
 
 class Hiding(Struct, frozen=True):
@@ -73,8 +77,14 @@ class ProjectEnvironment(Struct, frozen=True):
             return f"your home folder is in the checkout {checkout}"
         return ""
 
-    def cause(self, code: int | None, lines: Sequence[str], environment: Environment) -> str:
-        """Say why a command that failed was perhaps not the fault of the work."""
+    def cause(
+        self, command: str, code: int | None, lines: Sequence[str], environment: Environment
+    ) -> tuple[str, str]:
+        """Say why a failed command is perhaps not the fault of the work, and what is missing.
+
+        The second value is a program that the command itself names and that is not there; then it
+        certainly is not.
+        """
         checkouts = [folder for folder in self._elsewhere() if folder != self.place]
         for line in lines:
             used = next((folder for folder in checkouts if folder in line), "")
@@ -82,16 +92,21 @@ class ProjectEnvironment(Struct, frozen=True):
                 return (
                     f"it uses files of your checkout {used}, which says nothing about this work;"
                     " install the project in each tree with trees.setup"
-                )
-        words = ("No module named", "Cannot find module", "not found", "MODULE_NOT_FOUND")
-        absent = code in (126, 127) or any(word in line for line in lines for word in words)
-        if absent and environment.removed:
+                ), ""
+        missing = _missing(command, code, lines)
+        absent = code in (126, 127) or any(word in line for line in lines for word in _ABSENT)
+        if (missing or absent) and environment.removed:
             gone = ", ".join(f"{one.value} from {one.name}" for one in environment.removed[:3])
             return (
                 f"the environment is without what points into your checkout ({gone});"
                 " give each tree its own tools with trees.setup"
+            ), missing
+        if missing:
+            return (
+                f"{missing} is not installed; install it, or set up each tree: trees.setup",
+                missing,
             )
-        return ""
+        return "", ""
 
     def _elsewhere(self) -> tuple[str, ...]:
         """Return the folders of the user's working files, and the folder of all trees."""
@@ -118,6 +133,17 @@ class ProjectEnvironment(Struct, frozen=True):
                 os.symlink(program, link)
             found["PATH"] += f":{folder}"
         return found
+
+
+def _missing(command: str, code: int | None, lines: Sequence[str]) -> str:
+    """Return the program or module that a command names and that is not there."""
+    if code == 127:
+        found = next(filter(None, map(_NOT_FOUND.search, reversed(lines))), None)
+        name = found[1] if found else ""
+        return name if name in command.split() and "/" not in name else ""
+    found = next(filter(None, map(_NO_MODULE.search, lines)), None)
+    module = found[1].split(".")[0] if found else ""
+    return module if module and f"-m {module}" in command else ""
 
 
 def imports_from(folder: str, elsewhere: Sequence[str]) -> str:

@@ -22,6 +22,7 @@ EXPECTED: dict[Verdict, type[e.Event]] = {
     Verdict.WRONG_MODEL: e.TaskFailed,
     Verdict.NEEDS_ANSWER: e.TaskBlocked,
     Verdict.LIMITED: e.TaskParked,
+    Verdict.UNFIT: e.TaskParked,
     Verdict.REFUSED: e.TaskParked,
     Verdict.UPSTREAM: e.TaskParked,
     Verdict.HANDED_OVER: e.TaskParked,

@@ -120,6 +120,9 @@ CASES = {
         Verdict.INTERRUPTED, ProgramEnd(code=None, signal=15, stop=Verdict.INTERRUPTED)
     ),
     "uses another model": Case(Verdict.WRONG_MODEL, ProgramEnd(code=0, stop=Verdict.WRONG_MODEL)),
+    "has no program to check it with": Case(
+        Verdict.UNFIT, checks=(AcceptanceRun("pytest", 127, unfit=True),)
+    ),
     "has no program": Case(
         Verdict.COULD_NOT_START, ProgramEnd(code=127, never_ran="no such program")
     ),

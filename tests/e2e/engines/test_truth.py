@@ -148,14 +148,17 @@ def test_denied_tools_and_an_unknown_variable_are_said(project: EngineRepo) -> N
     project.configure(QUIET + '[engine.default]\ntype = "command"\nenv = ["NO_SUCH_KEY"]\n')
     other = project.script(WORK)
     project.once()
-    assert project.verdict(other) == "could_not_start"
-    assert "NO_SUCH_KEY" in project.detail(other)
+    assert project.task(other)["state"] == "todo"
+    (alert,) = project.here("alert", "list", "--json").data
+    assert (alert["kind"], alert["subject"]) == ("unfit", "default")
+    assert "NO_SUCH_KEY" in alert["text"]
 
 
 def test_what_a_transport_needs_is_missed_before_anything_is_started(project: EngineRepo) -> None:
     project.configure(QUIET + '[engine.default]\ntype = "claude-code"\ntransport = "acp"\n')
     task = project.add("work")
     project.once()
-    assert project.verdict(task) == "could_not_start"
-    assert project.detail(task) == "the program 'claude-agent-acp' for acp is not installed"
+    assert project.task(task)["state"] == "todo"
+    (alert,) = project.here("alert", "list", "--json").data
+    assert "the program 'claude-agent-acp' for acp is not installed" in alert["text"]
     assert not project.of_type("session.reacted")

@@ -1,6 +1,8 @@
 """Whatever prevents a session from starting is named, and the slot is freed."""
 
+import json
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -19,10 +21,6 @@ def test_what_cannot_start_says_why_and_frees_its_slot(project: WitnessRepo) -> 
     project.configure(QUIET.replace("total = 50", "total = 1") + ENGINE)
     wrong = {
         project.script(WORK, "--input", "docs/plan.md"): "the input 'docs/plan.md' does not exist",
-        project.add("x", "--engine", "unheard-of"): "no engine 'unheard-of'",
-        project.add("x"): "no engine 'default'",
-        project.add("x", "--engine", "nothing"): "the engine 'nothing' has no command",
-        project.add("x", "--engine", "gone"): "/does/not/exist",
         project.add("x", "--run", "no-such-program --now"): "no-such-program",
     }
     good = project.script(WORK, "--input", "README.md")
@@ -35,6 +33,44 @@ def test_what_cannot_start_says_why_and_frees_its_slot(project: WitnessRepo) -> 
     assert project.trees().list() == []
 
 
+def test_an_engine_that_cannot_run_is_one_alert_and_uses_up_no_attempt(
+    project: WitnessRepo,
+) -> None:
+    project.configure(QUIET + ENGINE)
+    unfit = {
+        "unheard-of": "no engine 'unheard-of'",
+        "default": "no engine 'default'",
+        "nothing": "the engine 'nothing' has no command",
+        "gone": "/does/not/exist",
+    }
+    tasks = [project.add("x", "--engine", name) for name in unfit for _ in range(3)]
+    good = project.script(WORK)
+    project.once()
+    assert project.verdict(good) == "proved"
+    assert {session["task"] for session in project.sessions()} == {good}
+    assert {project.task(task)["state"] for task in tasks} == {"todo"}
+    alerts = project.here("alert", "list", "--json").data
+    subjects = {alert["subject"] for alert in alerts if alert["kind"] == "unfit"}
+    assert subjects == {f"program of {name}" for name in unfit}
+    assert len(alerts) == len(unfit)
+    for alert in alerts:
+        assert unfit[alert["subject"].removeprefix("program of ")] in alert["text"]
+    why = project.here("why", tasks[0], "--json", code=0).data
+    assert unfit["unheard-of"] in why["obstacles"][0]["text"]
+
+
+def test_work_goes_on_once_the_settings_are_fixed(project: WitnessRepo) -> None:
+    """The configuration is edited while the witness runs."""
+    task = project.add("x", "--engine", "later")
+    with project.witness():
+        project.until(lambda: project.alerts().get("unfit") == "program of later")
+        project.configure("[engine.later\n")  # an editor saves when its user likes
+        engine = f'[engine.later]\ntype = "shell"\ncommand = ["sh", "-c", {json.dumps(WORK)}]\n'
+        project.configure(QUIET + engine)
+        project.until(lambda: project.task(task)["state"] == "review")
+    assert project.alerts() == {}
+
+
 @pytest.mark.parametrize(
     ("command", "limit_s", "reason"),
     [
@@ -43,19 +79,38 @@ def test_what_cannot_start_says_why_and_frees_its_slot(project: WitnessRepo) -> 
         ('["no-such-tool"]', 60, "no-such-tool"),
     ],
 )
-def test_a_set_up_command_that_fails_or_hangs_is_tried_again_later(
+def test_a_set_up_command_that_fails_or_hangs_uses_up_no_attempt(
     project: WitnessRepo, command: str, limit_s: int, reason: str
 ) -> None:
-    config = QUIET.replace("attempts = 1", "attempts = 2")
-    project.configure(f"{config}\n[trees]\nsetup = [{command}]\nsetup_s = {limit_s}\n")
+    project.configure(f"{QUIET}\n[trees]\nsetup = [{command}]\nsetup_s = {limit_s}\n")
     task = project.script(WORK)
     project.once()
     ended = project.of_type("session.ended")
-    assert [e["data"]["verdict"] for e in ended] == ["could_not_start"] * 2
+    assert [e["data"]["verdict"] for e in ended] == ["unfit"]
     assert all(reason in e["data"]["detail"] for e in ended), ended
-    assert project.task(task)["state"] == "failed"
+    assert project.task(task)["state"] == "todo"
+    assert project.alerts() == {"unfit": "set-up"}
     assert project.leftovers() == []
     assert project.trees().list() == []
+    project.configure(QUIET)
+    project.once()
+    assert project.verdict(task) == "proved"
+    assert project.alerts() == {}
+
+
+def test_a_set_up_that_fails_holds_all_and_goes_on_once_it_works(
+    project: WitnessRepo, tmp_path: Path
+) -> None:
+    network = tmp_path / "network"
+    project.configure(f'{QUIET}\n[trees]\nsetup = [["test", "-e", "{network}"]]\n')
+    tasks = [project.script(WORK) for _ in range(5)]
+    with project.witness():
+        project.until(lambda: project.alerts().get("unfit") == "set-up")
+        network.touch()
+        project.until(lambda: all(project.task(task)["state"] == "review" for task in tasks))
+    assert not project.of_type("task.failed")
+    assert not project.of_type("task.delayed")
+    assert project.alerts() == {}
 
 
 def test_set_up_copies_files_runs_commands_and_leases_ports(project: WitnessRepo) -> None:

@@ -27,6 +27,7 @@ REFINERY = "refinery"
 FINISH = "finish"  # the kind of a check run of a trunk merged into its base
 REGENERATE = "regenerate"  # the kind of a run that generates conflicting files again
 GREEN, RED, TIMED_OUT, CANCELLED, LOST = "green", "red", "timed_out", "cancelled", "lost"
+RED_BASE = "red_base"  # the kind of an alert: the trunk is red on its own
 _PATHS = 500
 _DETAIL = 2000
 _REST_MOST_S = 600
@@ -145,15 +146,18 @@ class Rest(Struct, frozen=True):
     until: int = 0
 
 
-def rest(state: State, convoy: ConvoyId) -> Rest:
+def rest(state: State, convoy: ConvoyId, key: str = "") -> Rest:
     """Return the delay before the next run; each run in a row without a result doubles it.
 
-    Such runs take time, and no change is to blame for them.
+    Such runs take time, and no change is to blame for them. With `key`, only runs of these checks
+    count: others may have been fixed.
     """
     lost = last = 0
     for check in reversed(state.checks.values()):
         if check.convoy != convoy or check.external or check.cached or check.live:
             continue
+        if key and check.key != key:
+            break
         if check.result == LOST:
             lost += 1
             last = max(last, check.ended_at)

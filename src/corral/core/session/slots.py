@@ -12,6 +12,7 @@ from corral.core.board.claims import Obstacle, offers
 from corral.core.engine import governor, money
 from corral.core.log.state import State, Task
 from corral.core.queue import overlaps
+from corral.core.session import fitness
 
 CANNOT_OPEN = "cannot_open"  # the kind of an alert: no session can be started for its task
 
@@ -70,6 +71,9 @@ class TakenSlots:
 
     def held_up(self, task: Task, profile: str, limits: Limits, now: int) -> Obstacle | None:
         """Return what keeps a task from being started with a profile, besides slots."""
+        unfit = fitness.obstacle(self._state, task, profile)
+        if unfit is not None:
+            return unfit
         coming = overlaps.obstacle(self._state, task) if limits.hold else None
         if coming is not None:
             return coming

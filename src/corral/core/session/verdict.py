@@ -47,6 +47,9 @@ class Verdict(StrEnum):
     """a person stopped it"""
     COULD_NOT_START = "could_not_start"
     """its tree, inputs, set-up or program was not available"""
+    UNFIT = "unfit"
+    """this machine was not ready: the set-up of its tree failed, or the program of an acceptance
+    command is missing; an alert says which, and no attempt is used up"""
     LIMITED = "limited"
     """its account hit a rate limit or quota (429, 529)"""
     REFUSED = "refused"
@@ -108,6 +111,7 @@ AFTER: dict[Verdict, After] = {
     Verdict.CRASHED: After(relaunches=1, goes_on=True),
     Verdict.SILENT: After(goes_on=True),
     Verdict.TIMED_OUT: After(goes_on=True),
+    Verdict.UNFIT: After(counts=False, person=True, most=1000),
     Verdict.LIMITED: After(counts=False, again=Again.FREE, goes_on=True, most=200),
     Verdict.REFUSED: After(counts=False, again=Again.FREE, person=True, most=20),
     Verdict.UPSTREAM: After(counts=False, goes_on=True, most=5),
@@ -187,6 +191,7 @@ class AcceptanceRun(Struct, frozen=True):
     code: int | None
     tail: str = ""
     cause: str = ""  # why that is perhaps not the fault of the work
+    unfit: bool = False  # its program is missing: it is not
 
     @property
     def passed(self) -> bool:
@@ -256,7 +261,8 @@ def judge_checks(checks: tuple[AcceptanceRun, ...]) -> Judgement:
         if not check.passed:
             how = "did not end" if check.code is None else f"exit code {check.code}"
             how += f": {check.cause}" if check.cause else ""
-            return Judgement(Verdict.CHECKS_FAILED, f"{check.command}: {how}{_quoted(check.tail)}")
+            verdict = Verdict.UNFIT if check.unfit else Verdict.CHECKS_FAILED
+            return Judgement(verdict, f"{check.command}: {how}{_quoted(check.tail)}")
     return Judgement(Verdict.PROVED)
 
 

@@ -15,6 +15,7 @@ from corral.core.ids import ConvoyId, TaskId
 from corral.core.log.state import State, Task, TaskState
 from corral.core.queue import rules as queue_rules
 from corral.core.queue.fold import trunk_of
+from corral.core.session.fitness import UNFIT
 from corral.core.session.slots import CANNOT_OPEN, Limits, TakenSlots
 
 
@@ -51,6 +52,7 @@ class Lot(StrEnum):
 class Outlook(Struct, frozen=True):
     standing: Standing
     lots: dict[TaskId, Lot]
+    held: bool = False  # by a fault of the machine or of the trunk: it goes on once that is fixed
 
     def count(self, lot: Lot) -> int:
         return Counter(self.lots.values())[lot]
@@ -74,7 +76,16 @@ def outlook(state: State, convoy: ConvoyId, limits: Limits, now: int) -> Outlook
         standing = Standing.RUNNING  # on its way to the base branch
     else:
         standing = Standing.LANDED
-    return Outlook(standing, lots)
+    held = [is_held(state, task) for task in tasks if lots[task.id] is Lot.PERSON]
+    return Outlook(standing, lots, bool(held) and any(held))
+
+
+def is_held(state: State, task: Task) -> bool:
+    """Say whether a task waits for a fault of the machine, or of the trunk, to be fixed."""
+    alerts = {(alert.kind, alert.subject) for alert in state.alerts.values()}
+    if task.state is TaskState.REVIEW:
+        return (queue_rules.RED_BASE, task.convoy) in alerts
+    return task.state is TaskState.TODO and any(kind == UNFIT for kind, _ in alerts)
 
 
 class _Seer:
@@ -110,7 +121,7 @@ class _Seer:
                 return Lot.PERSON
             case TaskState.REVIEW:
                 held = queue_rules.paused(self._state, task.convoy)
-                stuck = self._alerted("nothing_to_land", task.id)
+                stuck = self._alerted("nothing_to_land", task.id) or is_held(self._state, task)
                 return Lot.PERSON if held or stuck else Lot.WORKING
             case TaskState.DOING:
                 return Lot.WORKING
@@ -129,8 +140,8 @@ class _Seer:
     def _startable(self, task: Task) -> Lot:
         profile = profile_for(self._state, task, self._limits.accounts, self._now)
         found = self._taken.held_up(task, profile, self._limits, self._now)
-        if found is not None and found.code == "no_money":
-            return Lot.MONEY
+        if found is not None and found.code in (UNFIT, "no_money"):
+            return Lot.PERSON if found.code == UNFIT else Lot.MONEY
         account = self._limits.accounts.of.get(profile, "")
         return Lot.PERSON if account and self._alerted(REFUSED, account) else Lot.WORKING
 

@@ -48,6 +48,7 @@ _HELD = {  # by the code of its first obstacle
     "pool_full": " and waits for a slot",
     "account_limited": " and waits for its engine's account",
     "no_money": ", but a budget is used up",
+    "unfit": ", but this machine is not",
     "overlap": ", but is held back: it would run into a conflict",
 }
 

@@ -185,7 +185,10 @@ class CheckRuns:
         result = LOST if ended.disk_full else _RESULTS[ended.result]
         if ended.result is RunResult.NOT_SET_UP and self._changes_set_up(check):
             result = RED
-        told = "" if result == GREEN else _told(ended, self._cause(check, ended))
+        cause, missing = self._cause(check, ended)
+        if missing:
+            result = LOST
+        told = "" if result == GREEN else _told(ended, cause)
         if result == GREEN and check.kind == REGENERATE:
             # Before the tree changes.
             run = checks.read_run(folder)
@@ -210,13 +213,15 @@ class CheckRuns:
         keys = {self._pool.setup_key(commit, trees) for commit in (check.tip, check.commit)}
         return len(keys) > 1
 
-    def _cause(self, check: CheckRun, ended: RunOutcome) -> str:
-        """Say why a run failed, if the work is perhaps not the reason."""
+    def _cause(self, check: CheckRun, ended: RunOutcome) -> tuple[str, str]:
+        """Say why a run failed, if the work is perhaps not the reason, and what is missing."""
         folder, environment = self._runs.folder(check.run), self._runs.environment
         run = checks.read_run(folder)
         if run is None or ended.result is not RunResult.RED:
-            return ""
-        return environment.cause(ended.code, checks.tail(folder, _LINES), environment.of(run.tree))
+            return "", ""
+        return environment.cause(
+            ended.command, ended.code, checks.tail(folder, _LINES), environment.of(run.tree)
+        )
 
     def _end(self, check: CheckRun, result: str, detail: str) -> None:
         self._log.note(queue_rules.end_check, check.run, result, detail=detail)

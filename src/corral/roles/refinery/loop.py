@@ -21,7 +21,15 @@ from corral.core.log.state import State
 from corral.core.queue import rules as queue_rules
 from corral.core.queue.fold import trunk_of
 from corral.core.queue.from_state import outdated, queue_of
-from corral.core.queue.planner.model import POLICIES, Cancel, Land, Rerun, SendBack, Start
+from corral.core.queue.planner.model import (
+    POLICIES,
+    Cancel,
+    Land,
+    Queue,
+    Rerun,
+    SendBack,
+    Start,
+)
 from corral.core.queue.planner.parts import Kind
 from corral.core.queue.planner.plan import plan, wake_at
 from corral.core.queue.planner.timing import check_slots, deadline_s
@@ -29,6 +37,7 @@ from corral.core.queue.rules import FINISH, GREEN, REFINERY, REGENERATE
 from corral.core.queue.state import Change, CheckRun
 from corral.core.refs import SPEC_REFS
 from corral.roles import signals
+from corral.roles.current_settings import SettingsWatch
 from corral.roles.locks import only_one
 from corral.roles.log import Log
 from corral.roles.refinery.admission import Admission
@@ -50,6 +59,7 @@ _SOON_S = 0.2  # something is about to end
 _LOOK_S = 15.0  # while checks run: a killed shim causes no event
 _LONGEST_S = 60.0
 _MOST_ROUNDS = 1000
+_MENDED_MS = 2000  # between two looks at a trunk that was red on its own
 _UNKNOWN: frozenset[frozenset[str]] = frozenset()  # remembered results about which changes conflict
 _TIDY_AT = 50  # pins of runs; fewer are released only when no check runs
 _FEW = 4  # lost runs in a row that `--once` waits for
@@ -65,6 +75,7 @@ class Refinery:
         self._stopping = threading.Event()
         self._log = Log(store, REFINERY)
         self._watch = Watch(store.derived)
+        self._settings = SettingsWatch(repository, config, self._log, self._watch)
         keep = Keep(os.path.realpath(repository.git_dir), now=clock)
         self._trunks = Trunks(self._log, repository, keep)
         view = self._trunks.view
@@ -82,8 +93,11 @@ class Refinery:
         )
         self._policy = POLICIES[config.refinery.mode]
 
-    def run(self, *, once: bool = False) -> None:
-        """Land work until asked to stop; with `once`, until there is nothing to do."""
+    def run(self, *, once: bool = False) -> Config | None:
+        """Land work until asked to stop; with `once`, until there is nothing to do.
+
+        If the settings have changed, return them: another refinery continues with them.
+        """
         with (
             only_one(self._folder, REFINERY),
             closing(self._watch),
@@ -91,25 +105,29 @@ class Refinery:
             signals.heeded(self.stop),
         ):
             self._check_runs.sweep(self._log.look())
-            self._loop(once=once)
+            found = self._loop(once=once)
             if self._stopping.is_set():
                 self._check_runs.give_up(self._log.look())
+            return found
 
     def stop(self) -> None:
         """Make the loop end soon; running checks are ended, and the next refinery reruns them."""
         self._stopping.set()
         self._watch.ring()
 
-    def _loop(self, *, once: bool) -> None:
+    def _loop(self, *, once: bool) -> Config | None:
         while not self._stopping.is_set():
             before, since = self._log.look().seq, self._clock()
             soon = self._round()
             state = self._log.look()
             if once and not soon and state.seq == before and not self._goes_on(state):
-                return
+                return None
             self._watch.wait(_SOON_S if soon else self._patience_s(state, since))
             if not self._stopping.is_set():
                 self._watch.wait(_REST_S)
+                if not once and (found := self._settings.changed()) is not None:
+                    return found
+        return None
 
     def _goes_on(self, state: State) -> bool:
         """Say whether something will happen on its own: a run ends, or a short delay is over.
@@ -117,15 +135,19 @@ class Refinery:
         Everything else is paused, or needs work that is not in the queue.
         """
         return _busy(state) or any(
-            0 < queue_rules.rest(state, convoy).lost <= _FEW for convoy in _unpaused(state)
+            0 < queue_rules.rest(state, convoy, self._key(state, convoy)).lost <= _FEW
+            for convoy in _unpaused(state)
         )
 
     def _patience_s(self, state: State, since: int) -> float:
         """Return how long to wait if nothing happens; what was due at the last look was done."""
         due = [check.due_at for check in state.checks.values() if check.live and check.external]
         for convoy in _unpaused(state):
-            due.append(queue_rules.rest(state, convoy).until)
-            queue = queue_of(state, convoy, _UNKNOWN, self._key(state, convoy))
+            key = self._key(state, convoy)
+            due.append(queue_rules.rest(state, convoy, key).until)
+            queue = queue_of(state, convoy, _UNKNOWN, key)
+            if queue.base_was(green=False):
+                due.append(self._clock() + _MENDED_MS)
             due.append(wake_at(queue, self._policy) or 0)
         left = [(at - self._clock()) / 1000 for at in due if at >= since]
         return max(_SOON_S, min([_LOOK_S if _busy(state) else _LONGEST_S, *left]))
@@ -239,6 +261,7 @@ class Refinery:
         changes = [change for change in state.changes.values() if change.convoy == convoy]
         key = self._key(state, convoy)
         queue = queue_of(state, convoy, self._stacks.clashes(changes), key)
+        self._tell_red_base(state, convoy, queue)
         free = tuple(entry for entry in queue.entries if entry.task not in held)
         queue, again = replace(queue, entries=free), False
         for action in plan(queue, self._free(state, convoy), self._clock(), self._policy):
@@ -258,13 +281,28 @@ class Refinery:
                     again = True
         return again
 
+    def _tell_red_base(self, state: State, convoy: ConvoyId, queue: Queue) -> None:
+        """Say that a convoy waits because its trunk is red; follow its base if that was fixed."""
+        if not queue.base_was(green=False):
+            self._log.over(queue_rules.RED_BASE, convoy)
+            return
+        runs = [c for c in state.checks.values() if c.kind == Kind.BASE and c.tip == queue.tip]
+        said = f"{runs[-1].command or 'its check'}: {runs[-1].detail}" if runs else "unknown"
+        self._log.alert(
+            queue_rules.RED_BASE,
+            convoy,
+            f"the trunk of {convoy} at {queue.tip[:12]} is red without any change ({said}). Nothing"
+            " lands, and no change is blamed, until the trunk, its base or the checks are fixed",
+        )
+        self._trunks.follow(convoy)
+
     def _key(self, state: State, convoy: ConvoyId) -> str:
         """Return the key of the declared checks; empty if each change brings its own."""
         declared = self._check_runs.declared(state, convoy)
         return self._check_runs.key(declared) if declared and not self._config.external else ""
 
     def _free(self, state: State, convoy: ConvoyId) -> int:
-        if queue_rules.rest(state, convoy).until > self._clock():
+        if queue_rules.rest(state, convoy, self._key(state, convoy)).until > self._clock():
             return 0
         slots = self._config.slots or (4 if self._config.external else 0)
         slots = slots or check_slots(trunk_of(state, convoy).learned, os.cpu_count() or 1)

@@ -85,9 +85,11 @@ class SessionCloser(Struct, frozen=True):
         self.delivery.resolve(end.session)
         self._record(end)
 
-    def refuse(self, session: Session, reason: str) -> None:
+    def refuse(
+        self, session: Session, reason: str, verdict: Verdict = Verdict.COULD_NOT_START
+    ) -> None:
         """End a session that never ran."""
-        judgement = Judgement(Verdict.COULD_NOT_START, reason)
+        judgement = Judgement(verdict, reason)
         self._give_up(session, judgement, EndReason.COULD_NOT_START)
 
     def could_not_close(self, session: Session, error: Exception) -> None:

@@ -15,6 +15,7 @@ from corral.core.config import Config
 from corral.core.log.state import Session, Task
 from corral.core.session import verdict
 from corral.core.session.brief import changes_nothing
+from corral.core.session.fitness import CHECKS, UNFIT
 from corral.core.session.verdict import RESULT, Judgement, LastWord, Verdict
 from corral.roles.log import Log, find_alert
 from corral.roles.secrets import Secrets
@@ -174,8 +175,13 @@ class Judge(Struct, frozen=True):
             ended, said = self.launcher.to_end(
                 session, "check", argv, tree, session.wall_s or _CHECK_S
             )
-            cause = "" if ended.code == 0 else self.launcher.cause(session, tree, ended)
-            done.append(verdict.AcceptanceRun(command, ended.code, said, cause))
+            cause, missing = "", ""
+            if ended.code != 0:
+                cause, missing = self.launcher.cause(session, tree, command, ended)
+            if missing:
+                self.log.alert(UNFIT, CHECKS, f"{missing} is needed by {command!r}: {cause}")
+            run = verdict.AcceptanceRun(command, ended.code, said, cause, bool(missing))
+            done.append(run)
             if ended.code != 0:
                 break
         return tuple(done)

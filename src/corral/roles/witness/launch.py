@@ -2,7 +2,7 @@
 
 import os
 import threading
-from os.path import isfile, join
+from os.path import isabs, isfile, join
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -12,13 +12,14 @@ from corral.core.config import Config, EngineSettings
 from corral.core.engine import money
 from corral.core.engine.fold import AFRESH, MESSAGE
 from corral.core.engine.money import Sums
-from corral.core.errors import NotFound
+from corral.core.errors import CorralError, NotFound
 from corral.core.ids import SessionId, mail_of, session_before
 from corral.core.log.codec import decode, event_of
 from corral.core.log.state import Session, Task
 from corral.core.redaction import redacted
 from corral.core.session import rules as session_rules
 from corral.core.session.brief import Sources, changes_nothing, compose, go_on, hear
+from corral.core.session.fitness import program_of
 from corral.core.session.profiles import budgets_of
 from corral.core.session.rules import port_leases
 from corral.core.session.verdict import Verdict
@@ -32,6 +33,7 @@ from corral.world import keys, processes
 from corral.world import server as serving
 from corral.world.clock import now
 from corral.world.engines.files import lay
+from corral.world.engines.locate import program
 from corral.world.engines.recipe import environment as engine_environment
 from corral.world.environment import ProjectEnvironment
 from corral.world.processes import Exit, Launch
@@ -205,10 +207,40 @@ class Launcher(Struct, frozen=True):
             ended = self._wait(folder, watch)
         return ended, last_words(folder)
 
-    def cause(self, session: Session, tree: Tree, ended: Exit) -> str:
-        """Say why the newest acceptance command failed, if the work is perhaps not the reason."""
+    def cause(self, session: Session, tree: Tree, command: str, ended: Exit) -> tuple[str, str]:
+        """Say why the newest acceptance command failed, if the work is perhaps not the reason.
+
+        The second value is the program that is missing, if that is why.
+        """
         lines = processes.last_lines(self.room(session.id).newest("check"), _LINES)
-        return self.environment.cause(ended.code, lines, self.environment.of(tree.path))
+        composed = self.environment.of(tree.path)
+        return self.environment.cause(command, ended.code, lines, composed)
+
+    def unfit(self, name: str, task: Task | None = None) -> tuple[str, CorralError] | None:
+        """Return why a profile cannot be run on this machine now, and what the fault is about.
+
+        A task with a program of its own needs the profile's variables, but not its program.
+        """
+        try:
+            self.profiles.check(name, task)
+        except CorralError as error:
+            return name, error
+        try:
+            if task is None or not task.run:
+                self._need_program(name)
+        except CorralError as error:
+            return program_of(name), error
+        return None
+
+    def _need_program(self, name: str) -> None:
+        profile, recipe = self.profiles.profile(name), self.profiles.recipe(name)
+        if recipe is None and not profile.command:
+            raise NotFound(f"the engine {name!r} has no command")
+        word = (*profile.command, recipe.program if recipe else "")[0]
+        if recipe is not None and profile.type != "command" and "/" not in word:
+            program(recipe, profile.command, os.environ)
+        elif isabs(word) and not os.access(word, os.X_OK):
+            raise NotFound(f"the program {word!r} of the engine {name!r} cannot be run")
 
     def end_helpers(self, session: SessionId) -> None:
         """End commands that a killed witness had started in the tree of this session."""

@@ -22,11 +22,13 @@ from corral.core.log.state import Message, Session, State, Task
 from corral.core.message import rules as messages
 from corral.core.session import rules as session_rules
 from corral.core.session.agenda import next_look, resting, unattended
+from corral.core.session.fitness import UNFIT, unfit
 from corral.core.session.profiles import budgets_of, limits_of
 from corral.core.session.pulse import claim_gone
 from corral.core.session.rules import WITNESS
 from corral.core.session.slots import startable
 from corral.roles import signals
+from corral.roles.current_settings import SettingsWatch
 from corral.roles.locks import only_one
 from corral.roles.log import Log
 from corral.roles.secrets import Secrets
@@ -52,6 +54,7 @@ from corral.world.trees import Trees
 from corral.world.watch import Watch
 
 _THREADS = 64
+_RECOVER_MS = 3000  # between two looks for a program that was missing
 _REST_S = 0.1  # events that come this close together are handled together
 
 
@@ -64,6 +67,7 @@ class Witness:
         self._clock = clock
         self._log = Log(store, WITNESS, Secrets(config, os.environ))
         self._watch = Watch(store.derived)
+        self._settings = SettingsWatch(repository, config, self._log, self._watch)
         self._stopping = threading.Event()
         self._limits = limits_of(config)
         self._pools = {name: engine.pool for name, engine in config.engine.items()}
@@ -74,6 +78,7 @@ class Witness:
         self._busy: set[SessionId] = set()
         self._done: set[SessionId] = set()  # their step has ended, so they are looked at next
         self._seq = -1
+        self._once = False
 
     def _set_up(self) -> None:
         """Make the units that carry out the work; each knows only those made before it."""
@@ -100,15 +105,19 @@ class Witness:
         self._dispatcher = Dispatcher(folder, engines, trees, self._watch, answer_s, clock)
         self._radar = Radar(log, trunks.view, trees, config, watch=self._watch, clock=clock)
 
-    def run(self, *, once: bool = False) -> None:
+    def run(self, *, once: bool = False) -> Config | None:
         """Look after sessions until asked to stop; with `once`, until there is nothing to do.
 
-        Running sessions continue without the witness, and the next one takes them over.
+        Running sessions continue without the witness, and the next one takes them over. If the
+        settings have changed, return them: another witness continues with them.
         """
+        self._once = once
         with only_one(self._repository.folder, WITNESS):
+            for alert in unfit(self._log.look()):
+                self._log.over(UNFIT, alert.subject)  # it may have been fixed since
             try:
                 with signals.heeded(self.stop):
-                    self._loop(once=once)
+                    return self._loop(once=once)
             finally:
                 self.stop()
                 self._workers.shutdown(cancel_futures=True)
@@ -120,7 +129,7 @@ class Witness:
         self._stopping.set()
         self._watch.ring()
 
-    def _loop(self, *, once: bool) -> None:
+    def _loop(self, *, once: bool) -> Config | None:
         heard: set[str] = set()
         timed_out = True
         while not self._stopping.is_set():
@@ -128,27 +137,34 @@ class Witness:
             self._tend(self._log.look(), heard, everyone=timed_out)
             state = self._log.look()
             if once and not self._busy and not self._done and not self._anything_left(state):
-                return
+                return None
             until = next_look(state, self._clock(), self._config.watch.beat_s, WITNESS)
             self._radar.consider(state, heard)
             dues = (recurs, self._dispatcher.due_at(state, self._busy), self._radar.due_at())
             until = min([until, *(due for due in dues if due is not None)])
+            if unfit(state):
+                until = min(until, self._clock() + _RECOVER_MS)
             heard = self._watch.wait(max(0, until - self._clock()) / 1000)
             if not self._stopping.is_set():
                 heard |= self._watch.wait(_REST_S)
+                if not once and (found := self._settings.changed()) is not None:
+                    return found
             timed_out = self._clock() >= until
+        return None
 
     def _anything_left(self, state: State) -> bool:
         at = self._clock()
         return (
             any(session.live for session in state.sessions.values())
             or any(True for _ in self._startable(state))
-            or resting(state, at, WITNESS, failed_only=True) is not None
+            or (not unfit(state) and resting(state, at, WITNESS, failed_only=True) is not None)
             or (opening(state, at) and any(True for _ in offers(state, at, WITNESS)))
         )
 
     def _startable(self, state: State) -> Iterator[Task]:
-        return startable(state, self._limits, self._pools, self._clock(), WITNESS)
+        found = startable(state, self._limits, self._pools, self._clock(), WITNESS)
+        waits = self._once and bool(unfit(state))  # nobody would wait until that is fixed
+        return (task for task in found if not (waits and task.parks))
 
     def _tend(self, state: State, heard: set[str], *, everyone: bool) -> None:
         """Look at every session that was heard of, then start new ones."""
@@ -169,6 +185,7 @@ class Witness:
                 self._look(session, task, letters)
         if news:
             self._remind(state)
+            self._starter.recover(state)
             for task in list(self._startable(state)):
                 self._starter.open(task)
         self._seq = state.seq

@@ -22,10 +22,15 @@ from corral.roles.witness.launch import Launcher
 from corral.roles.witness.returned_work import ReturnedWork
 from corral.world import setups
 from corral.world.git.conflicts import ConflictState
-from corral.world.processes import EndReason
+from corral.world.processes import CouldNotStart, EndReason
 from corral.world.trees import Tree, Trees
+from corral.world.trees.seeds import setup_key
 
 _GIT_AT_ONCE = 4  # trees that are written or read through at the same time
+
+
+class NotSetUp(Exception):
+    """A tree could not be set up, although the work does not change what its set-up depends on."""
 
 
 class SessionTrees(Struct, frozen=True):
@@ -89,13 +94,26 @@ class SessionTrees(Struct, frozen=True):
     def _run_set_up(self, session: Session, tree: Tree) -> None:
         limit_s = self.config.trees.setup_s
         for argv in self.config.trees.setup:
-            ended, said = self.launcher.to_end(session, "setup", list(argv), tree, limit_s)
+            try:
+                ended, said = self.launcher.to_end(session, "setup", list(argv), tree, limit_s)
+            except CouldNotStart as error:
+                raise NotSetUp(f"the set-up command {argv[0]!r} cannot be run: {error}") from error
             if ended.code != 0:
                 how = f"exit code {ended.code}"
                 if ended.reason is EndReason.TIMED_OUT:
                     how = f"it took longer than {limit_s} s"
                 words = f"; its last words: {said}" if said else ""
-                raise Failed(f"the set-up command {' '.join(argv)!r} failed: {how}{words}")
+                said = f"the set-up command {' '.join(argv)!r} failed: {how}{words}"
+                raise Failed(said) if self._changes_set_up(session, tree) else NotSetUp(said)
+
+    def _changes_set_up(self, session: Session, tree: Tree) -> bool:
+        """Say whether earlier work on the branch changes what the set-up depends on."""
+        trees = self.config.trees
+        keys = {
+            setup_key(self.trunks.view, commit, trees)
+            for commit in (session.trunk, self.trees.collect(tree))
+        }
+        return len(keys) > 1
 
     def give_back(self, session: SessionId, reason: str) -> None:
         """Keep what is in the tree of a session that has ended, and free it for another."""

@@ -14,17 +14,19 @@ from corral.core.board.recurrence import starts_over
 from corral.core.config import Config
 from corral.core.engine.governor import profile_for
 from corral.core.errors import CorralError, Refused
-from corral.core.log.state import Session, Task
+from corral.core.log.state import Session, State, Task
 from corral.core.session import rules as session_rules
 from corral.core.session.brief import done_so_far
+from corral.core.session.fitness import CHECKS, SETUP, UNFIT, profile_of, unfit
 from corral.core.session.profiles import limits_of
 from corral.core.session.slots import CANNOT_OPEN
+from corral.core.session.verdict import Verdict
 from corral.roles.log import Log
 from corral.roles.witness.delivery import Delivery
 from corral.roles.witness.end import SessionCloser
 from corral.roles.witness.engine_watch import EngineWatch
 from corral.roles.witness.launch import Launcher
-from corral.roles.witness.session_trees import SessionTrees
+from corral.roles.witness.session_trees import NotSetUp, SessionTrees
 from corral.world import ports
 from corral.world.clock import Clock
 
@@ -47,6 +49,8 @@ class SessionStarter(Struct, frozen=True):
         limits = limits_of(self.config)
         profile = profile_for(state, task, limits.accounts, self.clock())
         settings = self.config.engine.get(profile)
+        if not self._is_fit(profile, task):
+            return
         try:
             trunk, base = self.trees.origin(state, task, fresh=fresh)
             free = self._free_ports()
@@ -73,6 +77,24 @@ class SessionStarter(Struct, frozen=True):
             if not isinstance(error, Refused) or error.code in ("refused", "no_port"):
                 self.log.alert(CANNOT_OPEN, task.id, error.message, again=True)
 
+    def _is_fit(self, profile: str, task: Task) -> bool:
+        """Say whether a profile can be run here; if not, one alert stands for all of its tasks."""
+        found = self.launcher.unfit(profile, task)
+        if found is not None:
+            subject, error = found
+            hint = f" ({error.hint})" if error.hint else ""
+            self.log.alert(UNFIT, subject, f"{error.message}{hint}", again=True)
+        return found is None
+
+    def recover(self, state: State) -> None:
+        """Clear the alerts about engines that can be run again."""
+        for alert in unfit(state):
+            if alert.subject in (SETUP, CHECKS):
+                continue
+            found = self.launcher.unfit(profile_of(alert.subject))
+            if found is None or found[0] != alert.subject:
+                self.log.over(UNFIT, alert.subject)
+
     def begin(self, session: Session, task: Task) -> None:
         """Make the tree and start the program; an error ends the session."""
         try:
@@ -81,8 +103,12 @@ class SessionStarter(Struct, frozen=True):
             tree = self.trees.provide(session)
             if session.launches == 1:
                 self.trees.set_up(session, task, tree)
+                self.log.over(UNFIT, SETUP)
             done, letters = self._done_so_far(session, task), self.delivery.prompt(session)
             self.launcher.start(session, task, tree, done, letters)
+        except NotSetUp as error:
+            self.log.alert(UNFIT, SETUP, str(error), again=True)
+            self.closer.refuse(session, str(error), Verdict.UNFIT)
         except CorralError as error:
             self.closer.refuse(session, error.message)
 

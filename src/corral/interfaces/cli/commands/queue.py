@@ -19,10 +19,12 @@ RESULT_STYLE = {"green": "green", "red": "red", "timed_out": "red", "lost": "yel
 
 
 def refinery(context: Context, options: Options) -> None:
+    from corral.roles.current_settings import run_current
     from corral.roles.refinery.loop import Refinery
 
     gc.enable()  # unlike other commands, this one keeps running
-    Refinery(context.writable, context.repository, context.config).run(once=options.once)
+    store, place = context.writable, context.repository
+    run_current(lambda config: Refinery(store, place, config), context.config, once=options.once)
 
 
 def listed(context: Context, options: Options) -> None:

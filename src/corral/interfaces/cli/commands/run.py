@@ -4,6 +4,7 @@ import gc
 import os
 import signal
 import sys
+import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -42,6 +43,7 @@ from corral.world.git.view import View
 ROLE_ENDED = "role_ended"
 _GOAL_WORDS = 2  # fewer words are a name
 _LOOK_S = 1.0
+_HELD_S = 30.0  # without a screen, nobody may come to fix it
 _REST_S = 0.1  # events that arrive together are shown together
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -134,6 +136,7 @@ class ConvoyRun:
         self._quiet = quiet
         self._beside = beside
         self._seen = after
+        self._held_since = 0.0
         self.replanner: Replanner | None = None
         self._said: deque[str] = deque()  # by the supervisor, in its own thread
 
@@ -174,11 +177,22 @@ class ConvoyRun:
             found = self._outlook()
             self._show(found)
             # The mayor was idle both before and after the look, so the look is complete.
-            if found.standing is not Standing.RUNNING and not before and not self._replans():
+            over = found.standing is not Standing.RUNNING and not before and not self._replans()
+            if over and not self._waits(found):
                 return self._with_proposal(found)
             self._beside(roles)
             if self._store.wait(seq, _LOOK_S):
                 self._store.wait(self._store.state().seq, _REST_S)
+
+    def _waits(self, found: Outlook) -> bool:
+        """Say whether to wait for a person to fix the machine or the trunk: at a screen, always."""
+        if not found.held or found.standing is not Standing.NEEDS_PERSON:
+            self._held_since = 0.0
+            return False
+        if not self._held_since:
+            self._held_since = time.monotonic()
+            self.say("waiting for what the alerts name to be fixed: corral alert list")
+        return self._screen is not None or time.monotonic() - self._held_since < _HELD_S
 
     def _replans(self) -> bool:
         return self.replanner is not None and self.replanner.busy(self._store.state())

@@ -15,10 +15,12 @@ from corral.roles.records.session_page import SessionPage, session_page
 
 
 def witness(context: Context, options: Options) -> None:
+    from corral.roles.current_settings import run_current
     from corral.roles.witness.loop import Witness
 
     gc.enable()  # unlike other commands, this one keeps running
-    Witness(context.writable, context.repository, context.config).run(once=options.once)
+    store, place = context.writable, context.repository
+    run_current(lambda config: Witness(store, place, config), context.config, once=options.once)
 
 
 def listed(context: Context, options: Options) -> None:
