@@ -41,7 +41,7 @@ _STATES = ("backlog", "todo", "doing", "blocked", "review", "done", "failed", "c
 _FORMATS = ("toml", "markdown", "json")
 _MOVES = (
     *("renew", "submit", "fail", "block", "unblock"),
-    *("retry", "cancel", "hand-off", "land", "comment"),
+    *("cancel", "hand-off", "land", "comment"),
 )
 _SESSION = Option("session", "the session, like AF-1.1")
 _PORT = Option("--port", "the port (default: 5173, or another if taken)", "number", 0)
@@ -137,6 +137,14 @@ _GROUPS: dict[str, dict[str, _Row]] = {
         ),
         "task claim": (_BOARD, "", Option("--next", "claim the next task that is ready", "flag")),
         **_board(*(f"task {move}" for move in _MOVES)),
+        "task retry": (
+            "going_on:retry",
+            "put tasks back on the board for another attempt",
+            Option("tasks", "the tasks, like AF-1 AF-2", "list", optional=True),
+            Option("--failed", "all tasks that have failed", "flag"),
+            Option("--convoy", "with --failed: only tasks of this convoy"),
+            Option("--reason", "why"),
+        ),
     },
     "Plans": {
         "plan check": (
@@ -271,6 +279,11 @@ _GROUPS: dict[str, dict[str, _Row]] = {
             "show one change in the queue, or one check run and its output",
             Option("what", "the task, like AF-1, or the check run, like R42"),
             Option("--lines", "the last N lines of the output", "number", 40),
+        ),
+        "queue recheck": (
+            "going_on:recheck",
+            "hand in proved work that came back again, without a new agent",
+            Option("tasks", "the tasks, like AF-1 AF-2", "list"),
         ),
         **_board("queue eject", "queue prioritise", "queue report"),
     },

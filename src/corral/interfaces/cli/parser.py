@@ -74,6 +74,10 @@ def _place(
     entry: CommandEntry, values: dict[str, Any], wanted: list[Option], loose: list[str]
 ) -> None:
     """Assign the words that belong to no option to the positional arguments, in order."""
+    if wanted and wanted[-1].kind == "list" and len(loose) >= len(wanted):
+        place = len(wanted) - 1
+        values[name_of(wanted[-1])] = [_value(entry, wanted[-1], word) for word in loose[place:]]
+        wanted, loose = wanted[:-1], loose[:place]
     for option, word in zip(wanted, loose, strict=False):
         values[name_of(option)] = _value(entry, option, word)
     if len(loose) > len(wanted):
@@ -121,7 +125,8 @@ def help_of(entry: CommandEntry) -> str:
 
 
 def _described(option: Option, left: int) -> str:
-    about = option.help + (" (may be repeated)" if option.kind == "list" else "")
+    repeated = option.kind == "list" and option.flag.startswith("-")
+    about = option.help + (" (may be repeated)" if repeated else "")
     return f"  {_shown(option):<{left}}  {cut(about, max(20, columns() - left - 4))}"
 
 

@@ -1,0 +1,43 @@
+"""After the machine was fixed: tasks go back on the board, and finished work is checked again."""
+
+from pathlib import Path
+
+from tests.e2e.refinery.refinery_repo import make_refinery_repo
+from tests.e2e.witness.witness_repo import WORK, make_witness_repo
+
+
+def test_many_tasks_are_retried_at_once(tmp_path: Path) -> None:
+    project = make_witness_repo(tmp_path / "project")
+    mended = tmp_path / "mended"
+    tasks = [project.script(f"test -e '{mended}' && {WORK}") for _ in range(4)]
+    project.once()
+    assert {project.task(task)["state"] for task in tasks} == {"failed"}
+    mended.touch()
+    answer = project.here("task", "retry", *tasks[:2], "--reason", "fixed", "--json", code=0)
+    assert [task["id"] for task in answer.data["tasks"]] == tasks[:2]
+    said = project.here("task", "retry", "--failed", code=0).out
+    assert said.splitlines() == [f"{task} is back on the board" for task in tasks[2:]]
+    project.once()
+    assert {project.task(task)["state"] for task in tasks} == {"review"}
+    assert "no task has failed" in project.here("task", "retry", "--failed", code=0).out
+    assert project.here("task", "retry").code == 2
+    assert project.here("task", "retry", tasks[0], "--failed").code == 2
+
+
+def test_finished_work_is_checked_again_without_an_agent(tmp_path: Path) -> None:
+    gate = tmp_path / "mended"
+    project = make_refinery_repo(
+        tmp_path / "project", f"test ! -e b.txt || test -e {gate}", "returns = 1\n"
+    )
+    good, bad = project.hand_in({"a.txt": "a"}), project.hand_in({"b.txt": "b"})
+    project.once()
+    assert (project.states()[good], project.states()[bad]) == ("done", "failed")
+    gate.touch()
+    said = project.here("queue", "recheck", bad, code=0).out
+    assert f"{bad} was handed in again" in said
+    project.once()
+    assert project.states()[bad] == "done"
+    assert not project.events("session.started")
+    assert project.here("queue", "recheck", bad).code == 3
+    other = project.add("never begun")
+    assert "no proved work" in project.here("queue", "recheck", other).err
