@@ -1,5 +1,6 @@
 """A trunk that is red on its own: no change is blamed, an alert says so, and work goes on later."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -70,17 +71,30 @@ def red_run(tmp_path: Path) -> tuple[Ci, str]:
     return ci, str(plan)
 
 
-def test_a_run_without_a_screen_ends_after_a_while(tmp_path: Path) -> None:
+def test_a_run_does_not_start_on_a_red_base(tmp_path: Path) -> None:
     ci, plan = red_run(tmp_path)
     answer = ci.run(plan)
     assert answer.code == 5, answer
-    assert "red_base" in {alert["kind"] for alert in ci.data("alert", "list")}
+    assert "is red without any change" in answer.err
+    assert ci.count("session.started") == 0
 
 
 def test_a_run_goes_on_when_a_person_fixes_it(tmp_path: Path) -> None:
     ci, plan = red_run(tmp_path)
     run = ci.begun(plan)
-    ci.until(lambda: "red_base" in {alert["kind"] for alert in ci.data("alert", "list")})
+    ci.until(lambda: len(list((ci.folder / "checks").glob("preflight-*/exit.json"))) == 2)
     path = ci.path / ".corral" / "config.toml"
     path.write_text(path.read_text().replace("exit 3", "true"))
     assert ended(run).code == 0
+
+
+def test_an_agent_can_mend_it_first(tmp_path: Path) -> None:
+    ci, plan = red_run(tmp_path)
+    mend = json.dumps(["sh", "-c", "touch mended; git add -A; git commit -qm mended"])
+    path = ci.path / ".corral" / "config.toml"
+    engine = f'[engine.default]\ntype = "shell"\ncommand = {mend}\n'
+    path.write_text(path.read_text().replace("exit 3", "test -e mended") + engine)
+    answer = ci.run(plan, "--on-red", "mend")
+    assert answer.code == 0, answer
+    first, second = ci.data("task", "list")
+    assert (first["needs"], second["title"]) == ([second["id"]], "Make the checks pass")

@@ -76,6 +76,10 @@ _GROUPS: dict[str, dict[str, _Row]] = {
             Option("--stop", "end running sessions first; their work is kept", "flag"),
             Option("--to", "the folder for what is kept (default: beside the repository)"),
         ),
+        "check": (
+            "preflight:check",
+            "check that work can be done and landed here: engines, set-up, and checks of the base",
+        ),
         "demo": (
             "demo.command:demo",
             "watch 12 agents fix a sample project while everything goes wrong",
@@ -258,6 +262,11 @@ _GROUPS: dict[str, dict[str, _Row]] = {
             Option("plan", "a goal in words, a plan's file (- for standard input) or a convoy"),
             Option("--yes", "start without asking", "flag"),
             Option("--headless", "print one line for each step, and ask nothing", "flag"),
+            Option(
+                "--on-red",
+                "if the base fails its checks: have an agent mend it first, or ignore it",
+                choices=("mend", "ignore"),
+            ),
             Option("--summary", "write the report to this file as JSON"),
             Option("--junit", "write the report to this file as JUnit XML"),
             *_PLANNER,

@@ -25,10 +25,19 @@ from corral.core.refs import trunk_branch
 from corral.core.session.profiles import limits_of
 from corral.core.session.rules import WITNESS
 from corral.core.session.slots import CANNOT_OPEN
-from corral.core.show.outlook import Lot, Outlook, RunReport, Standing, outlook, report
+from corral.core.show.outlook import (
+    EXIT_CODES,
+    Lot,
+    Outlook,
+    RunReport,
+    Standing,
+    outlook,
+    report,
+)
 from corral.core.text import printable
 from corral.interfaces.cli import output
 from corral.interfaces.cli.commands import plans
+from corral.interfaces.cli.commands.preflight import fit
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.junit import junit
 from corral.interfaces.cli.output import fancy, paint
@@ -55,6 +64,8 @@ def run(context: Context, options: Options) -> int:
     convoy = _planned(context, options)
     convoy = convoy or apply(context, options.plan, options.format or "", ask=ask)
     gc.enable()  # unlike other commands, this one keeps running
+    if not fit(context, convoy, options.on_red or "", patient=fancy() and not options.headless):
+        return EXIT_CODES[Standing.NEEDS_PERSON]
     summary = options.summary or join(context.repository.folder, "runs", f"{convoy}.json")
     screened = fancy() and not options.headless and not context.as_json
     one = ConvoyRun(context, convoy, before, Progress(convoy) if screened else None)
