@@ -123,6 +123,11 @@ def test_interrupted_and_resumed(ci: Ci, number: int) -> None:
     assert "continue with: corral run night" in answer.out
     assert ci.summary()["standing"] == "interrupted"
     assert ci.data("status")["tasks"]
+    assert {session["verdict"] for session in ci.data("session", "list")} == {
+        "proved",
+        "interrupted",
+    }
+    assert "doing" not in {task["state"] for task in ci.data("task", "list")}
     gate.touch()
     assert ci.run("night").code == 0
     assert ci.launches() == {"N-1": 1, "N-2": 1, "N-3": 1}

@@ -79,6 +79,7 @@ class Witness:
         self._done: set[SessionId] = set()  # their step has ended, so they are looked at next
         self._seq = -1
         self._once = False
+        self._starts = True
 
     def _set_up(self) -> None:
         """Make the units that carry out the work; each knows only those made before it."""
@@ -104,6 +105,11 @@ class Witness:
         answer_s = config.watch.answer_s
         self._dispatcher = Dispatcher(folder, engines, trees, self._watch, answer_s, clock)
         self._radar = Radar(log, trunks.view, trees, config, watch=self._watch, clock=clock)
+
+    def finish(self) -> None:
+        """Record the end of the sessions that have been stopped, and start none."""
+        self._starts = False
+        self.run(once=True)
 
     def run(self, *, once: bool = False) -> Config | None:
         """Look after sessions until asked to stop; with `once`, until there is nothing to do.
@@ -154,6 +160,8 @@ class Witness:
 
     def _anything_left(self, state: State) -> bool:
         at = self._clock()
+        if not self._starts:
+            return any(session.live and session.stop for session in state.sessions.values())
         return (
             any(session.live for session in state.sessions.values())
             or any(True for _ in self._startable(state))
@@ -162,6 +170,8 @@ class Witness:
         )
 
     def _startable(self, state: State) -> Iterator[Task]:
+        if not self._starts:
+            return iter(())
         found = startable(state, self._limits, self._pools, self._clock(), WITNESS)
         waits = self._once and bool(unfit(state))  # nobody would wait until that is fixed
         return (task for task in found if not (waits and task.parks))

@@ -7,14 +7,14 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from os.path import isfile, join
 from types import FrameType
 
 import msgspec
 from msgspec.structs import replace
 
-from corral.core.errors import BadInput, NotFound
+from corral.core.errors import BadInput, NotFound, Refused
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.log.codec import decode, mirrored
 from corral.core.log.state import TaskState
@@ -47,6 +47,7 @@ from corral.interfaces.cli.replan import Replanner, replanner
 from corral.roles.convoy_run import Roles, interrupt, still_there
 from corral.roles.log import Log
 from corral.roles.trunks import start_of
+from corral.roles.witness.loop import Witness
 from corral.world.git.view import View
 
 ROLE_ENDED = "role_ended"
@@ -224,8 +225,12 @@ class ConvoyRun:
         self.say("stopping the sessions; no attempt is used up")
         asked = interrupt(self._store, self._context.repository, self._context.actor)
         ear.deaf = False  # they now end without us
-        for session in still_there(asked):
+        left = still_there(asked)
+        for session in left:
             self.say(f"{session} has not stopped: corral session list")
+        if not left:
+            with suppress(Refused):  # another witness has taken over
+                Witness(self._store, self._context.repository, self._context.config).finish()
 
     def _outlook(self) -> Outlook:
         return outlook(self._store.state(), self._convoy, self._limits, self._context.now())
