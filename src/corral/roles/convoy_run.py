@@ -1,4 +1,4 @@
-"""Run the roles that a convoy needs until it is over: witness, refinery and deacon.
+"""Run the roles that a convoy needs until it is over: witness, refinery, deacon, and a server.
 
 Each is a separate process under a supervisor, as with `corral up`. A role that runs already is left
 alone, and started here if it ends. An interrupt also ends the sessions, without using up an
@@ -22,6 +22,7 @@ from corral.store.service import record
 from corral.store.sqlite import SqliteStore
 from corral.world import processes
 from corral.world.repository import Repository
+from corral.world.server import published
 
 ROLES = (WITNESS, "refinery", "deacon")
 _END_S = 60.0
@@ -78,7 +79,10 @@ class Roles:
     def _start(self, roles: frozenset[str]) -> None:
         where = ["--repo", self._repository.worktree]
         programs = {role: program(role, "run", *where) for role in ROLES if role in roles}
-        supervisor = Supervisor(self._repository.folder, programs, self._say)
+        if published(self._repository.folder) is None:
+            # So that confined agents can ask, and a person can watch.
+            programs["server"] = program("serve", *where)
+        supervisor = Supervisor(self._repository.folder, programs, self._say, run=True)
         self._supervisor, self._ours = supervisor, roles
         self._thread = threading.Thread(target=_supervise, args=(supervisor,), name="corral-roles")
         self._thread.start()

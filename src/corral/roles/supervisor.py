@@ -36,11 +36,13 @@ class _Up(Struct, frozen=True):
     pid: int
     start: int
     boot: str
+    run: bool = False  # it is that of a run, and ends with it
 
 
 class _Child:
-    def __init__(self, name: str, argv: Sequence[str]) -> None:
+    def __init__(self, name: str, argv: Sequence[str], *, silent: bool) -> None:
         self.name = name
+        self.output = subprocess.DEVNULL if silent else None
         self.argv = list(argv)
         self.process: subprocess.Popen[bytes] | None = None
         self.pidfd = -1
@@ -50,7 +52,7 @@ class _Child:
 
     def start(self) -> None:
         self.began_at = time.monotonic()
-        self.process = subprocess.Popen(self.argv, stdin=subprocess.DEVNULL)
+        self.process = subprocess.Popen(self.argv, stdin=subprocess.DEVNULL, stdout=self.output)
         self.pidfd = os.pidfd_open(self.process.pid)
 
     def ended(self) -> int:
@@ -67,10 +69,13 @@ class _Child:
 
 
 class Supervisor:
-    def __init__(self, folder: str, roles: Mapping[str, Sequence[str]], say: Say) -> None:
-        """`roles` maps names to programs; `say` reports to a person."""
+    def __init__(
+        self, folder: str, roles: Mapping[str, Sequence[str]], say: Say, *, run: bool = False
+    ) -> None:
+        """`roles` maps names to programs, silent in a `run`; `say` reports to a person."""
         self._folder = folder
-        self._children = [_Child(name, argv) for name, argv in roles.items()]
+        self._run = run
+        self._children = [_Child(name, argv, silent=run) for name, argv in roles.items()]
         self._say = say
         self._bell, self._rung = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         self._stopping = False
@@ -81,11 +86,7 @@ class Supervisor:
         try:
             lock.enter_context(only_one(self._folder, ROLE))
         except Refused as refusal:
-            raise Refused(
-                "corral up is already running for this repository; nothing was changed",
-                "corral down stops it",
-                code="already_up",
-            ) from refusal
+            raise already_up(self._folder) from refusal
         with lock:
             lock.callback(self._end_all)
             with signals.heeded(self.stop):
@@ -104,7 +105,7 @@ class Supervisor:
 
     def _publish(self) -> None:
         own = table.look(os.getpid())
-        record = _Up(os.getpid(), own.start if own else 0, table.boot_id())
+        record = _Up(os.getpid(), own.start if own else 0, table.boot_id(), self._run)
         keys.write(f"{self._folder}/{_RECORD}", msgspec.json.encode(record).decode())
 
     def _loop(self) -> None:
@@ -146,6 +147,21 @@ class Supervisor:
 
 def is_up(folder: str) -> bool:
     return taken(folder, ROLE)
+
+
+def already_up(folder: str) -> Refused:
+    found = _read(folder)
+    if found is not None and found.run:
+        return Refused(
+            "corral run is at work in this repository, with a server; nothing was changed",
+            "corral link opens its dashboard; when it is over: corral up",
+            code="already_up",
+        )
+    return Refused(
+        "corral up is already running for this repository; nothing was changed",
+        "corral down stops it",
+        code="already_up",
+    )
 
 
 def stop(folder: str) -> None:

@@ -258,3 +258,18 @@ def test_interrupted_impatiently_it_ends_its_agents_all_the_same(ci: Ci) -> None
     (session,) = ci.data("session", "list")
     assert session["stop"] == "interrupted"
     ci.until((room / "exit.json").exists)
+
+
+def test_a_run_has_a_server_that_can_be_watched(ci: Ci) -> None:
+    gate = ci.path.parent / "go"
+    wait = f"while [ ! -e '{gate}' ]; do echo waiting; sleep 0.1; done"
+    run = ci.begun(ci.plan(ci.script("long", ci.work(wait))))
+    ci.until(lambda: ci.corral("link", code=None).code == 0)
+    assert ci.data("link")["url"].startswith("http://127.0.0.1")
+    refusal = ci.refused("up", "-d", code=3)
+    assert refusal["code"] == "already_up"
+    assert "corral link" in refusal["hint"]
+    gate.touch()
+    answer = ended(run)
+    assert (answer.code, "Corral serves" in answer.out) == (0, False)
+    assert ci.corral("link", code=None).code == 4

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 
-from corral.core.errors import BadInput, Failed, Refused
+from corral.core.errors import BadInput, Failed
 from corral.core.text import number, shown
 from corral.interfaces.cli import output
 from corral.interfaces.cli.commands.serve import server_of
@@ -65,11 +65,10 @@ def _roles(context: Context, port: int) -> dict[str, list[str]]:
 
 
 def _must_be_down(context: Context) -> None:
-    from corral.roles.supervisor import is_up
+    from corral.roles.supervisor import already_up, is_up
 
     if is_up(context.repository.folder):
-        said = "corral up is already running for this repository; nothing was changed"
-        raise Refused(said, "corral down stops it", code="already_up")
+        raise already_up(context.repository.folder)
 
 
 def _must_be_possible(context: Context, port: int) -> None:
