@@ -5,6 +5,7 @@ changes nothing: an alert says what is wrong with it, until it is right again.
 """
 
 import os
+import time
 from collections.abc import Callable
 from os.path import dirname
 from typing import Protocol
@@ -17,6 +18,9 @@ from corral.world.repository import Repository
 from corral.world.watch import Watch
 
 BAD_SETTINGS = "bad_settings"
+_SETTLE_S = 0.2
+
+_Mark = tuple[str, int, int, int]  # path, inode, size, time
 
 
 class Role(Protocol):
@@ -36,7 +40,7 @@ class SettingsWatch:
         self._repository = repository
         self._config = config
         self._log = log
-        self._seen = self._mark()
+        self._seen: _Mark | None = None  # what we were made with is compared at the first look
         path = repository.config_file()
         if path is not None:
             watch.add_complete(dirname(path))
@@ -44,8 +48,9 @@ class SettingsWatch:
     def changed(self) -> Config | None:
         """Return the settings if they have changed since the role was made."""
         mark = self._mark()
-        if mark == self._seen:
+        if mark == self._seen or mark is None:
             return None
+        mark = self._settled(mark)
         self._seen = mark
         try:
             found = settings.of_repository(self._repository)
@@ -56,7 +61,16 @@ class SettingsWatch:
         self._log.over(BAD_SETTINGS, "config.toml")
         return found if found != self._config else None
 
-    def _mark(self) -> tuple[str, int, int, int] | None:
+    def _settled(self, mark: _Mark) -> _Mark:
+        """Wait until the file stays as it is: an editor empties it before it writes it."""
+        while True:
+            time.sleep(_SETTLE_S)
+            now = self._mark() or mark
+            if now == mark and now[2]:
+                return now
+            mark = now
+
+    def _mark(self) -> _Mark | None:
         path = self._repository.config_file()
         try:
             about = os.stat(path or "")

@@ -22,7 +22,7 @@ from corral.world.git import Git, worktrees
 from corral.world.git.tree import Tree, read_head
 from corral.world.repository import Repository
 from corral.world.trees import Trees, trash
-from corral.world.trees.door import place_of
+from corral.world.trees.door import SETUPS, place_of
 from corral.world.trees.slots import TreeSlots
 
 ROLES = ("supervisor", "server", "witness", "refinery", "deacon", "mayor")
@@ -149,6 +149,7 @@ class Ground:
                 trash.remove(path)
                 worktrees.forget(own)
         door.sweep()
+        trash.remove(join(self.place, SETUPS))
 
     def _strays(self) -> list[processes.Stray]:
         return processes.strays(self._repository.git_dir, live=())

@@ -8,16 +8,17 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from glob import iglob
-from os.path import basename, dirname, isfile, join, realpath
+from os.path import dirname, isfile, join, realpath
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from corral.core.config import EnvironmentSettings
 from corral.core.environment import Environment, Removed, compose, inside
+from corral.world.git import worktrees
 from corral.world.processes import landlock
 from corral.world.repository import Repository
 
@@ -112,7 +113,7 @@ class ProjectEnvironment(Struct, frozen=True):
         """Return the folders of the user's working files, and the folder of all trees."""
         git_dir = realpath(self.repository.git_dir)
         trees = {realpath(self.repository.main_worktree), realpath(self.repository.worktree)}
-        trees.update(realpath(dirname(path)) for path in _linked_worktrees(git_dir))
+        trees.update(realpath(path) for _, path, held in worktrees.listed(git_dir) if not held)
         home = realpath(os.path.expanduser("~"))
         outside = {tree for tree in trees if tree != git_dir and not inside(tree, [self.place])}
         return (*sorted(one for one in outside if not inside(home, [one])), self.place)
@@ -170,12 +171,3 @@ def _without_linked(found: Environment, elsewhere: Sequence[str]) -> Environment
     path = ":".join(entry for entry in entries if entry not in gone)
     removed = (*found.removed, *(Removed("PATH", entry) for entry in gone))
     return replace(found, variables=found.variables | {"PATH": path}, removed=removed)
-
-
-def _linked_worktrees(git_dir: str) -> Iterator[str]:
-    listed = join(git_dir, "worktrees")
-    for name in os.listdir(listed) if os.path.isdir(listed) else ():
-        with suppress(OSError), open(join(listed, name, "gitdir"), encoding="utf-8") as file:
-            path = file.read(4096).strip()
-            if basename(path) == ".git":
-                yield path

@@ -130,3 +130,12 @@ def test_seeds_are_copied_with_their_links(tmp_path: Path) -> None:
     project.once()
     assert project.verdict(task) == "proved", project.detail(task)
     assert (project.path / "deps/seed/file").read_text() == "seed"
+
+
+def test_nothing_of_it_is_left_after_an_uninstall(tmp_path: Path) -> None:
+    project = witness(tmp_path)
+    project.script(WORK)
+    project.once()
+    assert (tmp_path / ".project-corral" / "setups").is_dir()
+    project.here("uninstall", "--yes", code=0)
+    assert not (tmp_path / ".project-corral").exists()

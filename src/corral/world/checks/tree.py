@@ -21,6 +21,7 @@ from corral.world.git.tree import Tree, read_plain
 from corral.world.git.view import Desk, View, put
 from corral.world.git.worktrees import locked, remove
 from corral.world.trees import files, seeds, trash
+from corral.world.trees.door import SETUPS
 from corral.world.trees.seeds import setup_key
 
 LOCK, LAST_RUN = "lock", "run"
@@ -61,7 +62,7 @@ class CheckTree:
 
     def set_up(self, commit: str, settings: TreeSettings) -> SetUp:
         """Return the set-up of the tree, for the runner."""
-        store = join(dirname(self.path), "setups", basename(self.path))
+        store = join(dirname(self.path), SETUPS, basename(self.path))
         limit_s, key = settings.setup_s, setup_key(self._view, commit, settings)
         return SetUp(settings.setup, limit_s, store, key, setups.__file__)
 

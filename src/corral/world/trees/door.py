@@ -28,6 +28,8 @@ from corral.world.trees import clones, files, seeds, trash
 from corral.world.trees.facts import TreeFacts, facts
 from corral.world.trees.slots import Slot, TreeSlots, is_safe
 
+SETUPS = "setups"  # the folder beside the trees with what their set-up has made
+
 
 class Trees:
     def __init__(
@@ -122,7 +124,7 @@ class Trees:
     def setup_store(self, tree: Tree, settings: TreeSettings) -> tuple[str, str]:
         """Return where results of the set-up are kept for a tree, and the key of this one."""
         key = seeds.setup_key(self._plain, self.collect(tree), settings)
-        return join(self.place, "setups", basename(tree.path)), key
+        return join(self.place, SETUPS, basename(tree.path)), key
 
     def facts(self, tree: Tree) -> TreeFacts:
         """Say what a session has done."""
