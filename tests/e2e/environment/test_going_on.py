@@ -41,3 +41,15 @@ def test_finished_work_is_checked_again_without_an_agent(tmp_path: Path) -> None
     assert project.here("queue", "recheck", bad).code == 3
     other = project.add("never begun")
     assert "no proved work" in project.here("queue", "recheck", other).err
+
+
+def test_a_pause_shows_in_the_status(tmp_path: Path) -> None:
+    project = make_witness_repo(tmp_path / "project")
+    project.script(WORK)
+    assert "paused" not in project.here("status", code=0).out
+    project.here("pause", "--reason", "tea", code=0)
+    said = project.here("status", code=0).out
+    assert "new sessions are paused for all convoys: tea" in said
+    assert "landing is paused for all convoys" in said
+    project.here("resume", code=0)
+    assert "paused" not in project.here("status", code=0).out

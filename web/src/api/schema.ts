@@ -2207,6 +2207,8 @@ export interface components {
       };
       spent_today: string;
       spent: string;
+      /** @default [] */
+      paused?: string[];
     };
     /** OverviewConvoy */
     OverviewConvoy: {

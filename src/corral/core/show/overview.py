@@ -67,6 +67,7 @@ class Overview(Struct, frozen=True):
     totals: dict[str, int]
     spent_today: str  # in dollars; empty if nothing was ever spent
     spent: str
+    paused: list[str] = []  # what a person has paused, in words
 
 
 def overview(state: "State", now: int) -> Overview:
@@ -100,7 +101,19 @@ def overview(state: "State", now: int) -> Overview:
         },
         spent_today=today,
         spent=spent,
+        paused=_paused(state),
     )
+
+
+def _paused(state: "State") -> list[str]:
+    sessions = {convoy: pause.reason for convoy, pause in state.paused.items()}
+    landing = {"": state.held} if state.held else {}
+    landing |= {trunk.convoy: trunk.paused for trunk in state.trunks.values() if trunk.paused}
+    return [
+        f"{what} for {convoy or 'all convoys'}{f': {reason}' if reason else ''}"
+        for what, found in (("new sessions are paused", sessions), ("landing is paused", landing))
+        for convoy, reason in found.items()
+    ]
 
 
 def _convoys(state: "State", tasks: "dict[str, list[Task]]") -> list[OverviewConvoy]:

@@ -60,6 +60,8 @@ def _in_place(text: str) -> str:
 
 def _screen(found: Overview, now: int) -> str:
     lines = [_summary(found), *_convoys(found)]
+    if found.paused:
+        lines += ["", *(paint(text, "yellow") for text in found.paused), "resume: corral resume"]
     for name in SHOWN:
         if found.columns[name]:
             rows = [task for task in found.tasks if task.column == name]
