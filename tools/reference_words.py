@@ -59,6 +59,7 @@ CODES: dict[type[CorralError], dict[str, str]] = {
         "not_delivered": "the message was not accepted by the session that acknowledges it",
         "not_down": "`corral up` was asked to stop and is still running",
         "not_encrypted": "`server.bind` is reachable from other machines, and TLS is not set up",
+        "not_finished": "the convoy could not be brought to its base; the message says why",
         "not_judged": "a session cannot submit its own work: it is judged when it ends",
         "not_needed": "the task does not have the need that is to be removed",
         "not_paused": "the convoy, its queue, or everything, is not paused",

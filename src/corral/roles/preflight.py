@@ -82,6 +82,10 @@ class Preflight:
         if asked or self._config.trees.setup:
             yield self._tried(base or "HEAD", commit, asked or ["true"])
 
+    def checked(self, name: str, commit: str, commands: Sequence[str]) -> Finding | None:
+        """Run the checks on a commit; None if there are none."""
+        return self._tried(name, commit, commands) if commands else None
+
     def _disk(self) -> Iterator[Finding]:
         place = os.path.dirname(self._pool.place)
         free = shutil.disk_usage(place).free

@@ -53,3 +53,38 @@ def test_a_pause_shows_in_the_status(tmp_path: Path) -> None:
     assert "landing is paused for all convoys" in said
     project.here("resume", code=0)
     assert "paused" not in project.here("status", code=0).out
+
+
+def test_a_convoy_is_finished_once_the_checkout_is_clean(tmp_path: Path) -> None:
+    project = make_refinery_repo(tmp_path / "project", "true", 'finish = "merge"\n')
+    readme = project.path / "README.md"
+    before = readme.read_text()
+    readme.write_text("in the middle of something\n")
+    task = project.hand_in({"a.txt": "a"})
+    assert project.here("finish", "project").code == 3  # nothing has landed
+    project.once()
+    assert project.states()[task] == "done"
+    assert not (project.path / "a.txt").exists()
+    assert "with changes" in project.here("finish", "project").err
+    readme.write_text(before)
+    said = project.here("finish", "project", code=0).out
+    assert "project was fast-forwarded" in said
+    assert (project.path / "a.txt").read_text() == "a"
+
+
+def test_a_base_that_has_moved_on_is_merged_after_a_check(tmp_path: Path) -> None:
+    project = make_refinery_repo(tmp_path / "project", "! test -e bad || ! test -e a.txt")
+    task = project.hand_in({"a.txt": "a"})
+    project.once()
+    assert project.states()[task] == "done"
+    other = project.branch("other", {"bad": "x"})
+    project.plumb("update-ref", "refs/heads/main", other)
+    project.git("checkout", "-qf", "main")
+    assert "is red" in project.here("finish", "project", "--how", "merge").err
+    better = project.branch("better", {"bad": "x", "check.sh": "true"})
+    project.plumb("update-ref", "refs/heads/main", better)
+    project.git("reset", "-q", "--hard")
+    answer = project.here("finish", "project", "--how", "merge")
+    assert answer.code == 0, answer
+    assert (project.path / "a.txt").read_text() == "a"
+    assert project.git("log", "-1", "--format=%P").count(" ") == 1

@@ -259,8 +259,9 @@ def complete(state: State, convoy: ConvoyId) -> bool:
 
 
 def finish_convoy(state: State, convoy: ConvoyId, how: str, commit: str, note: str) -> Decision:
-    if trunk_of(state, convoy).finished or not complete(state, convoy):
-        return []
+    before = trunk_of(state, convoy).finished
+    if before not in ("", "left") or before == how or not complete(state, convoy):
+        return []  # what was left as it is can be finished later
     base = state.convoys[convoy].base
     said = text.cut(note, _DETAIL)
     return [q.ConvoyFinished(convoy=convoy, how=how, base=base, commit=commit, note=said)]

@@ -289,6 +289,16 @@ _GROUPS: dict[str, dict[str, _Row]] = {
             Option("what", "the task, like AF-1, or the check run, like R42"),
             Option("--lines", "the last N lines of the output", "number", 40),
         ),
+        "finish": (
+            "going_on:finish",
+            "bring a landed convoy to its base branch, after the refinery could not",
+            Option("convoy", "the convoy"),
+            Option(
+                "--how",
+                "as in refinery.finish (default: that setting, or merge)",
+                choices=("merge", "fast-forward", "pull-request"),
+            ),
+        ),
         "queue recheck": (
             "going_on:recheck",
             "hand in proved work that came back again, without a new agent",

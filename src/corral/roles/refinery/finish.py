@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
+from corral.core.errors import Refused
 from corral.core.ids import ConvoyId
 from corral.core.log.state import State
 from corral.core.queue import rules as queue_rules
@@ -34,12 +35,14 @@ class ConvoyFinish(Struct, frozen=True):
     policy: str
     check: StartCheck
     clock: Clock
+    again: bool = False  # a person asks for it, after it was left as it is
 
     def finish(self, convoy: ConvoyId) -> None:
         """Take the next step for a convoy whose tasks have all landed."""
         state = self.log.look()
         trunk = trunk_of(state, convoy)
-        if not queue_rules.complete(state, convoy) or trunk.finished or trunk.landing:
+        before = "" if self.again and trunk.finished == "left" else trunk.finished
+        if not queue_rules.complete(state, convoy) or before or trunk.landing:
             return
         base = state.convoys[convoy].base
         here = read_branch(self.view.git_dir, base) if base else None
@@ -50,7 +53,7 @@ class ConvoyFinish(Struct, frozen=True):
         elif self.view.contains(here, trunk.tip):
             self._done(convoy, "merged", here, "")
         elif self.view.contains(trunk.tip, here):
-            self._move(convoy, base, here, trunk.tip, "fast_forwarded")
+            self.move(convoy, base, here, trunk.tip, "fast_forwarded")
         elif self.policy == "fast-forward":
             note = f"{base} has moved on: git merge {trunk_branch(convoy)}"
             self._done(convoy, "left", trunk.tip, note)
@@ -70,12 +73,12 @@ class ConvoyFinish(Struct, frozen=True):
             else:
                 self.check(convoy, here, *made)
         elif last.result == queue_rules.GREEN:
-            self._move(convoy, base, here, last.commit, "merged")
+            self.move(convoy, base, here, last.commit, "merged")
         elif not last.live:
             note = f"{last.run}, the trunk merged into {base}, is {last.result}: {last.detail}"
             self._done(convoy, "left", trunk_of(state, convoy).tip, note)
 
-    def _move(self, convoy: ConvoyId, base: str, old: str, new: str, how: str) -> None:
+    def move(self, convoy: ConvoyId, base: str, old: str, new: str, how: str) -> None:
         places = checkouts(self.view.git_dir, base)
         unclean = [place for place in places if not checkout.is_clean(place)]
         said = ""
@@ -106,6 +109,8 @@ class ConvoyFinish(Struct, frozen=True):
         return ("left", tip, f"{said}: {push}") if said else ("asked", tip, f"{branch} to {base}")
 
     def _done(self, convoy: ConvoyId, how: str, commit: str, note: str) -> None:
+        if self.again and how == "left":
+            raise Refused(f"{convoy} is not finished: {note}", code="not_finished")
         self.log.note(queue_rules.finish_convoy, convoy, how, commit, note)
 
 

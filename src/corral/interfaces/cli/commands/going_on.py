@@ -1,13 +1,18 @@
-"""Going on after a failure: `corral task retry` for many tasks, and `corral queue recheck`."""
+"""Going on after a failure: `corral task retry`, `corral queue recheck` and `corral finish`."""
 
+import os
+from contextlib import closing
 from typing import Any
 
 from corral.core.board.commands import ClaimTask, RetryTask, SubmitTask
 from corral.core.board.graph import find_task
-from corral.core.errors import BadInput, Refused
-from corral.core.ids import TaskId, Token
+from corral.core.errors import BadInput, NotFound, Refused
+from corral.core.ids import ConvoyId, TaskId, Token
 from corral.core.log.state import State, Task, TaskState
+from corral.core.queue import rules as queue_rules
+from corral.core.queue.fold import trunk_of
 from corral.core.session.verdict import Verdict
+from corral.core.text import printable
 from corral.interfaces.cli.commands.board import decoded, perform_anywhere
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.parser import Options
@@ -71,3 +76,38 @@ def _answer(context: Context, found: list[dict[str, Any]], *, many: bool, said: 
     lines = [said.format(**one) for one in found] or ["no task has failed"]
     one = len(found) == 1 and not many
     context.answer(found[0] if one else {"tasks": found}, lambda: "\n".join(lines))
+
+
+def finish(context: Context, options: Options) -> None:
+    """Bring a landed convoy to its base branch, now, after a refinery has left it as it is."""
+    from corral.roles.log import Log
+    from corral.roles.preflight import BAD, Preflight
+    from corral.roles.refinery.finish import ConvoyFinish
+    from corral.roles.refinery.stacks import Stacks
+    from corral.world.git.view import View
+
+    state, convoy = context.store.state(), ConvoyId(options.convoy)
+    if convoy not in state.convoys:
+        raise NotFound(f"there is no convoy {printable(convoy)!r}", "corral convoy list")
+    if not queue_rules.complete(state, convoy):
+        raise Refused(f"{convoy} is not complete; nothing was changed", f"corral why {convoy}")
+    how = options.how or context.config.refinery.finish
+    view = View(os.path.realpath(context.repository.git_dir))
+    log = Log(context.writable, context.actor)
+
+    def check(convoy: ConvoyId, base: str, commit: str, tree: str) -> None:
+        refinery = context.config.refinery
+        commands = state.convoys[convoy].checks or refinery.checks if refinery.require_ci else ()
+        found = Preflight(context.repository, context.config).checked("the merge", commit, commands)
+        if found is not None and found.state == BAD:
+            raise Refused(f"{found.text}; nothing was changed", found.remedy)
+        finisher.move(convoy, state.convoys[convoy].base, base, commit, "merged")
+
+    with closing(Stacks(view, context.config.refinery)) as stacks:
+        policy = "merge" if how == "leave" else how
+        finisher = ConvoyFinish(log, view, stacks, policy, check, context.now, again=True)
+        finisher.finish(convoy)
+    trunk = trunk_of(context.store.state(), convoy)
+    data = {"convoy": convoy, "finished": trunk.finished, "commit": trunk.finished_commit}
+    how = {"asked": "is in a pull request"}.get(trunk.finished, f"was {trunk.finished}")
+    context.answer(data, lambda: f"{convoy} {how.replace('_', '-')}: {trunk.finished_commit}")
