@@ -187,7 +187,19 @@ def test_slug_and_prefix_are_taken_from_the_plan_unless_they_are_taken() -> None
     assert refusal.code == "prefix_taken"
 
 
-@pytest.mark.parametrize("state", [TaskState.FAILED, TaskState.DONE, TaskState.CANCELLED])
+def test_a_corrected_task_that_had_failed_is_tried_again() -> None:
+    board = Board()
+    put(board, plan(task("a")))
+    board.bring(TaskId("AF-1"), TaskState.FAILED)
+    assert list(put(board, plan(task("a")))[0]) == []  # the plan says nothing new
+    events, done = put(board, plan(task("a", title="Corrected")))
+    assert [event.type for event in events] == ["task.edited", "task.retried"]
+    found = board.get(TaskId("AF-1"))
+    assert (found.title, found.state) == ("Corrected", TaskState.TODO)
+    assert done.left == ()
+
+
+@pytest.mark.parametrize("state", [TaskState.DONE, TaskState.CANCELLED])
 def test_what_is_over_is_left_alone(state: TaskState) -> None:
     board = Board()
     put(board, plan(task("a")))

@@ -4,8 +4,9 @@ The events are those of single commands, each decided on a copy of the state tha
 before it. So a plan can do nothing that commands could not, and it is all or nothing.
 
 Applying a plan again changes nothing. A task is identified by its key in the convoy, its wording by
-a digest: manual edits stay until the plan itself changes. Only tasks that have not started are
-changed; `outcome` reports what was left as it is.
+a digest: manual edits stay until the plan itself changes. A task that somebody works on, or that
+was handed in, is not changed, and `outcome` reports that. One that has failed is tried again if the
+plan has corrected it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -101,8 +102,7 @@ def _tasks_left(state: State, convoy: Convoy, plan: Plan) -> list[Left]:
             hint = "" if over else f" (to drop it: corral task cancel {task.id})"
             found.append(Left(task.id, f"{key} is no longer in the plan{hint}"))
         elif task.spec != digest(plan, asked[key]):
-            now = "was tried before" if task.state in _UNTOUCHED else f"is in state {task.state}"
-            said = f"{key} {now}, so the plan's changes to it were not applied"
+            said = f"{key} is in state {task.state}, so the plan's changes to it were not applied"
             found.append(Left(task.id, said))
     return found
 
@@ -141,13 +141,15 @@ class _Change:
 
     def events(self) -> list[e.Event]:
         asked = {task.key: task for task in self._plan.tasks}
-        fixed = frozenset(k for k, task in self._before.items() if not unstarted(task))
-        graph = graph_of(self._plan, fixed)
         changed = {
             key: task
             for key, task in self._before.items()
-            if key not in fixed and task.spec != digest(self._plan, asked[key])
+            if _correctable(task) and task.spec != digest(self._plan, asked[key])
         }
+        fixed = frozenset(
+            k for k, task in self._before.items() if not unstarted(task) and k not in changed
+        )
+        graph = graph_of(self._plan, fixed)
         kept = {k: t for k, t in self._before.items() if k not in fixed and k not in changed}
         fresh = {*changed, *(key for key in asked if key not in self._before)}
         # Old needs are dropped first, because a new one may be the reverse of an old one.
@@ -161,6 +163,8 @@ class _Change:
                 self._add(asked[key], graph)
         for key, task in changed.items():
             self._edit(task, asked[key], graph)
+            if task.state is TaskState.FAILED:
+                self._do(c.RetryTask(task=task.id, reason="the plan was corrected"))
         for key, task in kept.items():
             self._wait(task, [edge for edge in graph.needs(key) if edge.need in fresh])
         return self._events
@@ -230,8 +234,13 @@ class _Change:
 
 
 def unstarted(task: Task) -> bool:
-    """Say whether a plan may still change a task."""
+    """Say whether nobody has worked on a task yet."""
     return task.state in _UNTOUCHED and not task.attempts
+
+
+def _correctable(task: Task) -> bool:
+    """Say whether a changed plan still changes a task: nobody works on it, and it has not ended."""
+    return task.state in (*_UNTOUCHED, TaskState.FAILED)
 
 
 def _editable(task: TaskPlan) -> dict[str, Any]:
