@@ -12,6 +12,7 @@ from typing import Protocol
 
 from corral.core.config import Config
 from corral.core.errors import CorralError
+from corral.core.log.events import SettingsChanged
 from corral.roles.log import Log
 from corral.world import settings
 from corral.world.repository import Repository
@@ -36,7 +37,10 @@ def run_current(make: Callable[[Config], Role], config: Config, *, once: bool) -
 
 
 class SettingsWatch:
-    def __init__(self, repository: Repository, config: Config, log: Log, watch: Watch) -> None:
+    def __init__(
+        self, role: str, repository: Repository, config: Config, log: Log, watch: Watch
+    ) -> None:
+        self._role = role
         self._repository = repository
         self._config = config
         self._log = log
@@ -59,7 +63,10 @@ class SettingsWatch:
             self._log.alert(BAD_SETTINGS, "config.toml", said, again=True)
             return None
         self._log.over(BAD_SETTINGS, "config.toml")
-        return found if found != self._config else None
+        if found == self._config:
+            return None
+        self._log.record(lambda *_: [SettingsChanged(role=self._role)])
+        return found
 
     def _settled(self, mark: _Mark) -> _Mark:
         """Wait until the file stays as it is: an editor empties it before it writes it."""

@@ -93,6 +93,7 @@ KNOWN = {
     "session.started": "session task token profile branch base ?pool ?wall_s ?trunk ?account"
     " ?resume ?takes",
     "session.stop_asked": "session verdict reason",
+    "settings.changed": "role",
     "task.added": "task convoy title ?priority ?needs ?paths ?accept ?inputs ?engine ?brief"
     " ?assignee ?run ?role ?urgent ?parent ?budget ?levels ?every ?cron"
     " ?missed ?key ?spec ?reasons",

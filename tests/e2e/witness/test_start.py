@@ -69,6 +69,7 @@ def test_work_goes_on_once_the_settings_are_fixed(project: WitnessRepo) -> None:
         project.configure(QUIET + engine)
         project.until(lambda: project.task(task)["state"] == "review")
     assert project.alerts() == {}
+    assert {e["data"]["role"] for e in project.of_type("settings.changed")} == {"witness"}
 
 
 @pytest.mark.parametrize(

@@ -471,3 +471,10 @@ class WorkResumed(Event, frozen=True, kw_only=True):
 
     type = "work.resumed"
     convoy: ConvoyId = ConvoyId("")
+
+
+class SettingsChanged(Event, frozen=True, kw_only=True):
+    """A role that runs has taken over a changed configuration file."""
+
+    type = "settings.changed"
+    role: str

@@ -290,5 +290,6 @@ _APPLY: dict[type[e.Event], Apply] = {
     ),
     e.AlertAcknowledged: _alert_acknowledged,
     e.WorkPaused: _work_paused,
+    e.SettingsChanged: lambda *_: None,
     e.WorkResumed: lambda state, event, *_: state.paused.pop(event.convoy, None),
 }

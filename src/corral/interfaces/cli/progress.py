@@ -206,6 +206,7 @@ _SENTENCES = {
     "plan.approved": "the plan of {mayor} is on the board: {convoy}",
     "convoy.finished": "{convoy} is complete, and its work {how} {trunk}: {note}",
     "alert.raised": "{subject}: {text}",
+    "settings.changed": "the {role} uses the changed settings",
 }
 
 

@@ -75,7 +75,7 @@ class Refinery:
         self._stopping = threading.Event()
         self._log = Log(store, REFINERY)
         self._watch = Watch(store.derived)
-        self._settings = SettingsWatch(repository, config, self._log, self._watch)
+        self._settings = SettingsWatch(REFINERY, repository, config, self._log, self._watch)
         keep = Keep(os.path.realpath(repository.git_dir), now=clock)
         self._trunks = Trunks(self._log, repository, keep)
         view = self._trunks.view

@@ -67,7 +67,7 @@ class Witness:
         self._clock = clock
         self._log = Log(store, WITNESS, Secrets(config, os.environ))
         self._watch = Watch(store.derived)
-        self._settings = SettingsWatch(repository, config, self._log, self._watch)
+        self._settings = SettingsWatch(WITNESS, repository, config, self._log, self._watch)
         self._stopping = threading.Event()
         self._limits = limits_of(config)
         self._pools = {name: engine.pool for name, engine in config.engine.items()}
