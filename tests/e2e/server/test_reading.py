@@ -46,12 +46,13 @@ READS = {
 }
 # Commands that no server can answer, or that do something.
 OTHERS = {
-    "of the machine or the files": "init doctor uninstall demo completion engine rescue plan"
+    "of the machine or the files": "init doctor check uninstall demo completion engine rescue plan"
     " rebuild",
     "of the log itself": "log.verify log.push log.fetch",
     "of processes": "up down serve mcp link run witness.run refinery.run deacon session.attach",
     "of a session's terminal and output": "session.tail session.send session.stop",
     "of a conversation": "mayor",
+    "of several steps": "queue.recheck finish",
 }
 
 

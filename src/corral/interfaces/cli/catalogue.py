@@ -380,7 +380,19 @@ ENTRIES = {
 }
 
 # What a newcomer needs first, in this order; `corral help all` lists the others.
-FIRST = ("demo", "init", "doctor", "run", "up", "link", "status", "why", "log", "task retry")
+FIRST = (
+    "demo",
+    "init",
+    "doctor",
+    "check",
+    "run",
+    "up",
+    "link",
+    "status",
+    "why",
+    "log",
+    "task retry",
+)
 
 COMMON = (
     Option("--json", "print JSON, for programs", "flag"),
