@@ -55,8 +55,8 @@ class ProjectEnvironment(Struct, frozen=True):
             tools=tools,
             resolve=realpath,
         )
-        if self.unproven():
-            found = _without_linked(found, elsewhere)
+        if self.unproven() and "." not in self.settings.read:
+            found = without_linked(found, elsewhere)
         return found
 
     def hiding(self, tree: str, *more: str) -> Hiding | None:
@@ -164,7 +164,7 @@ def imports_from(folder: str, elsewhere: Sequence[str]) -> str:
     return ""
 
 
-def _without_linked(found: Environment, elsewhere: Sequence[str]) -> Environment:
+def without_linked(found: Environment, elsewhere: Sequence[str]) -> Environment:
     """Take environments off PATH that import the project from elsewhere: nothing else would."""
     entries = found.variables["PATH"].split(":")
     gone = [entry for entry in entries if imports_from(entry, elsewhere)]
