@@ -33,7 +33,7 @@ _DEADLINE_S = 3600
 _PAUSE_S = 0.05
 _REMEMBERED = 20
 _SPACE = 1 << 30
-_LINES, _SAID = 200, 6
+_SAID = 6
 _BUILTIN = frozenset(("test", "[", "true", "false", "cd", "set", "export", "exit", "exec", "!"))
 _NAME = re.compile(r"[\w.+-]+")
 
@@ -189,18 +189,17 @@ class Preflight:
     def _judged(self, run: ChecksRun, ended: RunOutcome, commands: Sequence[str]) -> Finding | None:
         """Return whose fault a run is, if it is not that of the base."""
         last = _words(ended)
-        project = self._runs.environment
         if ended.disk_full:
             return Finding("disk", BAD, f"the disk is full{last}", "make room")
         if ended.result is RunResult.NOT_SET_UP:
             return Finding("set-up", BAD, f"{ended.detail}{last}", "fix trees.setup")
         if ended.result is RunResult.TIMED_OUT:
             return Finding("checks", BAD, f"{ended.command!r} did not end{last}", "see deadline_s")
-        lines = checks.tail(run.folder, _LINES)
-        cause, _ = project.cause(ended.command, ended.code, lines, project.of(run.tree))
-        if ended.code == 126 and not cause:
-            return Finding("checks", BAD, f"{ended.command!r} cannot be run{last}", "chmod +x")
-        return Finding("checks", BAD, f"{ended.command!r}: {cause}") if cause else None
+        fault = self._runs.fault(run.folder, ended)
+        if fault is not None:
+            return Finding("checks", BAD, f"{ended.command!r}: {fault.text}", fault.remedy)
+        said = f"{ended.command!r} cannot be run{last}"
+        return Finding("checks", BAD, said, "chmod +x") if ended.code == 126 else None
 
     def _run(self, commit: str, commands: Sequence[str]) -> tuple[ChecksRun, RunOutcome]:
         name = f"preflight-{secrets.token_hex(6)}"

@@ -11,21 +11,20 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from glob import iglob
-from os.path import dirname, isfile, join, realpath
+from os.path import dirname, exists, isfile, join, realpath
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from corral.core import faults
 from corral.core.config import EnvironmentSettings
 from corral.core.environment import Environment, Removed, compose, inside
+from corral.core.faults import FailedCommand, Fault
 from corral.world.git import worktrees
 from corral.world.processes import landlock
 from corral.world.repository import Repository
 
 _MOST_BYTES = 1 << 16
-_ABSENT = ("No module named", "Cannot find module", "not found", "MODULE_NOT_FOUND")
-_NOT_FOUND = re.compile(r"(?:^|[: ])([^\s:]+): (?:command )?not found")
-_NO_MODULE = re.compile(r"python[\d.]*: No module named '?([\w.]+)")
 
 
 class Hiding(Struct, frozen=True):
@@ -78,36 +77,19 @@ class ProjectEnvironment(Struct, frozen=True):
             return f"your home folder is in the checkout {checkout}"
         return ""
 
-    def cause(
-        self, command: str, code: int | None, lines: Sequence[str], environment: Environment
-    ) -> tuple[str, str]:
-        """Say why a failed command is perhaps not the fault of the work, and what is missing.
-
-        The second value is a program that the command itself names and that is not there; then it
-        certainly is not.
-        """
-        checkouts = [folder for folder in self._elsewhere() if folder != self.place]
-        for line in lines:
-            used = next((folder for folder in checkouts if folder in line), "")
-            if used and ("denied" in line or "EACCES" in line):
-                return (
-                    f"it uses files of your checkout {used}, which says nothing about this work;"
-                    " install the project in each tree with trees.setup"
-                ), ""
-        missing = _missing(command, code, lines)
-        absent = code in (126, 127) or any(word in line for line in lines for word in _ABSENT)
-        if (missing or absent) and environment.removed:
-            gone = ", ".join(f"{one.value} from {one.name}" for one in environment.removed[:3])
-            return (
-                f"the environment is without what points into your checkout ({gone});"
-                " give each tree its own tools with trees.setup"
-            ), missing
-        if missing:
-            return (
-                f"{missing} is not installed; install it, or set up each tree: trees.setup",
-                missing,
-            )
-        return "", ""
+    def fault(self, tree: str, failed: FailedCommand, owned: Sequence[str] = ()) -> Fault | None:
+        """Return the fault of the machine that a command shows which failed in a tree."""
+        environment = self.of(tree)
+        return faults.find(
+            failed,
+            unset=[name for name in os.environ if name not in environment.variables],
+            checkouts=[folder for folder in self._elsewhere() if folder != self.place],
+            offered=lambda name: next(
+                (f"{one.value} from {one.name}" for one in environment.removed if has(one, name)),
+                "",
+            ),
+            owned=owned,
+        )
 
     def _elsewhere(self) -> tuple[str, ...]:
         """Return the folders of the user's working files, and the folder of all trees."""
@@ -136,15 +118,21 @@ class ProjectEnvironment(Struct, frozen=True):
         return found
 
 
-def _missing(command: str, code: int | None, lines: Sequence[str]) -> str:
-    """Return the program or module that a command names and that is not there."""
-    if code == 127:
-        found = next(filter(None, map(_NOT_FOUND.search, reversed(lines))), None)
-        name = found[1] if found else ""
-        return name if name in command.split() and "/" not in name else ""
-    found = next(filter(None, map(_NO_MODULE.search, lines)), None)
-    module = found[1].split(".")[0] if found else ""
-    return module if module and f"-m {module}" in command else ""
+def has(removed: Removed, name: str) -> bool:
+    """Say whether a program or module by this name is in what was taken out of the environment."""
+    value = removed.value
+    packages = [
+        path
+        for folder in (value, dirname(value))
+        for path in iglob(join(folder, "lib", "python*", "site-packages"))
+    ]
+    folders = [value, join(value, "bin"), *packages]
+    for path in (path for folder in packages for path in iglob(join(folder, "*.pth"))):
+        folders += _read(path).splitlines()
+    if any(exists(join(folder, file)) for folder in folders for file in (name, f"{name}.py")):
+        return True
+    finders = (path for folder in packages for path in iglob(join(folder, "__editable__*.py")))
+    return any(re.search(rf"\b{re.escape(name)}\b", _read(path)) for path in finders)
 
 
 def imports_from(folder: str, elsewhere: Sequence[str]) -> str:
@@ -157,10 +145,15 @@ def imports_from(folder: str, elsewhere: Sequence[str]) -> str:
     packages = join(dirname(folder), "lib", "python*", "site-packages")
     for pattern in ("*.pth", "__editable__*.py"):
         for path in iglob(join(packages, pattern)):
-            with suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
-                text = file.read(_MOST_BYTES)
-                if found := next((one for one in elsewhere if one in text), ""):
-                    return found
+            text = _read(path)
+            if found := next((one for one in elsewhere if one in text), ""):
+                return found
+    return ""
+
+
+def _read(path: str) -> str:
+    with suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
+        return file.read(_MOST_BYTES)
     return ""
 
 

@@ -28,6 +28,7 @@ FINISH = "finish"  # the kind of a check run of a trunk merged into its base
 REGENERATE = "regenerate"  # the kind of a run that generates conflicting files again
 GREEN, RED, TIMED_OUT, CANCELLED, LOST = "green", "red", "timed_out", "cancelled", "lost"
 RED_BASE = "red_base"  # the kind of an alert: the trunk is red on its own
+CANNOT_CHECK = "cannot_check"  # the kind of an alert: the checks have no result
 _PATHS = 500
 _DETAIL = 2000
 _REST_MOST_S = 600

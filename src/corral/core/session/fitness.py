@@ -1,16 +1,19 @@
 """Whether the machine is ready for sessions: faults that are not the fault of any task.
 
 Such a fault is one open alert. While it is open, nothing of its kind is started, and no attempt is
-used up. The subject of the alert is an engine profile, its program, the set-up, or the checks.
+used up. The subject of the alert is an engine profile, its program, the set-up, or what acceptance
+commands need.
 """
 
+from corral.core import faults
 from corral.core.board.claims import Obstacle
 from corral.core.log.state import Alert, State, Task
+from corral.core.session.brief import changes_nothing
 from corral.core.session.verdict import Verdict
 
 UNFIT = "unfit"  # the kind of the alert
-SETUP, CHECKS = "set-up", "checks"
-_PROGRAM = "program of "
+SETUP = "set-up"
+_PROGRAM, _CHECKS = "program of ", "checks with "
 
 
 def program_of(profile: str) -> str:
@@ -20,6 +23,16 @@ def program_of(profile: str) -> str:
 
 def profile_of(subject: str) -> str:
     return subject.removeprefix(_PROGRAM)
+
+
+def check_subject(about: str) -> str:
+    """Return the subject of an alert about what acceptance commands need (`core/faults`)."""
+    return f"{_CHECKS}{about}"
+
+
+def about_check(subject: str) -> str:
+    """Return what acceptance commands need; empty if the alert is about something else."""
+    return subject.removeprefix(_CHECKS) if subject.startswith(_CHECKS) else ""
 
 
 def unfit(state: State) -> list[Alert]:
@@ -35,14 +48,11 @@ def obstacle(state: State, task: Task, profile: str) -> Obstacle | None:
         if alert.subject == SETUP and _tries(state, task):
             continue
         own = alert.subject == program_of(profile) and not task.run
-        if alert.subject in (SETUP, CHECKS, profile) or own:
-            return Obstacle(
-                "unfit",
-                f"{task.id} waits, because this machine is not ready: {alert.text}",
-                "fix that; the witness notices, and goes on"
-                if alert.subject != CHECKS
-                else f"fix that, then: corral alert clear {alert.id}",
-            )
+        about = about_check(alert.subject)
+        needs = bool(about) and any(faults.concerns(about, command) for command in task.accept)
+        if alert.subject in (SETUP, profile) or own or needs:
+            said = f"{task.id} waits, because this machine is not ready: {alert.text}"
+            return Obstacle("unfit", said, "fix that; the witness notices, and goes on")
     return None
 
 
@@ -52,3 +62,10 @@ def _tries(state: State, task: Task) -> bool:
         return False
     sessions = state.sessions.values()
     return not any(other.live and state.tasks[other.task].parks for other in sessions)
+
+
+def is_unjudged(task: Task) -> bool:
+    """Say whether there is work that could not be judged, because an acceptance command failed by
+    the machine: it is judged again before an agent is paid for more."""
+    begins = tuple(f"{Verdict.UNFIT}: {command}: " for command in task.accept)
+    return task.before.startswith(begins) and not changes_nothing(task)

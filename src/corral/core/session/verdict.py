@@ -48,8 +48,8 @@ class Verdict(StrEnum):
     COULD_NOT_START = "could_not_start"
     """its tree, inputs, set-up or program was not available"""
     UNFIT = "unfit"
-    """this machine was not ready: the set-up of its tree failed, or the program of an acceptance
-    command is missing; an alert says which, and no attempt is used up"""
+    """this machine was not ready: the set-up of its tree failed, or an acceptance command cannot be
+    run here, on the untouched base either; an alert says why, and no attempt is used up"""
     LIMITED = "limited"
     """its account hit a rate limit or quota (429, 529)"""
     REFUSED = "refused"
@@ -191,7 +191,7 @@ class AcceptanceRun(Struct, frozen=True):
     code: int | None
     tail: str = ""
     cause: str = ""  # why that is perhaps not the fault of the work
-    unfit: bool = False  # its program is missing: it is not
+    unfit: bool = False  # it is not: the same happens on the untouched base
 
     @property
     def passed(self) -> bool:

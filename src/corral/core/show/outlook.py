@@ -84,7 +84,8 @@ def is_held(state: State, task: Task) -> bool:
     """Say whether a task waits for a fault of the machine, or of the trunk, to be fixed."""
     alerts = {(alert.kind, alert.subject) for alert in state.alerts.values()}
     if task.state is TaskState.REVIEW:
-        return (queue_rules.RED_BASE, task.convoy) in alerts
+        kinds = (queue_rules.RED_BASE, queue_rules.CANNOT_CHECK)
+        return any((kind, task.convoy) in alerts for kind in kinds)
     return task.state is TaskState.TODO and any(kind == UNFIT for kind, _ in alerts)
 
 

@@ -10,10 +10,19 @@ from collections.abc import Sequence
 
 from corral.core.config import Config
 from corral.core.errors import CorralError, Refused
+from corral.core.faults import Fault
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.log.state import State
 from corral.core.queue import rules as queue_rules
-from corral.core.queue.rules import CANCELLED, GREEN, LOST, RED, REGENERATE, TIMED_OUT
+from corral.core.queue.rules import (
+    CANCELLED,
+    CANNOT_CHECK,
+    GREEN,
+    LOST,
+    RED,
+    REGENERATE,
+    TIMED_OUT,
+)
 from corral.core.queue.state import CheckRun
 from corral.roles.log import Log
 from corral.roles.refinery.generated_files import GeneratedFiles
@@ -23,7 +32,6 @@ from corral.world.clock import Clock
 from corral.world.repository import Repository
 from corral.world.watch import Watch
 
-CANNOT_CHECK = "cannot_check"
 _RESULTS = {
     RunResult.GREEN: GREEN,
     RunResult.RED: RED,
@@ -34,7 +42,7 @@ _RESULTS = {
     RunResult.NOT_SET_UP: LOST,
 }
 _SAID_LINES = 12
-_LINES = 200  # of a run that failed, in which a cause is looked for
+_ON_TRUNK = "-base"  # after the name of a run whose failed command is tried on the trunk alone
 _GIVE_UP_S = 10.0  # longer than a run's grace period, shorter than that of the supervisor
 _PAUSE_S = 0.02
 
@@ -103,6 +111,7 @@ class CheckRuns:
         self._end(check, CANCELLED, why)
         if not check.external:
             checks.stop(self._runs.folder(check.run))
+            checks.stop(self._runs.folder(f"{check.run}{_ON_TRUNK}"))
 
     def give_up(self, state: State) -> None:
         """End all runs and wait for them; the next refinery starts them again."""
@@ -133,7 +142,12 @@ class CheckRuns:
         """End the processes of runs that the log has given up, and delete old folders."""
         live = {check.run for check in state.checks.values() if check.live}
         for run in self._runs.all():
-            if run.id not in live and checks.outcome(run.folder) is None:
+            ours = run.id.startswith("R")  # else it is of a preflight or of the witness
+            if (
+                ours
+                and run.id.removesuffix(_ON_TRUNK) not in live
+                and checks.outcome(run.folder) is None
+            ):
                 checks.stop(run.folder)
         self._runs.end_strays()
         self._used.update(self._pool.slots())
@@ -147,48 +161,45 @@ class CheckRuns:
         if self.key(commands) != check.key:
             self._end(check, CANCELLED, "the checks were changed")
             return True
+        return self._begin(check, check.run, check.commit, commands)
+
+    def _begin(self, check: CheckRun, name: str, commit: str, commands: Sequence[str]) -> bool:
+        """Start commands in the slot of a run, or end the run; say False to try again soon."""
         try:
             self._runs.start(
                 check.slot,
-                check.run,
-                check.commit,
+                name,
+                commit,
                 commands,
                 deadline_s=check.deadline_s,
                 prepare=self._config.trees,
             )
-        except Refused as refusal:
-            if refusal.code == "slot_busy":  # what ran there before is still ending
-                return False
-            self._could_not(check, refusal)
         except (CorralError, OSError) as error:
-            self._could_not(check, error)
+            if isinstance(error, Refused) and error.code == "slot_busy":
+                return False  # what ran there before is still ending
+            said = error.message if isinstance(error, CorralError) else str(error)
+            self._end(check, LOST, f"it could not be started: {said}")
+            self._log.alert(CANNOT_CHECK, check.convoy, f"the checks cannot be run: {said}")
         else:
             self._used.add(check.slot)
-            self._watch.add_complete(self._runs.folder(check.run))
-            self._log.over(CANNOT_CHECK, check.convoy)
+            self._watch.add_complete(self._runs.folder(name))
         return True
-
-    def _could_not(self, check: CheckRun, error: Exception) -> None:
-        said = error.message if isinstance(error, CorralError) else str(error)
-        self._end(check, LOST, f"it could not be started: {said}")
-        self._log.alert(CANNOT_CHECK, check.convoy, f"the checks cannot be run: {said}")
 
     def _collect(self, check: CheckRun) -> None:
         folder = self._runs.folder(check.run)
-        self._watch.add_complete(folder)
-        ended = checks.outcome(folder)
+        ended = self._ended(folder)
         if ended is None:
-            if checks.is_overdue(folder):
-                checks.stop(folder)
             return
-        self._watch.drop(folder)
         result = LOST if ended.disk_full else _RESULTS[ended.result]
         if ended.result is RunResult.NOT_SET_UP and self._changes_set_up(check):
             result = RED
-        cause, missing = self._cause(check, ended)
-        if missing:
-            result = LOST
-        told = "" if result == GREEN else _told(ended, cause)
+        fault = self._runs.fault(folder, ended) if result == RED else None
+        if fault is not None:
+            shown = self._shown_on_trunk(check, fault, ended.command)
+            if shown is None:
+                return
+            result = LOST if shown else RED
+        told = "" if result == GREEN else _told(ended, fault.said if fault else "")
         if result == GREEN and check.kind == REGENERATE:
             # Before the tree changes.
             run = checks.read_run(folder)
@@ -198,6 +209,8 @@ class CheckRuns:
             result = RED if told else GREEN
         if result == LOST:
             self._log.alert(CANNOT_CHECK, check.convoy, f"{check.run} had no result: {told}")
+        else:
+            self._log.over(CANNOT_CHECK, check.convoy)
         self._log.note(
             queue_rules.end_check,
             check.run,
@@ -213,15 +226,34 @@ class CheckRuns:
         keys = {self._pool.setup_key(commit, trees) for commit in (check.tip, check.commit)}
         return len(keys) > 1
 
-    def _cause(self, check: CheckRun, ended: RunOutcome) -> tuple[str, str]:
-        """Say why a run failed, if the work is perhaps not the reason, and what is missing."""
-        folder, environment = self._runs.folder(check.run), self._runs.environment
-        run = checks.read_run(folder)
-        if run is None or ended.result is not RunResult.RED:
-            return "", ""
-        return environment.cause(
-            ended.command, ended.code, checks.tail(folder, _LINES), environment.of(run.tree)
-        )
+    def _shown_on_trunk(self, check: CheckRun, fault: Fault, command: str) -> bool | None:
+        """Say whether the trunk alone shows the same fault: then it is the machine's.
+
+        None while that is being tried, in the slot of the run that showed it.
+        """
+        if not check.members:
+            return True
+        name = f"{check.run}{_ON_TRUNK}"
+        folder = self._runs.folder(name)
+        if not os.path.isdir(folder):
+            self._begin(check, name, check.tip, [command])
+            return None
+        ended = self._ended(folder)
+        if ended is None:
+            return None
+        found = self._runs.fault(folder, ended)
+        same = found is not None and (found.about, found.name) == (fault.about, fault.name)
+        return same or ended.disk_full or _RESULTS[ended.result] in (LOST, CANCELLED)
+
+    def _ended(self, folder: str) -> RunOutcome | None:
+        """Return how a run ended; None while it is running."""
+        self._watch.add_complete(folder)
+        ended = checks.outcome(folder)
+        if ended is not None:
+            self._watch.drop(folder)
+        elif checks.is_overdue(folder):
+            checks.stop(folder)
+        return ended
 
     def _end(self, check: CheckRun, result: str, detail: str) -> None:
         self._log.note(queue_rules.end_check, check.run, result, detail=detail)

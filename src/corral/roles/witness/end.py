@@ -85,6 +85,15 @@ class SessionCloser(Struct, frozen=True):
         self.delivery.resolve(end.session)
         self._record(end)
 
+    def accept(self, session: Session, task: Task, tree: Tree) -> bool:
+        """Judge the work of an earlier session again, without an agent; say if that is all."""
+        judgement, commit = self.judge.by_work(session, task, tree)
+        if judgement.verdict not in (Verdict.PROVED, Verdict.UNFIT):
+            return False
+        end = SessionEnd(session, task, Exit(EndReason.EXITED, 0, code=0), EndPhase.FINISHED)
+        self._record(replace(end, judgement=judgement, commit=commit))
+        return True
+
     def refuse(
         self, session: Session, reason: str, verdict: Verdict = Verdict.COULD_NOT_START
     ) -> None:

@@ -15,13 +15,13 @@ from corral.core.config import Config
 from corral.core.log.state import Session, Task
 from corral.core.session import verdict
 from corral.core.session.brief import changes_nothing
-from corral.core.session.fitness import CHECKS, UNFIT
 from corral.core.session.verdict import RESULT, Judgement, LastWord, Verdict
 from corral.roles.log import Log, find_alert
 from corral.roles.secrets import Secrets
 from corral.roles.trunks import MOVED, Trunks
 from corral.roles.witness import leaks, reports
 from corral.roles.witness.launch import Launcher, last_words
+from corral.roles.witness.machine_faults import MachineFaults
 from corral.world.git.tree import read_plain
 from corral.world.processes import EndReason, Exit
 from corral.world.trees import Tree, TreeFacts, Trees
@@ -37,6 +37,7 @@ class Judge(Struct, frozen=True):
     trees: Trees
     trunks: Trunks
     launcher: Launcher
+    faults: MachineFaults
     git: Semaphore
 
     def by_end(
@@ -175,13 +176,12 @@ class Judge(Struct, frozen=True):
             ended, said = self.launcher.to_end(
                 session, "check", argv, tree, session.wall_s or _CHECK_S
             )
-            cause, missing = "", ""
+            cause, unfit = "", False
             if ended.code != 0:
-                cause, missing = self.launcher.cause(session, tree, command, ended)
-            if missing:
-                self.log.alert(UNFIT, CHECKS, f"{missing} is needed by {command!r}: {cause}")
-            run = verdict.AcceptanceRun(command, ended.code, said, cause, bool(missing))
-            done.append(run)
+                failed = self.launcher.failed(session, tree, command, ended)
+                fault, unfit = self.faults.found(session, task, tree, failed)
+                cause = fault.said if fault else ""
+            done.append(verdict.AcceptanceRun(command, ended.code, said, cause, unfit))
             if ended.code != 0:
                 break
         return tuple(done)

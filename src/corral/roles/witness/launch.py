@@ -13,6 +13,7 @@ from corral.core.engine import money
 from corral.core.engine.fold import AFRESH, MESSAGE
 from corral.core.engine.money import Sums
 from corral.core.errors import CorralError, NotFound
+from corral.core.faults import FailedCommand
 from corral.core.ids import SessionId, mail_of, session_before
 from corral.core.log.codec import decode, event_of
 from corral.core.log.state import Session, Task
@@ -31,6 +32,7 @@ from corral.roles.witness.engine_profile import EngineProfiles
 from corral.roles.witness.returned_work import ReturnedWork
 from corral.world import keys, processes
 from corral.world import server as serving
+from corral.world.checks.runner import disk_full
 from corral.world.clock import now
 from corral.world.engines.files import lay
 from corral.world.engines.locate import program
@@ -41,7 +43,7 @@ from corral.world.repository import Repository
 from corral.world.trees import Tree
 from corral.world.watch import Watch
 
-_LINES = 200  # of a check that failed, in which a cause is looked for
+_LINES = 200  # of a check that failed, in which a fault is looked for
 _LOOK_AGAIN_S = 1.0  # in case shim and keeper were both killed, or the witness is asked to stop
 
 
@@ -207,14 +209,10 @@ class Launcher(Struct, frozen=True):
             ended = self._wait(folder, watch)
         return ended, last_words(folder)
 
-    def cause(self, session: Session, tree: Tree, command: str, ended: Exit) -> tuple[str, str]:
-        """Say why the newest acceptance command failed, if the work is perhaps not the reason.
-
-        The second value is the program that is missing, if that is why.
-        """
+    def failed(self, session: Session, tree: Tree, command: str, ended: Exit) -> FailedCommand:
+        """Return what the newest acceptance command printed, and how it ended."""
         lines = processes.last_lines(self.room(session.id).newest("check"), _LINES)
-        composed = self.environment.of(tree.path)
-        return self.environment.cause(command, ended.code, lines, composed)
+        return FailedCommand(command, ended.code, lines, disk_full(tree.path))
 
     def unfit(self, name: str, task: Task | None = None) -> tuple[str, CorralError] | None:
         """Return why a profile cannot be run on this machine now, and what the fault is about.

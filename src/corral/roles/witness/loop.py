@@ -18,11 +18,11 @@ from corral.core.config import Config
 from corral.core.engine.governor import opening
 from corral.core.errors import CorralError, described
 from corral.core.ids import SessionId
-from corral.core.log.state import Message, Session, State, Task
+from corral.core.log.state import Alert, Message, Session, State, Task
 from corral.core.message import rules as messages
 from corral.core.session import rules as session_rules
 from corral.core.session.agenda import next_look, resting, unattended
-from corral.core.session.fitness import UNFIT, unfit
+from corral.core.session.fitness import SETUP, UNFIT, unfit
 from corral.core.session.profiles import budgets_of, limits_of
 from corral.core.session.pulse import claim_gone
 from corral.core.session.rules import WITNESS
@@ -41,6 +41,7 @@ from corral.roles.witness.engine_profile import EngineProfiles
 from corral.roles.witness.engine_watch import EngineWatch
 from corral.roles.witness.judge import Judge
 from corral.roles.witness.launch import Abandoned, Launcher
+from corral.roles.witness.machine_faults import MachineFaults
 from corral.roles.witness.pulse import PulseTaker
 from corral.roles.witness.radar import Radar
 from corral.roles.witness.returned_work import ReturnedWork
@@ -97,7 +98,8 @@ class Witness:
         budgets = budgets_of(config)
         self._engines = engines = EngineWatch(log, config, profiles, trees, clock, folder, budgets)
         self._delivery = delivery = Delivery(log, profiles, engines, clock, folder=folder)
-        judge = Judge(log, config, trees, trunks, launcher, git=session_trees.git)
+        self._faults = faults = MachineFaults(log, place, config, self._stopping, clock)
+        judge = Judge(log, config, trees, trunks, launcher, faults, git=session_trees.git)
         units = (log, config, launcher, session_trees, engines, delivery)
         self._closer = SessionCloser(*units, judge, clock)
         self._starter = SessionStarter(*units, self._closer, clock, self._ttl_s)
@@ -119,8 +121,7 @@ class Witness:
         """
         self._once = once
         with only_one(self._repository.folder, WITNESS):
-            for alert in unfit(self._log.look()):
-                self._log.over(UNFIT, alert.subject)  # it may have been fixed since
+            self._log.over(UNFIT, SETUP)  # it may have been fixed since
             try:
                 with signals.heeded(self.stop):
                     return self._loop(once=once)
@@ -142,7 +143,8 @@ class Witness:
             recurs = self._log.recur(self._config.watch.beat_s, self._clock)
             self._tend(self._log.look(), heard, everyone=timed_out)
             state = self._log.look()
-            if once and not self._busy and not self._done and not self._anything_left(state):
+            busy = self._busy or self._done or self._faults.looking
+            if once and not busy and not self._anything_left(state):
                 return None
             until = next_look(state, self._clock(), self._config.watch.beat_s, WITNESS)
             self._radar.consider(state, heard)
@@ -196,6 +198,9 @@ class Witness:
         if news:
             self._remind(state)
             self._starter.recover(state)
+            for alert in self._faults.due(state):
+                self._faults.looking.add(alert.id)
+                self._workers.submit(self._look_again, alert)
             for task in list(self._startable(state)):
                 self._starter.open(task)
         self._seq = state.seq
@@ -241,6 +246,18 @@ class Witness:
             self._went_wrong(found, error)
         finally:
             self._busy.discard(session.id)
+            self._watch.ring()
+
+    def _look_again(self, alert: Alert) -> None:
+        # A border: a fault that cannot be looked at stays, and is looked at later.
+        try:
+            self._faults.look_again(alert)
+        except Abandoned:
+            pass
+        except Exception as error:
+            print(f"{alert.subject}: {described(error)}", file=sys.stderr)
+        finally:
+            self._faults.looking.discard(alert.id)
             self._watch.ring()
 
     def _went_wrong(self, found: Dispatch, error: Exception) -> None:

@@ -17,7 +17,14 @@ from corral.core.errors import CorralError, Refused
 from corral.core.log.state import Session, State, Task
 from corral.core.session import rules as session_rules
 from corral.core.session.brief import done_so_far
-from corral.core.session.fitness import CHECKS, SETUP, UNFIT, profile_of, unfit
+from corral.core.session.fitness import (
+    SETUP,
+    UNFIT,
+    about_check,
+    is_unjudged,
+    profile_of,
+    unfit,
+)
 from corral.core.session.profiles import limits_of
 from corral.core.session.slots import CANNOT_OPEN
 from corral.core.session.verdict import Verdict
@@ -89,7 +96,7 @@ class SessionStarter(Struct, frozen=True):
     def recover(self, state: State) -> None:
         """Clear the alerts about engines that can be run again."""
         for alert in unfit(state):
-            if alert.subject in (SETUP, CHECKS):
+            if alert.subject == SETUP or about_check(alert.subject):
                 continue
             found = self.launcher.unfit(profile_of(alert.subject))
             if found is None or found[0] != alert.subject:
@@ -104,6 +111,8 @@ class SessionStarter(Struct, frozen=True):
             if session.launches == 1:
                 self.trees.set_up(session, task, tree)
                 self.log.over(UNFIT, SETUP)
+                if is_unjudged(task) and self.closer.accept(session, task, tree):
+                    return
             done, letters = self._done_so_far(session, task), self.delivery.prompt(session)
             self.launcher.start(session, task, tree, done, letters)
         except NotSetUp as error:

@@ -58,7 +58,7 @@ def main(folder: str) -> int:
             signal=-code if code < 0 else None,
             wall_s=round(time.monotonic() - began, 3),
             cpu_s=round(cpu_s, 3),
-            disk_full=bool(status) and _disk_full(run["tree"], run["temporary"], folder),
+            disk_full=bool(status) and disk_full(run["tree"], run["temporary"], folder),
         )
         if status:
             return 1
@@ -130,7 +130,8 @@ def _module(path: str) -> Any:
     return module
 
 
-def _disk_full(*places: str) -> bool:
+def disk_full(*places: str) -> bool:
+    """Say whether nothing more can be written in one of these places."""
     for place in places:
         try:
             room = os.statvfs(place)

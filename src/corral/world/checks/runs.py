@@ -10,9 +10,10 @@ import msgspec
 
 from corral.core.config import EnvironmentSettings, TreeSettings
 from corral.core.errors import BadInput, Refused
+from corral.core.faults import FailedCommand, Fault
 from corral.world import clock, processes
 from corral.world.checks import runner
-from corral.world.checks.model import ChecksRun, RunOutcome
+from corral.world.checks.model import ChecksRun, RunOutcome, RunResult
 from corral.world.checks.outcomes import ASKED, outcome, read_run
 from corral.world.checks.pool import Pool, end_strays, mark
 from corral.world.environment import ProjectEnvironment
@@ -32,6 +33,7 @@ _DAY = 24 * 3_600_000
 # No dot: a name like AF-1.2 is a session, and would be ended with it.
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}")
 _MOST_COMMANDS = 1000
+_LINES = 200  # of a run that failed, in which a fault is looked for
 _DEFAULT, _NOTHING = EnvironmentSettings(), TreeSettings()
 
 
@@ -111,6 +113,15 @@ class Runs:
             )
             processes.start(join(self._pool.git_dir, "corral", "run"), launch)
         return run
+
+    def fault(self, folder: str, ended: RunOutcome, owned: Sequence[str] = ()) -> Fault | None:
+        """Return the fault of the machine that a red run shows."""
+        run = read_run(folder)
+        if run is None or ended.result is not RunResult.RED:
+            return None
+        lines = processes.tail(folder, _LINES)
+        failed = FailedCommand(ended.command, ended.code, lines, ended.disk_full)
+        return self.environment.fault(run.tree, failed, owned)
 
     def all(self) -> list[ChecksRun]:
         """Return every run that has a folder, oldest first, whether running or not."""
