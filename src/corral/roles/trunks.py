@@ -1,8 +1,8 @@
 """The convoys' trunks: sessions start from them and may never move them.
 
-The log knows where a trunk is. If the branch is elsewhere, the reflog says who moved it. A person
-may move it forward, and the log follows. If a session moved it, or landed work would be lost, its
-commit is kept and the trunk is put back.
+The log knows where a trunk is, and the branch always contains that commit. If the branch is ahead,
+the reflog says who moved it: a person may do so, and the log follows. If a session moved it, or if
+what was known is no longer in its history, its commit is kept and the trunk is put back.
 """
 
 import os
@@ -66,6 +66,16 @@ class Trunks:
                 self._log.note(queue_rules.move_trunk, convoy, trunk.tip, here, printable(who))
             return here
 
+    def guard(self, convoy: ConvoyId) -> None:
+        """Put a trunk back that was moved while nothing was landing.
+
+        A person may delete the trunk of a convoy that has no work left.
+        """
+        state = self._log.look()
+        gone = read_branch(self._repository.git_dir, trunk_branch(convoy)) is None
+        if trunk_of(state, convoy).tip and not (gone and queue_rules.over(state, convoy)):
+            self.at(convoy)
+
     def follow(self, convoy: ConvoyId) -> None:
         """Move a trunk on which nothing has landed to where its base is now, if that is ahead."""
         with self._turn:
@@ -91,12 +101,12 @@ class Trunks:
                 return here, state
 
     def _may_be_at(self, state: State, convoy: ConvoyId, here: str, known: str) -> bool:
-        """Say whether a person, who may do so, moved the trunk; a session never may."""
-        done = [task for task in state.tasks.values() if task.state is TaskState.DONE]
-        if (convoy, here) in {(task.convoy, task.commit) for task in done}:
-            return True
+        """Say whether nothing is lost and a person moved the trunk; a session never may."""
         if not self.view.surely_contains(here, known):
             return False
+        done = [task for task in state.tasks.values() if task.state is TaskState.DONE]
+        if (convoy, here) in {(task.convoy, task.commit) for task in done}:
+            return True  # it was landed by hand
         mail = self._mover(convoy, here)
         sessions = {mail_of(session.id) for session in state.sessions.values()}
         return not _live(state, convoy) or (bool(mail) and mail not in sessions)
@@ -119,6 +129,7 @@ class Trunks:
             culprit or convoy,
             f"{culprit or 'somebody'} moved the trunk of {convoy} to {(here or 'nowhere')[:12]};"
             f" it was reset to {known[:12]}, and the commit that it was moved to is kept",
+            again=True,
         )
 
     def _culprit(

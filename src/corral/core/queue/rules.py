@@ -252,11 +252,15 @@ def hold(state: State, convoy: ConvoyId, reason: str) -> Decision:
     return [q.QueuePaused(convoy=convoy, reason=text.cut(reason, text.LINE))]
 
 
+def over(state: State, convoy: ConvoyId) -> bool:
+    """Tell whether all tasks of a convoy have landed or were cancelled."""
+    tasks = (task for task in state.tasks.values() if task.convoy == convoy)
+    return all(task.state in (TaskState.DONE, TaskState.CANCELLED) for task in tasks)
+
+
 def complete(state: State, convoy: ConvoyId) -> bool:
     """Tell whether all tasks of a convoy are over and at least one of them has landed."""
-    tasks = [task for task in state.tasks.values() if task.convoy == convoy]
-    over = (TaskState.DONE, TaskState.CANCELLED)
-    return bool(trunk_of(state, convoy).learned.landed) and all(t.state in over for t in tasks)
+    return bool(trunk_of(state, convoy).learned.landed) and over(state, convoy)
 
 
 def finish_convoy(state: State, convoy: ConvoyId, how: str, commit: str, note: str) -> Decision:

@@ -174,6 +174,7 @@ class Refinery:
         queued = any(change.convoy == convoy for change in state.changes.values())
         going = any(check.live and check.convoy == convoy for check in state.checks.values())
         if not (waiting or queued or going):
+            self._trunks.guard(convoy)
             self._finish.finish(convoy)
             return False
         trunk = self._trunks.at(convoy)
