@@ -103,7 +103,10 @@ class CheckRuns:
             elif not os.path.isdir(self._runs.folder(check.run)):
                 busy |= not self._start(state, check)
             else:
-                self._collect(check)
+                try:
+                    self._collect(check)
+                except (CorralError, OSError) as error:  # the other runs do not wait for it
+                    self._could_not(check, "its result could not be taken", error)
         return busy
 
     def cancel(self, check: CheckRun, why: str) -> None:
@@ -177,13 +180,16 @@ class CheckRuns:
         except (CorralError, OSError) as error:
             if isinstance(error, Refused) and error.code == "slot_busy":
                 return False  # what ran there before is still ending
-            said = error.message if isinstance(error, CorralError) else str(error)
-            self._end(check, LOST, f"it could not be started: {said}")
-            self._log.alert(CANNOT_CHECK, check.convoy, f"the checks cannot be run: {said}")
+            self._could_not(check, "it could not be started", error)
         else:
             self._used.add(check.slot)
             self._watch.add_complete(self._runs.folder(name))
         return True
+
+    def _could_not(self, check: CheckRun, what: str, error: Exception) -> None:
+        said = error.message if isinstance(error, CorralError) else str(error)
+        self._end(check, LOST, f"{what}: {said}")
+        self._log.alert(CANNOT_CHECK, check.convoy, f"the checks cannot be run: {said}")
 
     def _collect(self, check: CheckRun) -> None:
         folder = self._runs.folder(check.run)

@@ -6,9 +6,12 @@ as it is, and the convoy's note has the command to finish by hand.
 """
 
 import shutil
+import time
 from collections.abc import Callable
+from contextlib import suppress
+from os.path import isdir
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from corral.core.errors import Refused
 from corral.core.ids import ConvoyId
@@ -21,9 +24,12 @@ from corral.roles.log import Log
 from corral.roles.refinery.stacks import Stacks
 from corral.world.clock import Clock
 from corral.world.git import checkout
+from corral.world.git.checkout import Errand
 from corral.world.git.landing import Overtaken, checkouts, land
 from corral.world.git.tree import read_branch
 from corral.world.git.view import View
+
+_PAUSE_S = 0.05
 
 StartCheck = Callable[[ConvoyId, str, str, str], None]
 
@@ -36,9 +42,36 @@ class ConvoyFinish(Struct, frozen=True):
     check: StartCheck
     clock: Clock
     again: bool = False  # a person asks for it, after it was left as it is
+    # What runs for a convoy beside the loop, and what to do with its outcome.
+    errands: dict[ConvoyId, tuple[Errand, Callable[[str], None]]] = field(default_factory=dict)
 
-    def finish(self, convoy: ConvoyId) -> None:
-        """Take the next step for a convoy whose tasks have all landed."""
+    def finish(self, convoy: ConvoyId) -> bool:
+        """Take the next step for a convoy whose tasks have all landed; say whether one is going on.
+
+        Nothing here waits for the network or the user's disk: other convoys go on.
+        """
+        if convoy not in self.errands:
+            self._begin(convoy)
+        elif (problem := self.errands[convoy][0].problem()) is not None:
+            errand, then = self.errands.pop(convoy)
+            errand.close()
+            then(problem)
+        return convoy in self.errands
+
+    def wait(self) -> None:
+        """Carry out all that was begun."""
+        while self.errands:
+            for convoy in list(self.errands):
+                self.finish(convoy)
+            time.sleep(_PAUSE_S)
+
+    def close(self) -> None:
+        """End what runs; the next refinery begins again."""
+        for errand, _ in self.errands.values():
+            errand.close()
+        self.errands.clear()
+
+    def _begin(self, convoy: ConvoyId) -> None:
         state = self.log.look()
         trunk = trunk_of(state, convoy)
         before = "" if self.again and trunk.finished == "left" else trunk.finished
@@ -49,7 +82,7 @@ class ConvoyFinish(Struct, frozen=True):
         if here is None or self.policy == "leave":
             self._done(convoy, "left", trunk.tip, f"git merge {trunk_branch(convoy)}")
         elif self.policy == "pull-request":
-            self._done(convoy, *self._ask(convoy, base, trunk.tip))
+            self._ask(convoy, base, trunk.tip)
         elif self.view.contains(here, trunk.tip):
             self._done(convoy, "merged", here, "")
         elif self.view.contains(trunk.tip, here):
@@ -79,34 +112,52 @@ class ConvoyFinish(Struct, frozen=True):
             self._done(convoy, "left", trunk_of(state, convoy).tip, note)
 
     def move(self, convoy: ConvoyId, base: str, old: str, new: str, how: str) -> None:
-        places = checkouts(self.view.git_dir, base)
-        unclean = [place for place in places if not checkout.is_clean(place)]
-        said = ""
-        if unclean or len(places) > 1:
-            said = f"{base} is checked out in {', '.join(unclean or places)}, with changes"
-        elif places:
-            said = checkout.fast_forward(places[0], new)
-        else:
-            try:
-                land(self.view, branch_ref(base), old, new, f"corral: finish {convoy}")
-            except Overtaken:
-                return  # the next round looks again
-        if said:
-            self._done(convoy, "left", new, f"{said}: git merge --ff-only {new}")
-        else:
-            self._done(convoy, how, new, "")
+        """Move the base, together with the clean checkout that has it, if there is one."""
 
-    def _ask(self, convoy: ConvoyId, base: str, tip: str) -> tuple[str, str, str]:
+        def moved(problem: str) -> None:
+            if problem:
+                self._done(convoy, "left", new, f"{problem}: git merge --ff-only {new}")
+            else:
+                self._done(convoy, how, new, "")
+
+        places = checkouts(self.view.git_dir, base)
+        gone = [place for place in places if not isdir(place)]
+        unclean = [place for place in places if place not in gone and not checkout.is_clean(place)]
+        said = f"{base} is checked out in"
+        if gone:
+            moved(f"{said} {gone[0]}, which does not exist: git worktree prune, then")
+        elif unclean or len(places) > 1:
+            moved(f"{said} {', '.join(unclean or places)}, with changes")
+        elif places:
+            self.errands[convoy] = (checkout.fast_forward(places[0], new), moved)
+        else:
+            with suppress(Overtaken):  # the next round looks again
+                land(self.view, branch_ref(base), old, new, f"corral: finish {convoy}")
+                moved("")
+
+    def _ask(self, convoy: ConvoyId, base: str, tip: str) -> None:
         """Open a pull request with `gh`; if it is not installed, say how to do it by hand."""
-        branch = trunk_branch(convoy)
+        branch, gh, git_dir = trunk_branch(convoy), shutil.which("gh"), self.view.git_dir
         push = f"git push -u origin {branch}"
-        git_dir = self.view.git_dir
-        gh = shutil.which("gh")
+
+        def opened(problem: str) -> None:
+            if problem and "already exists" not in problem:
+                self._done(convoy, "left", tip, f"{problem}: {push}")
+            else:  # perhaps by a refinery that was killed then
+                self._done(convoy, "asked", tip, f"{branch} to {base}")
+
+        def pushed(problem: str) -> None:
+            if problem or gh is None:
+                opened(problem)
+            else:
+                errand = checkout.open_pull_request(gh, git_dir, branch, base)
+                self.errands[convoy] = (errand, opened)
+
         if gh is None:
-            return "left", tip, f"{push}, then open a pull request from it to {base}"
-        said = checkout.push(git_dir, branch)
-        said = said or checkout.open_pull_request(gh, git_dir, branch, base)
-        return ("left", tip, f"{said}: {push}") if said else ("asked", tip, f"{branch} to {base}")
+            note = f"{push}, then open a pull request from it to {base}"
+            self._done(convoy, "left", tip, note)
+        else:
+            self.errands[convoy] = (checkout.push(git_dir, branch), pushed)
 
     def _done(self, convoy: ConvoyId, how: str, commit: str, note: str) -> None:
         if self.again and how == "left":

@@ -8,8 +8,9 @@ The trunk moves only by compare-and-swap, to a commit whose checks were green.
 
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -62,6 +63,7 @@ _MOST_ROUNDS = 1000
 _MENDED_MS = 2000  # between two looks at a trunk that was red on its own
 _UNKNOWN: frozenset[frozenset[str]] = frozenset()  # remembered results about which changes conflict
 _TIDY_AT = 50  # pins of runs; fewer are released only when no check runs
+_SLOTS, _PINS = "check slots", "pinned commits"  # subjects of alerts that no convoy is about
 _FEW = 4  # lost runs in a row that `--once` waits for
 
 
@@ -102,6 +104,7 @@ class Refinery:
             only_one(self._folder, REFINERY),
             closing(self._watch),
             closing(self._stacks),
+            closing(self._finish),
             signals.heeded(self.stop),
         ):
             self._check_runs.sweep(self._log.look())
@@ -154,17 +157,26 @@ class Refinery:
 
     def _round(self) -> bool:
         """Do everything that can be done now; say whether to look again soon."""
-        soon = self._check_runs.tend(self._log.look())
+        runs = self._check_runs
+        soon = self._step(REFINERY, lambda: runs.tend(self._log.look()))
         for convoy in list(self._log.look().convoys):
-            # A border: an error in one convoy becomes an alert and does not hold up the others.
-            try:
-                soon |= self._advance(convoy)
-                self._log.over("refinery", convoy)
-            except CorralError as error:
-                self._log.alert("refinery", convoy, described(error))
-        soon |= self._check_runs.release(self._log.look())
-        if len(self._pins.all()) > _TIDY_AT or not (soon or _busy(self._log.look())):
-            self._tidy()
+            soon |= self._step(convoy, partial(self._advance, convoy))
+        soon |= self._step(_SLOTS, lambda: runs.release(self._log.look()))
+        self._step(_PINS, partial(self._tidy, soon=soon))
+        return soon
+
+    def _step(self, subject: str, step: Callable[[], bool]) -> bool:
+        """Take a step of a round; say whether to look again soon.
+
+        A border: an error in one convoy, or in tidying up, becomes an alert and holds up nothing
+        else. The next round tries again.
+        """
+        try:
+            soon = step()
+        except (CorralError, OSError) as error:
+            self._log.alert(REFINERY, subject, described(error))
+            return False
+        self._log.over(REFINERY, subject)
         return soon
 
     def _advance(self, convoy: ConvoyId) -> bool:
@@ -175,8 +187,7 @@ class Refinery:
         going = any(check.live and check.convoy == convoy for check in state.checks.values())
         if not (waiting or queued or going):
             self._trunks.guard(convoy)
-            self._finish.finish(convoy)
-            return False
+            return self._finish.finish(convoy)
         trunk = self._trunks.at(convoy)
         if waiting:
             self._admission.admit(state, waiting, trunk)
@@ -186,8 +197,8 @@ class Refinery:
             held = self._return_conflicts(convoy)
             if not self._carry_out(convoy, held):
                 break
-        self._finish.finish(convoy)
-        return self._check_runs.tend(self._log.look())
+        soon = self._finish.finish(convoy)
+        return self._check_runs.tend(self._log.look()) or soon
 
     def _drop_outdated(self, convoy: ConvoyId) -> None:
         """Cancel runs of withdrawn work, and runs that generate files for a former trunk."""
@@ -401,12 +412,15 @@ class Refinery:
             run=run,
         )
 
-    def _tidy(self) -> None:
-        """Release pins that nothing refers to any more."""
+    def _tidy(self, *, soon: bool) -> bool:
+        """Release pins that nothing refers to any more, now and then; nothing waits for it."""
         state = self._log.look()
+        if len(self._pins.all()) <= _TIDY_AT and (soon or _busy(state)):
+            return False
         held = {check.run for check in state.checks.values() if _held(state, check)}
         self._pins.let_go([run for run in self._pins.all() if run not in held])
         self._admission.release(state)
+        return False
 
 
 def _busy(state: State) -> bool:

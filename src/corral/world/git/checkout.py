@@ -1,19 +1,58 @@
 """Git in a user's checkout, and the remote that it pushes to.
 
 Nothing here goes beyond the finish policy that the user chose: a clean checkout is fast-forwarded,
-a branch is pushed, a pull request is opened. Each function that changes something returns what went
-wrong, or an empty string.
+a branch is pushed, a pull request is opened. These take as long as disk and network do, so each is
+an errand that the caller need not wait for.
 """
 
 import os
+import signal
+import tempfile
+import time
 from collections.abc import Sequence
 from os.path import join
 
 from corral.core.redaction import redacted
-from corral.world.git.command import SAFE, own_environment, start
+from corral.world.git.command import SAFE, beside, own_environment, start
 
 _LIMIT_S = 120.0
+_ERRAND_S = 900.0
 _IN_THE_MIDDLE = ("rebase-merge", "rebase-apply", "MERGE_HEAD", "CHERRY_PICK_HEAD", "BISECT_LOG")
+
+
+class Errand:
+    """A command that may take minutes; it runs beside the caller, who asks for its end."""
+
+    def __init__(self, argv: Sequence[str], place: str, limit_s: float | None = _ERRAND_S) -> None:
+        self._limit_s = limit_s
+        self._name = os.path.basename(argv[0])
+        self._output = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the errand
+        self._process = beside(argv, place, own_environment(), self._output)
+        self._deadline = time.monotonic() + (limit_s or 0)
+
+    def problem(self) -> str | None:
+        """Return what went wrong, an empty string if nothing did, or None while it runs."""
+        if self._process.poll() is None:
+            if self._limit_s is None or time.monotonic() < self._deadline:
+                return None
+            self._end()
+            return f"{self._name} took longer than {self._limit_s:g} s and was killed"
+        if not self._process.returncode:
+            return ""
+        self._output.seek(0)
+        said = redacted(" ".join(self._output.read().decode("utf-8", "replace").split()))[-300:]
+        return said or f"exit code {self._process.returncode}"
+
+    def close(self) -> None:
+        """End it, or wait for it if it has no timeout."""
+        if self._limit_s is not None and self._process.poll() is None:
+            self._end()
+        self._process.wait()
+        self._output.close()
+
+    def _end(self) -> None:
+        os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
 
 
 def is_clean(place: str) -> bool:
@@ -24,26 +63,24 @@ def is_clean(place: str) -> bool:
     return _output(place, "status", "--porcelain") == ""
 
 
-def fast_forward(place: str, commit: str) -> str:
-    """Fast-forward the checked-out branch, including its files."""
-    return _problem(["git", *SAFE, "merge", "--ff-only", "--quiet", commit], place)
+def fast_forward(place: str, commit: str) -> Errand:
+    """Fast-forward the checked-out branch, including its files.
+
+    It has no timeout: git must not be killed while it writes the user's files.
+    """
+    merge = ("merge", "--ff-only", "--quiet", commit)
+    return Errand(["git", *SAFE, *merge], place, limit_s=None)
 
 
-def push(git_dir: str, branch: str) -> str:
-    return _problem(["git", f"--git-dir={git_dir}", *SAFE, "push", "origin", branch], git_dir)
+def push(git_dir: str, branch: str) -> Errand:
+    command = ["git", f"--git-dir={git_dir}", *SAFE, "push", "--quiet", "origin", branch]
+    return Errand(command, git_dir)
 
 
-def open_pull_request(gh: str, git_dir: str, branch: str, base: str) -> str:
-    command = [gh, "pr", "create", "--fill", "--head", branch, "--base", base]
-    return _problem(command, git_dir)
+def open_pull_request(gh: str, git_dir: str, branch: str, base: str) -> Errand:
+    return Errand([gh, "pr", "create", "--fill", "--head", branch, "--base", base], git_dir)
 
 
 def _output(place: str, *args: str) -> str | None:
     done = start(["git", *SAFE, *args], place, own_environment(), limit_s=_LIMIT_S)
     return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else None
-
-
-def _problem(command: Sequence[str], place: str) -> str:
-    done = start(command, place, own_environment(), limit_s=_LIMIT_S)
-    said = redacted(" ".join(done.stderr.decode("utf-8", "replace").split()))[-300:]
-    return "" if done.returncode == 0 else said or f"exit code {done.returncode}"

@@ -5,15 +5,18 @@ start; `view` explains how files that a session wrote are read.
 """
 
 import os
+import re
 import subprocess
 from collections.abc import Sequence
-from os.path import isdir
+from os.path import isdir, realpath
+from shlex import quote
 from typing import IO
 
 from corral.core.errors import Failed
 
 SAFE = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "gc.auto=0")
 _LIMIT_S = 900.0  # a tree may contain a pipe where git expects a file
+_LOCKED = re.compile(r"Unable to create '(.+)\.lock': File exists")
 _HINT = "install git 2.38 or newer"
 _CONFIGURATION = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
 # A hook's environment would direct our commands to another repository, index or object store.
@@ -89,11 +92,32 @@ def talk(command: Sequence[str], cwd: str, environment: dict[str, str]) -> subpr
         raise _not_started(command[0], cwd) from error
 
 
+def beside(
+    command: Sequence[str], cwd: str, environment: dict[str, str], output: IO[bytes]
+) -> subprocess.Popen[bytes]:
+    """Start a program with a process group of its own; the caller waits for it or ends it."""
+    try:
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            cwd=cwd,
+            env=environment,
+            start_new_session=True,
+        )
+    except FileNotFoundError as error:
+        raise _not_started(command[0], cwd) from error
+
+
 def failure(done: subprocess.CompletedProcess[bytes]) -> GitFailed:
     """Return the error for a failed git command, with the line of its output that says why."""
     lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
     said = next((line for line in lines if line.startswith(("fatal:", "error:"))), None)
     reason = said or (lines[-1] if lines else "no reason given")
+    if locked := _LOCKED.search(reason):
+        lock = f"{realpath(locked[1])}.lock"  # ours may be a link to what git locks
+        reason = f"{lock} exists. If no git command is running, one was killed: rm {quote(lock)}"
     return GitFailed(f"git {_subcommand(done.args)} failed: {reason}")
 
 

@@ -107,6 +107,7 @@ def finish(context: Context, options: Options) -> None:
         policy = "merge" if how == "leave" else how
         finisher = ConvoyFinish(log, view, stacks, policy, check, context.now, again=True)
         finisher.finish(convoy)
+        finisher.wait()
     trunk = trunk_of(context.store.state(), convoy)
     data = {"convoy": convoy, "finished": trunk.finished, "commit": trunk.finished_commit}
     how = {"asked": "is in a pull request"}.get(trunk.finished, f"was {trunk.finished}")
