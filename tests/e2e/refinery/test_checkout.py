@@ -75,3 +75,51 @@ def test_the_checkout_is_the_same_to_the_byte(
         assert finished["data"]["how"] == "left"
         assert "git merge --ff-only" in finished["data"]["note"]
         assert project.git("rev-parse", "main") == main
+
+
+@pytest.mark.parametrize(
+    ("ignored", "landed"),
+    [
+        ({".env": "my key\n"}, {".env": "theirs\n"}),
+        ({"build/mine": "my only copy\n"}, {"build": "a file\n"}),
+        ({"notes": "my notes\n"}, {"notes/a": "in a folder\n"}),
+        ({"deep/a/.env": "my key\n"}, {"deep/a/.env": "theirs\n"}),
+    ],
+)
+def test_finishing_overwrites_no_ignored_file(
+    tmp_path: Path, ignored: dict[str, str], landed: dict[str, str]
+) -> None:
+    project = make_refinery_repo(
+        tmp_path / "project", "true\n", 'slots = 1\nfinish = "fast-forward"\n'
+    )
+    exclude = project.path / ".git" / "info" / "exclude"
+    exclude.parent.mkdir(exist_ok=True)
+    exclude.write_text(".env\nbuild\nnotes\n")
+    for name, content in ignored.items():
+        path = project.path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    before, main = everything(project), project.git("rev-parse", "main")
+    project.hand_in(landed)
+    project.once()
+    (finished,) = project.events("convoy.finished")
+    assert finished["data"]["how"] == "left"
+    assert (
+        "would be overwritten" in finished["data"]["note"]
+        or "would lose" in finished["data"]["note"]
+    )
+    assert everything(project) == before
+    assert project.git("rev-parse", "main") == main
+
+
+def test_ignored_files_that_are_not_in_the_way_hinder_nothing(tmp_path: Path) -> None:
+    project = make_refinery_repo(
+        tmp_path / "project", "true\n", 'slots = 1\nfinish = "fast-forward"\n'
+    )
+    (project.path / ".git" / "info").mkdir(exist_ok=True)
+    (project.path / ".git" / "info" / "exclude").write_text("*.log\n")
+    (project.path / "a.log").write_text("mine\n")
+    project.hand_in({"file-1": "x\n"})
+    project.once()
+    assert (project.path / "file-1").read_text() == "x\n"
+    assert (project.path / "a.log").read_text() == "mine\n"

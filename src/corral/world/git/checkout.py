@@ -64,11 +64,11 @@ def is_clean(place: str) -> bool:
 
 
 def fast_forward(place: str, commit: str) -> Errand:
-    """Fast-forward the checked-out branch, including its files.
+    """Fast-forward the checked-out branch, including its files, but none that git ignores.
 
     It has no timeout: git must not be killed while it writes the user's files.
     """
-    merge = ("merge", "--ff-only", "--quiet", commit)
+    merge = ("merge", "--ff-only", "--no-overwrite-ignore", "--quiet", commit)
     return Errand(["git", *SAFE, *merge], place, limit_s=None)
 
 
