@@ -158,6 +158,6 @@ FILES = {
     "refs/corral/base/N": "keeps the base of a clone's commits while the clone exists",
     "refs/corral/queue/TASK": "the commit of a task as it was queued to land",
     "refs/corral/spec/RUN": "the commits that a check run is testing, which may land",
-    "refs/corral/resolved": "recorded conflict resolutions, by the contents of the files",
+    "refs/corral/generated": "files that `refinery.regenerate` has made for a merge",
     "refs/corral/kept/COMMIT": "mirror commits that were replaced",
 }

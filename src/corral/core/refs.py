@@ -9,7 +9,7 @@ refs/corral/…            what git must keep, and no branch shows
 from corral.core.ids import ConvoyId, TaskId
 
 MIRROR_REF = "refs/corral/log"
-RESOLVED_REF = "refs/corral/resolved"  # how conflicts were resolved
+GENERATED_REF = "refs/corral/generated"  # files that were generated instead of merged
 KEEP_REFS = "refs/corral/keep/"  # <session>/<number>
 QUEUE_REFS = "refs/corral/queue/"  # <task>: the commit of a task as it was queued
 SPEC_REFS = "refs/corral/spec/"  # <run>: the commits that a run of checks is about

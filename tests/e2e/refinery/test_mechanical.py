@@ -1,6 +1,5 @@
-"""Conflicts resolved automatically: keep both sides, regenerate, or reuse a resolution."""
+"""Conflicts resolved automatically: keep both sides, or regenerate. No others are."""
 
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -88,35 +87,48 @@ def test_both_sides_are_kept_where_that_is_declared(tmp_path: Path) -> None:
     assert sorted(said) == ["entry 0", "entry 1", "entry 2"]
 
 
-def test_a_recorded_resolution_is_reused(tmp_path: Path) -> None:
-    project = make_refinery_repo(tmp_path / "project", "true\n", "slots = 1\n")
-    start = project.branch("start", {"notes": "1\n"})
-    project.git("reset", "--hard", "--quiet", start)
+@pytest.mark.parametrize("strategy", ["squash", "rebase", "merge"])
+def test_no_resolution_is_applied_to_another_conflict(tmp_path: Path, strategy: str) -> None:
+    project = make_refinery_repo(
+        tmp_path / "project", "true\n", f'slots = 1\nstrategy = "{strategy}"\n'
+    )
+    project.git("reset", "--hard", "--quiet", project.branch("start", {"a": "1\n", "b": "1\n"}))
     project.here("convoy", "create", "Again", code=0)
-    landed = project.hand_in({"notes": "2\n"}, "--convoy", "project")
+    project.hand_in({"a": "2\n"}, "--convoy", "project")
     project.once()
-    late = project.hand_in({"notes": "3\n"}, "--convoy", "project")
+    late = project.hand_in({"a": "3\n"}, "--convoy", "project")
     theirs = project.git("rev-parse", f"convoy/project/{late}")
     project.once()
-    (returned,) = project.events("change.returned")
-    assert returned["data"]["task"] == late
     # Its next attempt goes out from the trunk.
-    project.submit(late, project.branch(f"convoy/project/{late}", {"notes": "2 and 3\n"}, TRUNK))
+    resolved = {"a": "2 and 3\n"}
+    project.submit(late, project.branch(f"convoy/project/{late}", resolved, TRUNK))
     project.once()
-    assert {project.states()[task] for task in (landed, late)} == {"done"}
-    # The same two changes meet in another convoy.
+    assert project.states()[late] == "done"
+    # The same contents meet in another file, and the same changes in another convoy.
+    project.hand_in({"b": "2\n"}, "--convoy", "project")
+    project.once()
+    elsewhere = project.hand_in({"b": "3\n"}, "--convoy", "project")
     again = [project.add("again", "--convoy", "again") for _ in range(2)]
-    project.submit(again[0], project.branch("again-2", {"notes": "2\n"}))
+    project.submit(again[0], project.branch("again-2", {"a": "2\n"}))
     project.once()
     project.submit(again[1], theirs)
     project.once()
-    assert {project.states()[task] for task in again} == {"done"}
-    assert len(project.events("change.returned")) == 1
-    shown = subprocess.run(
-        ["git", "show", "convoy/again/trunk:notes"],
-        cwd=project.path,
-        env=project.env,
-        capture_output=True,
-        check=True,
-    )
-    assert shown.stdout == b"2 and 3\n"
+    returned = [e["data"]["task"] for e in project.events("change.returned")]
+    assert returned == [late, elsewhere, again[1]]
+
+
+def test_what_was_generated_is_used_for_that_merge_only(tmp_path: Path) -> None:
+    project = make_parts(tmp_path / "project", "ls parts > all.lock")
+    for name in ("b", "c"):
+        project.hand_in({f"parts/{name}": "x\n", "all.lock": f"a\n{name}\n"})
+    project.once()
+    # The same contents of the generated file meet again, with another folder beside them.
+    project.here("convoy", "create", "Again", code=0)
+    for name, more in (("b", {"parts/d": "x\n"}), ("c", {})):
+        task = project.add("again", "--convoy", "again")
+        files = {f"parts/{name}": "x\n", "all.lock": f"a\n{name}\n"} | more
+        project.submit(task, project.branch(f"again-{name}", files))
+    config = project.path / ".corral" / "config.toml"
+    config.write_text(config.read_text().replace("sh check.sh", "true"))
+    project.once()
+    assert project.git("show", "convoy/again/trunk:all.lock").split() == ["a", "b", "c", "d"]

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from corral.world.git.candidates import Candidate, Strategy
+from corral.world.git.generated import matching
 from corral.world.git.merge import Merged, Merger, Sides
-from corral.world.git.resolutions import matching
 from corral.world.git.view import View
 from tests.world.git.test_candidates import branch, made
 from tests.world.trees.tree_repo import commit_file, git, repository

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from corral.core.refs import RESOLVED_REF
+from corral.core.refs import GENERATED_REF
 from corral.world.git.candidates import Candidate, CandidateChange, Candidates, Conflict, Strategy
 from corral.world.git.conflicts import conflict_state, other_side
+from corral.world.git.generated import GeneratedContents
 from corral.world.git.merge import Merger, Sides
-from corral.world.git.resolutions import Resolutions
 from corral.world.git.view import View
 from corral.world.trees import Trees
 from tests.world.git.agreement import STAMP
@@ -87,34 +87,53 @@ def test_the_landed_side_is_shown_within_bounds(repo: Path, view: View) -> None:
     assert other_side(view, old, new, ["[odd] name"]).count("diff --git") == 1
 
 
-def test_a_conflict_is_resolved_as_it_was_before(repo: Path, view: View) -> None:
+def test_what_was_generated_is_used_in_the_same_merge_only(repo: Path, view: View) -> None:
     first = branch(repo, "AF-1", "main", ("part0/file0.txt", "theirs\n"))
     tip = commit_file(repo, "part0/file0.txt", "ours\n")
     git(repo, "checkout", "--quiet", "-b", "resolved")
-    resolved = commit_file(repo, "part0/file0.txt", "both\n")
+    made = commit_file(repo, "part0/file0.txt", "both\n")
     git(repo, "checkout", "--quiet", "main")
     with Merger(view) as merger:
-        known = Resolutions(merger)
-        plain = merger.join(Sides(tip, first.commit))
+        known = GeneratedContents(merger)
+        plain = merger.join(Sides(tip, first.commit, (first.fork,)))
         assert known.apply(plain) == plain
         candidates = Candidates(merger, resolve=known.apply)
         assert isinstance(candidates.make(tip, [first], Strategy.MERGE, STAMP), Conflict)
-        assert known.remember(plain, resolved) == ("part0/file0.txt",)
-        assert isinstance(candidates.make(tip, [first], Strategy.MERGE, STAMP), Candidate)
+        assert known.remember(plain, made) == ("part0/file0.txt",)
     git(repo, "gc", "--quiet", "--prune=now")
-    # The same contents in another place, with something else around it.
+    # The same contents of this file, with something else around it.
     second = branch(repo, "AF-2", first.commit, ("unrelated", "1\n"))
-    for strategy in Strategy:
+    other = CandidateChange("AF-2", second.commit, first.fork)
+    for strategy in (Strategy.MERGE, Strategy.SQUASH):
         with Merger(view) as merger:
-            candidates = Candidates(merger, resolve=Resolutions(merger).apply)
-            found = candidates.make(
-                tip, [CandidateChange("AF-2", second.commit, first.fork)], strategy, STAMP
-            )
+            candidates = Candidates(merger, resolve=GeneratedContents(merger).apply)
+            found = candidates.make(tip, [first], strategy, STAMP)
             assert isinstance(found, Candidate)
             assert git(repo, "show", f"{found.tree}:part0/file0.txt") == "both"
+            assert isinstance(candidates.make(tip, [other], strategy, STAMP), Conflict)
 
 
-def test_only_what_is_whole_is_learnt(repo: Path, view: View) -> None:
+def test_only_the_newest_generated_files_are_kept(repo: Path, view: View) -> None:
+    names = [f"file-{number}" for number in range(150)]
+    git(repo, "checkout", "--quiet", "-b", "theirs")
+    for name in names:
+        (repo / name).write_text("theirs\n")
+    git(repo, "add", "--all")
+    theirs = commit_file(repo, "one", "theirs\n")
+    git(repo, "checkout", "--quiet", "main")
+    for name in names:
+        (repo / name).write_text("ours\n")
+    git(repo, "add", "--all")
+    for number in range(3):
+        tip = commit_file(repo, "other", f"{number}\n")
+        with Merger(view) as merger:
+            known, plain = GeneratedContents(merger), merger.join(Sides(tip, theirs))
+            assert len(known.remember(plain, tip)) == len(names)
+            assert known.apply(plain).clean
+    assert len(git(repo, "ls-tree", "-r", GENERATED_REF).splitlines()) <= 300
+
+
+def test_only_what_is_whole_is_kept(repo: Path, view: View) -> None:
     first = branch(repo, "AF-1", "main", ("a", "theirs\n"), ("b", "theirs, b\n"))
     git(repo, "checkout", "--quiet", "main")
     commit_file(repo, "a", "ours\n")
@@ -122,14 +141,14 @@ def test_only_what_is_whole_is_learnt(repo: Path, view: View) -> None:
     half = commit_file(repo, "a", "<<<<<<< HEAD\nours\n=======\ntheirs\n>>>>>>> x\n")
     with Merger(view) as merger:
         plain = merger.join(Sides(tip, first.commit))
-        assert Resolutions(merger).remember(plain, half) == ("b",)
-        found = Resolutions(merger).apply(plain)
+        assert GeneratedContents(merger).remember(plain, half) == ("b",)
+        found = GeneratedContents(merger).apply(plain)
         assert not found.clean
         assert found.paths == ("a",)
-    assert len(git(repo, "ls-tree", "-r", RESOLVED_REF).splitlines()) == 1
+    assert len(git(repo, "ls-tree", "-r", GENERATED_REF).splitlines()) == 1
 
 
-def test_a_deleted_file_is_nothing_that_was_learnt(repo: Path, view: View) -> None:
+def test_a_deleted_file_was_not_generated(repo: Path, view: View) -> None:
     change = branch(repo, "AF-1", "main", ("part0/file0.txt", "theirs\n"))
     git(repo, "rm", "-q", "part0/file0.txt")
     git(repo, "commit", "--quiet", "-m", "delete")
@@ -137,4 +156,4 @@ def test_a_deleted_file_is_nothing_that_was_learnt(repo: Path, view: View) -> No
     with Merger(view) as merger:
         plain = merger.join(Sides(tip, change.commit))
         assert not plain.clean
-        assert Resolutions(merger).remember(plain, change.commit) == ()
+        assert GeneratedContents(merger).remember(plain, change.commit) == ()

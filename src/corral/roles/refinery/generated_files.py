@@ -1,8 +1,8 @@
 """Generated files: when they conflict, they are generated again instead of being merged.
 
 A run of its own kind checks out the merge, with the trunk's side of these files, and runs the
-command. The files that it generates are remembered as the resolution of that conflict, so that the
-merge is clean from then on. The result is checked and landed like any other change.
+command. The files that it generates are kept for this merge, which is clean from then on. The
+result is checked and landed like any other change.
 """
 
 from collections.abc import Sequence
@@ -15,9 +15,9 @@ from corral.core.queue.fold import trunk_of
 from corral.core.queue.rules import CANCELLED, LOST, REGENERATE
 from corral.core.queue.state import CheckRun
 from corral.roles.refinery.stacks import COMMITTER, Misfit, Stack, Stacks
+from corral.world.git.generated import matching, riddles
 from corral.world.git.merge import Merged
 from corral.world.git.messages import Text, commit_object
-from corral.world.git.resolutions import matching, riddles
 from corral.world.git.tree import read_plain
 
 _MOST_BYTES = 64 << 20
@@ -34,7 +34,7 @@ class GeneratedFiles:
             return None
         tip, merged = misfit.tip, misfit.merged
         ours = [(one.mode, one.oid, one.path) for one in merged.conflicts if one.stage == 2]
-        tree = self._stacks.resolutions.with_files(merged.tree, ours)
+        tree = self._stacks.generated.with_files(merged.tree, ours)
         committer = COMMITTER.line(misfit.change.queued_at // 1000)
         text = Text(committer, b"to make files anew\n")
         content = commit_object(tree, [tip], text, committer)
@@ -69,8 +69,8 @@ class GeneratedFiles:
                 content = _content(folder, riddle.path)
                 blob = view.run("hash-object", "-w", "--no-filters", "--stdin", stdin=content)
                 made.append((riddle.mode, blob.decode().strip(), riddle.path))
-            tree = self._stacks.resolutions.with_files(merged.tree, made)
-            learnt = self._stacks.resolutions.remember(merged, tree)
+            tree = self._stacks.generated.with_files(merged.tree, made)
+            learnt = self._stacks.generated.remember(merged, tree)
         except (CorralError, OSError) as error:
             return str(error)
         self._stacks.forget(misfit)

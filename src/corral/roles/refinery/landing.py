@@ -46,10 +46,6 @@ class Landings(Struct, frozen=True):
         if landing is None:
             return
         problem = self._move(convoy, landing)
-        if not problem:
-            state = self.log.look()
-            for task in landing.tasks:
-                self.stacks.learn(state, task)
         self.log.note(queue_rules.end_landing, convoy, landing.run, problem)
 
     def _move(self, convoy: ConvoyId, landing: AnnouncedLanding) -> str:

@@ -17,12 +17,12 @@ from corral.core.queue.state import Change, CheckRun
 from corral.world.git.candidates import Candidate, Candidates, Member, Stamp, Strategy
 from corral.world.git.candidates import CandidateChange as Work
 from corral.world.git.candidates import Conflict as Clash
+from corral.world.git.generated import GeneratedContents
 from corral.world.git.invariants import assert_landing
 from corral.world.git.merge import Merged, Merger, Sides
 from corral.world.git.messages import Identity
 from corral.world.git.radar import sweep
 from corral.world.git.ranges import Branch
-from corral.world.git.resolutions import Resolutions
 from corral.world.git.view import View
 
 COMMITTER = Identity("Corral refinery", "refinery@corral.invalid")
@@ -55,8 +55,8 @@ class Stacks:
     def __init__(self, view: View, settings: Settings) -> None:
         self._settings = settings
         self._merger = Merger(view, union=settings.union)
-        self.resolutions = Resolutions(self._merger)
-        self._candidates = Candidates(self._merger, resolve=self.resolutions.apply)
+        self.generated = GeneratedContents(self._merger)
+        self._candidates = Candidates(self._merger, resolve=self.generated.apply)
         self.objects, self.close = self._merger.objects, self._merger.close
         self._fits: dict[tuple[str, str], Merged] = {}  # of a tip and a commit
         self._pairs: dict[frozenset[str], bool] = {}  # of two commits: do they clash?
@@ -125,36 +125,13 @@ class Stacks:
         """Try a change again whose conflict has been resolved."""
         self._fits.pop((misfit.tip, misfit.change.commit), None)
 
-    def learn(self, state: State, task: TaskId) -> None:
-        """Remember how the conflict was resolved for which this change had been returned.
-
-        Only files that its author got in conflict count: the submitted content is then the
-        resolution of both sides.
-        """
-        change, before = state.changes.get(task), state.returned.get(task)
-        if change is None or before is None or before.why != "conflict" or not before.fork:
-            return
-        if None in self._merger.view.commits(before.tip, before.commit, before.fork):
-            return  # too long ago
-        merged = self._merger.join(Sides(before.tip, before.commit, (before.fork,)))
-        ours = [stage for stage in merged.conflicts if stage.stage == 2 and "\n" not in stage.path]
-        found = self.objects.read([f"{change.fork}:{stage.path}" for stage in ours])
-        same = {
-            stage.path
-            for stage, there in zip(ours, found, strict=True)
-            if there is not None and there[0] == stage.oid
-        }
-        part = _only(merged, same)
-        if part.conflicts and not self.resolutions.apply(part).clean:
-            self.resolutions.remember(part, change.commit)
-
     def _tried(self, state: State, tip: str, changes: Sequence[Change]) -> list[Merged]:
         """Merge each change into the trunk on its own, without making commits where possible."""
         strategy = self.strategy(state, changes[0].convoy)
         if strategy is not Strategy.REBASE:
             sides = [Sides(tip, change.commit, (change.fork,)) for change in changes]
             tried = self._merger.join_many(sides)
-            return [one if one.clean else self.resolutions.apply(one) for one in tried]
+            return [one if one.clean else self.generated.apply(one) for one in tried]
         works = [_work(state, change) for change in changes]
         made = self._candidates.make_each(tip, works, strategy, Stamp("", COMMITTER, 0))
         return [Merged(one.tree) if isinstance(one, Candidate) else one.merged for one in made]
@@ -197,13 +174,6 @@ def _lower_part(
 def _work(state: State, change: Change) -> Work:
     title = " ".join(state.tasks[change.task].title.split())
     return Work(task=change.task, commit=change.commit, fork=change.fork, title=title)
-
-
-def _only(merged: Merged, paths: set[str]) -> Merged:
-    """Return the part of a conflict that concerns these paths."""
-    stages = tuple(stage for stage in merged.conflicts if stage.path in paths)
-    messages = tuple(one for one in merged.messages if paths.issuperset(one.paths))
-    return Merged(merged.tree, not stages, stages, messages)
 
 
 def _forget(known: dict[Any, Any]) -> None:

@@ -20,7 +20,6 @@ from corral.world.git.candidates import Candidate, CandidateChange, Candidates, 
 from corral.world.git.conflicts import ConflictState as Conflict
 from corral.world.git.conflicts import conflict_state, other_side
 from corral.world.git.merge import Merger
-from corral.world.git.resolutions import Resolutions
 from corral.world.git.view import View
 from corral.world.keep import Keep
 
@@ -56,7 +55,7 @@ class ReturnedWork(Struct, frozen=True):
             return None  # the commit is lost; the attempt starts from the trunk
         fork = returned.fork or base
         with Merger(self.view) as merger:
-            made = Candidates(merger, resolve=Resolutions(merger).apply).make(
+            made = Candidates(merger).make(
                 base,
                 [CandidateChange(session.task, returned.commit, fork)],
                 Strategy.SQUASH,

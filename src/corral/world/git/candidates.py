@@ -96,7 +96,7 @@ class Candidates:
     """Creates candidates with a merger; caches the trees of its stacks."""
 
     def __init__(self, merger: Merger, *, resolve: Resolve = lambda merged: merged) -> None:
-        """`resolve` may resolve conflicts of a merge: see `resolutions`."""
+        """`resolve` may resolve conflicts of a merge: see `generated`."""
         self._merger = merger
         self._resolve = resolve
         self._plans: dict[tuple[object, ...], Plan] = {}

@@ -1,9 +1,12 @@
-"""Resolves conflicts automatically that were resolved before, byte for byte.
+"""Generated files instead of a conflict in them: what a command made is used in that merge only.
 
-`git merge-tree` does not use `rerere`. Here the contents of the base and of both sides are mapped
-to an earlier resolution; the map is a tree of blobs under one ref, which survives garbage
-collection and can be pushed. The merge itself handles paths that keep the lines of both sides
-(`Merger(union=…)`). Generated files need a checkout; `matching` only says which they are.
+What it made is kept by path and by the whole merged tree, because it may depend on any other file.
+It is a tree of blobs under one ref, so that a restarted refinery has it; what is no longer there is
+generated again. `matching` says which paths match patterns.
+
+Conflicts that agents have resolved are not learned from. A resolution is right in its place: git's
+`rerere` applies it wherever the same lines meet. With a key of path, base and both sides it could
+return only if the same work were handed in twice, because resolved work is built on the trunk.
 """
 
 import hashlib
@@ -16,7 +19,7 @@ from os.path import join
 from msgspec import Struct
 
 from corral.core.errors import Failed
-from corral.core.refs import RESOLVED_REF
+from corral.core.refs import GENERATED_REF
 from corral.world.git.attributes import pattern_line
 from corral.world.git.command import GitFailed
 from corral.world.git.merge import Merged, Merger
@@ -26,6 +29,7 @@ _PLAIN = ("100644", "100755")
 _CONTENTS = "CONFLICT (contents)"
 _MARKER = re.compile(rb"^(<{7,}|={7,}|>{7,}|\|{7,})( |\r?$)", re.MULTILINE)
 _ATTEMPTS = 20
+_MOST = 200  # files; if there are more, it starts again with the newest
 
 
 class Riddle(Struct, frozen=True):
@@ -36,14 +40,14 @@ class Riddle(Struct, frozen=True):
     key: str
 
 
-class Resolutions:
+class GeneratedContents:
     def __init__(self, merger: Merger) -> None:
         self._merger = merger
 
     def apply(self, merged: Merged) -> Merged:
-        """Apply known resolutions; the result is clean if that resolves all conflicts."""
+        """Put in what was generated for this merge; it is clean if that resolves all conflicts."""
         asked = riddles(merged)
-        answers = self._merger.objects.read([f"{RESOLVED_REF}:{one.key}" for one in asked])
+        answers = self._merger.objects.read([f"{GENERATED_REF}:{one.key}" for one in asked])
         known = [
             (riddle, found[0])
             for riddle, found in zip(asked, answers, strict=True)
@@ -60,10 +64,10 @@ class Resolutions:
         clean = not left and not any(one.conflict for one in messages)
         return Merged(tree, clean, left, messages)
 
-    def remember(self, merged: Merged, resolved: str) -> tuple[str, ...]:
-        """Learn from a commit that resolved a conflict, where no markers are left; return paths."""
+    def remember(self, merged: Merged, made: str) -> tuple[str, ...]:
+        """Keep the files of a tree that was made for a merge, without markers; return paths."""
         usable = [one for one in riddles(merged) if "\n" not in one.path]
-        answers = self._merger.objects.read([f"{resolved}:{one.path}" for one in usable])
+        answers = self._merger.objects.read([f"{made}:{one.path}" for one in usable])
         learnt = [
             (one, found[0])
             for one, found in zip(usable, answers, strict=True)
@@ -75,19 +79,20 @@ class Resolutions:
     def _change(self, entries: Sequence[tuple[str, str, str]]) -> None:
         view = self._merger.view
         for _ in range(_ATTEMPTS if entries else 0):
-            old = view.commit(RESOLVED_REF)
-            parents = ("-p", old) if old else ()
-            tree = self.with_files(old, entries)
-            said = view.run("commit-tree", tree, *parents, stdin=b"Resolved conflicts\n")
+            old = view.commit(GENERATED_REF)
+            known = view.run("ls-tree", "-r", "--name-only", old) if old else b""
+            few = old if known.count(b"\n") < _MOST else None
+            tree = self.with_files(few, entries)
+            said = view.run("commit-tree", tree, stdin=b"Generated files\n")
             try:
-                view.move(RESOLVED_REF, said.decode().strip(), old)
+                view.move(GENERATED_REF, said.decode().strip(), old)
             except GitFailed:
-                if view.commit(RESOLVED_REF) == old:
+                if view.commit(GENERATED_REF) == old:
                     raise
                 continue  # another process was faster
             return
         if entries:
-            raise Failed(f"{RESOLVED_REF} keeps changing; nothing was learnt")
+            raise Failed(f"{GENERATED_REF} keeps changing; nothing was kept")
 
     def with_files(self, tree: str | None, entries: Sequence[tuple[str, str, str]]) -> str:
         """Return a tree with some files replaced, each given as mode, blob and path."""
@@ -109,8 +114,7 @@ def riddles(merged: Merged) -> list[Riddle]:
             continue
         modes = {one.mode for one in stages.values()}
         if len(modes) == 1 and modes <= set(_PLAIN):
-            sides = "-".join(stages[n].oid if n in stages else "none" for n in (1, 2, 3))
-            key = hashlib.sha256(sides.encode()).hexdigest()
+            key = hashlib.sha256(os.fsencode(f"{merged.tree} {path}")).hexdigest()
             found.append(Riddle(path, modes.pop(), f"{key[:2]}/{key[2:]}"))
     return found
 
