@@ -46,6 +46,7 @@ class Limits(Struct):
     retry_after: float | None = None  # said with that 429
     closed_until: float = 0.0  # the quota is used up until then, which is said with the 429
     delay: float = 0.0  # before each answer
+    key: str = ""  # the only one that may read the list of models; empty: any
 
 
 class Settings(Struct, forbid_unknown_fields=True):

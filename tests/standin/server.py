@@ -109,7 +109,7 @@ class _Handler(BaseHTTPRequestHandler):
             body = _json(raw)
             request = _read(rest, body, len(raw)) if body is not None else None
             if request is None:
-                self._aside(record, rest, raw)
+                self._aside(scenario, record, rest, raw)
             else:
                 self._answer(scenario, record, request, body)
 
@@ -132,11 +132,14 @@ class _Handler(BaseHTTPRequestHandler):
         bodies = "bodies=1" in self.path
         self._send(200, msgspec.to_builtins(scenario.seen(bodies=bodies)))
 
-    def _aside(self, record: Record, path: str, raw: bytes) -> None:
+    def _aside(self, scenario: Scenario, record: Record, path: str, raw: bytes) -> None:
         """Answer what is no conversation: lists of models, counts of tokens, a knock."""
         record.status = 200
         size = max(1, len(raw) // 4)
-        if path.endswith("/models"):
+        if path.endswith("/models") and not self._knows(scenario.limits.key):
+            record.status = 401
+            self._send(401, {"error": {"message": WORDS[401]}})
+        elif path.endswith("/models"):
             self._send(200, {"object": "list", "data": [], "models": []})
         elif path.endswith("count_tokens"):
             self._send(200, {"input_tokens": size})
@@ -147,6 +150,10 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             record.status = 404
             self._send(404, {"error": {"message": f"nothing at {path}", "code": "not_found"}})
+
+    def _knows(self, key: str) -> bool:
+        shown = (self.headers.get(name, "") for name in _SECRET)
+        return not key or any(value.removeprefix("Bearer ") == key for value in shown)
 
     def _answer(self, scenario: Scenario, record: Record, request: Request, body: Any) -> None:
         fault = scenario.judge(record, request, body)
