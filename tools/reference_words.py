@@ -86,7 +86,7 @@ CODES: dict[type[CorralError], dict[str, str]] = {
         "token_needed": "the task is claimed: show the token of its claim",
         "too_deep": "the task may not have (more levels of) subtasks",
         "too_many_messages": "too many messages are unread",
-        "unfit": "this machine is not ready: an alert names what is missing",
+        "unfit": "this machine or the base is not ready: the message or an alert says why",
         "witness_runs": "another witness is running for this repository",
         "wrong_state": "the table of moves does not allow it from this state",
     },

@@ -30,7 +30,7 @@ _DAMAGE = (
 )
 # What the reader of a page has done before: pages that begin with a repository are not here.
 BEFORE = {
-    "README.md": _EMPTY,
+    "README.md": f"{_EMPTY}$ git commit -q --allow-empty -m Begin\n",
     "docs/how-to/agents.md": f"""\
 {_BOARD}$ corral task add 'Explain it' >/dev/null
 $ corral task add 'Announce it' --needs AF-2 >/dev/null

@@ -122,6 +122,31 @@ def test_init_on_a_full_disk_leaves_nothing_behind(small_disk: Path) -> None:
         assert_one_sentence(board.corral("init", code=1))
 
 
+def test_the_preflight_names_a_disk_that_is_too_small(small_disk: Path, tmp_path: Path) -> None:
+    board = prepared(tmp_path / "project")
+    config = board.path / ".corral" / "config.toml"
+    trees = f'[trees]\nfolder = "{small_disk}/trees"\n'
+
+    def named() -> str:
+        found = board.corral("check", "--json", code=1).data["findings"]
+        (bad,) = [one for one in found if one["state"] == "bad"]
+        assert bad["name"] == "disk", bad
+        assert bad["remedy"].startswith("make room"), bad
+        return str(bad["text"])
+
+    config.write_text(trees)
+    assert named().endswith("less than the 1.0 GB of trees.free_mb")
+    trees += "free_mb = 0\n"
+    config.write_text(trees + 'setup = [["cp", "/dev/zero", "zeros"]]\n')
+    assert "No space left on device" in named()
+    config.write_text(f'{trees}[refinery]\nchecks = ["cat /dev/zero > zeros"]\n')
+    assert "No space left on device" in named()
+    (board.path / "big").write_bytes(os.urandom(2 * DISK_BYTES))
+    board.git("add", "big")
+    board.git("commit", "-qm", "big")
+    assert named().startswith("a tree of main needs 8.0 MB, but ")
+
+
 @pytest.mark.parametrize("limit", [0, 512, 4096, 16_384, 20_000, 32_768])
 def test_a_limit_on_file_sizes_is_like_a_full_disk(tmp_path: Path, limit: int) -> None:
     board = prepared(tmp_path / "project")

@@ -77,7 +77,7 @@ def compose(
     withheld: list[str] = []
     variables: dict[str, str] = {}
     for name, value in ours.items():
-        asked = any(fnmatchcase(name, pattern) for pattern in settings.pass_)
+        asked = _is_asked_for(name, settings)
         if not asked and not _is_passed(name):
             if _leads(name, value, tree, elsewhere, resolve):
                 removed.append(Removed(name, value))
@@ -107,6 +107,15 @@ def is_secret(name: str, value: str) -> bool:
 
 def inside(path: str, folders: Sequence[str]) -> bool:
     return any(path == folder or path.startswith(f"{folder}/") for folder in folders)
+
+
+def is_passed(name: str, settings: EnvironmentSettings) -> bool:
+    """Say whether a variable may be passed on, if it points nowhere else and is no secret."""
+    return _is_asked_for(name, settings) or _is_passed(name)
+
+
+def _is_asked_for(name: str, settings: EnvironmentSettings) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in settings.pass_)
 
 
 def _is_passed(name: str) -> bool:

@@ -15,7 +15,7 @@ from corral.core.text import cut
 DISK, NETWORK = "disk", "network"  # what no command can do without
 _MOST = 100  # characters of a command that stands for itself
 _WORDS = re.compile(r"[^\s;&|()<>'\"`$]+")
-_FULL = ("No space left on device", "ENOSPC", "Disk quota exceeded")
+FULL = ("No space left on device", "ENOSPC", "Disk quota exceeded")
 # Not "connection refused": the server that a task is to build refuses connections, too.
 _OFFLINE = (
     *("Temporary failure in name resolution", "Name or service not known", "EAI_AGAIN"),
@@ -73,7 +73,7 @@ def find(
     something by this name was before it was taken out of the environment. What the task is to
     build, by the paths that it owns, is never missing.
     """
-    if failed.disk_full or failed.line_with(_FULL):
+    if failed.disk_full or failed.line_with(FULL):
         return Fault(DISK, DISK, "the disk is full", "make room")
     return (
         _uses_checkout(failed, checkouts)
@@ -124,7 +124,7 @@ def _lacks(
     if not runner:
         return None
     about = runner if runner in _WORDS.findall(failed.command) else whole(failed.command)
-    remedy = "install it, or set up each tree: trees.setup"
+    remedy = "install it, or have trees.setup install it in each tree"
     return Fault(about, runner, f"{runner} is not installed", remedy)
 
 
@@ -173,5 +173,5 @@ def _unset(failed: FailedCommand, unset: Sequence[str]) -> Fault | None:
 def _offline(failed: FailedCommand) -> Fault | None:
     line = failed.line_with(_OFFLINE)
     text = f"the network does not work here ({cut(line, 200)})"
-    remedy = "mend the connection; proxies and certificates are passed on"
+    remedy = "check the network; proxies and certificates are passed on"
     return Fault(NETWORK, NETWORK, text, remedy) if line else None

@@ -20,7 +20,6 @@ class Symptom(Struct, frozen=True):
     line: str  # the one that shows it
 
 
-_DISK = r"No space left on device|ENOSPC|Disk quota exceeded"
 _VERSION = (
     r"requires a different Python|Requires-Python|requires-python|No interpreter found for"
     r"|EBADENGINE|Unsupported engine|engine \"\w+\" is incompatible|requires rustc"
@@ -56,8 +55,6 @@ _STALE = (
 
 def symptom(lines: Sequence[str]) -> Symptom | None:
     """Return what the lines of a failed set-up show; None if they show nothing known."""
-    if line := _first(_DISK, lines):
-        return Symptom("the disk is full", "make room, or set trees.folder", line)
     for pattern, command in _STALE:
         if line := _first(pattern, lines):
             update = command or "update it"

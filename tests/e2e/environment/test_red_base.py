@@ -75,7 +75,7 @@ def test_a_run_does_not_start_on_a_red_base(tmp_path: Path) -> None:
     ci, plan = red_run(tmp_path)
     answer = ci.run(plan)
     assert answer.code == 5, answer
-    assert "is red without any change" in answer.err
+    assert "is red before any change" in answer.err
     assert ci.count("session.started") == 0
 
 

@@ -205,6 +205,8 @@ class TreeSettings(Section, frozen=True):
     """`worktree`, or `clone`: a separate git directory that borrows the repository's objects"""
     pool: Thousand = 4
     """working trees to keep for reuse"""
+    free_mb: Annotated[int, Meta(ge=0, le=1_000_000_000)] = 1000
+    """megabytes that must be free on their disk before `corral run` or `up` starts anything"""
     copy: Words = ()
     """files that git does not track to copy into each tree, like `.env`"""
     seed: Words = ()

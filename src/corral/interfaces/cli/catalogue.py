@@ -45,6 +45,11 @@ _MOVES = (
 )
 _SESSION = Option("session", "the session, like AF-1.1")
 _PORT = Option("--port", "the port (default: 5173, or another if taken)", "number", 0)
+_ON_RED = Option(
+    "--on-red",
+    "if the base fails its checks: have an agent mend it first, or ignore it",
+    choices=("mend", "ignore"),
+)
 _REMOTE = Option("remote", "the remote, like origin")
 _KEPT = Option("kept", "the saved work, like AF-1.1/1; for a session or task, its newest")
 _PLAN = (
@@ -94,6 +99,7 @@ _GROUPS: dict[str, dict[str, _Row]] = {
             "run the server, the witness, the refinery and the deacon",
             Option("-d", "run in the background; return when the server answers", "flag"),
             Option("--systemd", "print a systemd unit instead", "flag"),
+            _ON_RED,
             _PORT,
         ),
         "down": ("up:down", "stop everything that corral up runs"),
@@ -262,11 +268,7 @@ _GROUPS: dict[str, dict[str, _Row]] = {
             Option("plan", "a goal in words, a plan's file (- for standard input) or a convoy"),
             Option("--yes", "start without asking", "flag"),
             Option("--headless", "print one line for each step, and ask nothing", "flag"),
-            Option(
-                "--on-red",
-                "if the base fails its checks: have an agent mend it first, or ignore it",
-                choices=("mend", "ignore"),
-            ),
+            _ON_RED,
             Option("--summary", "write the report to this file as JSON"),
             Option("--junit", "write the report to this file as JUnit XML"),
             *_PLANNER,

@@ -106,7 +106,7 @@ class Talk:
 
     def _start(self, command: c.StartMayor) -> MayorConversation:
         """Begin a conversation and see it through; the same goal again continues it."""
-        name = command.engine or self._chosen()
+        name = command.engine or engine_of(self._config)
         goal = mayor_rules.wish(command.goal)
         self._runner.check(name)
         with self._alone():
@@ -391,16 +391,6 @@ class Talk:
     def _account(self, name: str) -> str:
         return account_of(name, self._runner.profiles.profile(name)) or f"command:{name}"
 
-    def _chosen(self) -> str:
-        engines = self._config.engine
-        for name in (self._config.mayor.engine, "default", *list(engines)[: len(engines) == 1]):
-            if name and name in engines:
-                return name
-        raise NotFound(
-            "no engine is configured that can make a plan",
-            "add [engine.default] to .corral/config.toml, or use --engine PROFILE",
-        )
-
     def _all(self, mayor: MayorConversation, message: str, commit: str) -> str:
         """Return the full prompt, for an engine that does not remember the conversation."""
         listed = self._view.run("ls-tree", "-r", "-z", "--name-only", commit)
@@ -455,3 +445,15 @@ class Talk:
 def _clean(text: str) -> str:
     """Make an engine's text fit for the log: bounded, and without control characters."""
     return "".join(c if c.isprintable() or c in "\n\t" else "?" for c in text[-BRIEF:])
+
+
+def engine_of(config: Config) -> str:
+    """Return the engine profile that makes plans."""
+    engines = config.engine
+    for name in (config.mayor.engine, "default", *list(engines)[: len(engines) == 1]):
+        if name and name in engines:
+            return name
+    raise NotFound(
+        "no engine is configured that can make a plan",
+        "add [engine.default] to .corral/config.toml, or use --engine PROFILE",
+    )

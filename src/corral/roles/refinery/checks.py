@@ -153,7 +153,7 @@ class CheckRuns:
             ):
                 checks.stop(run.folder)
         self._runs.end_strays()
-        self._used.update(self._pool.slots())
+        self._used.update(slot for slot in self._pool.slots() if slot < checks.RESERVED_SLOTS)
         self._runs.prune()
 
     def _start(self, state: State, check: CheckRun) -> bool:

@@ -23,7 +23,9 @@ from corral.world.repository import Repository
 from corral.world.trees import Tree
 from corral.world.watch import Watch
 
-_SLOT = 9998  # one is enough: commands that show a fault are run one after the other
+_SLOT = (
+    checks.RESERVED_SLOTS
+)  # one is enough: commands that show a fault are run one after the other
 _NAME = "base-"
 _DEADLINE_S = 3600
 _LOOK_AGAIN_S, _BUSY_S = 1.0, 0.2  # for the end of a run, and for the slot

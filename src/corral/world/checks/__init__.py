@@ -6,13 +6,21 @@ how each command ended (`results`), so it outlives the refinery. A check has our
 the repository's branches, so the refs must be read again before a commit lands.
 """
 
-from corral.world.checks.model import ChecksRun, CommandResult, RunOutcome, RunResult, key
-from corral.world.checks.outcomes import is_overdue, outcome, read_run
+from corral.world.checks.model import (
+    RESERVED_SLOTS,
+    ChecksRun,
+    CommandResult,
+    RunOutcome,
+    RunResult,
+    key,
+)
+from corral.world.checks.outcomes import is_overdue, outcome, read_run, step
 from corral.world.checks.pool import Pool
 from corral.world.checks.runs import Runs, stop
 from corral.world.processes import tail
 
 __all__ = [
+    "RESERVED_SLOTS",
     "ChecksRun",
     "CommandResult",
     "Pool",
@@ -23,6 +31,7 @@ __all__ = [
     "key",
     "outcome",
     "read_run",
+    "step",
     "stop",
     "tail",
 ]

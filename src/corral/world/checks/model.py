@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+RESERVED_SLOTS = 9998  # those from here on are for the witness and the preflight
 _FORM = 1  # of what is hashed for a key
 
 

@@ -47,6 +47,12 @@ def outcome(folder: str) -> RunOutcome | None:
     return _told(run, ended, _lines(folder))
 
 
+def step(folder: str) -> str:
+    """Return what a run is doing: a command, or an empty text while its tree is set up."""
+    run, lines = read_run(folder), _lines(folder)
+    return run.commands[lines[-1].number - 1] if run and lines and lines[-1].number else ""
+
+
 def is_overdue(folder: str) -> bool:
     """Say whether a run is past its deadline and must be stopped: a check froze its shim."""
     run = read_run(folder)
@@ -86,7 +92,7 @@ def _told(run: ChecksRun, ended: Exit, lines: list[CommandResult]) -> RunOutcome
         cpu_s=ended.cpu_s,
         killed=ended.killed,
         left=ended.left,
-        disk_full=failed is not None and failed.disk_full,
+        disk_full=any(line is not None and line.disk_full for line in (failed, prepared)),
     )
 
 
@@ -106,6 +112,8 @@ def _judged(
 
 
 def _not_set_up(prepared: CommandResult, ended: Exit) -> str:
+    if prepared.code == _TOO_LATE:
+        return "the set-up of its tree took too long"
     if prepared.code is None:
         return f"the set-up of its tree ended with {_how(ended)}"
     return f"the set-up of its tree failed with exit code {prepared.code}"

@@ -42,7 +42,7 @@ def main(folder: str) -> int:
     commands = run["commands"]
     results = Results(folder, len(commands) + 1)
     if run["setup"]:
-        if not _set_up(run["setup"], run["tree"], results):
+        if not _set_up(run["setup"], run, results):
             return 1
         signal.signal(signal.SIGALRM, _too_late)
         signal.setitimer(signal.ITIMER_REAL, run["deadline_s"])
@@ -65,9 +65,9 @@ def main(folder: str) -> int:
     return 0
 
 
-def _set_up(setup: dict[str, Any], tree: str, results: Results) -> bool:
+def _set_up(setup: dict[str, Any], run: dict[str, Any], results: Results) -> bool:
     """Give the tree what an earlier set-up made in it, or run the set-up; say if that worked."""
-    setups = _module(setup["module"])
+    setups, tree = _module(setup["module"]), run["tree"]
     results.add(number=0)
     began = time.monotonic()
     if not setups.give(setup["store"], setup["key"], tree):
@@ -75,7 +75,12 @@ def _set_up(setup: dict[str, Any], tree: str, results: Results) -> bool:
         for argv in setup["commands"]:
             code = _within(setup["limit_s"], argv, tree)
             if code:
-                results.add(number=0, code=code, wall_s=round(time.monotonic() - began, 3))
+                results.add(
+                    number=0,
+                    code=code,
+                    wall_s=round(time.monotonic() - began, 3),
+                    disk_full=disk_full(tree, run["temporary"]),
+                )
                 return False
         setups.keep(setup["store"], setup["key"], tree, before)
     results.add(number=0, code=0, wall_s=round(time.monotonic() - began, 3))

@@ -13,10 +13,20 @@ from collections.abc import Sequence
 from os.path import join
 
 from corral.core.redaction import redacted
-from corral.world.git.command import SAFE, beside, own_environment, start
+from corral.world.git.command import (
+    SAFE,
+    GitFailed,
+    beside,
+    own_environment,
+    start,
+    users_environment,
+)
 
 _LIMIT_S = 120.0
 _ERRAND_S = 900.0
+_ASK_S = 20.0
+# A passphrase or a host's key must not be asked for: nobody may be there.
+_SILENT = {"SSH_ASKPASS": "false", "SSH_ASKPASS_REQUIRE": "force"}
 _IN_THE_MIDDLE = ("rebase-merge", "rebase-apply", "MERGE_HEAD", "CHERRY_PICK_HEAD", "BISECT_LOG")
 
 
@@ -79,6 +89,37 @@ def push(git_dir: str, branch: str) -> Errand:
 
 def open_pull_request(gh: str, git_dir: str, branch: str, base: str) -> Errand:
     return Errand([gh, "pr", "create", "--fill", "--head", branch, "--base", base], git_dir)
+
+
+def has_identity(place: str) -> bool:
+    """Say whether git would let the user commit."""
+    return start(["git", "var", "GIT_COMMITTER_IDENT"], place, users_environment()).returncode == 0
+
+
+def has_remote(git_dir: str, name: str) -> bool:
+    command = ["git", f"--git-dir={git_dir}", "config", f"remote.{name}.url"]
+    return start(command, git_dir, own_environment()).returncode == 0
+
+
+def remote_problem(git_dir: str, name: str) -> str:
+    """Return why a remote cannot be read."""
+    command = ["git", f"--git-dir={git_dir}", *SAFE, "ls-remote", "--heads", name, "HEAD"]
+    said = _problem(command, git_dir).removeprefix("fatal: ")
+    return said.partition(" fatal: ")[0]  # git adds a general one
+
+
+def gh_problem(gh: str, git_dir: str) -> str:
+    """Return why `gh` cannot open pull requests."""
+    return _problem([gh, "auth", "status"], git_dir)
+
+
+def _problem(command: Sequence[str], place: str) -> str:
+    try:
+        done = start(command, place, own_environment() | _SILENT, limit_s=_ASK_S)
+    except GitFailed as error:
+        return error.message
+    said = redacted(" ".join(done.stderr.decode("utf-8", "replace").split()))[-300:]
+    return "" if done.returncode == 0 else said or f"exit code {done.returncode}"
 
 
 def _output(place: str, *args: str) -> str | None:

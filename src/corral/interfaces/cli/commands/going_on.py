@@ -11,6 +11,7 @@ from corral.core.ids import ConvoyId, TaskId, Token
 from corral.core.log.state import State, Task, TaskState
 from corral.core.queue import rules as queue_rules
 from corral.core.queue.fold import trunk_of
+from corral.core.refs import trunk_branch
 from corral.core.session.verdict import Verdict
 from corral.core.text import printable
 from corral.interfaces.cli.commands.board import decoded, perform_anywhere
@@ -81,7 +82,7 @@ def _answer(context: Context, found: list[dict[str, Any]], *, many: bool, said: 
 def finish(context: Context, options: Options) -> None:
     """Bring a landed convoy to its base branch, now, after a refinery has left it as it is."""
     from corral.roles.log import Log
-    from corral.roles.preflight import BAD, Preflight
+    from corral.roles.preflight.whole import Preflight
     from corral.roles.refinery.finish import ConvoyFinish
     from corral.roles.refinery.stacks import Stacks
     from corral.world.git.view import View
@@ -99,8 +100,9 @@ def finish(context: Context, options: Options) -> None:
         refinery = context.config.refinery
         commands = state.convoys[convoy].checks or refinery.checks if refinery.require_ci else ()
         found = Preflight(context.repository, context.config).checked("the merge", commit, commands)
-        if found is not None and found.state == BAD:
-            raise Refused(f"{found.text}; nothing was changed", found.remedy)
+        if found is not None:
+            by_hand = f"git merge {trunk_branch(convoy)}, and fix it there"
+            raise Refused(f"{found.text}; nothing was changed", by_hand)
         finisher.move(convoy, state.convoys[convoy].base, base, commit, "merged")
 
     with closing(Stacks(view, context.config.refinery)) as stacks:

@@ -84,12 +84,18 @@ def tail(context: Context, options: Options) -> None:
     context.answer(data, lambda: "\n\n".join(_spoken(one) for one in said))
 
 
+def continued(context: Context, goal: str) -> ConvoyId | None:
+    """Return the convoy of the newest plan, if it is for this goal and was approved."""
+    known = mayor_rules.newest(context.store.state())
+    same = known is not None and known.convoy and talk_of(context).goal(known) == goal
+    return known.convoy if known is not None and same else None
+
+
 def planned(context: Context, goal: str, options: Options) -> ConvoyId:
     """Return the convoy of the plan approved for a goal; have a plan made if there is none."""
+    if (known := continued(context, goal)) is not None:
+        return known
     talk = talk_of(context)
-    known = mayor_rules.newest(context.store.state())
-    if known is not None and known.convoy and talk.goal(known) == goal:
-        return known.convoy  # continue its run
     engine, replan = options.engine or "", options.replan or ""
     mayor = talk.perform(c.StartMayor(goal=goal, engine=engine, replan=replan))
     _must_have_plan(mayor)

@@ -37,7 +37,7 @@ from corral.core.show.outlook import (
 from corral.core.text import printable
 from corral.interfaces.cli import output
 from corral.interfaces.cli.commands import plans
-from corral.interfaces.cli.commands.preflight import fit
+from corral.interfaces.cli.commands.preflight import fit, ready
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.junit import junit
 from corral.interfaces.cli.output import fancy, paint
@@ -62,10 +62,13 @@ def run(context: Context, options: Options) -> int:
     """Apply a plan, run all roles until the convoy is over, and report the result."""
     before = context.store.state().seq
     ask = not options.yes and not options.headless
-    convoy = _planned(context, options)
-    convoy = convoy or apply(context, options.plan, options.format or "", ask=ask)
+    wait_s = None if fancy() and not options.headless else _HELD_S
+    if _is_goal(context, options.plan):
+        convoy = _planned(context, options, wait_s)
+    else:
+        convoy = apply(context, options.plan, options.format or "", ask=ask)
     gc.enable()  # unlike other commands, this one keeps running
-    if not fit(context, convoy, options.on_red or "", patient=fancy() and not options.headless):
+    if convoy is None or fit(context, convoy, options.on_red or "", wait_s=wait_s):
         return EXIT_CODES[Standing.NEEDS_PERSON]
     summary = options.summary or join(context.repository.folder, "runs", f"{convoy}.json")
     screened = fancy() and not options.headless and not context.as_json
@@ -79,14 +82,22 @@ def run(context: Context, options: Options) -> int:
     return told.exit_code
 
 
-def _planned(context: Context, options: Options) -> ConvoyId | None:
-    """If a goal was given, have the mayor plan for it and return its convoy."""
-    name = options.plan
-    if isfile(name) or len(name.split()) < _GOAL_WORDS or name in context.store.state().convoys:
-        return None
-    from corral.interfaces.cli.commands import mayor
+def _is_goal(context: Context, name: str) -> bool:
+    many = len(name.split()) >= _GOAL_WORDS
+    return many and not isfile(name) and name not in context.store.state().convoys
 
-    return mayor.planned(context, name.strip(), options)
+
+def _planned(context: Context, options: Options, wait_s: float | None) -> ConvoyId | None:
+    """Have the mayor plan for a goal and return its convoy; None if nothing can be started."""
+    from corral.interfaces.cli.commands import mayor
+    from corral.roles.mayor.conversation import engine_of
+
+    goal = options.plan.strip()
+    if not mayor.continued(context, goal):
+        engine = options.engine or engine_of(context.config)
+        if ready(context, options.on_red or "", profiles=[engine], wait_s=wait_s):
+            return None
+    return mayor.planned(context, goal, options)
 
 
 def apply(context: Context, name: str, kind: str = "", *, ask: bool = False) -> ConvoyId:

@@ -33,13 +33,19 @@ def init(context: Context, options: Options) -> None:
         _write(path, file())
     except OSError as error:
         raise Failed(f".corral/config.toml cannot be written: {error.strerror}") from error
-    context.answer(
-        {"config": ".corral/config.toml"},
-        lambda: (
-            "wrote .corral/config.toml\n"
-            'next: set your engine and checks there, then: corral run "Your goal"'
-        ),
-    )
+    context.answer({"config": ".corral/config.toml"}, lambda: _next_steps(context))
+
+
+def _next_steps(context: Context) -> str:
+    """Say what was written, what is wrong with the repository, and what to do next."""
+    from corral.roles.preflight.first_look import first_look
+
+    faults = [
+        f"{shown(one.sentence)}\n  try: {shown(one.remedy)}"
+        for one in first_look(context.repository, context.config)
+    ]
+    steps = 'next: set your engine and checks there, run corral check, then: corral run "Your goal"'
+    return "\n".join(["wrote .corral/config.toml", *faults, steps])
 
 
 def _init_with_templates(context: Context, folder: Path, config: str) -> None:

@@ -6,9 +6,10 @@ import subprocess
 import sys
 import time
 
-from corral.core.errors import BadInput, Failed
-from corral.core.text import number, shown
+from corral.core.errors import BadInput, Failed, Refused
+from corral.core.text import counted, number, shown
 from corral.interfaces.cli import output
+from corral.interfaces.cli.commands.preflight import all_fit, told
 from corral.interfaces.cli.commands.serve import server_of
 from corral.interfaces.cli.context import Context
 from corral.interfaces.cli.parser import Options
@@ -46,8 +47,10 @@ def up(context: Context, options: Options) -> None:
     _must_be_down(context)
     _must_be_possible(context, port)
     if options.d:
+        _must_be_fit(context, options.on_red or "")
         _behind(context, port)
         return
+    all_fit(context, options.on_red or "", wait_s=None)
     gc.enable()  # unlike other commands, this one keeps running
     Supervisor(context.repository.folder, _roles(context, port), output.warn).run()
 
@@ -85,6 +88,18 @@ def _must_be_possible(context: Context, port: int) -> None:
         listen_tcp(context.config.server.bind, wanted).close()
 
 
+def _must_be_fit(context: Context, on_red: str) -> None:
+    """Refuse to start anything on a machine or a base that is not ready."""
+    found = all_fit(context, on_red, wait_s=0)
+    if len(found) > 1 and not context.as_json:
+        output.warn(told(found))
+    if len(found) > 1:
+        said = f"{counted(len(found), 'problem')} found, the first: {found[0].text}"
+        raise Refused(f"{said}; nothing was started", "corral check", code="unfit")
+    for one in found:
+        raise Refused(f"{one.text}; nothing was started", one.remedy, code="unfit")
+
+
 def _print_unit(context: Context) -> None:
     folder = context.repository.worktree
     if not folder.isprintable():
@@ -110,6 +125,7 @@ def _behind(context: Context, port: int) -> None:
     folder = context.repository.folder
     log = os.open(f"{folder}/{_LOG}", os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     words = ["up", "--port", str(port), "--repo", context.repository.worktree]
+    words += ["--on-red", "ignore"]  # we have looked already
     started = subprocess.Popen(
         [sys.executable, "-m", "corral", *words],
         stdin=subprocess.DEVNULL,
