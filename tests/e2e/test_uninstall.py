@@ -201,7 +201,7 @@ def test_what_is_left_after_the_folder_was_deleted_by_hand_is_found_and_removed(
     killed(project, agents=True)
     shutil.rmtree(project.folder)
     said = project.corral("doctor", code=1).out
-    assert "refs without a log: refs/corral/log" in said
+    assert "refs without a log: refs/corral/base/tree-1, refs/corral/log" in said
     assert "corral rebuild --from-mirror" in said
     assert str(tmp_path / ".project-corral" / "tree-1") in said
     done = project.data("uninstall", "--yes")

@@ -21,7 +21,7 @@ from corral.world.checks import Pool
 from corral.world.git import Git, worktrees
 from corral.world.git.tree import Tree, read_head
 from corral.world.repository import Repository
-from corral.world.trees import Trees, trash
+from corral.world.trees import Trees, clones, trash
 from corral.world.trees.door import SETUPS, place_of
 from corral.world.trees.slots import TreeSlots
 
@@ -64,6 +64,7 @@ class Ground:
         only = self._git.missing_from(refs.values(), others) if refs else set()
         slots = TreeSlots(self._git_dir, self.place).all()
         trees = {path for _, path, held in linked if held} | {slot.tree.path for slot in slots}
+        trees |= {tree.path for tree in clones.found(self._git_dir, self.place)}
         settings = []
         checkouts = [repository.main_worktree, *(path for _, path, held in linked if not held)]
         for folder in (join(path, ".corral") for path in checkouts):
@@ -98,6 +99,11 @@ class Ground:
                 path
                 for own, path, held in worktrees.listed(self._git_dir)
                 if held and own not in known and basename(path) not in checks
+            ]
+            + [
+                tree.path
+                for tree in clones.found(self._git_dir, self.place)
+                if tree.git_dir not in known
             ],
             "unfinished": [slot.tree.path for slot in slots.abandoned()]
             + trash.waiting(self.place),
@@ -148,6 +154,10 @@ class Ground:
                 door.keep.pin(tree, "uninstalled")
                 trash.remove(path)
                 worktrees.forget(own)
+        for tree in clones.found(self._git_dir, self.place):
+            door.keep.pin(tree, "uninstalled")
+            trash.remove(tree.path)
+            worktrees.forget(tree.git_dir)
         door.sweep()
         trash.remove(join(self.place, SETUPS))
 

@@ -1,7 +1,8 @@
 """Finds the git repository around a folder, without starting git.
 
 Every working tree of a repository shares one folder for Corral's log: `corral/` in the git
-directory, which git never commits and every `git worktree` can see.
+directory, which git never commits and every `git worktree` can see. The tree of a session has a git
+folder of its own, with a file that names the repository.
 """
 
 import os
@@ -10,6 +11,8 @@ from os.path import abspath, basename, dirname, isdir, isfile, join, lexists, re
 from msgspec import Struct
 
 from corral.core.errors import BadInput, NotARepository
+
+POINTER = "corral-repository"  # in the git folder of a session's tree
 
 
 class Repository(Struct, frozen=True):
@@ -78,6 +81,8 @@ def _of(git_dir: str, worktree: str) -> Repository:
     pointer = join(git_dir, "commondir")
     if isfile(pointer):
         common = realpath(join(git_dir, _read(pointer)))
+    if isfile(join(common, POINTER)):
+        common = _read(join(common, POINTER))
     if not _is_git_dir(common):
         raise NotARepository(f"{git_dir!r} is not a git repository", "git status")
     return Repository(common, worktree, join(git_dir, "HEAD"))

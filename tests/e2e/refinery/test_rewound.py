@@ -80,7 +80,8 @@ def test_a_session_rewinds_it(tmp_path: Path, git: str) -> None:
         project.once()
         project.corral("refinery", "run", "--once")
     newest = project.git("rev-parse", TRUNK)
-    task = project.script(f"{WORK} && {git} {REWIND}")
+    rewind = f'{git} --git-dir="$CORRAL_RUN" {REWIND}'
+    task = project.script(f"{WORK} && {rewind}")
     project.once()
     assert project.git("rev-parse", TRUNK) == newest
     assert project.verdict(task) == "off_branch"

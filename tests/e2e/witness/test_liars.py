@@ -109,10 +109,17 @@ LIARS: dict[str, tuple[str, tuple[str, ...], str, str, dict[str, str]]] = {
         {},
     ),
     "moves the trunk": (
-        f"{WORK} && git branch -f {TRUNK} HEAD",
+        f'{WORK} && git push -q -f "$CORRAL_RUN" HEAD:refs/heads/{TRUNK}',
         (),
         "off_branch",
         "trunk",
+        {},
+    ),
+    "moves its own copy of the trunk": (
+        f"{WORK} && git branch -f {TRUNK} HEAD",
+        (),
+        "proved",
+        "",
         {},
     ),
     "deletes its branch": (

@@ -1,5 +1,6 @@
 """The deacon and the board: claims, leases, lost sessions, alerts, one deacon at a time."""
 
+import hashlib
 import os
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from corral.roles.deacon.chores import NAMES
 from corral.world import processes
 from tests.roles.deacon_repo import DeaconRepo, end_all, marked, until
 from tests.world.processes.sessions import await_end, await_in
+from tests.world.trees.tree_repo import git
 
 
 def test_every_chore_says_what_it_found_and_when_it_ran(project: DeaconRepo) -> None:
@@ -119,6 +121,31 @@ def test_an_error_in_one_chore_is_an_alert_and_the_others_are_done(project: Deac
     assert subjects == {"trees", "kept", "trash"}
     Path(project.repository.folder, "view").unlink()
     project.once()
+    assert project.state().alerts == {}
+
+
+def test_objects_of_many_sessions_are_packed(project: DeaconRepo) -> None:
+    """Git estimates their number from the folder `17`, so only those are made here."""
+    numbers = (b"%d" % number for number in range(10_000))
+    wanted = [n for n in numbers if hashlib.sha1(b"blob %d\0%s" % (len(n), n)).digest()[0] == 0x17]
+    lines = [
+        f"100644 blob {git(project.repo, 'hash-object', '-w', '--stdin', stdin=n)}\t{n.decode()}\n"
+        for n in wanted
+    ]
+    tree = git(project.repo, "mktree", stdin="".join(lines).encode())
+    git(project.repo, "branch", "many", git(project.repo, "commit-tree", "-m", "many", tree))
+    assert project.once()["objects"] == ChoreOutcome(1, 1)
+    assert git(project.repo, "count-objects").startswith("0 objects")
+    assert project.once()["objects"] == ChoreOutcome()
+
+
+def test_a_user_who_forbids_collections_gets_none(project: DeaconRepo) -> None:
+    for number in range(30):
+        path = project.repo / ".git" / "objects" / "17" / f"{number:038x}"
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"")
+    git(project.repo, "config", "gc.auto", "0")
+    assert project.once()["objects"] == ChoreOutcome(1, 0)
     assert project.state().alerts == {}
 
 

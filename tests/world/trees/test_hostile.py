@@ -194,8 +194,8 @@ def test_heads_of_all_sorts_are_told_apart(trees: Trees) -> None:
 
 
 def test_rewritten_branches_and_collected_garbage_lose_nothing(repo: Path, trees: Trees) -> None:
-    tree = trees.make("s1", "convoy/x/1", "main")
-    other = trees.make("s2", "convoy/x/2", "main")
+    tree = trees.make("s1", "convoy/x/1", "main", kind="worktree")
+    other = trees.make("s2", "convoy/x/2", "main", kind="worktree")
     done = commit_file(tree.path, "done.txt", "done")
     git(tree.path, "commit", "--quiet", "--amend", "-m", "amended")
     (Path(other.path) / "staged").write_text("staged by the other")

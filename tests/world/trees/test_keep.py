@@ -110,7 +110,7 @@ def test_a_conflict_comes_back_unmerged(repo: Path, trees: Trees) -> None:
 
 
 def test_a_stopped_rebase_keeps_what_it_had_begun_with(repo: Path, trees: Trees) -> None:
-    tree = trees.make("s1", "convoy/x/1", "main~1")
+    tree = trees.make("s1", "convoy/x/1", "main~1", kind="worktree")
     commit_file(tree.path, "fine.txt", "fine")
     tip = commit_file(tree.path, "part0/file0.txt", "mine\n")
     git(tree.path, "rebase", "main", fine=(1,))

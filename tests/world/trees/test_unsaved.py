@@ -30,6 +30,7 @@ def test_a_snapshot_has_what_a_commit_of_everything_would_have(repo: Path, trees
     assert len(found.paths) == 5
     assert found.gone == {"part2/file2.txt"}
     assert found.added == {"deep/er/odd\nname"}
+    trees.fetch(tree, commit)
     made = snapshot(view, tree, commit, found)
     assert (everything(here), everything(tree.git_dir)) == before
     assert unsaved(view, tree, commit, {"progress.md"}) == found
@@ -37,6 +38,7 @@ def test_a_snapshot_has_what_a_commit_of_everything_would_have(repo: Path, trees
     git(here, "add", "--all")
     git(here, "commit", "--quiet", "-m", "everything")
     assert git(here, "rev-parse", "HEAD^{tree}") == made
+    trees.fetch(tree, git(here, "rev-parse", "HEAD"))
     in_all = found.on_top_of(changed_paths(view, [(tree.base, commit)])[0])
     truth = changed_paths(view, [(tree.base, git(here, "rev-parse", "HEAD"))])[0]
     assert (in_all.all, in_all.added, in_all.deleted) == (truth.all, truth.added, truth.deleted)

@@ -15,12 +15,13 @@ PERSON = {
 }
 
 
-def git(folder: Path | str, *args: str, fine: tuple[int, ...] = (0,)) -> str:
+def git(folder: Path | str, *args: str, fine: tuple[int, ...] = (0,), stdin: bytes = b"") -> str:
     """Run git as an agent or a user would."""
     done = subprocess.run(
         ["git", *args],
         cwd=folder,
         env=os.environ | PERSON | {"GIT_EDITOR": "true"},
+        input=stdin,
         capture_output=True,
         check=False,
     )

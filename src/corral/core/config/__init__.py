@@ -201,8 +201,9 @@ class TreeSettings(Section, frozen=True):
 
     folder: str = ""
     """where to put working trees; empty: `.NAME-corral` beside the repository"""
-    kind: Literal["worktree", "clone"] = "worktree"
-    """`worktree`, or `clone`: a separate git directory that borrows the repository's objects"""
+    kind: Literal["worktree", "clone"] = "clone"
+    """`clone`: a tree has a git directory of its own that borrows the repository's objects;
+    `worktree`: it shares your refs, stash, settings and locks"""
     pool: Thousand = 4
     """working trees to keep for reuse"""
     free_mb: Annotated[int, Meta(ge=0, le=1_000_000_000)] = 1000

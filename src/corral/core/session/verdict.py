@@ -18,6 +18,10 @@ from corral.core import paths
 from corral.core.engine.facts import Trouble
 from corral.core.text import counted
 
+PROGRESS = "progress.md"
+RESULTS = "results.json"
+REPORTS = frozenset({PROGRESS, RESULTS})  # of a session about itself: they are not its work
+
 
 class Verdict(StrEnum):
     """How a session ended. The reference page prints the text below each member."""

@@ -26,7 +26,7 @@ from corral.store.service import record
 from corral.world import processes
 from corral.world.checks import Pool, Runs
 from corral.world.clock import Clock
-from corral.world.git import Git
+from corral.world.git import Git, garbage
 from corral.world.git.worktrees import remove
 from corral.world.processes import EndReason
 from corral.world.repository import Repository
@@ -34,10 +34,11 @@ from corral.world.trees import Trees
 
 DEACON = "deacon"
 NAMES = (
-    *("processes", "trees", "rooms", "kept", "checks", "trash"),
+    *("processes", "trees", "rooms", "kept", "checks", "trash", "objects"),
     *("claims", "leases", "messages", "sessions", "alerts"),
 )
 TRACES = "traces"  # only if they are configured
+_COLLECT_AGAIN_MS = 3_600_000  # after one that left much, or that the user has forbidden
 Chore = Callable[[], ChoreOutcome]
 
 
@@ -48,6 +49,7 @@ class Chores:
         self._config = config
         self._clock = clock
         self._traces = TraceSender(store, repository, config.telemetry.endpoint, DEACON)
+        self._collected_at = 0
         # The witness claims for as long, and renews at half of that.
         self.grace_s = max(60, 3 * config.watch.beat_s)
 
@@ -71,6 +73,7 @@ class Chores:
             "kept": self._kept,
             "checks": self._checks,
             "trash": self._trash,
+            "objects": self._objects,
         }
 
     @property
@@ -182,6 +185,15 @@ class Chores:
         gone = max(0, before - _count(self._door.place))
         text = f"could not delete {counted(left, 'folder')} in {self._door.place}"
         return ChoreOutcome(gone + left, gone, {"trash": text} if left else {})
+
+    def _objects(self) -> ChoreOutcome:
+        """Pack the objects of many sessions, which have git's own collection switched off."""
+        due = garbage.is_due(self._repository.git_dir)
+        if not due or self._clock() < self._collected_at + _COLLECT_AGAIN_MS:
+            return ChoreOutcome()
+        self._collected_at = self._clock()
+        garbage.collect(self._repository.git_dir)
+        return ChoreOutcome(1, int(not garbage.is_due(self._repository.git_dir)))
 
     def _all_of(self, decide: Decide) -> ChoreOutcome:
         """Append all events that are decided; write nothing if there are none."""

@@ -39,20 +39,23 @@ class Changes(Struct, frozen=True):
 def changes(repository: Repository, folder: str | None, session: Session, most: int) -> Changes:
     """Return the changes of a session; `folder` is where the working trees are."""
     view = View(os.path.realpath(repository.git_dir))
-    known = Trees(repository, place=folder).find(session.id)
+    trees = Trees(repository, place=folder)
+    known = trees.find(session.id)
     tree = known if known and known.exists else None
     borrow = tree.borrowed if tree else ()
     base, commit = view.commits(session.base, _newest(view, session, tree), borrow=borrow)
     if base is None or commit is None:
         return Changes(session.base, "", 0, [], "", cut=False)
+    if tree is not None:
+        trees.fetch(tree, commit)
     after, uncommitted = commit, 0
     if tree is not None and session.live:
         found = unsaved(view, tree, commit)
         uncommitted = len(found.paths)
         after = snapshot(view, tree, commit, found) if found.paths else commit
     compared = (*_SETTINGS, "diff", *_PLAIN)
-    listed = view.first(_LISTED, *compared, "--numstat", "-z", base, after, "--", borrow=borrow)
-    patch = view.first(most + 1, *compared, base, after, "--", borrow=borrow)
+    listed = view.first(_LISTED, *compared, "--numstat", "-z", base, after, "--")
+    patch = view.first(most + 1, *compared, base, after, "--")
     return Changes(
         base=base,
         commit=commit,
@@ -68,7 +71,7 @@ def _newest(view: View, session: Session, tree: Tree | None) -> str:
     if tree is None or not session.live:
         return session.commit or read_branch(view.git_dir, session.branch) or "-"
     head = read_head(tree.git_dir)
-    source = tree.git_dir if tree.kind == "clone" else view.git_dir
+    source = tree.with_refs(view.git_dir)
     return (read_branch(source, head.branch) if head.branch else head.commit) or "-"
 
 

@@ -1,7 +1,7 @@
 """The paths that a confined session can write to: its tree, its room and its branch.
 
-A tree that shares the repository's object store must be able to write to it, and so could damage
-it. With `trees.kind = "clone"` a session has an object store of its own as well.
+A clone has an object store of its own. With `trees.kind = "worktree"`, a session must be able to
+write to the repository's, and so could damage it.
 """
 
 import os
@@ -13,8 +13,8 @@ from msgspec import Struct
 from corral.core.config import ConfineSettings
 from corral.core.errors import Failed
 from corral.core.refs import branch_ref
+from corral.core.session.verdict import REPORTS
 from corral.roles.records.rooms import Room
-from corral.roles.witness import reports
 from corral.world.environment import Hiding
 from corral.world.processes import landlock
 from corral.world.repository import Repository
@@ -48,7 +48,7 @@ class Confinement(Struct, frozen=True):
         """Return what a session can write to; a read-only session can write only its reports."""
         if not self.config.enabled or not read_only:
             return self.of_checks(tree, room, *more)
-        names = [join(tree.path, name) for name in sorted(reports.NAMES)]
+        names = [join(tree.path, name) for name in sorted(REPORTS)]
         for path in names:
             flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
             os.close(os.open(path, flags, 0o644))

@@ -5,18 +5,20 @@ to) saves looks and decides nothing: with an empty memory, every session is look
 """
 
 from enum import StrEnum
+from os.path import dirname, join
 
 from msgspec import Struct
 
 from corral.core.ids import SessionId
 from corral.core.log.state import Claim, Message, Session, State, Task
+from corral.core.refs import branch_ref
 from corral.core.session import rules as session_rules
 from corral.roles.records.rooms import Room, launched
 from corral.roles.witness.engine_watch import EngineWatch
 from corral.world import processes
 from corral.world.clock import Clock
 from corral.world.processes import EndReason, Exit
-from corral.world.trees import Trees
+from corral.world.trees import Tree, Trees
 from corral.world.watch import Watch
 
 
@@ -37,7 +39,7 @@ class Dispatch(Struct, frozen=True):
     need: Need
     folder: str | None = None  # of the newest launch of its program
     exit: Exit | None = None
-    tree: str | None = None
+    tree: Tree | None = None
     mail: bool = False  # messages wait for it
 
 
@@ -50,7 +52,7 @@ class Dispatcher(Struct, frozen=True):
     clock: Clock
     seen: dict[SessionId, tuple[Session, Claim | None, tuple[Message, ...]]] = {}
     folders: dict[SessionId, str] = {}  # that are listened to
-    tree_paths: dict[SessionId, str] = {}
+    occupied: dict[SessionId, Tree] = {}
 
     def changed(
         self, session: Session, task: Task, mail: tuple[Message, ...], heard: set[str]
@@ -59,7 +61,8 @@ class Dispatcher(Struct, frozen=True):
         seen = self.seen.get(session.id)
         if seen is None or seen[0] is not session or seen[1] is not task.claim or seen[2] != mail:
             return True
-        mine = {self.folders.get(session.id), self.tree_paths.get(session.id)}
+        tree = self.occupied.get(session.id)
+        mine = {self.folders.get(session.id), *(_watched(tree) if tree else ())}
         return not heard.isdisjoint(mine)
 
     def look(self, session: Session, task: Task, mail: tuple[Message, ...]) -> Dispatch:
@@ -82,7 +85,7 @@ class Dispatcher(Struct, frozen=True):
             need = Need.INSIST
         else:
             need = Need.WATCH if held else Need.STOP
-        tree = self.tree_paths.get(session.id)
+        tree = self.occupied.get(session.id)
         return Dispatch(session, task, need, folder, ended, tree, bool(mail))
 
     def due_at(self, state: State, busy: set[SessionId]) -> int | None:
@@ -100,10 +103,12 @@ class Dispatcher(Struct, frozen=True):
         gone = [name for name in self.seen if name not in live]
         for session in gone:
             del self.seen[session]
-            for known in (self.folders, self.tree_paths):
-                folder = known.pop(session, None)
-                # A tree may be another session's by now.
-                if folder is not None and folder not in known.values():
+            folder, tree = self.folders.pop(session, None), self.occupied.pop(session, None)
+            if folder is not None:
+                self.watch.drop(folder)
+            # A tree may be another session's by now.
+            if tree is not None and tree.path not in {one.path for one in self.occupied.values()}:
+                for folder in _watched(tree):
                     self.watch.drop(folder)
         return gone
 
@@ -118,5 +123,12 @@ class Dispatcher(Struct, frozen=True):
         (self.watch.add_growing if follows else self.watch.add_complete)(folder)
         tree = self.trees.find(session.id)
         if tree is not None:
-            self.tree_paths[session.id] = tree.path
-            self.watch.add_complete(tree.path)
+            self.occupied[session.id] = tree
+            for watched in _watched(tree):
+                self.watch.add_complete(watched)
+
+
+def _watched(tree: Tree) -> tuple[str, ...]:
+    """Return the folders in which a session's reports and the branch of a clone appear."""
+    own = [dirname(join(tree.git_dir, branch_ref(tree.branch)))] if tree.kind == "clone" else []
+    return (tree.path, *own)

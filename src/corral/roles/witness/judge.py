@@ -15,11 +15,11 @@ from corral.core.config import Config
 from corral.core.log.state import Session, Task
 from corral.core.session import verdict
 from corral.core.session.brief import changes_nothing
-from corral.core.session.verdict import RESULT, Judgement, LastWord, Verdict
+from corral.core.session.verdict import REPORTS, RESULT, Judgement, LastWord, Verdict
 from corral.roles.log import Log, find_alert
 from corral.roles.secrets import Secrets
 from corral.roles.trunks import MOVED, Trunks
-from corral.roles.witness import leaks, reports
+from corral.roles.witness import leaks
 from corral.roles.witness.launch import Launcher, last_words
 from corral.roles.witness.machine_faults import MachineFaults
 from corral.world.git.tree import read_plain
@@ -80,6 +80,8 @@ class Judge(Struct, frozen=True):
         observer = changes_nothing(task)
         if not observer and not elsewhere:
             self.commit_rest(session, task, tree)
+            with self.git:
+                self.trees.without(tree, REPORTS, f"Remove the reports of {session.id}")
         with self.git:
             facts = self.trees.facts(tree)
         leaked = self._leaked(session, tree, facts)
@@ -152,7 +154,7 @@ class Judge(Struct, frozen=True):
             on_branch=not elsewhere,
             elsewhere=elsewhere,
             commits=facts.commits,
-            dirty=tuple(path for path in facts.dirty if path not in reports.NAMES),
+            dirty=tuple(path for path in facts.dirty if path not in REPORTS),
             changed=facts.changed,
             commit=facts.branch_commit or "",
         )
@@ -197,13 +199,12 @@ class Judge(Struct, frozen=True):
             return
         with self.git:
             facts = self.trees.facts(tree)
-        left = [path for path in facts.dirty if path not in reports.NAMES]
+        left = [path for path in facts.dirty if path not in REPORTS]
         if not left or facts.head_branch != session.branch:
             return
-        names = " ".join(f"':(exclude,top){name}'" for name in sorted(reports.NAMES))
         message = _message(session, task, prefix)
         script = (
-            f"git add --all -- . {names} && "
+            f"git add --all && git reset --quiet -- {' '.join(sorted(REPORTS))} && "
             'git -c core.hooksPath=/dev/null -c commit.gpgSign=false commit --quiet -m "$1"'
         )
         self.launcher.to_end(
@@ -236,7 +237,7 @@ def _is_connected(tree: Tree) -> bool:
     if not tree.exists:
         return True  # there is nothing that could have been replaced
     link = join(tree.path, ".git")
-    if tree.kind == "clone":
+    if tree.git_dir == link:  # a clone of an earlier version
         return os.path.isdir(link) and not os.path.islink(link)
     if os.path.islink(link) or not os.path.isfile(link):
         return False

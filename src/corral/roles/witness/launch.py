@@ -45,6 +45,9 @@ from corral.world.watch import Watch
 
 _LINES = 200  # of a check that failed, in which a fault is looked for
 _LOOK_AGAIN_S = 1.0  # in case shim and keeper were both killed, or the witness is asked to stop
+# The shim would kill it half-way; a clone has settings of its own. Not GIT_CONFIG_KEY_1 and so on:
+# some engines withhold variables that sound like secrets, and git refuses half of these.
+_NO_COLLECTION = {"GIT_CONFIG_PARAMETERS": "'gc.auto=0' 'maintenance.auto=false'"}
 
 
 class Abandoned(Exception):
@@ -185,7 +188,8 @@ class Launcher(Struct, frozen=True):
         """
         room = self.room(session.id)
         accepts = kind == "check"
-        hiding = self.environment.hiding(tree.path, room.path) if accepts else None
+        own = (room.path, tree.git_dir)
+        hiding = self.environment.hiding(tree.path, *own) if accepts else None
         folder = room.next(kind)
         with Watch() as watch:
             watch.add_complete(folder)
@@ -270,6 +274,7 @@ class Launcher(Struct, frozen=True):
         return {
             **self.environment.of_session(tree.path, tools=tools),
             **author(session.id),
+            **(_NO_COLLECTION if tree.kind == "worktree" else {}),
             **{f"CORRAL_PORT_{n}": name.partition(":")[2] for n, name in enumerate(ports, 1)},
             "CORRAL_TASK": session.task,
             "CORRAL_SESSION": session.id,

@@ -16,6 +16,7 @@ from corral.core.log.state import Session, Task
 from corral.core.refs import branch_ref
 from corral.core.session import rules as session_rules
 from corral.core.session.pulse import Signs, Stop, pulse
+from corral.core.session.verdict import PROGRESS, RESULTS
 from corral.roles.log import Log
 from corral.roles.witness import reports
 from corral.roles.witness.engine_watch import EngineWatch
@@ -23,6 +24,7 @@ from corral.roles.witness.launch import last_words
 from corral.roles.witness.reports import ReportedResult, changed_at
 from corral.world import processes
 from corral.world.clock import Clock
+from corral.world.trees import Tree
 
 _SAID = 500  # characters of a line of progress
 
@@ -36,21 +38,22 @@ class PulseTaker(Struct, frozen=True):
     read: dict[SessionId, int] = {}  # the progress file's version when it was last read
     asked: dict[SessionId, float] = {}  # since when it has been asked to stop
 
-    def take(self, session: Session, task: Task, folder: str, tree: str | None) -> None:
+    def take(self, session: Session, task: Task, folder: str, tree: Tree | None) -> None:
         """Look at a running session: record its progress, alert on silence, or stop it."""
         now = self.clock()
         heard, handed_in = changed_at(join(folder, "output"), now), False
         if tree is not None:
-            heard = max(heard, self._progress(session, tree, now))
-            handed_in = self._has_result(session, folder, tree, now)
+            heard = max(heard, self._progress(session, tree.path, now))
+            handed_in = self._has_result(session, folder, tree.path, now)
         engine = None
         if not handed_in and self.engines.follows(session, task):
             engine = self.engines.look(session, task, folder)
         stream = self.engines.stream(session.id)
+        refs = tree.with_refs(self.git_dir) if tree else self.git_dir
         signs = Signs(
             now=now,
             heard_at=heard,
-            made_at=changed_at(join(self.git_dir, branch_ref(session.branch)), now),
+            made_at=changed_at(join(refs, branch_ref(session.branch)), now),
             handed_in=handed_in,
             engine=engine,
             asks=stream is not None and stream.asked is not None,
@@ -91,7 +94,7 @@ class PulseTaker(Struct, frozen=True):
 
     def _progress(self, session: Session, tree: str, now: int) -> int:
         """Read `progress.md`; return when it last changed."""
-        path = join(tree, reports.PROGRESS)
+        path = join(tree, PROGRESS)
         try:
             version = os.lstat(path).st_mtime_ns
         except OSError:
@@ -107,7 +110,7 @@ class PulseTaker(Struct, frozen=True):
 
     def _has_result(self, session: Session, folder: str, tree: str, now: int) -> bool:
         """Say whether a session handed in a valid result; raise an alert for an invalid one."""
-        path = join(tree, reports.RESULTS)
+        path = join(tree, RESULTS)
         if changed_at(path, now) < changed_at(join(folder, "process.json"), now):
             return False  # the file is older than the session
         found, problem = reports.result(tree)

@@ -14,8 +14,8 @@ from os.path import dirname, isdir, join
 
 from corral.core.config import Config
 from corral.core.errors import CorralError, described
-from corral.core.ids import ConvoyId
-from corral.core.log.state import State, Task, TaskState
+from corral.core.ids import ConvoyId, SessionId
+from corral.core.log.state import Session, State, Task, TaskState
 from corral.core.queue import overlaps
 from corral.core.queue.overlaps import FoundOverlap
 from corral.core.refs import branch_ref, trunk_branch
@@ -56,6 +56,7 @@ class Radar:
         self._rested_at = 0  # the next sweep may begin then
         self._due_at: int | None = None
         self._told: dict[str, tuple[int, int]] = {}  # how often, and when last
+        self._fetched: dict[SessionId, str] = {}  # commits of clones that were copied
 
     def consider(self, state: State, heard: set[str]) -> None:
         """Begin a sweep in a thread if one is due because something has changed."""
@@ -113,6 +114,7 @@ class Radar:
                 self._log.alert(RADAR, RADAR, said)
             self._failed = True
             self._sweeper.forget()
+            self._fetched.clear()
             self._seq = -1
         finally:
             rest_s = max(_REST_S, _SHARE * (time.monotonic() - began))
@@ -138,7 +140,7 @@ class Radar:
 
     def _works(self, state: State) -> list[TaskWork]:
         """Return the work that is in progress, waits to land, or waits for another attempt."""
-        trees = {tree.name: tree for tree in self._trees.list() if tree.kind == "worktree"}
+        trees = {tree.name: tree for tree in self._trees.list()}
         found = (self._work(state, task, trees) for task in state.tasks.values())
         return [work for work in found if work is not None]
 
@@ -152,10 +154,21 @@ class Radar:
         resting = task.state is TaskState.TODO
         if resting and not self._continues:
             return None  # the next attempt starts over
-        commit = read_branch(self._sweeper.merger.view.git_dir, session.branch)
+        tree = trees.get(session.id) if session.live else None
+        commit = self._commit(session, tree)
         if commit is None:
             return None
-        tree = trees.get(session.id) if session.live else None
         returned = None if session.live else state.returned.get(task.id)
         fork = (returned.fork if returned else "") or session.base
         return TaskWork(task.id, task.convoy, commit, fork, not resting, session.id, tree)
+
+    def _commit(self, session: Session, tree: Tree | None) -> str | None:
+        """Return the commit of a session's branch; copy it into the repository if necessary."""
+        git_dir = self._sweeper.merger.view.git_dir
+        if tree is None or tree.kind == "worktree":
+            return read_branch(git_dir, session.branch)
+        commit = read_branch(tree.git_dir, session.branch)
+        if commit is not None and commit != self._fetched.get(session.id, session.base):
+            self._trees.fetch(tree, commit)
+            self._fetched[session.id] = commit
+        return commit

@@ -12,7 +12,7 @@ from corral.core.ids import ConvoyId, SessionId, TaskId
 from corral.core.log.state import State
 from corral.core.queue.fold import trunk_of
 from corral.core.queue.overlaps import FoundOverlap
-from corral.roles.witness import reports
+from corral.core.session.verdict import REPORTS
 from corral.world.git.command import GitFailed
 from corral.world.git.merge import Merger, Sides
 from corral.world.git.paths import Changed, changed_paths
@@ -107,7 +107,7 @@ class Sweeper:
             if last is not None and now < last.at + int(pause_s * 1000):
                 last.pause_s = pause_s
                 continue
-            files = unsaved(self.merger.view, work.tree, work.commit, reports.NAMES)
+            files = unsaved(self.merger.view, work.tree, work.commit, REPORTS)
             same = last is not None and (last.commit, last.files) == (work.commit, files)
             longer = min(_QUIET_S, max(2 * pause_s, self._every_s))
             pause_s = longer if same else self._every_s

@@ -10,12 +10,10 @@ from enum import Enum
 from os.path import join
 
 from corral.core.session.pulse import Note, read_note
+from corral.core.session.verdict import PROGRESS, RESULTS
 from corral.core.text import unstyled
 from corral.world.git.tree import read_plain
 
-PROGRESS = "progress.md"
-RESULTS = "results.json"
-NAMES = frozenset({PROGRESS, RESULTS})
 _LARGEST = 1 << 20
 _LAST = 4096
 

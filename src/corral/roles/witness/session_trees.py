@@ -50,7 +50,7 @@ class SessionTrees(Struct, frozen=True):
         """Return where the trunk is, and the commit that the next session of a task starts from."""
         trunk = self.trunks.at(task.convoy)
         returned = state.returned.get(task.id)
-        if returned is not None and self.config.trees.kind != "clone" and not fresh:
+        if returned is not None and not fresh:
             branch = task_branch(task.convoy, task.id)
             if self.returned_work.starts_over(returned, branch, trunk):
                 return trunk, trunk
@@ -139,7 +139,7 @@ class SessionTrees(Struct, frozen=True):
             session.id,
             session.branch,
             session.base,
-            kind="clone" if self.config.trees.kind == "clone" else "worktree",
+            kind=self.config.trees.kind,
             fresh=self.config.trees.fresh or not self.trunks.continues(session),
             at=earlier.tree if session.conversation else "",
             leave=self._spoken_for,
@@ -153,6 +153,6 @@ class SessionTrees(Struct, frozen=True):
     def _returned_conflict(self, session: Session) -> ConflictState | None:
         """Put work that came back from the queue on the trunk; return the conflict to be shown."""
         returned = self.log.look().returned.get(session.task)
-        if returned is None or self.config.trees.fresh or self.config.trees.kind == "clone":
+        if returned is None or self.config.trees.fresh:
             return None
         return self.returned_work.bring(session, returned)

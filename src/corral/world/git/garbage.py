@@ -1,4 +1,4 @@
-"""Detects a running garbage collection in the repository, and waits until it is over.
+"""Garbage collection in the repository: when it is due, and what to do while one runs.
 
 `git gc --prune=now` deletes objects that were unreachable when it looked, even if a ref points to
 them by then. While it runs, a file contains its pid.
@@ -10,10 +10,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from os.path import join
 
+from corral.world.git import command
 from corral.world.git.tree import read_plain
 
 _LONGEST_S = 120.0
 _LOOK_S = 0.02
+_LOOSE, _PACKS = 6700, 50  # git's own defaults
 
 
 def wait_until_over(git_dir: str) -> None:
@@ -24,6 +26,26 @@ def wait_until_over(git_dir: str) -> None:
     process, deadline = _collector(git_dir), time.monotonic() + _LONGEST_S
     while process and _collector(git_dir) == process and time.monotonic() < deadline:
         time.sleep(_LOOK_S)
+
+
+def is_due(git_dir: str) -> bool:
+    """Estimate as git does, from one of 256 folders, whether the repository wants tidying."""
+    objects = join(git_dir, "objects")
+    loose = len(_names(join(objects, "17"))) * 256
+    packs = sum(name.endswith(".pack") for name in _names(join(objects, "pack")))
+    return loose > _LOOSE or packs > _PACKS
+
+
+def collect(git_dir: str) -> None:
+    """Tidy the repository as git itself would after a commit, unless the user has forbidden it."""
+    options = ("core.hooksPath=/dev/null", "core.fsmonitor=false", "gc.autoDetach=false")
+    settings = [word for option in options for word in ("-c", option)]
+    git = ["git", f"--git-dir={git_dir}", *settings, "gc", "--auto", "--quiet"]
+    command.run(git, git_dir, command.users_environment(), limit_s=None)
+
+
+def _names(folder: str) -> list[str]:
+    return os.listdir(folder) if os.path.isdir(folder) else []
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import re
 import stat
 from collections.abc import Iterator
 from os.path import isdir, islink, join
-from typing import Literal
+from typing import BinaryIO, Literal
 
 from msgspec import Struct
 
@@ -37,13 +37,23 @@ class Tree(Struct, frozen=True):
         """Say whether the folder exists; a link to another folder does not count."""
         return isdir(self.path) and not islink(self.path)
 
+    def with_refs(self, repository: str) -> str:
+        """Return the git folder that has the branch of this tree: its own or the repository's."""
+        return self.git_dir if self.kind == "clone" else repository
+
     @property
     def borrowed(self) -> tuple[str, ...]:
         """The object stores with objects of this tree that the repository may lack."""
-        inside = join(self.path, ".git")
-        objects = join(inside, "objects")
-        own = self.exists and isdir(inside) and not islink(inside) and isdir(objects)
-        return (objects,) if own else ()
+        inside = join(self.path, ".git")  # a folder if an earlier version or the session made one
+        folders = [self.git_dir] if self.kind == "clone" else []
+        folders += [inside] if inside not in folders and self.exists and not islink(inside) else []
+        stores = [join(folder, "objects") for folder in folders]
+        return tuple(store for store in stores if isdir(store) and not islink(store))
+
+
+def is_hash(text: str) -> bool:
+    """Say whether a text has the form of an object id."""
+    return _HASH.fullmatch(os.fsencode(text)) is not None
 
 
 class Head(Struct, frozen=True):
@@ -55,14 +65,24 @@ class Head(Struct, frozen=True):
 
 def read_plain(path: str, limit: int = _LIMIT) -> bytes | None:
     """Return the content of a regular file; None if it is missing or anything else."""
+    file = open_plain(path)
+    if file is None:
+        return None
+    with file:
+        return file.read(limit)
+
+
+def open_plain(path: str) -> BinaryIO | None:
+    """Open a regular file; None if it is missing or anything else."""
     try:
-        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        number = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return None
-    with open(file, "rb") as opened:
-        if not stat.S_ISREG(os.fstat(file).st_mode):
-            return None
-        return opened.read(limit)
+    file = open(number, "rb")  # noqa: SIM115  # the caller closes it
+    if stat.S_ISREG(os.fstat(number).st_mode):
+        return file
+    file.close()
+    return None
 
 
 def read_head(git_dir: str) -> Head:
@@ -75,13 +95,18 @@ def read_head(git_dir: str) -> Head:
 
 def read_branch(git_dir: str, branch: str) -> str | None:
     """Return the commit of a branch according to the files of a git folder."""
-    ref = os.fsencode(branch_ref(branch))
+    return read_ref(git_dir, branch_ref(branch))
+
+
+def read_ref(git_dir: str, name: str) -> str | None:
+    """Return what a ref points to according to the files of a git folder."""
+    ref = os.fsencode(name)
     loose = (read_plain(os.path.join(os.fsencode(git_dir), ref).decode(), 4096) or b"").strip()
     if _HASH.fullmatch(loose):
         return loose.decode()
     for line in (read_plain(join(git_dir, "packed-refs")) or b"").splitlines():
-        commit, _, name = line.partition(b" ")
-        if name == ref and _HASH.fullmatch(commit):
+        commit, _, packed = line.partition(b" ")
+        if packed == ref and _HASH.fullmatch(commit):
             return commit.decode()
     return None
 

@@ -209,9 +209,11 @@ class View:
             if not os.path.islink(link):
                 with suppress(FileExistsError):  # another process was faster
                     os.symlink(join("..", "..", shared), link)
-        settings = harmless(self.git_dir) + list(_OURS.items())
-        settings += list(_RAW.items()) if raw else []
-        put(join(self._folder, "config"), _as_config(settings))
+        found = configuration(self.git_dir)
+        settings = [one for one in found if _HARMLESS.fullmatch(one[0]) and "\n" not in one[0]]
+        settings += _OURS.items()
+        settings += _RAW.items() if raw else ()
+        put(join(self._folder, "config"), as_config(settings))
         put(join(self._folder, "info", "attributes"), _RAW_ATTRIBUTES if raw else "")
         excluded = read_plain(join(self.git_dir, "info", "exclude")) or b""
         put(join(self._folder, "info", "exclude"), os.fsdecode(excluded))
@@ -261,20 +263,16 @@ def put(path: str, content: str) -> None:
     os.replace(temporary, path)
 
 
-def harmless(git_dir: str) -> list[tuple[str, str]]:
-    """Return the harmless keys of the repository's own configuration."""
+def configuration(git_dir: str) -> list[tuple[str, str]]:
+    """Return the keys of the repository's own configuration, without what it includes."""
     asked = ["git", "config", "--file", join(git_dir, "config"), "--no-includes", "--list", "-z"]
     listed = command.start(asked, git_dir, own_environment()).stdout
     pairs = (os.fsdecode(entry).partition("\n") for entry in listed.split(b"\0") if entry)
     # A key without a value means true.
-    return [
-        (key, value if between else "true")
-        for key, between, value in pairs
-        if _HARMLESS.fullmatch(key) and "\n" not in key
-    ]
+    return [(key, value if between else "true") for key, between, value in pairs]
 
 
-def _as_config(settings: Sequence[tuple[str, str]]) -> str:
+def as_config(settings: Sequence[tuple[str, str]]) -> str:
     lines = []
     for key, value in settings:
         section, rest = key.split(".", 1)

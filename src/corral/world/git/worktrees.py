@@ -12,7 +12,6 @@ from contextlib import contextmanager, suppress
 from itertools import count
 from os.path import basename, dirname, isdir, islink, join, lexists
 
-from corral.core.errors import Refused
 from corral.core.refs import branch_ref
 from corral.world.git.tree import read_head, read_plain
 from corral.world.git.view import put
@@ -32,15 +31,15 @@ def locked(git_dir: str) -> Iterator[None]:
 
 
 def add(git_dir: str, path: str, commit: str, *, held: bool = True) -> str:
-    """Add a working tree with a detached HEAD and no files; return its git folder.
+    """Add a working tree with a detached HEAD, whose files are checked out later or already.
+
+    Returns its git folder.
 
     It appears complete: git's own `worktree add` briefly shows a HEAD of zeros, and commands that
     read all refs at that moment (`git gc`, `git log --all`) fail. Call it under the repository's
     lock. Git does not prune a locked one while its folder is missing.
     """
     os.makedirs(path, exist_ok=True)
-    if os.listdir(path):
-        raise Refused(f"{path} already exists", "move it away, or name another folder")
     listed = join(git_dir, "worktrees")
     os.makedirs(listed, exist_ok=True)
     names = (join(listed, f"{basename(path)}{number or ''}") for number in count())

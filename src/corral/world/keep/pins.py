@@ -21,6 +21,7 @@ from corral.world.keep.verify import verify
 
 _ATTEMPTS = 20
 _QUIET_ATTEMPTS = 2  # while no garbage collection runs
+_UNPACKED = 100  # objects: fewer are copied as loose ones
 _PASSING = (QUEUE_REFS, SPEC_REFS)
 
 
@@ -48,7 +49,7 @@ class Keep:
 
     def _pin(self, tree: Tree, reason: str, task: str) -> Kept | None:
         at = read_head(tree.git_dir)
-        source = tree.git_dir if tree.kind == "clone" else self._git_dir
+        source = tree.with_refs(self._git_dir)
         named = read_branch(source, at.branch) if at.branch else at.commit
         head = self._raw.commit(named or "-", tree.borrowed)
         with self._raw.desk(head, tree) as desk:
@@ -102,18 +103,10 @@ class Keep:
             if kept is None:
                 return None
             garbage.wait_until_over(self._git_dir)
-            if self._is_whole(kept):
+            if self._has_all(kept.commit, kept.record.head):
                 return kept
             self._raw.drop(kept.ref)
         raise Failed("garbage collection keeps deleting the work to be kept; nothing was touched")
-
-    def _is_whole(self, kept: Kept) -> bool:
-        known = [f"^{kept.record.head}"] if kept.record.head else []
-        try:
-            self._raw.run("rev-list", "--objects", "--quiet", kept.commit, *known)
-        except GitFailed:
-            return False
-        return True
 
     def _hold(self, session: str, branch: str, commit: str, reason: str) -> Kept | None:
         said = self._raw.run("for-each-ref", "--format=%(refname)", "--contains", commit)
@@ -212,12 +205,26 @@ class Keep:
 
         Not a fetch, which would start a program in the session's repository with its configuration.
         """
+        if self._has_all(commit, base):
+            return
         pack = join(desk.folder, "brought")
-        asked = f"{commit}\n^{base}\n".encode()
+        asked = f"{commit}\n{f'^{base}' if base else ''}\n".encode()
         name = desk.run("pack-objects", "--revs", "--quiet", pack, stdin=asked).decode().strip()
-        if name:
-            with open(f"{pack}-{name}.pack", "rb") as file:
-                self._raw.run("index-pack", "--stdin", "--strict", stdin=file)
+        with open(f"{pack}-{name}.pack", "rb", buffering=0) as file:
+            # As git does when it fetches: many packs make it slow, and so do many loose objects.
+            few = int.from_bytes(file.read(12)[8:]) < _UNPACKED
+            file.seek(0)
+            command = ("unpack-objects", "-q") if few else ("index-pack", "--stdin")
+            self._raw.run(*command, "--strict", stdin=file)
+
+    def _has_all(self, commit: str, *known: str) -> bool:
+        """Say whether the repository has a commit and everything that is not in known ones."""
+        without = [f"^{one}" for one in known if one]
+        try:
+            self._raw.run("rev-list", "--objects", "--quiet", commit, *without)
+        except GitFailed:
+            return False
+        return True
 
     def _name(self, record: KeptRecord, commit: str) -> Kept:
         """Give a commit the next free ref of its session, and read it back."""

@@ -16,10 +16,10 @@ from corral.core.config import TreeSettings
 from corral.core.errors import BadInput, NotFound, Refused
 from corral.core.refs import branch_ref
 from corral.world import clock
-from corral.world.git import worktrees
+from corral.world.git import large_files, worktrees
 from corral.world.git.command import GitFailed
 from corral.world.git.conflicts import ConflictState, enter
-from corral.world.git.tree import Kind, Tree, read_branch
+from corral.world.git.tree import Kind, Tree, read_branch, read_head
 from corral.world.git.view import Desk, View
 from corral.world.git.worktrees import locked
 from corral.world.keep import Keep, Kept
@@ -51,6 +51,7 @@ class Trees:
         self._raw = View(self._git_dir, raw=True)
         self.keep = Keep(self._git_dir, plain=self._plain, raw=self._raw, now=now)
         self._slots = TreeSlots(self._git_dir, self.place)
+        self._copied: tuple[tuple[int, int, int], str] | None = None
 
     def make(
         self,
@@ -58,7 +59,7 @@ class Trees:
         branch: str,
         start: str,
         *,
-        kind: Kind = "worktree",
+        kind: Kind = "clone",
         fresh: bool = False,
         at: str = "",
         leave: Callable[[], Collection[str]] = tuple,
@@ -79,9 +80,11 @@ class Trees:
             self._reap()
             self._refuse_taken(name, branch)
             commit = self._branch(name, branch, base, fresh=fresh)
-            place = self._choose(at, leave(), kind)
+            place = self._choose(at, leave())
             slot = self._occupy(name, branch, base, kind, place)
             held = self._slots.hold(slot)
+            if kind == "clone":
+                clones.hold_base(self._git_dir, slot.tree)
         try:
             self._fill(slot, commit)
             self._slots.save(replace(slot, state="live"))
@@ -98,7 +101,9 @@ class Trees:
             tree = self.find(name)
             if tree is None:
                 raise NotFound(f"there is no worktree of {name!r}", "corral session list")
-            if tree.kind == "worktree" and tree.exists:
+            if tree.kind == "clone":
+                clones.reconnect(self._git_dir, tree)
+            elif tree.exists:
                 worktrees.reconnect(tree.git_dir, tree.path, f"ref: {branch_ref(tree.branch)}")
         return tree
 
@@ -130,32 +135,72 @@ class Trees:
         """Say what a session has done."""
         return facts(self._plain, tree)
 
+    def tip(self, tree: Tree) -> str | None:
+        """Return the commit of a session's branch, which the repository may not have yet."""
+        found = read_branch(tree.with_refs(self._git_dir), tree.branch)
+        return self._plain.commit(found or "-", tree.borrowed)
+
+    def fetch(self, tree: Tree, commit: str) -> None:
+        """Copy a commit of a session into the repository, unless it is there; no ref is moved."""
+        if tree.borrowed:
+            with self._raw.desk(tree=tree) as desk:
+                self.keep.bring(commit, tree.base, desk)
+
     def collect(self, tree: Tree) -> str:
-        """Return the commit of a session's branch; copy it into the repository if necessary."""
-        source = tree.git_dir if tree.kind == "clone" else self._git_dir
-        commit = self._plain.commit(read_branch(source, tree.branch) or "-", tree.borrowed)
+        """Return the commit of a session's branch; the repository's branch follows it."""
+        commit = self.tip(tree)
         if commit is None:
             raise NotFound(f"the branch {tree.branch!r} of {tree.name!r} has no commit")
         if tree.kind == "clone":
-            with self._raw.desk(tree=tree) as desk:
-                self.keep.bring(commit, tree.base, desk)
-            ref = branch_ref(tree.branch)
-            old = self._plain.commit(ref)
-            if old != commit:
-                self._raw.move(ref, commit, old)
+            self.fetch(tree, commit)
+            self._follow(tree, commit, "its session left it")
+        large_files.bring(tree.git_dir, self._git_dir)
         return commit
 
-    def put_back(self, tree: Tree, reason: str) -> None:
-        """Reset a session's branch to its base; the commit that it leaves is kept.
+    def without(self, tree: Tree, names: Collection[str], message: str) -> None:
+        """Take files off a session's branch that its base does not have, with one commit."""
+        tip = self.tip(tree)
+        if tip is None or read_head(tree.git_dir).branch != tree.branch:
+            return
+        listed, before = (
+            self._plain.run("ls-tree", "-z", "--name-only", commit, *names, borrow=tree.borrowed)
+            for commit in (tip, tree.base)
+        )
+        added = set(listed.split(b"\0")) - set(before.split(b"\0"))
+        if not added:
+            return
+        self.fetch(tree, tip)
+        with self._plain.desk() as desk:
+            desk.run("read-tree", tip)
+            desk.run("update-index", "--force-remove", "-z", "--stdin", stdin=b"\0".join(added))
+            files_left = desk.run("write-tree").decode().strip()
+            said = desk.run("commit-tree", files_left, "-p", tip, "-m", message)
+        commit = said.decode().strip()
+        if tree.kind == "clone":
+            clones.put_branch(tree.git_dir, tree.branch, commit)
+        else:
+            self._plain.move(branch_ref(tree.branch), commit, tip)
 
-        The branch of a clone is its own until it is collected.
-        """
+    def _follow(self, tree: Tree, commit: str, reason: str) -> None:
+        """Point the repository's branch of a tree at a commit; the one that it leaves is kept."""
         ref = branch_ref(tree.branch)
         old = self._plain.commit(ref)
-        if tree.kind == "clone" or old is None or old == tree.base:
+        if old == commit:
             return
+        if old is not None and not self._plain.contains(commit, old):
+            self.keep.hold(tree.name, tree.branch, old, reason)
+        self._raw.move(ref, commit, old)
+
+    def put_back(self, tree: Tree, reason: str) -> None:
+        """Reset a session's branch to its base; the commit that it leaves is kept."""
+        old = self.tip(tree)
+        if old is None or old == tree.base:
+            return
+        self.fetch(tree, old)
         self.keep.hold(tree.name, tree.branch, old, reason)
-        self._plain.move(ref, tree.base, old)
+        if tree.kind == "clone":
+            clones.put_branch(tree.git_dir, tree.branch, tree.base)
+        self._follow(tree, tree.base, reason)
 
     def show_conflict(self, tree: Tree, state: ConflictState) -> Kept | None:
         """Keep the content of a tree, then show its session a conflict in it.
@@ -163,16 +208,13 @@ class Trees:
         Its branch is at the tip, its files have conflict markers, its index has the stages. Nothing
         may run in it. The commit that the branch leaves is kept unless another ref reaches it.
         """
-        if tree.kind == "clone":
-            raise Refused(f"{tree.name!r} works in a clone, where conflicts cannot be shown yet")
         files.refuse_link(tree)
         kept = self.keep.pin(tree, "a conflict is shown")
         ref = branch_ref(tree.branch)
         old = self._plain.commit(ref)
         if old:
             self.keep.hold(tree.name, tree.branch, old, "a conflict is shown")
-        with locked(self._git_dir):
-            worktrees.repair(tree.git_dir, tree.path, f"ref: {ref}")
+        self._connect(tree, state.tip)
         desk = self._desk(tree)
         enter(desk, state)
         self._plain.move(ref, state.tip, old)
@@ -182,12 +224,12 @@ class Trees:
     def release(self, tree: Tree, reason: str = "released") -> Kept | None:
         """Keep the content of a tree, then clean it and park it for another session.
 
-        Nothing may run in it any more. Clones, and trees beyond the size of the pool, are removed.
+        Nothing may run in it any more. Trees beyond the size of the pool are removed.
         """
-        if tree.kind == "clone" or not tree.exists:
+        if not tree.exists:
             return self.remove(tree, reason)
         slot = self._slot(tree)
-        kept = self.keep.pin(tree, reason)
+        kept = self._kept(tree, reason)
         desk = self._desk(tree)
         try:
             files.clean(tree, desk, self._keep_ignored)
@@ -198,9 +240,12 @@ class Trees:
         with locked(self._git_dir):
             room = len(self._slots.parked()) < self._pool
             if room:
-                worktrees.repair(tree.git_dir, tree.path, tree.base)
+                if tree.kind == "worktree":
+                    worktrees.repair(tree.git_dir, tree.path, tree.base)
                 empty = replace(tree, name="", branch="")
                 self._slots.save(replace(slot, state="parked", tree=empty))
+                if tree.kind == "clone":
+                    self._drop_clone(tree)
         if not room:
             self._discard(slot)
         return kept
@@ -208,9 +253,16 @@ class Trees:
     def remove(self, tree: Tree, reason: str = "removed") -> Kept | None:
         """Keep the content of a tree, then remove it; after an error nothing has changed."""
         slot = self._slot(tree)
-        kept = self.keep.pin(tree, reason)
+        kept = self._kept(tree, reason)
         self._discard(slot)
         return kept
+
+    def _kept(self, tree: Tree, reason: str) -> Kept | None:
+        """Keep the content of a tree; its commits also on the repository's branch."""
+        if tree.kind == "clone" and self.tip(tree):
+            self.collect(tree)
+        large_files.bring(tree.git_dir, self._git_dir)
+        return self.keep.pin(tree, reason)
 
     def sweep(self) -> int:
         """Delete what earlier removals and killed creators left; return how many folders remain."""
@@ -271,10 +323,10 @@ class Trees:
         self._plain.move(ref, base, tip)
         return base
 
-    def _choose(self, at: str, leave: Collection[str], kind: Kind) -> Slot | int:
+    def _choose(self, at: str, leave: Collection[str]) -> Slot | int:
         """Return the parked tree to take, or the number of a new one."""
         number = self._slots.free_number(at, leave)
-        if kind == "clone" or self._slots.path(number) == at:
+        if self._slots.path(number) == at:
             return number
         parked = self._slots.parked()
         same = (slot for slot in parked if slot.tree.path == at)
@@ -282,35 +334,54 @@ class Trees:
         return next(same, None) or next(others, None) or number
 
     def _occupy(self, name: str, branch: str, base: str, kind: Kind, place: Slot | int) -> Slot:
-        if isinstance(place, Slot):
-            tree = replace(place.tree, name=name, branch=branch, base=base)
-            slot = Slot(place.number, "making", tree)
+        number, parked = (place.number, place.tree) if isinstance(place, Slot) else (place, None)
+        path = parked.path if parked else self._slots.path(number)
+        tree = Tree(path, name, kind, branch, base, "")
+        if kind == "clone":
+            if parked and parked.kind == "worktree":
+                worktrees.forget(parked.git_dir)
+            own = clones.place_of(tree.path)
+        elif parked and parked.kind == "worktree":
+            own = parked.git_dir
         else:
-            number = place
-            path = self._slots.path(number)
-            own = join(path, ".git")
-            if kind == "worktree":
-                own = worktrees.add(self._git_dir, path, base)
-            slot = Slot(number, "making", Tree(path, name, kind, branch, base, own))
+            own = worktrees.add(self._git_dir, tree.path, base)
+        slot = Slot(number, "making", replace(tree, git_dir=own))
         self._slots.save(slot)
         if kind == "clone":
-            os.mkdir(slot.tree.path)
-            self._raw.run("update-ref", clones.base_ref(slot.tree), base)
+            os.makedirs(tree.path, exist_ok=True)
+            os.makedirs(own, exist_ok=True)
         return slot
 
     def _fill(self, slot: Slot, commit: str) -> None:
         tree, desk = slot.tree, self._desk(slot.tree)
-        if tree.kind == "clone":
-            clones.set_up(self._git_dir, tree, commit)
-            files.check_out(tree, desk, commit)
-        else:
-            files.refuse_link(tree)
-            worktrees.repair(tree.git_dir, tree.path, f"ref: {branch_ref(tree.branch)}")
-            reused = exists(join(desk.folder, "index"))
-            files.check_out(tree, desk, commit)
-            if reused:
-                files.clean(tree, desk, self._keep_ignored)
+        files.refuse_link(tree)
+        self._connect(tree, commit)
+        reused = exists(join(desk.folder, "index"))
+        files.check_out(tree, desk, commit)
+        if reused:
+            files.clean(tree, desk, self._keep_ignored)
         files.hand_over(tree, desk)
+
+    def _connect(self, tree: Tree, commit: str) -> None:
+        """Give a tree a git folder in which no session has worked."""
+        if tree.kind == "clone":
+            clones.lay_out(self._git_dir, tree, commit, self._settings())
+            return
+        with locked(self._git_dir):
+            worktrees.repair(tree.git_dir, tree.path, f"ref: {branch_ref(tree.branch)}")
+
+    def _settings(self) -> str:
+        """Return the configuration of a clone, which changes only with the user's."""
+        found = os.stat(join(self._git_dir, "config"))
+        seen = (found.st_mtime_ns, found.st_size, found.st_ino)
+        if self._copied is None or self._copied[0] != seen:
+            self._copied = seen, clones.settings(self._git_dir)
+        return self._copied[1]
+
+    def _drop_clone(self, tree: Tree) -> None:
+        worktrees.remove(join(tree.path, ".git"))
+        worktrees.forget(tree.git_dir)
+        clones.let_go_of_base(self._git_dir, tree)
 
     def _discard(self, slot: Slot) -> None:
         with locked(self._git_dir):
@@ -321,10 +392,9 @@ class Trees:
     def _forget(self, slot: Slot) -> str | None:
         """Take a tree off all lists; its folder is only renamed."""
         gone = trash.take_away(slot.tree.path)
-        if slot.tree.kind == "worktree":
-            worktrees.forget(slot.tree.git_dir)
-        else:
-            self._raw.drop(clones.base_ref(slot.tree))
+        worktrees.forget(slot.tree.git_dir)
+        if slot.tree.kind == "clone":
+            clones.let_go_of_base(self._git_dir, slot.tree)
         self._slots.drop(slot)
         return gone
 

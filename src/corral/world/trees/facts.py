@@ -26,7 +26,7 @@ class TreeFacts(Struct, frozen=True):
 
 def facts(view: View, tree: Tree) -> TreeFacts:
     borrow = tree.borrowed
-    source = tree.git_dir if tree.kind == "clone" else view.git_dir
+    source = tree.with_refs(view.git_dir)
     head = read_head(tree.git_dir)
     at = read_branch(source, head.branch) if head.branch else head.commit
     head_commit, branch_commit = view.commits(

@@ -86,12 +86,12 @@ class TreeSlots:
 
         The one of the path `at` if that is free, else the first whose path is not reserved.
         """
-        used = {slot.tree.path for slot in self.all()}
+        used = {slot.number for slot in self.all()}  # also those of another place
         wanted = self.number(at)
-        if wanted and at not in used and not os.path.lexists(at):
+        if wanted and wanted not in used and not os.path.lexists(at):
             return wanted
         number = 1
-        while self.path(number) in {*used, *leave} or os.path.lexists(self.path(number)):
+        while number in used or self.path(number) in leave or os.path.lexists(self.path(number)):
             number += 1
         return number
 

@@ -12,6 +12,7 @@ from collections.abc import Container
 from os.path import join
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from corral.world.git.command import GitFailed
 from corral.world.git.paths import NOTHING, Changed, PathChange
@@ -65,8 +66,13 @@ def unsaved(view: View, tree: Tree, commit: str, leaving_out: Container[str] = (
 
 
 def snapshot(view: View, tree: Tree, commit: str, found: Unsaved) -> str:
-    """Return a git tree: the files of a commit, overlaid with uncommitted work."""
-    with view.desk(commit, tree) as desk:
+    """Return a git tree: the files of a commit, overlaid with uncommitted work.
+
+    The repository must have the commit. Objects of the tree are not borrowed: git would not write
+    those again, and what refers to them would be broken.
+    """
+    with view.desk(commit) as plain:
+        desk = replace(plain, worktree=tree.path)
         desk.run("read-tree", commit, index="ahead")
         listed = b"".join(os.fsencode(path) + b"\0" for path in found.paths)
         options = ("--add", "--remove", "--replace", "--ignore-missing")
