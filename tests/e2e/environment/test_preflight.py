@@ -117,7 +117,7 @@ FAULTS = {
         name="base",
         said="is red before any change: 'echo it is broken; exit 3' fails (exit code 3);"
         " its last words: it is broken",
-        remedy="fix main, or: corral run … --on-red mend",
+        remedy="fix main, or start with --on-red mend",
     ),
     "base flaky": Fault(
         checked(FLAKY), name="base", said="is flaky: on main it failed", remedy="make it reliable"

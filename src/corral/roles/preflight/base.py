@@ -288,7 +288,7 @@ def _passed(number: int, *, setup: bool) -> str:
 def _red(base: str, commit: str, run: ChecksRun, ended: RunOutcome) -> Finding:
     how = f"signal {ended.signal}" if ended.signal else f"exit code {ended.code}"
     said = f"{base} at {commit[:12]} is red before any change: {ended.command!r} fails ({how})"
-    mend = f"fix {base}, or: corral run … --on-red mend (an agent fixes it first) or ignore"
+    mend = f"fix {base}, or start with --on-red mend (an agent fixes it first) or --on-red ignore"
     return Finding("base", BAD, said + _words(run), mend)
 
 

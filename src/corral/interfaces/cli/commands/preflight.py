@@ -3,7 +3,7 @@
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from msgspec.structs import asdict
 
@@ -134,11 +134,10 @@ def fit(context: Context, convoy: ConvoyId, on_red: str, *, wait_s: float | None
         return []
     here, profiles = one.base or context.repository.branch(), profiles_of(state, [one])
     accepts = tuple(word for task in _open(state, [one]) for word in task.accept)
-    say = _Progress(quiet=context.as_json)
 
     def faults(config: Config) -> list[Finding]:
         base = BaseBranch(here, _checks(config, one.checks), accepts)
-        found = gate.faults(context.repository, config, base, profiles, say)
+        found = _faults(context, config, base, profiles)
         found = [fault for fault in found if fault.name != "branch"]
         if on_red == "mend" and {fault.name for fault in found} == {"base"}:
             _mend_first(context, convoy, base.commands, found[0])
@@ -156,11 +155,10 @@ def ready(
     With `mend`, its checks may fail: the first convoy that is made on it will mend it.
     """
     here, used = context.repository.branch(), set(profiles)
-    say = _Progress(quiet=context.as_json)
 
     def faults(config: Config) -> list[Finding]:
         base = BaseBranch(here, _checks(config, ()))
-        found = gate.faults(context.repository, config, base, used, say)
+        found = _faults(context, config, base, used)
         return [one for one in found if not (on_red == "mend" and one.name == "base")]
 
     return [] if on_red == "ignore" else _fixed(context, faults, here, wait_s)
@@ -186,6 +184,16 @@ def told(found: Sequence[Finding]) -> str:
         f"{shown(one.sentence)}\n  try: {shown(one.remedy)}" if one.remedy else shown(one.sentence)
         for one in found
     )
+
+
+def _faults(
+    context: Context, config: Config, base: BaseBranch, profiles: Collection[str]
+) -> list[Finding]:
+    say = _Progress(quiet=context.as_json)
+    try:
+        return gate.faults(context.repository, config, base, profiles, say)
+    finally:
+        say.clear()
 
 
 def _fixed(
