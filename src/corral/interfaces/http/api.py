@@ -51,19 +51,28 @@ class Api:
     url: str
 
     def __post_init__(self) -> None:
-        feed, config, repository = self.feed, self.config, self.repository
+        feed, repository = self.feed, self.repository
         self.clock = now
         self.streams = Streams(feed)
         self.assets = assets.Assets()
         self.history = History(feed)
-        self.secrets = Secrets(config, os.environ)
-        self.live = LiveStreams(feed, self.streams, repository.folder, self.secrets.hide)
+        self.use(self.config)
+        self.live = LiveStreams(feed, self.streams, repository.folder, self.hide)
         self.mayors = mayor.Mayors(self)
         self.looking = asyncio.Lock()  # only one request at a time starts git to look at something
         self.answered: dict[int, int] = {}  # by HTTP status
-        self._defaults = service.Defaults(config.board.claim_ttl_s, repository.branch)
         self._acknowledged = 0
         self._status: tuple[int, bytes] = (-1, b"")
+
+    def use(self, config: Config) -> None:
+        """Take over the settings; those of the server itself apply when it starts."""
+        self.config = config
+        self.secrets = Secrets(config, os.environ)
+        self._defaults = service.Defaults(config.board.claim_ttl_s, self.repository.branch)
+
+    def hide(self, text: str) -> str:
+        """Return a text without the secrets of the settings as they are now."""
+        return self.secrets.hide(text)
 
     async def caught_up(self) -> None:
         """Wait until views include everything that anybody has acknowledged."""

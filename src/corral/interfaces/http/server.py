@@ -18,6 +18,7 @@ from corral.core.config import Config
 from corral.core.config import ServerSettings as Settings
 from corral.core.errors import CorralError
 from corral.interfaces.http.api import Api, Application
+from corral.interfaces.http.current import CurrentSettings
 from corral.interfaces.http.exchange import Receive, Scope, Send
 from corral.interfaces.http.feed import Feed
 from corral.interfaces.http.guard import Guard
@@ -90,6 +91,7 @@ class _Place:
         self.api = Api(self._feed, self._writer, guard, self.repository, self.config, self._url)
         self.application = Application(self.api)
         self.api.mayors.take_over()
+        self._settings = CurrentSettings(self.repository, self.config, self.anchor, self.api.use)
         self._mirroring = asyncio.get_running_loop().create_task(self._mirror())
 
     def publish(self) -> None:
@@ -100,6 +102,7 @@ class _Place:
         # Here, because uvicorn raises the signal again once this returns.
         serving.withdraw(self.repository.folder)
         self._mirroring.cancel()
+        self._settings.stop()
         if self.application is not None:
             await self.application.stop()
         self._feed.stop()

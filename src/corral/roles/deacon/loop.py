@@ -13,11 +13,14 @@ from corral.core.config import Config
 from corral.core.errors import CorralError
 from corral.core.text import printable
 from corral.roles import locks
+from corral.roles.current_settings import SettingsWatch
 from corral.roles.deacon.chores import DEACON, Chore, Chores
-from corral.store.port import Store
+from corral.roles.log import Log
 from corral.store.service import record
+from corral.store.sqlite import SqliteStore
 from corral.world.clock import Clock, now
 from corral.world.repository import Repository
+from corral.world.watch import Watch
 
 _REST_S = 1.0  # events that come this close together are handled together
 _LONGEST_S = 300.0  # the clock may be set, and the machine may sleep
@@ -25,27 +28,40 @@ _LONGEST_S = 300.0  # the clock may be set, and the machine may sleep
 
 class Deacon:
     def __init__(
-        self, store: Store, repository: Repository, config: Config, clock: Clock = now
+        self, store: SqliteStore, repository: Repository, config: Config, clock: Clock = now
     ) -> None:
         self._store = store
-        self._folder = repository.folder
+        self._repository = repository
+        self._config = config
         self._clock = clock
         self._chores = Chores(store, repository, config, clock)
         self._swept_at = 0
 
     def once(self) -> dict[str, ChoreOutcome]:
         """Do all chores once; return the outcome of each."""
-        with locks.only_one(self._folder, DEACON):
+        with locks.only_one(self._repository.folder, DEACON):
             return self._round()
 
-    def run(self) -> None:
-        """Do the chores whenever there may be something to do, until asked to stop."""
-        with locks.only_one(self._folder, DEACON):
+    def run(self, *, once: bool = False) -> Config | None:
+        """Do the chores whenever there may be something to do, until asked to stop.
+
+        If the settings have changed, return them: another deacon continues with them.
+        """
+        with locks.only_one(self._repository.folder, DEACON), Watch(self._store.derived) as watch:
+            settings = SettingsWatch(DEACON, self._repository, self._config, watch)
+            log = Log(self._store, DEACON)
             while True:
                 seen = self._store.state().seq
                 self._round()
-                if self._store.wait(seen, self._until_next()):
-                    time.sleep(_REST_S)
+                deadline = time.monotonic() + self._until_next()
+                while True:
+                    if (found := settings.changed(log)) is not None:
+                        return found
+                    grown, left_s = self._store.length() > seen, deadline - time.monotonic()
+                    if grown or left_s <= 0:
+                        break
+                    watch.wait(left_s)
+                time.sleep(_REST_S if grown else 0)
 
     def _round(self) -> dict[str, ChoreOutcome]:
         due, at = self._chores.quick(), self._clock()

@@ -77,7 +77,7 @@ class Refinery:
         self._stopping = threading.Event()
         self._log = Log(store, REFINERY)
         self._watch = Watch(store.derived)
-        self._settings = SettingsWatch(REFINERY, repository, config, self._log, self._watch)
+        self._settings = SettingsWatch(REFINERY, repository, config, self._watch)
         keep = Keep(os.path.realpath(repository.git_dir), now=clock)
         self._trunks = Trunks(self._log, repository, keep)
         view = self._trunks.view
@@ -128,7 +128,7 @@ class Refinery:
             self._watch.wait(_SOON_S if soon else self._patience_s(state, since))
             if not self._stopping.is_set():
                 self._watch.wait(_REST_S)
-                if not once and (found := self._settings.changed()) is not None:
+                if not once and (found := self._settings.changed(self._log)) is not None:
                     return found
         return None
 

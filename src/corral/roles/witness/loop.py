@@ -68,7 +68,7 @@ class Witness:
         self._clock = clock
         self._log = Log(store, WITNESS, Secrets(config, os.environ))
         self._watch = Watch(store.derived)
-        self._settings = SettingsWatch(WITNESS, repository, config, self._log, self._watch)
+        self._settings = SettingsWatch(WITNESS, repository, config, self._watch)
         self._stopping = threading.Event()
         self._limits = limits_of(config)
         self._pools = {name: engine.pool for name, engine in config.engine.items()}
@@ -155,7 +155,7 @@ class Witness:
             heard = self._watch.wait(max(0, until - self._clock()) / 1000)
             if not self._stopping.is_set():
                 heard |= self._watch.wait(_REST_S)
-                if not once and (found := self._settings.changed()) is not None:
+                if not once and (found := self._settings.changed(self._log)) is not None:
                     return found
             timed_out = self._clock() >= until
         return None

@@ -9,13 +9,14 @@ from corral.interfaces.cli.parser import Options
 
 
 def run(context: Context, options: Options) -> int:
+    from corral.roles.current_settings import run_current
     from corral.roles.deacon.loop import Deacon
 
-    deacon = Deacon(context.writable, context.repository, context.config)
+    store, place = context.writable, context.repository
     if not options.once:
         gc.enable()  # unlike other commands, this one keeps running
-        deacon.run()
-    results = deacon.once()
+        run_current(lambda config: Deacon(store, place, config), context.config, once=False)
+    results = Deacon(store, place, context.config).once()
     now = context.now()
     names = ("found", "done", "error", "worries")
     chores = [

@@ -14,7 +14,7 @@ from types import FrameType
 import msgspec
 from msgspec.structs import replace
 
-from corral.core.errors import BadInput, NotFound, Refused
+from corral.core.errors import BadConfig, BadInput, NotFound, Refused
 from corral.core.ids import ConvoyId, TaskId
 from corral.core.log.codec import decode, mirrored
 from corral.core.log.state import TaskState
@@ -48,6 +48,7 @@ from corral.roles.convoy_run import Roles, interrupt, still_there
 from corral.roles.log import Log
 from corral.roles.trunks import start_of
 from corral.roles.witness.loop import Witness
+from corral.world import settings
 from corral.world.git.view import View
 
 ROLE_ENDED = "role_ended"
@@ -154,7 +155,7 @@ class ConvoyRun:
         self._convoy = convoy
         self._store = context.store
         self._log = Log(self._store, context.actor)
-        self._limits = limits_of(context.config)
+        self._config = context.config
         self._screen = screen
         self._quiet = quiet
         self._beside = beside
@@ -241,10 +242,13 @@ class ConvoyRun:
             self.say(f"{session} has not stopped: corral session list")
         if not left:
             with suppress(Refused):  # another witness has taken over
-                Witness(self._store, self._context.repository, self._context.config).finish()
+                Witness(self._store, self._context.repository, self._config).finish()
 
     def _outlook(self) -> Outlook:
-        return outlook(self._store.state(), self._convoy, self._limits, self._context.now())
+        with suppress(BadConfig):  # the settings from before apply until it is fixed
+            self._config = settings.of_repository(self._context.repository)
+        limits = limits_of(self._config)
+        return outlook(self._store.state(), self._convoy, limits, self._context.now())
 
     def _report(self, found: Outlook | None) -> RunReport:
         last = found or replace(self._outlook(), standing=Standing.INTERRUPTED)
