@@ -20,11 +20,10 @@ from corral.core import faults
 from corral.core.config import EnvironmentSettings
 from corral.core.environment import Environment, Removed, compose, inside
 from corral.core.faults import FailedCommand, Fault
+from corral.world import leads
 from corral.world.git import worktrees
 from corral.world.processes import landlock
 from corral.world.repository import Repository
-
-_MOST_BYTES = 1 << 16
 
 
 class Hiding(Struct, frozen=True):
@@ -54,9 +53,12 @@ class ProjectEnvironment(Struct, frozen=True):
             tools=tools,
             resolve=realpath,
         )
-        if self.unproven() and "." not in self.settings.read:
-            found = without_linked(found, elsewhere)
-        return found
+        return without_linked(found, realpath(tree), elsewhere) if self.doubted() else found
+
+    def doubted(self) -> tuple[str, ...]:
+        """Return the folders that a check must not use and could, because they cannot be hidden."""
+        allowed = "." in self.settings.read
+        return self._elsewhere() if self.unproven() and not allowed else ()
 
     def hiding(self, tree: str, *more: str) -> Hiding | None:
         """Return what checks in a tree cannot read; None if this system or a setting forbids it."""
@@ -128,39 +130,19 @@ def has(removed: Removed, name: str) -> bool:
     ]
     folders = [value, join(value, "bin"), *packages]
     for path in (path for folder in packages for path in iglob(join(folder, "*.pth"))):
-        folders += _read(path).splitlines()
+        folders += leads.read(path).splitlines()
     if any(exists(join(folder, file)) for folder in folders for file in (name, f"{name}.py")):
         return True
     finders = (path for folder in packages for path in iglob(join(folder, "__editable__*.py")))
-    return any(re.search(rf"\b{re.escape(name)}\b", _read(path)) for path in finders)
+    return any(re.search(rf"['\"]{re.escape(name)}['\"]", leads.read(path)) for path in finders)
 
 
-def imports_from(folder: str, elsewhere: Sequence[str]) -> str:
-    """Return the folder that a virtual environment imports from, given its `bin`; else empty.
-
-    An editable install leaves a path in a `.pth` file, or in a module that finds the package.
-    """
-    if not isfile(join(dirname(folder), "pyvenv.cfg")):
-        return ""
-    packages = join(dirname(folder), "lib", "python*", "site-packages")
-    for pattern in ("*.pth", "__editable__*.py"):
-        for path in iglob(join(packages, pattern)):
-            text = _read(path)
-            if found := next((one for one in elsewhere if one in text), ""):
-                return found
-    return ""
-
-
-def _read(path: str) -> str:
-    with suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
-        return file.read(_MOST_BYTES)
-    return ""
-
-
-def without_linked(found: Environment, elsewhere: Sequence[str]) -> Environment:
-    """Take environments off PATH that import the project from elsewhere: nothing else would."""
-    entries = found.variables["PATH"].split(":")
-    gone = [entry for entry in entries if imports_from(entry, elsewhere)]
-    path = ":".join(entry for entry in entries if entry not in gone)
-    removed = (*found.removed, *(Removed("PATH", entry) for entry in gone))
-    return replace(found, variables=found.variables | {"PATH": path}, removed=removed)
+def without_linked(found: Environment, tree: str, elsewhere: Sequence[str]) -> Environment:
+    """Take out what is known to import the project from elsewhere: nothing else would."""
+    path, gone = leads.taken_out(tree, found.variables, elsewhere)
+    removed = [Removed("PATH", entry) for entry in gone]
+    variables = found.variables | {"PATH": path}
+    if leads.user_packages(tree, variables, elsewhere):
+        removed.append(Removed("HOME", join(variables.get("HOME", "~"), ".local")))
+        variables["PYTHONNOUSERSITE"] = "1"
+    return replace(found, variables=variables, removed=(*found.removed, *removed))

@@ -38,6 +38,7 @@ from corral.world.engines.files import lay
 from corral.world.engines.locate import program
 from corral.world.engines.recipe import environment as engine_environment
 from corral.world.environment import ProjectEnvironment
+from corral.world.leads import leading
 from corral.world.processes import Exit, Launch
 from corral.world.repository import Repository
 from corral.world.trees import Tree
@@ -190,6 +191,10 @@ class Launcher(Struct, frozen=True):
         accepts = kind == "check"
         own = (room.path, tree.git_dir)
         hiding = self.environment.hiding(tree.path, *own) if accepts else None
+        env = self._environment(session, room, tree, tools=kind != "commit") | env
+        doubted = self.environment.doubted() if accepts else ()
+        if said := leading(tree.path, argv[-1], env, doubted):
+            argv = ["/bin/sh", "-c", 'echo "$1" >&2; exit 126', "sh", said]
         folder = room.next(kind)
         with Watch() as watch:
             watch.add_complete(folder)
@@ -199,9 +204,7 @@ class Launcher(Struct, frozen=True):
                     session=session.id,
                     argv=argv,
                     cwd=tree.path,
-                    env=self._environment(session, room, tree, tools=kind != "commit")
-                    | self.confinement.variables(room, hiding)
-                    | env,
+                    env=env | self.confinement.variables(room, hiding),
                     folder=folder,
                     wall_s=wall_s,
                     grace_s=min(5, self.config.watch.grace_s),
@@ -224,6 +227,7 @@ class Launcher(Struct, frozen=True):
         A task with a program of its own needs the profile's variables, but not its program.
         """
         try:
+            self.confinement.check()
             self.profiles.check(name, task)
         except CorralError as error:
             return name, error

@@ -54,6 +54,7 @@ class ChecksRun(Struct, frozen=True):
     confine: str = ""  # the module that hides folders from the commands, if they are hidden
     hidden: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
+    doubted: tuple[str, ...] = ()  # what commands must not use and could, as it is not hidden
 
     @property
     def most_s(self) -> float:

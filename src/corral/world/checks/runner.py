@@ -1,7 +1,7 @@
 """The program of a run: runs commands in order until one fails, and records how each ended.
 
 It runs under a shim as a standalone file in a bare interpreter, so it imports nothing of ours; the
-modules that set up the tree and confine a command are loaded as files, too.
+modules that set up the tree and judge or confine a command are loaded as files, too.
 Space for the results is allocated before the first command, so that a command that fills the disk
 cannot prevent them from being recorded.
 """
@@ -19,6 +19,7 @@ _LINE = 256
 _DISK_FULL_BELOW = 1 << 20
 _CANNOT, _ABSENT = 126, 127  # the exit codes of a shell that cannot run a command
 _TOO_LATE = 124
+_LEADS = f"{os.path.dirname(os.path.dirname(__file__))}/leads.py"
 
 
 class Results:
@@ -115,6 +116,11 @@ def _carry_out(command: str, run: dict[str, Any]) -> tuple[int, float]:
             signal.signal(signal.SIGALRM, signal.SIG_DFL)
             # By name every time, because a command may have replaced the folder.
             os.chdir(run["tree"])
+            if run["doubted"]:
+                asked = run["tree"], command, os.environ, run["doubted"]
+                if said := _module(_LEADS).leading(*asked):
+                    print(said, file=sys.stderr, flush=True)
+                    os._exit(_CANNOT)
             if run["confine"]:
                 _module(run["confine"]).confine(None, run["hidden"], run["shown"])
             os.execve("/bin/sh", ["sh", "-c", command], os.environ)

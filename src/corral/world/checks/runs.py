@@ -97,6 +97,7 @@ class Runs:
                 confine=landlock.__file__ if hiding else "",
                 hidden=hiding.hidden if hiding else (),
                 shown=hiding.shown if hiding else (),
+                doubted=self.environment.doubted(),
             )
             self._pool.used_by(slot, run_id)
             os.makedirs(folder, mode=0o700)
