@@ -1,4 +1,4 @@
-"""Conflicts: shown in a session's tree, and resolved again as they were resolved before."""
+"""Conflicts: shown in a session's tree, or replaced by what was generated."""
 
 from pathlib import Path
 
@@ -38,7 +38,7 @@ def test_a_session_sees_the_conflict_in_its_tree(repo: Path, view: View, trees: 
     commit_file(tree.path, "clean", "new\n")
     git(tree.path, "rm", "-q", "part0/file0.txt")
     git(tree.path, "commit", "--quiet", "-m", "delete")
-    commit = git(tree.path, "rev-parse", "HEAD")
+    commit = trees.collect(tree)
     Path(tree.path, "untracked").write_text("not lost\n")
     commit_file(repo, "poem", "one\nzwei\nthree\n")
     tip = commit_file(repo, "part0/file0.txt", "changed\n")
@@ -56,16 +56,17 @@ def test_a_session_sees_the_conflict_in_its_tree(repo: Path, view: View, trees: 
     assert set(git(tree.path, "status", "--porcelain").splitlines()) == {
         "UU poem",
         "UD part0/file0.txt",
+        "A  part0/file0.txt~landed",
         "A  clean",
         "?? untracked",
     }
     # As an agent resolves it: one commit on top of the tip, without a word about merges.
     Path(tree.path, "poem").write_text("one\nzwei TWO\nthree\n")
     git(tree.path, "add", "poem")
-    git(tree.path, "rm", "-q", "part0/file0.txt")
+    git(tree.path, "rm", "-q", "-f", "part0/file0.txt", "part0/file0.txt~landed")
     git(tree.path, "commit", "--quiet", "-m", "resolved")
     assert git(tree.path, "rev-parse", "HEAD^") == tip
-    resolved = git(tree.path, "rev-parse", "HEAD")
+    resolved = trees.collect(trees.adopt(tree.name))
     with Merger(view) as merger:
         again = Candidates(merger).make(
             tip, [CandidateChange("AF-1", resolved, tip)], Strategy.SQUASH, STAMP

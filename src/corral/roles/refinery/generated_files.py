@@ -34,7 +34,7 @@ class GeneratedFiles:
             return None
         tip, merged = misfit.tip, misfit.merged
         ours = [(one.mode, one.oid, one.path) for one in merged.conflicts if one.stage == 2]
-        tree = self._stacks.generated.with_files(merged.tree, ours)
+        tree = self._stacks.with_files(merged.tree, ours)
         committer = COMMITTER.line(misfit.change.queued_at // 1000)
         text = Text(committer, b"to make files anew\n")
         content = commit_object(tree, [tip], text, committer)
@@ -69,7 +69,7 @@ class GeneratedFiles:
                 content = _content(folder, riddle.path)
                 blob = view.run("hash-object", "-w", "--no-filters", "--stdin", stdin=content)
                 made.append((riddle.mode, blob.decode().strip(), riddle.path))
-            tree = self._stacks.generated.with_files(merged.tree, made)
+            tree = self._stacks.with_files(merged.tree, made)
             learnt = self._stacks.generated.remember(merged, tree)
         except (CorralError, OSError) as error:
             return str(error)

@@ -58,6 +58,7 @@ class Stacks:
         self.generated = GeneratedContents(self._merger)
         self._candidates = Candidates(self._merger, resolve=self.generated.apply)
         self.objects, self.close = self._merger.objects, self._merger.close
+        self.with_files = self._merger.with_files
         self._fits: dict[tuple[str, str], Merged] = {}  # of a tip and a commit
         self._pairs: dict[frozenset[str], bool] = {}  # of two commits: do they clash?
 

@@ -91,7 +91,7 @@ class Judge(Struct, frozen=True):
             judgement = verdict.judge_work(
                 replace(work, dirty=hidden), task.paths, observer=observer
             )
-        judgement = verdict.judge_idle(judgement, word) or self._unresolved(task, facts)
+        judgement = verdict.judge_idle(judgement, word) or self._unresolved(session, tree, facts)
         if judgement is not None:
             return judgement, ""
         judgement = verdict.judge_checks(self._checks(session, task, tree))
@@ -130,13 +130,14 @@ class Judge(Struct, frozen=True):
         )
         return f"the value of {found.name} is in {found.where}"
 
-    def _unresolved(self, task: Task, facts: TreeFacts) -> Judgement | None:
-        """Refuse work that was returned with a conflict and still has conflict markers."""
-        returned = self.log.look().returned.get(task.id)
-        if returned is None or facts.branch_commit is None:
+    def _unresolved(self, session: Session, tree: Tree, facts: TreeFacts) -> Judgement | None:
+        """Refuse work that was returned with a conflict which is still there."""
+        returned, commit = self.log.look().returned.get(session.task), facts.branch_commit
+        if returned is None or commit is None:
             return None
-        left = self.launcher.returned_work.markers(facts.branch_commit, returned)
-        return Judgement(Verdict.DIRTY, f"conflict markers in {', '.join(left)}") if left else None
+        left = self.launcher.returned_work.unresolved(session, commit, returned, tree.borrowed)
+        verdict = Verdict.NO_CHANGE if commit == returned.commit else Verdict.DIRTY
+        return Judgement(verdict, left) if left else None
 
     def _work(self, session: Session, facts: TreeFacts, elsewhere: str) -> verdict.BranchWork:
         if find_alert(self.log.look(), MOVED, session.id):

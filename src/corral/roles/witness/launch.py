@@ -155,11 +155,11 @@ class Launcher(Struct, frozen=True):
 
     def _told(self, session: Session, task: Task, done: str, letters: str) -> str:
         if not session.conversation or not self.profiles.resumes(session.profile):
-            sources = replace(self._sources(task, done), letters=letters)
+            sources = replace(self._sources(session, task, done), letters=letters)
             return compose(task, session.id, session.branch, sources)
         if letters and session.relaunched and session.relaunched[-1] == MESSAGE:
             return hear(task, letters)
-        why = session.reactions[-1] if session.launches > 1 else self._before(task)
+        why = session.reactions[-1] if session.launches > 1 else self._before(session, task)
         answer = ""
         if session.relaunched and session.relaunched[-1] == Verdict.NEEDS_ANSWER:
             answer = self.profiles.profile(session.profile).answers
@@ -302,18 +302,17 @@ class Launcher(Struct, frozen=True):
         stored = next(self.log.store.read(task.brief_seq - 1, 1))
         return str(getattr(event_of(decode(stored.line)), "brief", "") or "")
 
-    def _before(self, task: Task) -> str:
+    def _before(self, session: Session, task: Task) -> str:
         """Return what a new attempt needs to know about earlier attempts."""
         state = self.log.look()
-        returned = state.returned.get(task.id)
-        if returned is None:
+        if task.id not in state.returned:
             return task.before
-        text = self.returned_work.told(state, returned, self._asked)
+        text = self.returned_work.told(state, session, self.config.trees, self._asked)
         since = task.before if task.failures else ""  # an attempt after the return has failed
         return f"{text}\n\n{since}".strip()
 
-    def _sources(self, task: Task, done: str = "") -> Sources:
-        before = self._before(task)
+    def _sources(self, session: Session, task: Task, done: str = "") -> Sources:
+        before = self._before(session, task)
         return Sources(
             asked=self._asked(task),
             role=template(self.repository, task.role) if task.role else "",

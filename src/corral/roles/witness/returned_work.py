@@ -5,15 +5,16 @@ and in the index, on a branch that starts at the trunk. The branch's former comm
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from os.path import isdir, join
 
 from msgspec import Struct
 
+from corral.core.config import TreeSettings
 from corral.core.log.state import Session, State, Task
 from corral.core.queue.state import Returned
 from corral.core.refs import branch_ref
-from corral.core.session.returned import Other, told
+from corral.core.session.returned import Other, Standing, told
 from corral.roles.refinery.stacks import COMMITTER
 from corral.world import checks
 from corral.world.git.candidates import Candidate, CandidateChange, Candidates, Stamp, Strategy
@@ -70,8 +71,25 @@ class ReturnedWork(Struct, frozen=True):
                 return None
             return conflict_state(merger, base, returned.commit, fork, name=session.task)
 
-    def told(self, state: State, returned: Returned, brief_of: Callable[[Task], str]) -> str:
+    def conflict(self, session: Session, returned: Returned) -> Conflict | None:
+        """Return the conflict of the returned work with a session's base, if both still exist."""
+        fork = returned.fork or session.base
+        if returned.why != "conflict":
+            return None
+        if None in self.view.commits(session.base, returned.commit, fork):
+            return None
+        with Merger(self.view) as merger:
+            return conflict_state(merger, session.base, returned.commit, fork, name=session.task)
+
+    def told(
+        self,
+        state: State,
+        session: Session,
+        trees: TreeSettings,
+        brief_of: Callable[[Task], str],
+    ) -> str:
         """Tell the next attempt what happened, what the other side changed, and what failed."""
+        returned = state.returned[session.task]
         others = [
             Other(task.id, task.title, brief_of(task), task.commit)
             for name in returned.beside[:_OTHERS]
@@ -79,19 +97,54 @@ class ReturnedWork(Struct, frozen=True):
         ]
         folder = join(self.view.git_dir, "corral", "checks", returned.run)
         log = checks.tail(folder, _LINES) if returned.run and isdir(folder) else []
-        return told(returned, others, self._other_side(returned), log)
-
-    def markers(self, commit: str, returned: Returned) -> list[str]:
-        """Return the files of a commit that were in conflict and still have conflict markers."""
-        if returned.why != "conflict" or not returned.paths:
-            return []
-        said = self.view.run(
-            *("--literal-pathspecs", "grep", "-l", "-z", "-I", "-E", _MARKER, commit, "--"),
-            *returned.paths,
-            fine=(0, 1),
+        standing = self._standing(session, returned, trees)
+        shown = self.conflict(session, returned) if standing is Standing.SHOWN else None
+        return told(
+            returned,
+            others,
+            self._other_side(returned),
+            log,
+            standing=standing,
+            trunk=session.trunk,
+            undecided=shown.undecided if shown else (),
         )
-        names = (os.fsdecode(name) for name in said.split(b"\0") if name)
-        return [name.removeprefix(f"{commit}:") for name in names]
+
+    def _standing(self, session: Session, returned: Returned, trees: TreeSettings) -> Standing:
+        tip = self.view.tip(session.branch)
+        if trees.fresh:
+            return Standing.APART
+        at_base = tip is None or tip == session.base
+        return Standing.SHOWN if at_base and returned.why == "conflict" else Standing.ON_TOP
+
+    def unresolved(
+        self, session: Session, commit: str, returned: Returned, borrow: Sequence[str]
+    ) -> str:
+        """Say what is left of the conflict in a commit; an empty text means nothing."""
+        found = self.conflict(session, returned)
+        if found is None:
+            return ""
+        if commit == returned.commit:
+            return "its branch is still at the commit that came back"
+        paths = dict.fromkeys((*returned.paths, *found.merged.paths))
+        left = self._listed("grep", "-l", "-I", "-E", _MARKER, commit, paths=paths, borrow=borrow)
+        if left:
+            names = (name.removeprefix(f"{commit}:") for name in left)
+            return f"conflict markers in {', '.join(names)}"
+        beside = [side for one in found.undecided for side in (one.landed, one.yours) if side]
+        known = self._listed("ls-tree", "--name-only", session.base, paths=beside)
+        there = self._listed("ls-tree", "--name-only", commit, paths=beside, borrow=borrow)
+        left = [name for name in there if name not in known]
+        return f"the conflict is not decided in {', '.join(left)}" if left else ""
+
+    def _listed(self, *query: str, paths: Iterable[str], borrow: Sequence[str] = ()) -> list[str]:
+        """Return the paths that a query of git lists, of those that it is given."""
+        asked = [path for path in paths if path]
+        if not asked:
+            return []
+        command, *rest = query
+        git = ("--literal-pathspecs", command, "-z", *rest, "--", *asked)
+        said = self.view.run(*git, borrow=borrow, fine=(0, 1))
+        return [os.fsdecode(name) for name in said.split(b"\0") if name]
 
     def _other_side(self, returned: Returned) -> str:
         """Return what has landed since the work began in the paths where it conflicts."""

@@ -1,4 +1,9 @@
-"""A conflict as shown to an agent or a person: files with markers, stages, the other side."""
+"""A conflict as shown to an agent or a person: files with markers, stages, the other side.
+
+Where git has no markers (a binary file, a file that one side deleted or made a folder), adding
+everything would quietly take one side. So the file is taken away, and what each side has is put
+beside it: work is not resolved while one of these is left.
+"""
 
 import os
 import re
@@ -6,10 +11,16 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from corral.core.session.returned import Undecided
 from corral.world.git.command import GitFailed
 from corral.world.git.merge import Merged, Merger, Sides
 from corral.world.git.view import Desk, View
+
+_MARKER = re.compile(rb"^<{7,} ", re.MULTILINE)
+_BESIDE = {2: "~landed", 3: "~yours"}  # by stage
+_PUT_BESIDE = re.compile(r"~(?:HEAD|worktree_[^/]*)$")  # by git, beside a folder of that name
 
 
 class ConflictState(Struct, frozen=True):
@@ -17,6 +28,7 @@ class ConflictState(Struct, frozen=True):
 
     tip: str
     merged: Merged
+    undecided: tuple[Undecided, ...] = ()
 
 
 def conflict_state(merger: Merger, tip: str, commit: str, fork: str, *, name: str) -> ConflictState:
@@ -26,7 +38,24 @@ def conflict_state(merger: Merger, tip: str, commit: str, fork: str, *, name: st
     next commit is the resolved change on top of the tip.
     """
     plain = re.sub(r"[^A-Za-z0-9_-]", "_", name).strip("-") or "branch"
-    return ConflictState(tip, merger.shown(Sides(tip, commit, (fork,)), plain))
+    merged = merger.shown(Sides(tip, commit, (fork,)), plain)
+    paths = [path for path in merged.paths if "\n" not in path]
+    found = merger.objects.read([f"{merged.tree}:{path}" for path in paths])
+    marked = {
+        path for path, one in zip(paths, found, strict=True) if one and _MARKER.search(one[2])
+    }
+    undecided, entries = [], []
+    for path in merged.paths:
+        sides = {one.stage: one for one in merged.conflicts if one.path == path}
+        if path in marked or not sides.keys() & _BESIDE.keys():
+            continue
+        name = _PUT_BESIDE.sub("", path)
+        beside = {stage: f"{name}{end}" if stage in sides else "" for stage, end in _BESIDE.items()}
+        undecided.append(Undecided(name, *beside.values()))
+        entries.append(("0", "0" * len(merged.tree), path))
+        entries += [(sides[n].mode, sides[n].oid, at) for n, at in beside.items() if at]
+    tree = merger.with_files(merged.tree, entries) if entries else merged.tree
+    return ConflictState(tip, replace(merged, tree=tree), tuple(undecided))
 
 
 def enter(desk: Desk, state: ConflictState) -> None:

@@ -55,7 +55,9 @@ class GeneratedContents:
         ]
         if not known:
             return merged
-        tree = self.with_files(merged.tree, [(one.mode, oid, one.path) for one, oid in known])
+        tree = self._merger.with_files(
+            merged.tree, [(one.mode, oid, one.path) for one, oid in known]
+        )
         done = {riddle.path for riddle, _ in known}
         left = tuple(stage for stage in merged.conflicts if stage.path not in done)
         messages = tuple(
@@ -82,7 +84,7 @@ class GeneratedContents:
             old = view.commit(GENERATED_REF)
             known = view.run("ls-tree", "-r", "--name-only", old) if old else b""
             few = old if known.count(b"\n") < _MOST else None
-            tree = self.with_files(few, entries)
+            tree = self._merger.with_files(few, entries)
             said = view.run("commit-tree", tree, stdin=b"Generated files\n")
             try:
                 view.move(GENERATED_REF, said.decode().strip(), old)
@@ -93,15 +95,6 @@ class GeneratedContents:
             return
         if entries:
             raise Failed(f"{GENERATED_REF} keeps changing; nothing was kept")
-
-    def with_files(self, tree: str | None, entries: Sequence[tuple[str, str, str]]) -> str:
-        """Return a tree with some files replaced, each given as mode, blob and path."""
-        with self._merger.view.desk() as desk:
-            if tree:
-                desk.run("read-tree", tree)
-            lines = "".join(f"{mode} {oid}\t{path}\0" for mode, oid, path in entries)
-            desk.run("update-index", "-z", "--index-info", stdin=os.fsencode(lines))
-            return desk.run("write-tree").decode().strip()
 
 
 def riddles(merged: Merged) -> list[Riddle]:

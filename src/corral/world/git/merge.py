@@ -155,6 +155,15 @@ class Merger:
             found |= zip(numbers, results, strict=True)
         return [found[number] for number in range(len(many))]
 
+    def with_files(self, tree: str | None, entries: Sequence[tuple[str, str, str]]) -> str:
+        """Return a tree with files replaced, each given as mode (0: removed), blob and path."""
+        with self.view.desk() as desk:
+            if tree:
+                desk.run("read-tree", tree)
+            lines = "".join(f"{mode} {oid}\t{path}\0" for mode, oid, path in entries)
+            desk.run("update-index", "-z", "--index-info", stdin=os.fsencode(lines))
+            return desk.run("write-tree").decode().strip()
+
     def _alone(self, ours: str, theirs: str, tree: str) -> Merged:
         said = self.view.run(
             *("merge-tree", "--write-tree", "-z", "--allow-unrelated-histories", ours, theirs),
