@@ -198,3 +198,37 @@ def test_a_change_is_not_blamed_for_a_red_trunk() -> None:
     refinery.move()  # a person mended it
     refinery.settle(rules.GREEN)
     assert not refinery.board.state.changes
+
+
+def ended_until_base(refinery: Refinery, base: str) -> None:
+    """Let every change be red until the trunk itself has been checked, with this result."""
+    for _ in range(20):
+        refinery.plan()
+        (run,) = refinery.live()[:1]
+        members = refinery.board.state.checks[run].members
+        refinery.end(rules.RED if members else base)
+        if not members:
+            return
+    raise AssertionError("the trunk was never checked")
+
+
+def test_a_green_trunk_proves_nothing_about_other_checks() -> None:
+    refinery = Refinery()
+    refinery.submit()
+    ended_until_base(refinery, rules.GREEN)
+    refinery.edit()
+    ended_until_base(refinery, rules.GREEN)  # it is checked again before anything is blamed
+    refinery.plan()
+    assert refinery.blamed
+
+
+def test_a_red_trunk_holds_up_nothing_once_the_checks_are_fixed() -> None:
+    refinery = Refinery()
+    refinery.submit()
+    for _ in range(20):
+        refinery.plan()
+        refinery.end(rules.RED)
+    assert not refinery.live()
+    refinery.edit()
+    refinery.plan()
+    assert refinery.live()
