@@ -79,13 +79,22 @@ def test_a_run_does_not_start_on_a_red_base(tmp_path: Path) -> None:
     assert ci.count("session.started") == 0
 
 
-def test_a_run_goes_on_when_a_person_fixes_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("way", ["the checks", "the base"])
+def test_a_run_goes_on_when_a_person_fixes(way: str, tmp_path: Path) -> None:
     ci, plan = red_run(tmp_path)
+    path = ci.path / ".corral" / "config.toml"
+    path.write_text(path.read_text().replace("exit 3", "test -e mended"))
     run = ci.begun(plan)
     ci.until(lambda: len(list((ci.folder / "checks").glob("preflight-*/exit.json"))) == 2)
-    path = ci.path / ".corral" / "config.toml"
-    path.write_text(path.read_text().replace("exit 3", "true"))
+    if way == "the checks":
+        path.write_text(path.read_text().replace("test -e mended", "true"))
+    else:
+        (ci.path / "mended").touch()
+        ci.git("add", "mended")
+        ci.git("commit", "-qm", "Mend it by hand")
     assert ended(run).code == 0
+    assert ci.count("session.started") == 1
+    assert ci.count("change.returned") == 0
 
 
 def test_an_agent_can_mend_it_first(tmp_path: Path) -> None:
