@@ -29,7 +29,7 @@ class Undecided(Struct, frozen=True):
     yours: str = ""
 
 
-class Standing(StrEnum):
+class WorkPlace(StrEnum):
     """Where the next attempt finds the work that came back."""
 
     SHOWN = "shown"  # in the files, uncommitted, as a conflict on the newest trunk
@@ -43,7 +43,7 @@ def told(
     diff: str,
     log: Sequence[str],
     *,
-    standing: Standing,
+    place: WorkPlace,
     trunk: str,
     undecided: Sequence[Undecided] = (),
 ) -> str:
@@ -51,7 +51,7 @@ def told(
     parts = [
         f"Your work (commit {returned.commit[:12]}) came back from the merge queue:"
         f" {returned.why}. {returned.detail}",
-        _state(returned, standing, trunk, undecided),
+        _state(returned, place, trunk, undecided),
         *(_other(other) for other in others),
     ]
     if diff.strip():
@@ -61,22 +61,20 @@ def told(
     return "\n\n".join(part for part in parts if part)
 
 
-def _state(
-    returned: Returned, standing: Standing, trunk: str, undecided: Sequence[Undecided]
-) -> str:
+def _state(returned: Returned, place: WorkPlace, trunk: str, undecided: Sequence[Undecided]) -> str:
     todo = "Find out why it fails there, fix it, and commit."
     if returned.why == "conflict":
         todo = "Keep the intent of both sides, make sure that everything works, and commit."
-    match standing:
-        case Standing.SHOWN:
+    match place:
+        case WorkPlace.SHOWN:
             return _shown(returned, undecided)
-        case Standing.ON_TOP:
+        case WorkPlace.ON_TOP:
             return f"Your branch is now based on the newest trunk, with your work on top. {todo}"
-        case Standing.APART:
+        case WorkPlace.APART:
             where = f"Your branch starts at the newest trunk, {trunk}, without your work. First"
             where += " bring your work in"
             return f"{where}:\n\n    git merge --squash {returned.commit}\n\n{todo}"
-    assert_never(standing)
+    assert_never(place)
 
 
 def _shown(returned: Returned, undecided: Sequence[Undecided]) -> str:

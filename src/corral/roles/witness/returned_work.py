@@ -14,7 +14,7 @@ from corral.core.config import TreeSettings
 from corral.core.log.state import Session, State, Task
 from corral.core.queue.state import Returned
 from corral.core.refs import branch_ref
-from corral.core.session.returned import Other, Standing, told
+from corral.core.session.returned import Other, WorkPlace, told
 from corral.roles.refinery.stacks import COMMITTER
 from corral.world import checks
 from corral.world.git.candidates import Candidate, CandidateChange, Candidates, Stamp, Strategy
@@ -97,24 +97,24 @@ class ReturnedWork(Struct, frozen=True):
         ]
         folder = join(self.view.git_dir, "corral", "checks", returned.run)
         log = checks.tail(folder, _LINES) if returned.run and isdir(folder) else []
-        standing = self._standing(session, returned, trees)
-        shown = self.conflict(session, returned) if standing is Standing.SHOWN else None
+        place = self._place(session, returned, trees)
+        shown = self.conflict(session, returned) if place is WorkPlace.SHOWN else None
         return told(
             returned,
             others,
             self._other_side(returned),
             log,
-            standing=standing,
+            place=place,
             trunk=session.trunk,
             undecided=shown.undecided if shown else (),
         )
 
-    def _standing(self, session: Session, returned: Returned, trees: TreeSettings) -> Standing:
+    def _place(self, session: Session, returned: Returned, trees: TreeSettings) -> WorkPlace:
         tip = self.view.tip(session.branch)
         if trees.fresh:
-            return Standing.APART
+            return WorkPlace.APART
         at_base = tip is None or tip == session.base
-        return Standing.SHOWN if at_base and returned.why == "conflict" else Standing.ON_TOP
+        return WorkPlace.SHOWN if at_base and returned.why == "conflict" else WorkPlace.ON_TOP
 
     def unresolved(
         self, session: Session, commit: str, returned: Returned, borrow: Sequence[str]
