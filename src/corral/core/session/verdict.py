@@ -22,6 +22,8 @@ PROGRESS = "progress.md"
 RESULTS = "results.json"
 REPORTS = frozenset({PROGRESS, RESULTS})  # of a session about itself: they are not its work
 
+_SETTINGS = ".corral/"
+
 
 class Verdict(StrEnum):
     """How a session ended. The reference page prints the text below each member."""
@@ -37,7 +39,7 @@ class Verdict(StrEnum):
     LEAKED = "leaked"
     """it committed the value of a secret that a profile passes through; its branch is reset"""
     OUT_OF_SCOPE = "out_of_scope"
-    """it changed paths that the task does not declare"""
+    """it changed paths that the task does not declare, or Corral's settings (`.corral/`)"""
     CHECKS_FAILED = "checks_failed"
     """an acceptance command did not exit 0"""
     CRASHED = "crashed"
@@ -254,10 +256,18 @@ def judge_work(work: BranchWork, owned: tuple[str, ...], *, observer: bool) -> J
         return Judgement(Verdict.OUT_OF_SCOPE, _some(work.changed)) if work.changed else None
     if not work.commits or not work.changed:
         return Judgement(Verdict.NO_CHANGE)
+    if settings := settings_in(work.changed):
+        said = f"{_some(settings)}: only a person changes Corral's settings"
+        return Judgement(Verdict.OUT_OF_SCOPE, said)
     outside = tuple(
         path for path in work.changed if not any(paths.matches(pattern, path) for pattern in owned)
     )
     return Judgement(Verdict.OUT_OF_SCOPE, _some(outside)) if owned and outside else None
+
+
+def settings_in(changed: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the changed paths that decide what Corral runs and what it asks for."""
+    return tuple(path for path in changed if path.casefold().startswith(_SETTINGS))
 
 
 def judge_checks(checks: tuple[AcceptanceRun, ...]) -> Judgement:

@@ -27,6 +27,7 @@ from corral.world.processes import EndReason, Exit
 from corral.world.trees import Tree, TreeFacts, Trees
 
 LEAKED = "leaked"
+SETTINGS = "settings_changed"
 _CHECK_S = 3600
 _COMMIT_S = 600
 
@@ -87,6 +88,13 @@ class Judge(Struct, frozen=True):
         leaked = self._leaked(session, tree, facts)
         work = replace(self._work(session, facts, elsewhere), leaked=leaked)
         judgement = verdict.judge_work(work, task.paths, observer=observer)
+        if settings := verdict.settings_in(work.changed):
+            self.log.alert(
+                SETTINGS,
+                session.id,
+                f"{session.id} changed {', '.join(settings[:5])} on {session.branch}: none of its"
+                f" work lands; its commits stay on that branch",
+            )
         if judgement is None and (hidden := self._hidden(tree)):
             judgement = verdict.judge_work(
                 replace(work, dirty=hidden), task.paths, observer=observer
