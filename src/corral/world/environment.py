@@ -66,7 +66,13 @@ class ProjectEnvironment(Struct, frozen=True):
             return None
         allowed = [realpath(join(self.repository.main_worktree, p)) for p in self.settings.read]
         shown = (self.repository.git_dir, tree, *more, *allowed)
-        return Hiding(self._elsewhere(), tuple(map(realpath, shown)))
+        found = Hiding(self._elsewhere(), tuple(map(realpath, shown)))
+        home = realpath(os.path.expanduser("~"))
+        if found.surround(home):
+            # Tools make it when it is missing, and could then not read what they keep there.
+            with suppress(OSError):
+                os.makedirs(join(home, ".cache"), mode=0o700, exist_ok=True)
+        return found
 
     def unproven(self) -> str:
         """Say why a check may be able to read the user's checkout; empty if it cannot."""

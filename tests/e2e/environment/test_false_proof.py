@@ -272,3 +272,13 @@ def test_a_person_can_allow_it(tmp_path: Path) -> None:
     project = Project(tmp_path / "project", "src", '[environment]\nread = ["src"]\n')
     project.activate(tmp_path / "venvs" / "calc")
     assert project.broken("hidden")[0] == "proved"
+
+
+def test_tools_can_read_what_they_keep_in_a_home_around_the_checkout(tmp_path: Path) -> None:
+    """Landlock can only allow what exists when a check begins; a new home has no cache yet."""
+    project = Project(tmp_path / "project", "flat")
+    assert project.repo.env["HOME"] == str(tmp_path)
+    keep = "mkdir -p ~/.cache/tool && echo x > ~/.cache/tool/kept && cat ~/.cache/tool/kept"
+    work = "echo >> calc/__init__.py && git commit -qam work"
+    verdict, detail = judged(project.repo, "hidden", work, keep)
+    assert verdict == "proved", detail
