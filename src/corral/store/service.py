@@ -81,9 +81,10 @@ def perform(
     *,
     key: str = "",
     defaults: Defaults = _NO_DEFAULTS,
+    admit: Admit | None = None,
 ) -> Any:
     """Carry out a command; one that was carried out before under its key is answered again."""
-    asked = request(command, actor, answer, key=key, defaults=defaults)
+    asked = request(command, actor, answer, key=key, defaults=defaults, admit=admit)
     try:
         return store.transaction(asked)
     except AlreadyDone as done:

@@ -64,6 +64,9 @@ _PLANNER = (
     ),
 )
 
+# What the rules of the log do not cover, and no session may do.
+FOR_PEOPLE = frozenset({"uninstall", "up", "down", "run", "serve", "link", "log fetch", "rebuild"})
+
 _GROUPS: dict[str, dict[str, _Row]] = {
     "Start": {
         "init": (

@@ -41,6 +41,20 @@ class Context:
 
         return settings.of_repository(self.repository)
 
+    @cached_property
+    def session(self) -> str:
+        """The session that this process belongs to, if it is one of this repository."""
+        run = os.environ.get("CORRAL_RUN", "")
+        here = run and os.path.realpath(run) == os.path.realpath(self.repository.git_dir)
+        return os.environ.get("CORRAL_SESSION", "") if here else ""
+
+    def for_people(self, what: str) -> None:
+        """Refuse what no session may do."""
+        if self.session:
+            from corral.core.errors import NotYours
+
+            raise NotYours(f"{self.session} is a session and may not {what}; nothing was changed")
+
     @property
     def actor(self) -> str:
         """The name of the caller: --as, the session that we run in, or the user."""
@@ -94,7 +108,13 @@ class Context:
 
     @property
     def writable(self) -> "SqliteStore":
-        """The log, for a command that appends to it."""
+        """The log, for a command of a person that appends to it."""
+        self.for_people("do this")
+        return self.appended
+
+    @property
+    def appended(self) -> "SqliteStore":
+        """The log, for a command whose caller is checked when it is carried out."""
         self.wrote = True
         return self.store
 

@@ -11,7 +11,7 @@ from importlib import import_module
 from corral.core.errors import BadInput, CorralError, Failed
 from corral.core.text import closest, printable, shown
 from corral.interfaces.cli import output
-from corral.interfaces.cli.catalogue import ENTRIES, CommandEntry
+from corral.interfaces.cli.catalogue import ENTRIES, FOR_PEOPLE, CommandEntry
 from corral.interfaces.cli.context import Context
 
 # What the last command opened, until the process ends: the system frees it faster than we would,
@@ -125,6 +125,8 @@ def _carry_out(entry: CommandEntry, arguments: list[str]) -> int:
         return 0
     context = Context(options.repo, getattr(options, "as"), as_json=options.json)
     _kept[:] = [context]
+    if entry.name in FOR_PEOPLE:
+        context.for_people(entry.name)
     module, _, function = entry.code.partition(":")
     code = import_module(f"corral.interfaces.cli.commands.{module}")
     options.command = entry.name
