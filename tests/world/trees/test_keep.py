@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from corral.core.errors import CorralError, Refused
+from corral.world.git.tree import Kind
 from corral.world.keep import Kept
 from corral.world.trees import Tree, Trees
 from tests.world.trees.tree_repo import commit_file, everything, git, working_files
@@ -247,3 +248,20 @@ def test_kept_work_survives_concurrent_garbage_collection(repo: Path, trees: Tre
     for ref, number in kept:
         assert git(repo, "show", f"{ref}:draft{number}.txt").startswith(f"draft {number}\n")
     git(repo, "rev-list", "--all", "--objects", "--quiet")
+
+
+@pytest.mark.parametrize("kind", ["clone", "worktree"])
+@pytest.mark.parametrize("broken", ["", "1" * 40 + "\n", "no commit\n"])
+def test_a_broken_ref_keeps_no_tree_from_being_released(
+    repo: Path, trees: Trees, kind: Kind, broken: str
+) -> None:
+    tree = trees.make("s1", "convoy/x/1", "main", kind=kind)
+    amended = commit_file(tree.path, "done.txt", "done")
+    git(tree.path, "commit", "--quiet", "--amend", "-m", "amended")
+    (Path(tree.path) / "draft").write_text("draft")
+    (repo / ".git" / "refs" / "heads" / "broken").write_text(broken)
+    kept = trees.release(tree)
+    assert kept
+    assert amended in kept.record.others
+    assert trees.keep.show(kept).untracked == ("draft",)
+    assert not git(trees.make("s2", "convoy/x/2", "main", kind=kind).path, "status", "--porcelain")

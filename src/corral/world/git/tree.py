@@ -19,6 +19,7 @@ Kind = Literal["worktree", "clone"]
 
 _HASH = re.compile(rb"\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b")
 _NO_COMMITS = frozenset({"objects", "hooks", "modules", "lfs", "index", "info"})
+_KINDS = ("heads", "tags", "remotes", "notes")
 _LIMIT = 16 * 1024 * 1024
 
 
@@ -109,6 +110,22 @@ def read_ref(git_dir: str, name: str) -> str | None:
         if packed == ref and _HASH.fullmatch(commit):
             return commit.decode()
     return None
+
+
+def read_refs(git_dir: str) -> dict[str, str]:
+    """Return the branches, tags and notes of a repository from its files; broken ones are not."""
+    refs = {}
+    for line in os.fsdecode(read_plain(join(git_dir, "packed-refs")) or b"").splitlines():
+        commit, _, ref = line.partition(" ")
+        if is_hash(commit) and ref.startswith("refs/") and ref.split("/")[1] in _KINDS:
+            refs[ref] = commit
+    for kind in _KINDS:
+        for inside, _, names in os.walk(join(git_dir, "refs", kind)):
+            for path in (join(inside, name) for name in names):
+                commit = os.fsdecode(read_plain(path, 4096) or b"").strip()
+                if is_hash(commit):
+                    refs[path[len(git_dir) + 1 :]] = commit
+    return refs
 
 
 def mentioned(git_dir: str) -> set[str]:

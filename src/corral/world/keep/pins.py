@@ -11,7 +11,14 @@ from corral.core.refs import KEEP_REFS, QUEUE_REFS, SPEC_REFS, branch_ref
 from corral.world import clock
 from corral.world.git import garbage
 from corral.world.git.command import GitFailed
-from corral.world.git.tree import Tree, mentioned, read_branch, read_head, read_plain
+from corral.world.git.tree import (
+    Tree,
+    mentioned,
+    read_branch,
+    read_head,
+    read_plain,
+    read_refs,
+)
 from corral.world.git.view import Desk, View
 from corral.world.keep import entries, snapshot
 from corral.world.keep import restore as restoring
@@ -171,17 +178,26 @@ class Keep:
         for branch in {tree.branch, read_head(tree.git_dir).branch} - {""}:
             history = read_plain(join(self._git_dir, "logs", branch_ref(branch))) or b""
             named |= {word.decode() for line in history.splitlines() for word in line.split()[:2]}
-        there = self._raw.commits(*sorted(named), borrow=desk.borrow)
-        lines = "".join(f"{commit}\n" for commit in sorted({c for c in there if c}))
-        # Not on the desk, because its HEAD would count as a ref.
-        said = self._raw.run(
-            *("rev-list", "--parents", "--stdin", "--not", "--all"),
-            stdin=lines.encode(),
-            borrow=desk.borrow,
-        )
-        found = [line.split() for line in said.decode().splitlines()]
+        tips = set(read_refs(self._git_dir).values())
+        there = self._raw.commits(*sorted(named - tips), borrow=desk.borrow)
+        known = self._raw.commits(tree.base or "-", branch_ref(tree.branch))
+        commits = {c for c in there if c}
+        # Usually this is all; the time to look at every ref grows with what was kept before.
+        found = self._beyond(commits, [f"^{c}" for c in known if c], desk)
+        if found:
+            found = self._beyond(commits, ["--not", "--all"], desk)
         inner = {parent for _, *parents in found for parent in parents}
         return [commit for commit, *_ in found if commit not in inner]
+
+    def _beyond(self, commits: set[str], known: list[str], desk: Desk) -> list[list[str]]:
+        """Return the commits that known ones do not reach, each with its parents."""
+        # Not on the desk, because its HEAD would count as a ref. A ref that is broken reaches none.
+        said = self._raw.run(
+            *("rev-list", "--ignore-missing", "--parents", "--stdin", *known),
+            stdin="".join(f"{commit}\n" for commit in sorted(commits)).encode(),
+            borrow=desk.borrow,
+        )
+        return [line.split() for line in said.decode().splitlines()]
 
     def _store(self, tree: Tree, record: KeptRecord, taken: Snapshot | None, desk: Desk) -> Kept:
         files = f"{record.head}^{{tree}}" if record.head else self._raw.empty_tree()
@@ -195,7 +211,8 @@ class Keep:
         if desk.borrow:
             self.bring(commit, tree.base, desk)
         # Is it complete without the objects of the tree, which is about to be removed?
-        self._raw.run("rev-list", "--objects", "--quiet", commit, "--not", "--all")
+        if not self._has_all(commit, tree.base):
+            raise GitFailed(f"not everything of {tree.name} could be copied", "git fsck")
         if taken is not None and tree.exists:
             verify(tree, self._raw, commit, taken.ignored)
         return self._name(record, commit)

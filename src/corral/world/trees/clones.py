@@ -15,13 +15,12 @@ from os.path import basename, dirname, isdir, islink, join, normpath, realpath
 from corral.core.refs import BASE_REFS, branch_ref, is_ours
 from corral.core.session.verdict import REPORTS
 from corral.world.git.command import SAFE, own_environment, run
-from corral.world.git.tree import Tree, is_hash, read_head, read_plain, read_ref
+from corral.world.git.tree import Tree, read_head, read_plain, read_ref, read_refs
 from corral.world.git.view import as_config, configuration, put
 from corral.world.git.worktrees import remove
 from corral.world.repository import POINTER
 
 _FOLDER = "git"  # beside the trees
-_KINDS = ("heads", "tags", "remotes", "notes")
 # What describes the user's checkout, and what would start programs that outlive a command.
 _NOT_COPIED = ("core.bare", "core.worktree", "core.fsmonitor", "extensions.worktreeconfig")
 _NOT_COPIED_BELOW = ("core.sparsecheckout", "gc.", "maintenance.")
@@ -143,25 +142,9 @@ def settings(git_dir: str) -> str:
 def _refs(git_dir: str, tree: Tree) -> Iterator[str]:
     """Yield the user's branches and tags, and the trunk, as lines of `packed-refs`."""
     trunk = branch_ref(f"{dirname(tree.branch)}/trunk")
-    for ref, commit in sorted(refs_of(git_dir).items()):
+    for ref, commit in sorted(read_refs(git_dir).items()):
         if not is_ours(ref) or ref == trunk:
             yield f"{commit} {ref}\n"
-
-
-def refs_of(git_dir: str) -> dict[str, str]:
-    """Return the branches, tags and notes of a repository from its files; broken ones are not."""
-    refs = {}
-    for line in os.fsdecode(read_plain(join(git_dir, "packed-refs")) or b"").splitlines():
-        commit, _, ref = line.partition(" ")
-        if is_hash(commit) and ref.startswith("refs/") and ref.split("/")[1] in _KINDS:
-            refs[ref] = commit
-    for kind in _KINDS:
-        for inside, _, names in os.walk(join(git_dir, "refs", kind)):
-            for path in (join(inside, name) for name in names):
-                commit = os.fsdecode(read_plain(path, 4096) or b"").strip()
-                if is_hash(commit):
-                    refs[path[len(git_dir) + 1 :]] = commit
-    return refs
 
 
 def _copy_defaults(source: str, target: str) -> None:
