@@ -57,6 +57,13 @@ LIARS: dict[str, tuple[str, tuple[str, ...], str, str, dict[str, str]]] = {
         "staged.txt",
         {"staged.txt": "s"},
     ),
+    "a name that is not text": (
+        f"{WORK} && echo draft > \"$(printf 'draft\\377')\"",
+        (),
+        "dirty",
+        "draft?",
+        {},
+    ),
     "hidden change": (
         f"{WORK} && git update-index --assume-unchanged README.md && echo x > README.md",
         (),

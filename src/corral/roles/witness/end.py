@@ -163,6 +163,9 @@ class SessionCloser(Struct, frozen=True):
             lost = Judgement(Verdict.CRASHED, "its working tree is gone")
             return replace(end, judgement=lost)
         judgement, commit = self.judge.by_work(end.session, end.task, end.tree, end.word)
+        # The name of a file may be any bytes; the log is text.
+        detail = judgement.detail.encode("utf-8", "replace").decode()
+        judgement = replace(judgement, detail=detail)
         return replace(end, judgement=judgement, commit=commit)
 
     def _relaunched(self, end: SessionEnd) -> bool:
