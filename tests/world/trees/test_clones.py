@@ -70,3 +70,13 @@ def test_a_clone_without_its_branch_has_nothing_to_collect(trees: Trees) -> None
     with pytest.raises(NotFound):
         trees.collect(tree)
     assert trees.facts(tree).branch_commit is None
+
+
+def test_a_ref_that_is_being_written_is_not_copied(repo: Path, trees: Trees) -> None:
+    git(repo, "tag", "v1")
+    for name in ("heads/main.lock", "heads/.new-1", "tags/v2.lock"):
+        (repo / ".git" / "refs" / name).write_text(git(repo, "rev-parse", "main") + "\n")
+    tree = trees.make("s1", "convoy/x/1", "main", kind="clone")
+    refs = git(tree.path, "for-each-ref", "--format=%(refname)").split()
+    assert refs == ["refs/heads/convoy/x/1", "refs/heads/main", "refs/tags/v1"]
+    git(tree.path, "gc", "--quiet", "--prune=now")

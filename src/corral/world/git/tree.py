@@ -121,7 +121,8 @@ def read_refs(git_dir: str) -> dict[str, str]:
             refs[ref] = commit
     for kind in _KINDS:
         for inside, _, names in os.walk(join(git_dir, "refs", kind)):
-            for path in (join(inside, name) for name in names):
+            whole = [name for name in names if not name.endswith(".lock") and name[0] != "."]
+            for path in (join(inside, name) for name in whole):  # the others are being written
                 commit = os.fsdecode(read_plain(path, 4096) or b"").strip()
                 if is_hash(commit):
                     refs[path[len(git_dir) + 1 :]] = commit
