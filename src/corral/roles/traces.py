@@ -157,7 +157,7 @@ class Ground:
         for tree in clones.found(self._git_dir, self.place):
             door.keep.pin(tree, "uninstalled")
             trash.remove(tree.path)
-            worktrees.forget(tree.git_dir)
+            clones.forget(tree.git_dir)
         door.sweep()
         trash.remove(join(self.place, SETUPS))
 

@@ -218,7 +218,7 @@ def test_without_landlock_a_person_is_told_that_nothing_is_proved(tmp_path: Path
     project = Project(tmp_path / "project", "src")
     said = project.repo.corral("check", "--json", before=BEFORE, code=None).data["findings"]
     (proof,) = [one for one in said if one["name"] == "proof"]
-    assert "a check may read your checkout" in proof["text"]
+    assert "a check can read your checkout" in proof["text"]
     assert "Landlock" in proof["text"]
 
 

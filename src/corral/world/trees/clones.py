@@ -19,6 +19,7 @@ from corral.world.git.tree import Tree, read_head, read_plain, read_ref, read_re
 from corral.world.git.view import as_config, configuration, put
 from corral.world.git.worktrees import remove
 from corral.world.repository import POINTER
+from corral.world.trees import trash
 
 _FOLDER = "git"  # beside the trees
 # What describes the user's checkout, and what would start programs that outlive a command.
@@ -59,6 +60,14 @@ def _base_file(git_dir: str, tree: Tree) -> str:
 def place_of(tree: str) -> str:
     """Return where the git folder of a tree is, by the path of the tree."""
     return join(dirname(tree), _FOLDER, basename(tree))
+
+
+def forget(own: str) -> None:
+    """Delete the git folder of a tree; the last one also deletes the folder of all of them."""
+    folder = dirname(own)
+    trash.remove(own, place=dirname(folder))  # where a sweep finds what a kill leaves
+    with suppress(OSError):
+        os.rmdir(folder)
 
 
 def found(git_dir: str, place: str) -> Iterator[Tree]:

@@ -380,7 +380,7 @@ class Trees:
 
     def _drop_clone(self, tree: Tree) -> None:
         worktrees.remove(join(tree.path, ".git"))
-        worktrees.forget(tree.git_dir)
+        clones.forget(tree.git_dir)
         clones.let_go_of_base(self._git_dir, tree)
 
     def _discard(self, slot: Slot) -> None:
@@ -392,9 +392,11 @@ class Trees:
     def _forget(self, slot: Slot) -> str | None:
         """Take a tree off all lists; its folder is only renamed."""
         gone = trash.take_away(slot.tree.path)
-        worktrees.forget(slot.tree.git_dir)
         if slot.tree.kind == "clone":
+            clones.forget(slot.tree.git_dir)
             clones.let_go_of_base(self._git_dir, slot.tree)
+        else:
+            worktrees.forget(slot.tree.git_dir)
         self._slots.drop(slot)
         return gone
 

@@ -13,9 +13,9 @@ _MARK = ".trash-"
 _ATTEMPTS, _PAUSE_S = 50, 0.02
 
 
-def take_away(path: str) -> str | None:
+def take_away(path: str, place: str = "") -> str | None:
     """Move a folder out of the way on the same disk; None if it does not exist."""
-    trash = join(dirname(path), f"{_MARK}{secrets.token_hex(8)}")
+    trash = join(place or dirname(path), f"{_MARK}{secrets.token_hex(8)}")
     try:
         os.rename(path, trash)
     except FileNotFoundError:
@@ -47,9 +47,9 @@ def erase(folder: str) -> None:
     shutil.rmtree(folder)
 
 
-def remove(path: str) -> None:
+def remove(path: str, place: str = "") -> None:
     """Delete a folder at once; others see it whole or not at all."""
-    trash = take_away(path)
+    trash = take_away(path, place)
     if trash:
         delete(trash)
 
