@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
+from tests.patience import PATIENCE_S
+
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 
@@ -63,7 +65,7 @@ def test_the_search_works_from_a_file(site: Path, browser: Browser) -> None:
         page.goto((site / "index.html").as_uri())
         page.get_by_placeholder("Search").fill("turnstile")
         found = page.locator(".md-search-result__link").first
-        found.wait_for()
+        found.wait_for(timeout=PATIENCE_S * 1000)
         assert "html?h=turnstile" in (found.get_attribute("href") or "")
     assert [url for url in asked if not url.startswith("file:")] == []
 

@@ -20,7 +20,7 @@ CHECK = "python check_calc.py"
 TEST = "import calc\n\nassert calc.add(1, 2) == 3\n"
 BREAK = "echo 'raise SystemExit(7)' >> {file} && git commit -qam broken"
 CONFINED = "[confine]\nenabled = true\n"
-MODES = ("hidden", "confined", "no landlock")
+MODES = ("hidden", pytest.param("confined", marks=pytest.mark.long), "no landlock")
 BEFORE = (sys.executable, without_landlock.__file__)
 
 
@@ -102,7 +102,7 @@ class Project:
         return judged(self.repo, mode, script, check or self.check)
 
 
-@pytest.mark.parametrize("finder", [False, True])
+@pytest.mark.parametrize("finder", [False, pytest.param(True, marks=pytest.mark.long)])
 @pytest.mark.parametrize("place", ["in the checkout", "elsewhere"])
 def test_python(tmp_path: Path, layout: str, place: str, mode: str, *, finder: bool) -> None:
     project = Project(tmp_path / "project", layout, CONFINED if mode == "confined" else "")

@@ -174,6 +174,8 @@ FAULTS = {
     ),
 }
 
+QUICK = ("no runner", "missing key", "base red")  # the others are in `make test-long`
+
 MORE = {
     "no module": Fault(
         checked("python3 -m no_such_module"),
@@ -321,7 +323,13 @@ def test_each_fault_is_named_before_anything_is_spent(
     assert not any(one.protocol for one in standin.scenario("refused").seen().requests)
 
 
-@pytest.mark.parametrize("kind", FAULTS | MORE)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        kind if kind in QUICK else pytest.param(kind, marks=pytest.mark.long)
+        for kind in FAULTS | MORE
+    ],
+)
 def test_up_starts_nothing_and_uses_no_attempt(kind: str, board: Board, standin: StandIn) -> None:
     fault = (FAULTS | MORE)[kind]
     broken(board, fault, standin)

@@ -106,7 +106,9 @@ def test_a_bad_plan_changes_nothing(ci: Ci) -> None:
     assert ci.corral("log", "--json").out == before
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)]
+)
 def test_interrupted_and_resumed(ci: Ci, number: int) -> None:
     gate = ci.path.parent / "go"
     wait = f"while [ ! -e '{gate}' ]; do echo waiting; sleep 0.1; done"

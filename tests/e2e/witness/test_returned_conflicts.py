@@ -61,7 +61,7 @@ DRAWN = (BINARY.format("landed"), BINARY.format("mine"))
         (DELETED, "old.txt~yours"),
         (CHANGED, "old.txt~landed"),
         (DRAWN, "logo.png~landed, logo.png~yours"),
-        (("mkdir d && echo 1 > d/a", "echo 2 > d"), "d~yours"),
+        pytest.param(("mkdir d && echo 1 > d/a", "echo 2 > d"), "d~yours", marks=pytest.mark.long),
     ],
 )
 def test_a_conflict_without_markers_that_nobody_decided_is_not_proved(
@@ -81,8 +81,8 @@ def test_a_conflict_without_markers_that_nobody_decided_is_not_proved(
     ("sides", "decide", "there"),
     [
         (DELETED, "mv old.txt~yours old.txt", "1\n2\n3\n4"),
-        (DELETED, "rm old.txt~yours", None),
-        (CHANGED, "mv old.txt~landed old.txt", "1\n2\n3\n4"),
+        pytest.param(DELETED, "rm old.txt~yours", None, marks=pytest.mark.long),
+        pytest.param(CHANGED, "mv old.txt~landed old.txt", "1\n2\n3\n4", marks=pytest.mark.long),
         (CHANGED, "git rm -qf old.txt~landed", None),
     ],
 )
@@ -99,7 +99,7 @@ def test_a_decision_for_either_side_lands(
     assert not [name for name in project.landed() if "~" in name]
 
 
-@pytest.mark.parametrize("side", ["landed", "yours"])
+@pytest.mark.parametrize("side", ["landed", pytest.param("yours", marks=pytest.mark.long)])
 def test_a_binary_file_lands_as_it_was_decided(tmp_path: Path, side: str) -> None:
     project = make(tmp_path / "project")
     other = {"landed": "yours", "yours": "landed"}[side]
@@ -110,7 +110,7 @@ def test_a_binary_file_lands_as_it_was_decided(tmp_path: Path, side: str) -> Non
     assert project.git("show", f"{TRUNK}:logo.png") == f"\0{drawn}"
 
 
-@pytest.mark.parametrize("kind", ["clone", "worktree"])
+@pytest.mark.parametrize("kind", ["clone", pytest.param("worktree", marks=pytest.mark.long)])
 def test_a_fresh_tree_shows_no_conflict_and_the_brief_does_not_say_so(
     tmp_path: Path, kind: str
 ) -> None:
@@ -122,7 +122,7 @@ def test_a_fresh_tree_shows_no_conflict_and_the_brief_does_not_say_so(
     assert project.git("rev-parse", TRUNK) in project.brief()
 
 
-@pytest.mark.parametrize("kind", ["clone", "worktree"])
+@pytest.mark.parametrize("kind", ["clone", pytest.param("worktree", marks=pytest.mark.long)])
 def test_there_the_work_can_be_brought_in_as_the_brief_says(tmp_path: Path, kind: str) -> None:
     project = make(tmp_path / "project", f'[trees]\nfresh = true\nkind = "{kind}"\n')
     how = "$(sed -n 's/^    \\(git merge .*\\)/\\1/p' \"{brief}\")"

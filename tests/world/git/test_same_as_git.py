@@ -18,8 +18,8 @@ _EVERY = int(os.environ.get("CORRAL_EVERY", "6"))  # of the merges of a long his
     ("seed", "settings"),
     [
         (1, {}),
-        (2, {"merge.renormalize": "true"}),
-        (3, {"merge.directoryRenames": "true"}),
+        pytest.param(2, {"merge.renormalize": "true"}, marks=pytest.mark.long),
+        pytest.param(3, {"merge.directoryRenames": "true"}, marks=pytest.mark.long),
         (4, {"merge.renames": "false", "core.autocrlf": "input"}),
     ],
 )
