@@ -96,11 +96,14 @@ def planned(context: Context, goal: str, options: Options) -> ConvoyId:
     if (known := continued(context, goal)) is not None:
         return known
     talk = talk_of(context)
+    ask = not options.yes and not options.headless
+    if ask:
+        plans.must_be_able_to_ask("corral run GOAL --yes")  # before a plan is paid for
     engine, replan = options.engine or "", options.replan or ""
     mayor = talk.perform(c.StartMayor(goal=goal, engine=engine, replan=replan))
     _must_have_plan(mayor)
     if mayor.state is MayorState.PROPOSED:
-        if not options.yes and not options.headless:
+        if ask:
             plans.confirm(drawn(talk, mayor), "Run this?", "corral mayor approve or reject")
         mayor = talk.perform(c.ApprovePlan(proposal=mayor.proposed_seq))
     return mayor.convoy

@@ -168,11 +168,15 @@ def drawn(report: PlanReport) -> str:
     return f"{paint(shown(report.plan.convoy.title), 'bold')}\n{picture}"
 
 
-def confirm(plan: str, question: str, otherwise: str) -> None:
-    """Show a plan and ask for approval; refuse without it."""
+def must_be_able_to_ask(otherwise: str) -> None:
     if not sys.stdin.isatty():
         said = "this needs a confirmation, and there is no terminal to ask on"
         raise BadInput(said, f"{otherwise}, or --headless")
+
+
+def confirm(plan: str, question: str, otherwise: str) -> None:
+    """Show a plan and ask for approval; refuse without it."""
+    must_be_able_to_ask(otherwise)
     say(plan)
     if not answered_yes(question):
         raise BadInput("nothing was started", otherwise)
