@@ -93,6 +93,12 @@ def _needs_agents(item: pytest.Item) -> bool:
     return "programs" in getattr(item, "fixturenames", ())
 
 
+def pytest_sessionfinish() -> None:
+    """Delete what each process has made for all of its tests: one of xdist ends without atexit."""
+    if made := sys.modules.get("tests.e2e.corral_command"):
+        made.delete_templates()
+
+
 def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
     """Name the tests that this machine could not run, by what is missing."""
     reasons: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))

@@ -1,6 +1,5 @@
 """The real `corral` command on a real repository, as the tests of this folder use it."""
 
-import atexit
 import functools
 import hashlib
 import io
@@ -254,9 +253,19 @@ def _copied(kind: str, path: Path) -> Board:
 
 
 @functools.cache
+def _templates() -> Path:
+    """Return the folder of the templates of this process, which conftest.py deletes."""
+    return Path(tempfile.mkdtemp(prefix="corral-templates-"))
+
+
+def delete_templates() -> None:
+    if _templates.cache_info().currsize:
+        shutil.rmtree(_templates(), ignore_errors=True)
+
+
+@functools.cache
 def _template(kind: str) -> Path:
-    folder = Path(tempfile.mkdtemp(prefix="corral-template-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    folder = Path(tempfile.mkdtemp(prefix="template-", dir=_templates()))
     name, _, convoy = kind.partition(" ")
     board = Board(folder / "project")
     board.path.mkdir()
