@@ -71,6 +71,20 @@ LIARS: dict[str, tuple[str, tuple[str, ...], str, str, dict[str, str]]] = {
         "README.md",
         {"README.md": "x"},
     ),
+    "hides its draft": (
+        f"{WORK} && echo 'draft*' > .gitignore && echo draft > draft.txt",
+        (),
+        "dirty",
+        ".gitignore",
+        {"draft.txt": "draft"},
+    ),
+    "hides everything": (
+        f"{WORK} && mkdir notes && echo draft > notes/draft.txt && echo '*' > .gitignore",
+        (),
+        "proved",
+        "",
+        {"notes/draft.txt": "draft", ".gitignore": "*"},
+    ),
     "out of scope": (
         f"mkdir -p src && echo a > src/a.py && echo b > secrets.txt && {COMMIT}",
         ("--path", "src/**"),

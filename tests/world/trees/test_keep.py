@@ -144,6 +144,30 @@ def test_hidden_changes_are_kept(trees: Trees) -> None:
     assert working_files(back) == files
 
 
+def test_what_only_an_uncommitted_gitignore_hides_is_kept(trees: Trees) -> None:
+    tree = trees.make("s1", "convoy/x/1", "main")
+    place = Path(tree.path)
+    with open(place / ".gitignore", "a") as rules:
+        rules.write("drafts/\n*.md\n!*.log\n")
+    (place / "part0" / ".gitignore").write_text("*\n")
+    shown = {
+        "drafts/a.txt": "a",
+        "drafts/[b] \n.txt": "b",
+        "plan.md": "plan",
+        "part0/draft": "d",
+        "part0/deep/draft": "e",
+    }
+    made_again = ("build/out.o", ".env", "cache/.gitignore", "cache/entry")
+    for path, content in (*shown.items(), *((path, "*") for path in made_again)):
+        (place / path).parent.mkdir(parents=True, exist_ok=True)
+        (place / path).write_text(content)
+    kept, back = removed_and_restored(trees, tree)
+    for path, content in shown.items():
+        assert (Path(back) / path).read_text() == content
+    assert set(shown) < set(trees.keep.show(kept).untracked)
+    assert not any((Path(back) / path).exists() for path in made_again)
+
+
 def committed_inside(tree: Tree) -> None:
     inner = Path(tree.path) / "new" / "inner"
     inner.mkdir(parents=True)

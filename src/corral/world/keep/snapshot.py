@@ -15,7 +15,7 @@ from corral.core.errors import Refused
 from corral.world.git.command import GitFailed
 from corral.world.git.tree import Tree
 from corral.world.git.view import Desk, View
-from corral.world.keep import entries
+from corral.world.keep import entries, hidden
 from corral.world.keep.entries import GITLINK, IndexEntry
 
 # Git would run git inside a submodule to get its state.
@@ -40,14 +40,15 @@ def take(tree: Tree, desk: Desk, plain: View, head: str | None) -> Snapshot | No
     _look(desk, found)
     said = replace(desk, view=plain).run(*STATUS, "-uall", "--ignored=matching")
     lines = [line for line in said.split(b"\0") if line]
-    ignored = frozenset(line[3:].rstrip(b"/") for line in lines if line.startswith(b"!! "))
+    drafts = hidden.drafts(tree, replace(desk, view=plain), lines, found, head)
+    ignored = frozenset(line[3:].rstrip(b"/") for line in lines if line.startswith(b"!! ")) - drafts
     for path in paths_in(tree.path, ignored):
         if path.endswith(b"/.git"):  # git never looks into it, so neither add nor clean sees it
             raise nested(tree, path.removesuffix(b"/.git"))
-    if all(line.startswith(b"!! ") for line in lines):
+    if all(line.startswith(b"!! ") for line in lines) and not drafts:
         return None
     index, unmerged = _index(desk, found)
-    return Snapshot(index, _files(tree, desk, found), unmerged, ignored)
+    return Snapshot(index, _files(tree, desk, found, drafts), unmerged, ignored)
 
 
 def _without_files(desk: Desk, found: list[IndexEntry], head: str | None) -> Snapshot | None:
@@ -79,14 +80,18 @@ def _index(desk: Desk, found: list[IndexEntry]) -> tuple[str, str]:
     return staged, _written(desk, "unmerged", unmerged) if unmerged else ""
 
 
-def _files(tree: Tree, desk: Desk, found: list[IndexEntry]) -> str:
-    """Write every file that is tracked or not ignored, as it is on disk."""
+def _files(tree: Tree, desk: Desk, found: list[IndexEntry], drafts: Set[bytes]) -> str:
+    """Write every file that is tracked, not ignored, or a draft, as it is on disk."""
     # Without the cached file data of the index, git reads every file again.
     known = {entry.path: IndexEntry(entry.mode, entry.blob, entry.path) for entry in found}
     links = [entry for entry in known.values() if entry.mode == GITLINK]
     entries.put(desk, "files", (entry for entry in known.values() if entry.mode != GITLINK))
     try:
         desk.run("add", "--all", index="files")
+        if drafts:
+            named = b"".join(path + b"\0" for path in sorted(drafts))
+            options = ("--force", "--pathspec-from-file=-", "--pathspec-file-nul")
+            desk.run("--literal-pathspecs", "add", *options, index="files", stdin=named)
     except GitFailed as error:
         raise Refused(
             f"not everything in {tree.path!r} can be kept, so nothing was touched: {error.message}"
