@@ -10,6 +10,7 @@ import re
 from msgspec import Struct
 
 from corral.core.log.state import Task
+from corral.core.session.scripts import protected
 from corral.core.text import counted
 
 # Read-only roles: their diff must be empty.
@@ -50,6 +51,7 @@ def compose(task: Task, session: str, branch: str, sources: Sources) -> str:
         _scope(task),
         _list("Start from these files", task.inputs),
         _list("Done when each of these commands exits 0 on your last commit", task.accept),
+        _list("Leave these scripts as they are, if they exist", _judges(task)),
         _below(task),
         _section("Beats", _beats(sources)),
         f"## How to work\n\n{commit}{_REPORT.format(task=task.id)}",
@@ -131,6 +133,10 @@ def _scope(task: Task) -> str:
         " `results.json`: your diff must be empty, or your work does not count. Report your"
         f' findings with `corral task comment {task.id} "…"`.'
     )
+
+
+def _judges(task: Task) -> tuple[str, ...]:
+    return () if changes_nothing(task) else protected(task.accept, task.paths)
 
 
 def _below(task: Task) -> str:

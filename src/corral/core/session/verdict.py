@@ -39,7 +39,8 @@ class Verdict(StrEnum):
     LEAKED = "leaked"
     """it committed the value of a secret that a profile passes through; its branch is reset"""
     OUT_OF_SCOPE = "out_of_scope"
-    """it changed paths that the task does not declare, or Corral's settings (`.corral/`)"""
+    """it changed paths that the task does not declare, Corral's settings (`.corral/`), or a script
+    that an acceptance command runs"""
     CHECKS_FAILED = "checks_failed"
     """an acceptance command did not exit 0"""
     CRASHED = "crashed"
@@ -188,6 +189,7 @@ class BranchWork(Struct, frozen=True):
     changed: tuple[str, ...] = ()
     commit: str = ""
     leaked: str = ""  # which key is in the work, and where
+    judges: tuple[str, ...] = ()  # changed scripts that an acceptance command runs
 
 
 class AcceptanceRun(Struct, frozen=True):
@@ -259,6 +261,9 @@ def judge_work(work: BranchWork, owned: tuple[str, ...], *, observer: bool) -> J
     if settings := settings_in(work.changed):
         said = f"{_some(settings)}: only a person changes Corral's settings"
         return Judgement(Verdict.OUT_OF_SCOPE, said)
+    if work.judges:
+        said = f"{_some(work.judges)}: an acceptance command of the task runs it; to let the task"
+        return Judgement(Verdict.OUT_OF_SCOPE, f"{said} change it, name it with --path")
     outside = tuple(
         path for path in work.changed if not any(paths.matches(pattern, path) for pattern in owned)
     )

@@ -15,6 +15,7 @@ from corral.core.config import Config
 from corral.core.log.state import Session, Task
 from corral.core.session import verdict
 from corral.core.session.brief import changes_nothing
+from corral.core.session.scripts import protected
 from corral.core.session.verdict import REPORTS, RESULT, Judgement, LastWord, Verdict
 from corral.roles.log import Log, find_alert
 from corral.roles.secrets import Secrets
@@ -86,7 +87,8 @@ class Judge(Struct, frozen=True):
         with self.git:
             facts = self.trees.facts(tree)
         leaked = self._leaked(session, tree, facts)
-        work = replace(self._work(session, facts, elsewhere), leaked=leaked)
+        judges = self._judges(task, tree, facts)
+        work = replace(self._work(session, facts, elsewhere), leaked=leaked, judges=judges)
         judgement = verdict.judge_work(work, task.paths, observer=observer)
         if settings := verdict.settings_in(work.changed):
             self.log.alert(
@@ -167,6 +169,14 @@ class Judge(Struct, frozen=True):
             changed=facts.changed,
             commit=facts.branch_commit or "",
         )
+
+    def _judges(self, task: Task, tree: Tree, facts: TreeFacts) -> tuple[str, ...]:
+        """Return changed scripts that an acceptance command runs; new ones belong to the work."""
+        found = [path for path in protected(task.accept, task.paths) if path in facts.changed]
+        if not found:
+            return ()
+        listed = self.trunks.view.run("ls-tree", "-z", "--name-only", tree.base, *found)
+        return tuple(os.fsdecode(path) for path in listed.split(b"\0") if path)
 
     def _hidden(self, tree: Tree) -> tuple[str, ...]:
         """Return files that the session told git to ignore changes in: nothing is known of them."""
