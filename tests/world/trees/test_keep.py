@@ -185,19 +185,37 @@ def in_a_tracked_folder(tree: Tree) -> None:
 
 @pytest.mark.parametrize("nest", [committed_inside, empty_inside, in_a_tracked_folder])
 @pytest.mark.parametrize("dirty", [True, False])
-def test_a_nested_repository_refuses(
+def test_a_nested_repository_is_kept(
     trees: Trees, nest: Callable[[Tree], None], dirty: bool
 ) -> None:
     tree = trees.make("s1", "convoy/x/1", "main")
     nest(tree)
+    (Path(tree.path) / "new").mkdir(exist_ok=True)
     if dirty:
         (Path(tree.path) / "part1" / "file1.txt").write_text("changed")
-    before = everything(tree.path)
-    for door in (trees.remove, trees.release):
-        with pytest.raises(Refused, match=r"inner|part0"):
-            door(tree)
-    assert everything(tree.path) == before
-    assert trees.list() == [tree]
+        (Path(tree.path) / "part0" / "file0.txt").unlink()
+        (Path(tree.path) / "new" / "draft").write_text("draft")
+    files = {
+        path: content
+        for path, content in working_files(tree.path).items()
+        if b".git" not in path.split(b"/")
+    }
+    kept = trees.release(tree)
+    again = trees.make("s2", "convoy/x/2", "main")
+    assert (again.path, git(again.path, "status", "--porcelain")) == (tree.path, "")
+    assert not [path for path in Path(again.path).rglob(".git") if path.parent != Path(again.path)]
+    if kept is None:
+        assert nest is empty_inside
+        assert not dirty
+        return
+    back = trees.keep.restore(kept, f"{trees.place}-back")
+    bundle = Path(back) / "new" / "inner" / "corral-commits.bundle"
+    if nest is committed_inside:
+        clone = f"{trees.place}-clone"
+        git(trees.place, "clone", "--quiet", "--mirror", str(bundle), clone)
+        assert git(clone, "show", "refs/kept/1:a") == "a"
+        bundle.unlink()
+    assert working_files(back) == files
 
 
 @contextmanager

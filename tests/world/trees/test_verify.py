@@ -8,6 +8,7 @@ import pytest
 
 from corral.core.errors import Refused
 from corral.world.git.view import View
+from corral.world.keep.snapshot import Snapshot
 from corral.world.keep.verify import verify
 from corral.world.trees import Trees
 
@@ -46,7 +47,7 @@ def test_a_difference_is_refused(repo: Path, trees: Trees, change: Callable[[Pat
     kept = trees.keep.pin(tree, "test")
     assert kept
     raw = View(str(repo / ".git"), raw=True)
-    verify(tree, raw, kept.commit, {b"x.log"})
+    verify(tree, raw, kept.commit, Snapshot("", "", ignored=frozenset({b"x.log"})))
     change(Path(tree.path))
     with pytest.raises(Refused):
-        verify(tree, raw, kept.commit, {b"x.log"})
+        verify(tree, raw, kept.commit, Snapshot("", "", ignored=frozenset({b"x.log"})))

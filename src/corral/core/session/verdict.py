@@ -33,7 +33,8 @@ class Verdict(StrEnum):
     NO_CHANGE = "no_change"
     """it ended well, but its branch has no change"""
     DIRTY = "dirty"
-    """it left uncommitted changes, or its working tree is gone"""
+    """it left uncommitted changes, or a submodule at a commit that is nowhere else, or its working
+    tree is gone"""
     OFF_BRANCH = "off_branch"
     """it left its branch, rewrote it, or moved the convoy's trunk"""
     LEAKED = "leaked"
@@ -189,6 +190,7 @@ class BranchWork(Struct, frozen=True):
     changed: tuple[str, ...] = ()
     commit: str = ""
     leaked: str = ""  # which key is in the work, and where
+    lost_links: tuple[str, ...] = ()  # submodules at commits that are nowhere else
     judges: tuple[str, ...] = ()  # changed scripts that an acceptance command runs
 
 
@@ -254,6 +256,9 @@ def judge_work(work: BranchWork, owned: tuple[str, ...], *, observer: bool) -> J
         return Judgement(Verdict.DIRTY, "its working tree is gone")
     if work.dirty:
         return Judgement(Verdict.DIRTY, _some(work.dirty))
+    if work.lost_links:
+        said = f"{_some(work.lost_links)}: the submodule's new commit is on none of its remote"
+        return Judgement(Verdict.DIRTY, f"{said} branches, so nobody else could get it")
     if observer:
         return Judgement(Verdict.OUT_OF_SCOPE, _some(work.changed)) if work.changed else None
     if not work.commits or not work.changed:

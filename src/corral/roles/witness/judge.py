@@ -168,6 +168,7 @@ class Judge(Struct, frozen=True):
             dirty=tuple(path for path in facts.dirty if path not in REPORTS),
             changed=facts.changed,
             commit=facts.branch_commit or "",
+            lost_links=facts.lost_links,
         )
 
     def _judges(self, task: Task, tree: Tree, facts: TreeFacts) -> tuple[str, ...]:

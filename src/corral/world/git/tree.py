@@ -129,6 +129,13 @@ def read_refs(git_dir: str) -> dict[str, str]:
     return refs
 
 
+def packed_tags(git_dir: str) -> set[str]:
+    """Return what the packed tags point to: a clone packs those that it gets."""
+    lines = os.fsdecode(read_plain(join(git_dir, "packed-refs")) or b"").splitlines()
+    named = (line.partition(" ") for line in lines)
+    return {tag for tag, _, ref in named if ref.startswith("refs/tags/") and is_hash(tag)}
+
+
 def mentioned(git_dir: str) -> set[str]:
     """Return everything that looks like an object id in a tree's git folder.
 

@@ -214,7 +214,7 @@ class Keep:
         if not self._has_all(commit, tree.base):
             raise GitFailed(f"not everything of {tree.name} could be copied", "git fsck")
         if taken is not None and tree.exists:
-            verify(tree, self._raw, commit, taken.ignored)
+            verify(tree, self._raw, commit, taken)
         return self._name(record, commit)
 
     def bring(self, commit: str, base: str, desk: Desk) -> None:

@@ -3,32 +3,32 @@
 import hashlib
 import os
 import stat
-from collections.abc import Iterable, Set
-from contextlib import suppress
+from collections.abc import Iterable
 
 from corral.core.errors import Refused
 from corral.world.git.tree import Tree
 from corral.world.git.view import View
 from corral.world.keep import entries
 from corral.world.keep.entries import GITLINK
-from corral.world.keep.snapshot import paths_in
+from corral.world.keep.snapshot import Snapshot, keepable, paths_in
 
 _PART = 1024 * 1024
 
 
-def verify(tree: Tree, raw: View, written: str, ignored: Set[bytes]) -> None:
+def verify(tree: Tree, raw: View, written: str, taken: Snapshot) -> None:
     """Refuse unless the written tree contains exactly the files on disk."""
     kept = {
         entry.path: (entry.mode, entry.blob)
         for entry in entries.of_tree(raw, written)
-        if entry.mode != GITLINK
+        if entry.mode != GITLINK and entry.path not in taken.bundles
     }
     top = os.fsencode(tree.path)
     for path, expected in kept.items():
         if _on_disk(os.path.join(top, path), len(expected[1])) != expected:
             raise _changed(tree, path)
-    for path in paths_in(tree.path, ignored):
-        if path not in kept and _keepable(os.path.join(top, path)):
+    for path in paths_in(tree.path, taken.ignored):
+        known = path in kept or path.endswith(b"/.git")  # of a repository in it: see `nested`
+        if not known and keepable(os.path.join(top, path)):
             raise _changed(tree, path)
 
 
@@ -54,13 +54,6 @@ def _blob_id(parts: Iterable[bytes], size: int, length: int) -> bytes:
     for part in parts:
         found.update(part)
     return found.hexdigest().encode()
-
-
-def _keepable(path: bytes) -> bool:
-    """Say whether the path is a file or link; pipes and sockets have no content."""
-    with suppress(OSError):
-        return stat.S_IFMT(os.lstat(path).st_mode) in (stat.S_IFREG, stat.S_IFLNK)
-    return False
 
 
 def _changed(tree: Tree, path: bytes) -> Refused:

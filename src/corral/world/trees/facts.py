@@ -1,5 +1,6 @@
 """What a session has done, from git and the disk alone, whatever state its tree is in."""
 
+import os
 from collections.abc import Sequence
 
 from msgspec import Struct
@@ -7,7 +8,8 @@ from msgspec import Struct
 from corral.world.git.command import GitFailed
 from corral.world.git.tree import Tree, read_branch, read_head
 from corral.world.git.view import View
-from corral.world.keep.entries import names
+from corral.world.keep.entries import GITLINK, names
+from corral.world.keep.nested import is_known
 from corral.world.keep.snapshot import STATUS
 
 _SHOWN = 200
@@ -22,6 +24,7 @@ class TreeFacts(Struct, frozen=True):
     changed: tuple[str, ...]  # between the base and the branch
     commits: int  # beyond the base
     follows_base: bool  # whether the base is in the branch's history
+    lost_links: tuple[str, ...] = ()  # submodules at commits that are nowhere else
 
 
 def facts(view: View, tree: Tree) -> TreeFacts:
@@ -32,7 +35,7 @@ def facts(view: View, tree: Tree) -> TreeFacts:
     head_commit, branch_commit = view.commits(
         at or "-", read_branch(source, tree.branch) or "-", borrow=borrow
     )
-    changed, commits, follows = _beyond(view, tree, branch_commit, borrow)
+    changed, links, commits, follows = _beyond(view, tree, branch_commit, borrow)
     return TreeFacts(
         exists=tree.exists,
         head_branch=head.branch,
@@ -42,6 +45,9 @@ def facts(view: View, tree: Tree) -> TreeFacts:
         changed=changed,
         commits=commits,
         follows_base=follows,
+        lost_links=tuple(
+            os.fsdecode(path) for path, commit in links if not is_known(view, tree, path, commit)
+        ),
     )
 
 
@@ -56,11 +62,19 @@ def _dirty(view: View, tree: Tree, head: str | None) -> tuple[str, ...]:
 
 def _beyond(
     view: View, tree: Tree, commit: str | None, borrow: Sequence[str]
-) -> tuple[tuple[str, ...], int, bool]:
+) -> tuple[tuple[str, ...], list[tuple[bytes, str]], int, bool]:
     if commit is None:
-        return (), 0, False
+        return (), [], 0, False
     both = f"{tree.base}...{commit}"
     lost, new = view.run("rev-list", "--count", "--left-right", both, borrow=borrow).split()
-    options = ("-r", "-z", "--name-only", "--no-renames")
-    changed = view.run("diff-tree", *options, tree.base, commit, borrow=borrow)
-    return names(changed), int(new), not int(lost)
+    options = ("-r", "-z", "--raw", "--no-abbrev", "--no-renames")
+    said = view.run("diff-tree", *options, tree.base, commit, borrow=borrow).split(b"\0")
+    changes = list(zip(said[:-1:2], said[1::2], strict=True))
+    paths = tuple(os.fsdecode(path) for _, path in changes)
+    links = [(path, about) for about, path in changes if about.split()[1] == GITLINK]
+    return (
+        paths,
+        [(path, about.split()[3].decode()) for path, about in links],
+        int(new),
+        not int(lost),
+    )

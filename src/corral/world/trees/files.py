@@ -14,6 +14,10 @@ from os.path import exists, join
 from corral.core.errors import Refused
 from corral.world.git.tree import Tree
 from corral.world.git.view import Desk
+from corral.world.keep import nested
+from corral.world.keep.entries import GITLINK, of_index
+from corral.world.keep.snapshot import paths_in
+from corral.world.trees import trash
 
 
 def check_out(tree: Tree, desk: Desk, commit: str) -> None:
@@ -27,6 +31,19 @@ def clean(tree: Tree, desk: Desk, keep: Sequence[str]) -> None:
     refuse_link(tree)
     kept = [word for path in keep for word in ("-e", f"/{path.strip('/')}")]
     desk.run("clean", "-ffdxq", *kept)
+    left_in = frozenset(os.fsencode(path.strip("/")) for path in keep)
+    inside = list(nested.folders(paths_in(tree.path, left_in)))
+    if inside:
+        _empty(tree, desk, inside)
+
+
+def _empty(tree: Tree, desk: Desk, inside: Sequence[bytes]) -> None:
+    """Remove the repositories in a tree; what is left of a submodule is its folder, as git does."""
+    links = {entry.path for entry in of_index(desk) if entry.mode == GITLINK}
+    for path in inside:
+        folder = join(tree.path, os.fsdecode(path))
+        trash.delete(folder if path in links else join(folder, ".git"))
+        os.makedirs(folder, exist_ok=True)
 
 
 def hand_over(tree: Tree, desk: Desk) -> None:
