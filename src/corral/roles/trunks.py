@@ -2,27 +2,33 @@
 
 The log knows where a trunk is, and the branch always contains that commit. If the branch is ahead,
 the reflog says who moved it: a person may do so, and the log follows. If a session moved it, or if
-what was known is no longer in its history, its commit is kept and the trunk is put back.
+what was known is no longer in its history, its commit is kept and the trunk is put back. A person
+who reverts landed work does it with a commit, and the task's alert names that commit.
 """
 
 import os
+import re
 import threading
 from os.path import join
 
+from corral.core.board.claims import REVERTED
 from corral.core.errors import Refused
-from corral.core.ids import ConvoyId, SessionId, mail_of
+from corral.core.ids import ConvoyId, SessionId, TaskId, mail_of
 from corral.core.log.state import Session, State, Task, TaskState
 from corral.core.queue import rules as queue_rules
 from corral.core.queue.fold import trunk_of
 from corral.core.refs import branch_ref, task_branch, trunk_branch
 from corral.core.text import printable
 from corral.roles.log import Log
+from corral.world.git.objects import CommitObject, Objects
+from corral.world.git.reverts import merged_by, reverted
 from corral.world.git.tree import read_branch, read_plain
 from corral.world.git.view import View
 from corral.world.keep import Keep
 from corral.world.repository import Repository
 
 MOVED = "trunk_moved"
+_TASK = re.compile(rb"^Task: (\S+)$", re.MULTILINE)
 
 
 class Trunks:
@@ -62,9 +68,27 @@ class Trunks:
                 self._mend(state, convoy, here, known, judged)
                 here = known
             if here != trunk.tip:
-                who = self._mover(convoy, here) if trunk.tip else ""
-                self._log.note(queue_rules.move_trunk, convoy, trunk.tip, here, printable(who))
+                self._note_move(state, convoy, trunk.tip, here)
             return here
+
+    def _note_move(self, state: State, convoy: ConvoyId, old: str, new: str) -> None:
+        """Record a move, and say whose landed work it reverts."""
+        if not old:
+            self._log.note(queue_rules.move_trunk, convoy, old, new, "")
+            return
+        undone: dict[TaskId, str] = {}
+        with Objects(self.view) as objects:
+            for commit, by in reverted(objects, old, new).items():
+                task = _whose(objects, state, convoy, commit, new)
+                if task:
+                    undone[task] = f"{by[:12]} ({_subject(objects.commit(by))})"
+                    continue
+                for first in reverted(objects, f"{commit}^", commit):  # a revert was reverted
+                    task = _whose(objects, state, convoy, first, new)
+                    if task:
+                        self._log.over(REVERTED, task)
+        who = printable(self._mover(convoy, new))
+        self._log.note(queue_rules.move_trunk, convoy, old, new, who, reverted=undone)
 
     def guard(self, convoy: ConvoyId) -> None:
         """Put a trunk back that was moved while nothing was landing.
@@ -150,6 +174,27 @@ class Trunks:
         if not lines or (here and here.encode() not in lines[-1].partition(b"<")[0].split()[1:2]):
             return ""
         return lines[-1].partition(b"<")[2].partition(b">")[0].decode("utf-8", "replace")
+
+
+def _whose(
+    objects: Objects, state: State, convoy: ConvoyId, commit: str, trunk: str
+) -> TaskId | None:
+    """Return the task with which a commit of a trunk has landed."""
+    done = [t for t in state.tasks.values() if t.convoy == convoy and t.state is TaskState.DONE]
+    landed = {task.commit: task.id for task in done}
+    if commit in landed:
+        return landed[commit]
+    if not objects.view.surely_contains(trunk, commit):
+        return None
+    merge = merged_by(objects, commit, trunk, landed)
+    if merge is not None:
+        return landed[merge]
+    named = _TASK.findall(objects.commit(commit).message)  # one of several that were replayed
+    return next((task.id for task in done if named and task.id.encode() == named[-1]), None)
+
+
+def _subject(commit: CommitObject) -> str:
+    return printable(commit.message.decode("utf-8", "replace").strip().partition("\n")[0])
 
 
 def start_of(view: View, base: str) -> str:

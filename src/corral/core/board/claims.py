@@ -11,8 +11,11 @@ from msgspec import Struct
 
 from corral.core.board.graph import doomed, unmet
 from corral.core.board.recurrence import outlook, recurs
-from corral.core.log.state import Claim, State, Task, TaskState
+from corral.core.log.state import Alert, Claim, State, Task, TaskState
 from corral.core.text import counted
+
+REVERTED = "reverted"  # the kind of an alert: landed work was undone
+TO_REDO = "; if it should be done again: "  # before the command in such an alert
 
 
 class Obstacle(Struct, frozen=True):
@@ -39,6 +42,9 @@ def obstacles(state: State, task: Task, now: int, claimer: str = "") -> list[Obs
         detail = f": {task.reason}" if task.reason else ""
         if task.state is TaskState.BLOCKED and task.reason.startswith("needs_answer: "):
             hint = f'corral message send {{id}} "your answer", then {hint}'
+        if alert := reverted_alert(state, task):
+            said, _, hint = alert.text.rpartition(TO_REDO)
+            detail = f", but {said}"
         if recurs(task) and task.state in (TaskState.DONE, TaskState.FAILED):
             detail, hint = f"{detail}; {outlook(task, now)}", "corral task cancel {id} stops that"
         return [Obstacle("wrong_state", f"{task.id} {text}{detail}", hint.format(id=task.id))]
@@ -52,6 +58,12 @@ def obstacles(state: State, task: Task, now: int, claimer: str = "") -> list[Obs
         hint = f"corral task hand-off {task.id} offers it to everyone"
         found.append(Obstacle("reserved", said, hint))
     return found
+
+
+def reverted_alert(state: State, task: Task) -> Alert | None:
+    """Return the open alert that says that a landed task's work was reverted."""
+    alerts = state.alerts.values() if task.state is TaskState.DONE else ()
+    return next((a for a in alerts if (a.kind, a.subject) == (REVERTED, task.id)), None)
 
 
 def ready(state: State, task: Task, now: int, claimer: str = "") -> bool:

@@ -22,6 +22,9 @@ class Fence(StrEnum):
     NEVER = "never"
 
 
+_RETRY = "try again; a landed task only while the alert `reverted` is open"
+
+
 class Move(Struct, frozen=True):
     name: str  # as in `corral task NAME`
     sources: tuple[TaskState, ...]
@@ -53,7 +56,7 @@ MOVES = {
         ),
         Move("edit", (TODO, BLOCKED, FAILED), None, Fence.NEVER, "change what it asks for"),
         Move("unblock", (BLOCKED,), TODO, Fence.NEVER, "put it back on the board"),
-        Move("retry", (BLOCKED, REVIEW, FAILED, CANCELLED), TODO, Fence.NEVER, "try again"),
+        Move("retry", (BLOCKED, REVIEW, FAILED, CANCELLED), TODO, Fence.NEVER, _RETRY),
         Move("land", (REVIEW,), DONE, Fence.NEVER, "record that the work is on the target branch"),
         Move(
             "cancel",

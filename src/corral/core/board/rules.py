@@ -14,7 +14,7 @@ from msgspec import UnsetType
 from corral.core import ids, text
 from corral.core.board import commands as c
 from corral.core.board import family, leases, recurrence
-from corral.core.board.claims import next_offer, obstacles
+from corral.core.board.claims import TO_REDO, next_offer, obstacles, reverted_alert
 from corral.core.board.graph import cycle, find_task
 from corral.core.board.moves import Fence, check
 from corral.core.errors import BadInput, NotFound, Refused
@@ -182,6 +182,20 @@ def _reasoned(move: str, event: Callable[..., e.Event]) -> Rule:
         return [event(task=task.id, reason=text.line(command.reason, "the reason", empty=True))]
 
     return rule
+
+
+def _retry_task(state: State, command: c.RetryTask, actor: str, now: int) -> Decision:
+    """Put a task back on the board, even a landed one if its work was reverted since."""
+    task = find_task(state, command.task)
+    reason = text.line(command.reason, "the reason", empty=True)
+    alert = reverted_alert(state, task)
+    if alert is None:
+        check(task, "retry")
+        return [e.TaskRetried(task=task.id, reason=reason)]
+    said = alert.text.rpartition(TO_REDO)[0]
+    reason = f"{reason}; {said}" if reason else said
+    retried = e.TaskRetried(task=task.id, reason=text.cut(reason, text.LINE))
+    return [e.AlertCleared(alert=alert.id), retried]
 
 
 def _hand_off_task(state: State, command: c.HandOffTask, actor: str, now: int) -> Decision:
@@ -378,7 +392,7 @@ _RULES: dict[type[c.Command], Rule] = {
     c.UnblockTask: lambda state, command, *_: [
         e.TaskUnblocked(task=_fenced(state, command.task, "unblock").id)
     ],
-    c.RetryTask: _reasoned("retry", e.TaskRetried),
+    c.RetryTask: _retry_task,
     c.CancelTask: _reasoned("cancel", e.TaskCancelled),
     c.HandOffTask: _hand_off_task,
     c.LandTask: _land_task,

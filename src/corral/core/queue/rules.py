@@ -4,13 +4,14 @@ The refinery proposes; these rules accept or refuse, inside the log's transactio
 decided in one place, `begin_landing`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
 
 from corral.core import text
 from corral.core.board import commands as c
+from corral.core.board.claims import REVERTED, TO_REDO, reverted_alert
 from corral.core.board.graph import find_task
 from corral.core.errors import BadInput, NotFound, Refused
 from corral.core.ids import ConvoyId, TaskId
@@ -272,12 +273,30 @@ def finish_convoy(state: State, convoy: ConvoyId, how: str, commit: str, note: s
     return [q.ConvoyFinished(convoy=convoy, how=how, base=base, commit=commit, note=said)]
 
 
-def move_trunk(state: State, convoy: ConvoyId, old: str, new: str, who: str) -> Decision:
-    """Record where a trunk is, unless that is already known."""
+def move_trunk(
+    state: State,
+    convoy: ConvoyId,
+    old: str,
+    new: str,
+    who: str,
+    *,
+    reverted: Mapping[TaskId, str] | None = None,
+) -> Decision:
+    """Record where a trunk is, unless that is already known, and whose landed work is undone."""
     trunk = trunk_of(state, convoy)
     if trunk.tip != old or old == new:
         return []
-    return [q.TrunkMoved(convoy=convoy, old=old, new=new, who=who)]
+    events: list[e.Event] = [q.TrunkMoved(convoy=convoy, old=old, new=new, who=who)]
+    for task, by in (reverted or {}).items():
+        found = state.tasks[task]
+        if found.state is TaskState.DONE:
+            said = f"the work of {task} was reverted on the trunk by {text.cut(by, text.TITLE)}"
+            events.append(e.TaskCommented(task=task, text=said))
+            if reverted_alert(state, found) is None:
+                alert = f"alert-{state.seq + len(events) + 1}"
+                said = f"{said}{TO_REDO}corral task retry {task}"
+                events.append(e.AlertRaised(alert=alert, kind=REVERTED, subject=task, text=said))
+    return events
 
 
 def find_run(state: State, run: str) -> CheckRun:

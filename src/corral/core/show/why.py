@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from corral.core.board.claims import Obstacle, obstacles
+from corral.core.board.claims import Obstacle, obstacles, reverted_alert
 from corral.core.board.columns import column
 from corral.core.board.graph import dependents
 from corral.core.board.moves import moves_of
@@ -125,6 +125,8 @@ def _summary(state: State, task: Task, now: int, found: list[Obstacle]) -> str:
         return "cannot start yet"
     if task.state == TaskState.TODO and task.assignee:
         return f"is ready and waits for {task.assignee}, to whom it was handed off"
+    if reverted_alert(state, task):
+        return "has landed, and its work was reverted since"
     if task.state == TaskState.FAILED and recurs(task):
         return "failed and is retried at its next date"
     return _SUMMARY[task.state]

@@ -8,8 +8,11 @@ from corral.core.queue import rules as queue_rules
 from corral.core.refs import QUEUE_REFS, task_branch
 from corral.roles.log import Log
 from corral.roles.refinery.pins import Pins
+from corral.roles.refinery.stacks import COMMITTER
+from corral.world.git.messages import commit_object, reapplied
 from corral.world.git.objects import Objects
 from corral.world.git.paths import changed_paths
+from corral.world.git.reverts import start_of_reverted
 from corral.world.git.tree import read_branch
 from corral.world.keep import Keep
 
@@ -34,11 +37,15 @@ class Admission:
         queued |= {task.id: commit for task, commit in found}
         forked: list[tuple[Task, str, str]] = []
         for task, commit in found:
-            fork = self._built_on(state, task, commit, queued) or self._left(trunk, commit, new)
+            fork = self._built_on(state, task, commit, queued)
+            if fork is not None:
+                forked.append((task, commit, fork))
+                continue
+            fork = self._left(trunk, commit, new)
             if fork is None:
                 self._send_back(task, "its history has nothing in common with the trunk")
             else:
-                forked.append((task, commit, fork))
+                forked.append((task, *self._again(task, commit, fork, trunk)))
         if not forked:
             return
         for task, commit, _ in forked:
@@ -116,6 +123,19 @@ class Admission:
                 break
             at = parents[0]
         return self._view.fork(trunk, commit)
+
+    def _again(self, task: Task, commit: str, fork: str, trunk: str) -> tuple[str, str]:
+        """Return the work and its fork point; reverted work as a commit that can land again.
+
+        The trunk has the reverted commits in its history, so merging them would change nothing.
+        """
+        start = start_of_reverted(self._objects, commit, fork, trunk) if fork != trunk else None
+        if start is None:
+            return commit, fork
+        work = self._objects.commit(commit)
+        committer = COMMITTER.line(task.changed_at // 1000)
+        content = commit_object(work.tree, [start], reapplied(work), committer)
+        return self._objects.write_commits([content])[0], start
 
     def _send_back(self, task: Task, detail: str) -> None:
         self._log.note(

@@ -56,6 +56,13 @@ def replayed(commit: CommitObject, trailers: Sequence[Trailer]) -> Text:
     return Text(author, with_trailers(message, trailers), encoding)
 
 
+def reapplied(commit: CommitObject) -> Text:
+    """Return the text of a commit that brings reverted work back, as `git revert` words it."""
+    author, message, encoding = _in_utf8(commit)
+    said = b'Reapply "%s"\n\nThis reapplies commit %s.\n'
+    return Text(author, said % (_subject(message), commit.oid.encode()), encoding)
+
+
 def squashed(title: str, commits: Sequence[CommitObject], trailers: Sequence[Trailer]) -> Text:
     """Combine the commits of a branch, oldest first, into one text.
 
