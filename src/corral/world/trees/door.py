@@ -233,6 +233,7 @@ class Trees:
         desk = self._desk(tree)
         try:
             files.clean(tree, desk, self._keep_ignored)
+            files.empty_nested(tree, desk, self._keep_ignored)
             files.check_out(tree, desk, tree.base)
         except GitFailed:
             self._discard(slot)

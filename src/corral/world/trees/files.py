@@ -31,14 +31,14 @@ def clean(tree: Tree, desk: Desk, keep: Sequence[str]) -> None:
     refuse_link(tree)
     kept = [word for path in keep for word in ("-e", f"/{path.strip('/')}")]
     desk.run("clean", "-ffdxq", *kept)
+
+
+def empty_nested(tree: Tree, desk: Desk, keep: Sequence[str]) -> None:
+    """Remove the repositories in a cleaned tree; a submodule leaves its folder, as git does."""
     left_in = frozenset(os.fsencode(path.strip("/")) for path in keep)
     inside = list(nested.folders(paths_in(tree.path, left_in)))
-    if inside:
-        _empty(tree, desk, inside)
-
-
-def _empty(tree: Tree, desk: Desk, inside: Sequence[bytes]) -> None:
-    """Remove the repositories in a tree; what is left of a submodule is its folder, as git does."""
+    if not inside:
+        return
     links = {entry.path for entry in of_index(desk) if entry.mode == GITLINK}
     for path in inside:
         folder = join(tree.path, os.fsdecode(path))
