@@ -91,6 +91,18 @@ def test_a_branch_that_took_in_the_target_is_not_asked_about_it_again(
         assert len(found.members[0].made) == (2 if strategy is Strategy.REBASE else 1)
 
 
+def test_a_squash_of_nothing_but_merges_has_the_trailers(repo: Path, view: View) -> None:
+    side = branch(repo, "side", "main", ("side", "x\n"))
+    git(repo, "checkout", "--quiet", "-b", "work")
+    git(repo, "merge", "--quiet", "--no-ff", "--no-commit", "side")
+    commit_file(repo, "more", "x\n")
+    work = CandidateChange("AF-2", git(repo, "rev-parse", "HEAD"), side.fork, title="Do AF-2")
+    git(repo, "checkout", "--quiet", "main")
+    git(repo, "merge", "--quiet", "--ff-only", "side")
+    found = made(view, git(repo, "rev-parse", "main"), [work], Strategy.SQUASH)
+    assert "Task: AF-2\nRefinery-Run: R1" in show(repo, found.commit, "%(trailers)")
+
+
 def test_authors_dates_and_trailers(repo: Path, view: View) -> None:
     git(repo, "checkout", "--quiet", "-b", "AF-1")
     fork = git(repo, "rev-parse", "HEAD")

@@ -15,8 +15,8 @@ from corral.core.errors import Refused
 from corral.world.git import messages
 from corral.world.git.merge import Merged, Merger, Sides
 from corral.world.git.messages import Identity, Text, Trailer
-from corral.world.git.objects import commit_id
-from corral.world.git.ranges import Branch, Range, own_commits
+from corral.world.git.objects import CommitObject, commit_id
+from corral.world.git.ranges import Branch, Range, own_commits, unapplied
 
 _REMEMBERED = 4096
 
@@ -155,7 +155,9 @@ class Candidates:
                     "recreate its changes on a branch that starts at the target",
                 )
             if strategy is Strategy.REBASE:
-                plan = self._replay(tree, piece.own)
+                upstream = self._merger.ours(_sides(tip, tree, stack))
+                own = unapplied(self._merger.objects, piece.own, upstream, piece.change.commit)
+                plan = self._replay(tree, own)
             elif piece.own:
                 plan = self._joined(piece.change, self._merger.join(_sides(tip, tree, stack)))
             else:
@@ -182,10 +184,10 @@ class Candidates:
         merged = merged if merged.clean else self._resolve(merged)
         return (CandidateStep(change.commit, merged.tree),) if merged.clean else merged
 
-    def _replay(self, tree: str, own: Range) -> Plan:
+    def _replay(self, tree: str, own: Sequence[CommitObject]) -> Plan:
         """Replay commits as `git rebase` does: commits that become empty are dropped."""
         steps: list[CandidateStep] = []
-        for commit in own.commits:
+        for commit in own:
             base = commit.parents[0] if commit.parents else None
             before = self._merger.objects.commit(base).tree if base else None
             if before == tree:

@@ -112,16 +112,16 @@ class Merger:
 
     def join(self, sides: Sides) -> Merged:
         """Merge two commits by their histories, as `git merge` would."""
-        return self._alone(self._ours(sides), sides.theirs, self._tree(sides))
+        return self._alone(self.ours(sides), sides.theirs, self._tree(sides))
 
     def bases(self, sides: Sides) -> tuple[str, ...]:
         """Return the merge bases of such a merge."""
-        said = self.view.run("merge-base", "--all", self._ours(sides), sides.theirs, fine=(0, 1))
+        said = self.view.run("merge-base", "--all", self.ours(sides), sides.theirs, fine=(0, 1))
         return tuple(said.decode().split())
 
     def shown(self, sides: Sides, name: str) -> Merged:
         """Merge as `join` does, for a reader: markers say `HEAD` and `worktree/<name>`."""
-        with self.view.desk(self._ours(sides)) as desk:
+        with self.view.desk(self.ours(sides)) as desk:
             place = join(desk.folder, "refs", "worktree")
             os.makedirs(place)
             put(join(place, name), f"{sides.theirs}\n")
@@ -139,7 +139,7 @@ class Merger:
         for number, sides in enumerate(many):
             folder = self._attributes.folder(self._tree(sides))
             groups.setdefault(folder, []).append(number)
-        ours = {side: self._ours(side) for side in {_our_side(sides) for sides in many}}
+        ours = {side: self.ours(side) for side in {_our_side(sides) for sides in many}}
         found: dict[int, Merged] = {}
         for folder, numbers in groups.items():
             lines = [f"{ours[_our_side(many[n])]} {many[n].theirs}\n" for n in numbers]
@@ -172,7 +172,7 @@ class Merger:
         )
         return _read_one(said)
 
-    def _ours(self, sides: Sides) -> str:
+    def ours(self, sides: Sides) -> str:
         """Return ours, or a substitute commit with more history."""
         tree = self._tree(sides)
         known = [commit for commit in dict.fromkeys(sides.known) if commit != sides.ours]

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from corral.world.git.objects import CommitObject, Objects
+from corral.world.git.paths import changed_paths
+from corral.world.git.reverts import reverted
 
 _WALKED = 1000
 
@@ -53,6 +55,30 @@ def own_commits(
             below = [one.commit for one in branches[:number]] if stacked else []
             found.append(_listed(objects, branch.commit, [tip, branch.fork, *below]))
     return found
+
+
+def unapplied(objects: Objects, own: Range, upstream: str, tip: str) -> Sequence[CommitObject]:
+    """Return the commits that `git rebase` would replay: those whose change upstream lacks.
+
+    Unlike git, a change that upstream applied and undid again is replayed, so that reverted work
+    can land again.
+    """
+    if not own.commits:
+        return ()
+    view = objects.view
+    asked = ("rev-list", "--right-only", "--cherry-pick", "--no-merges", f"{upstream}...{tip}")
+    new = set(view.run(*asked).decode().split())
+    applied = [one for one in own.commits if one.oid not in new and one.parents]
+    if applied:
+        bases = view.run("merge-base", "--all", upstream, tip, fine=(0, 1)).decode().split()
+        if any(reverted(objects, base, upstream) for base in bases):
+            return own.commits
+        pairs = [(one.parents[0], one.oid) for one in applied]
+        changed = changed_paths(view, [*((base, upstream) for base in bases), *pairs])
+        there = frozenset[str]().union(*(one.all for one in changed[: len(bases)]))
+        own_paths = zip(applied, changed[len(bases) :], strict=True)
+        new |= {commit.oid for commit, one in own_paths if not one.all <= there}
+    return [one for one in own.commits if one.oid in new]
 
 
 def _line(objects: Objects, branch: Branch) -> list[CommitObject] | None:
