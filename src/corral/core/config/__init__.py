@@ -121,7 +121,7 @@ class RefinerySettings(Section, frozen=True):
     mode: Literal["lanes", "serial"] = "lanes"
     """`lanes` (batches and speculative merges) or `serial` (one change at a time)"""
     slots: Thousand = 0
-    """check runs at once; 0: as many as turn out to be useful"""
+    """check runs at once, also of another CI; 0: as many as are useful, and 4 of another CI"""
     deadline_s: SecondsOrZero = 0
     """timeout of a check run in seconds; 0: learned from runs that passed"""
     returns: Tries = 3

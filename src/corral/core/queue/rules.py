@@ -156,7 +156,7 @@ def rest(state: State, convoy: ConvoyId, key: str = "") -> Rest:
     """
     lost = last = 0
     for check in reversed(state.checks.values()):
-        if check.convoy != convoy or check.external or check.cached or check.live:
+        if check.convoy != convoy or check.cached or check.live:
             continue
         if key and check.key != key:
             break

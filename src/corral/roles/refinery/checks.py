@@ -95,11 +95,17 @@ class CheckRuns:
     def tend(self, state: State) -> bool:
         """Start announced runs and collect ended ones; say whether to look again soon."""
         busy = False
+        ended = {check.convoy: check for check in state.checks.values() if not check.live}
+        for convoy, check in ended.items():
+            if check.external and check.result in (GREEN, RED):  # it was reported
+                self._log.over(CANNOT_CHECK, convoy)
         for check in [check for check in state.checks.values() if check.live]:
             if check.external:
                 if self._clock() > check.due_at:
                     said = f"no result was reported within {check.deadline_s} s"
-                    self._end(check, TIMED_OUT, said)
+                    self._end(check, LOST, said)
+                    said = f"the outside CI is silent about {check.run}: {said}. It is asked again"
+                    self._log.alert(CANNOT_CHECK, check.convoy, f"{said}, and no work is blamed")
             elif not os.path.isdir(self._runs.folder(check.run)):
                 busy |= not self._start(state, check)
             else:

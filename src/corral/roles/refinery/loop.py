@@ -318,7 +318,7 @@ class Refinery:
             return 0
         slots = self._config.slots or (4 if self._config.external else 0)
         slots = slots or check_slots(trunk_of(state, convoy).learned, os.cpu_count() or 1)
-        taken = sum(check.live and not check.external for check in state.checks.values())
+        taken = sum(check.live for check in state.checks.values())
         return max(0, slots - taken)
 
     def _start(self, convoy: ConvoyId, members: Sequence[str], kind: str, *, fresh: bool) -> bool:
