@@ -9,6 +9,7 @@ who reverts landed work does it with a commit, and the task's alert names that c
 import os
 import re
 import threading
+from collections.abc import Sequence
 from os.path import join
 
 from corral.core.board.claims import REVERTED
@@ -18,16 +19,19 @@ from corral.core.log.state import Session, State, Task, TaskState
 from corral.core.queue import rules as queue_rules
 from corral.core.queue.fold import trunk_of
 from corral.core.refs import branch_ref, task_branch, trunk_branch
+from corral.core.session.verdict import settings_in
 from corral.core.text import printable
 from corral.roles.log import Log
 from corral.world.git.objects import CommitObject, Objects
+from corral.world.git.paths import unlike
 from corral.world.git.reverts import merged_by, reverted
-from corral.world.git.tree import read_branch, read_plain
+from corral.world.git.tree import Tree, read_branch, read_plain
 from corral.world.git.view import View
 from corral.world.keep import Keep
 from corral.world.repository import Repository
 
 MOVED = "trunk_moved"
+SETTINGS = "settings_changed"
 _TASK = re.compile(rb"^Task: (\S+)$", re.MULTILINE)
 
 
@@ -89,6 +93,18 @@ class Trunks:
                         self._log.over(REVERTED, task)
         who = printable(self._mover(convoy, new))
         self._log.note(queue_rules.move_trunk, convoy, old, new, who, reverted=undone)
+
+    def settings_in(
+        self, state: State, convoy: ConvoyId, changed: Sequence[str], commit: str, tree: Tree | None
+    ) -> tuple[str, ...]:
+        """Return the settings of Corral that work changes; not those that a person changed.
+
+        These are on the trunk or on the base branch, and the work has taken them over.
+        """
+        base = state.convoys[convoy].base
+        theirs = [tip for tip in (trunk_of(state, convoy).tip, self.view.tip(base)) if tip]
+        found = settings_in(tuple(changed))
+        return unlike(self.view, found, commit, theirs, tree.borrowed if tree else ())
 
     def guard(self, convoy: ConvoyId) -> None:
         """Put a trunk back that was moved while nothing was landing.

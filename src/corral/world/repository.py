@@ -30,8 +30,12 @@ class Repository(Struct, frozen=True):
         return dirname(self.git_dir) if basename(self.git_dir) == ".git" else self.worktree
 
     def config_file(self) -> str | None:
-        """Return the configuration file of this working tree, or else of the main one."""
-        for tree in (self.worktree, self.main_worktree):
+        """Return the configuration file of the main working tree, or else of this one.
+
+        Never that of a session's tree: it is what an agent has made of it.
+        """
+        own = () if lexists(join(dirname(self.head), POINTER)) else (self.worktree,)
+        for tree in (self.main_worktree, *own):
             path = join(tree, ".corral", "config.toml")
             if lexists(path):
                 return path

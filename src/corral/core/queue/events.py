@@ -25,7 +25,7 @@ class ChangeReturned(Event, frozen=True, kw_only=True):
     type = "change.returned"
     task: TaskId
     commit: str
-    why: str  # conflict, red, timed_out, gone
+    why: str  # conflict, red, timed_out, gone, settings
     detail: str = ""
     beside: tuple[TaskId, ...] = ()  # the tasks that it conflicts with
     paths: tuple[str, ...] = ()  # the paths in conflict

@@ -9,6 +9,7 @@ from corral.core.refs import QUEUE_REFS, task_branch
 from corral.roles.log import Log
 from corral.roles.refinery.pins import Pins
 from corral.roles.refinery.stacks import COMMITTER
+from corral.roles.trunks import SETTINGS, Trunks
 from corral.world.git.messages import commit_object, reapplied
 from corral.world.git.objects import Objects
 from corral.world.git.paths import changed_paths
@@ -21,8 +22,11 @@ _WALKED = 200
 
 
 class Admission:
-    def __init__(self, log: Log, objects: Objects, keep: Keep, returns: int) -> None:
+    def __init__(
+        self, log: Log, objects: Objects, keep: Keep, trunks: Trunks, returns: int
+    ) -> None:
         self._log = log
+        self._trunks = trunks
         self._objects = objects
         self._view = objects.view
         self._keep = keep
@@ -59,6 +63,14 @@ class Admission:
         rule = queue_rules.queue_change
         for (task, commit, fork), one in zip(forked, changed, strict=True):
             paths = sorted(one.all)
+            settings = self._trunks.settings_in(state, task.convoy, paths, commit, None)
+            if settings:
+                said = f"it changes {', '.join(settings[:5])}: only a person changes Corral's"
+                said += " settings, on the base branch or on the trunk"
+                self._send_back(task, said, "settings")
+                self._log.alert(SETTINGS, task.id, f"{task.id} came back: {said}")
+                continue
+            self._log.over(SETTINGS, task.id)
             self._log.note(rule, task.id, task.commit, commit=commit, fork=fork, paths=paths)
 
     def release(self, state: State) -> None:
@@ -137,7 +149,7 @@ class Admission:
         content = commit_object(work.tree, [start], reapplied(work), committer)
         return self._objects.write_commits([content])[0], start
 
-    def _send_back(self, task: Task, detail: str) -> None:
+    def _send_back(self, task: Task, detail: str, why: str = "gone") -> None:
         self._log.note(
-            queue_rules.send_back, task.id, task.commit, "gone", most=self._returns, detail=detail
+            queue_rules.send_back, task.id, task.commit, why, most=self._returns, detail=detail
         )

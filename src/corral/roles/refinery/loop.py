@@ -87,7 +87,9 @@ class Refinery:
             self._log, repository, config, self._watch, generated=self._generated, clock=clock
         )
         self._landings = Landings(self._log, view, self._stacks)
-        self._admission = Admission(self._log, self._stacks.objects, keep, config.refinery.returns)
+        self._admission = Admission(
+            self._log, self._stacks.objects, keep, self._trunks, config.refinery.returns
+        )
         self._pins = Pins(view, SPEC_REFS)
         policy = config.refinery.finish
         self._finish = ConvoyFinish(

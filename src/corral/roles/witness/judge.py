@@ -19,7 +19,7 @@ from corral.core.session.scripts import protected
 from corral.core.session.verdict import REPORTS, RESULT, Judgement, LastWord, Verdict
 from corral.roles.log import Log, find_alert
 from corral.roles.secrets import Secrets
-from corral.roles.trunks import MOVED, Trunks
+from corral.roles.trunks import MOVED, SETTINGS, Trunks
 from corral.roles.witness import leaks
 from corral.roles.witness.launch import Launcher, last_words
 from corral.roles.witness.machine_faults import MachineFaults
@@ -28,7 +28,6 @@ from corral.world.processes import EndReason, Exit
 from corral.world.trees import Tree, TreeFacts, Trees
 
 LEAKED = "leaked"
-SETTINGS = "settings_changed"
 _CHECK_S = 3600
 _COMMIT_S = 600
 
@@ -85,7 +84,7 @@ class Judge(Struct, frozen=True):
             with self.git:
                 self.trees.without(tree, REPORTS, f"Remove the reports of {session.id}")
         with self.git:
-            facts = self.trees.facts(tree)
+            facts = self._without_inherited(task, tree, self.trees.facts(tree))
         leaked = self._leaked(session, tree, facts)
         judges = self._judges(task, tree, facts)
         work = replace(self._work(session, facts, elsewhere), leaked=leaked, judges=judges)
@@ -111,6 +110,16 @@ class Judge(Struct, frozen=True):
         if commit != facts.branch_commit:
             return Judgement(Verdict.OFF_BRANCH, "its branch moved while it was checked"), ""
         return judgement, commit
+
+    def _without_inherited(self, task: Task, tree: Tree, facts: TreeFacts) -> TreeFacts:
+        """Leave out Corral's settings that a person changed and the session has merged in."""
+        found = verdict.settings_in(facts.changed)
+        if not found or facts.branch_commit is None:
+            return facts
+        state, commit = self.log.look(), facts.branch_commit
+        own = self.trunks.settings_in(state, task.convoy, found, commit, tree)
+        changed = (path for path in facts.changed if path not in found or path in own)
+        return replace(facts, changed=tuple(changed))
 
     def _leaked(self, session: Session, tree: Tree, facts: TreeFacts) -> str:
         """Say which key is in the work, and where; an empty text means none.

@@ -51,6 +51,23 @@ def changed_paths(view: View, pairs: Sequence[tuple[str, str]]) -> list[Changed]
     return _read(said, trees)
 
 
+def unlike(
+    view: View,
+    paths: Sequence[str],
+    commit: str,
+    others: Sequence[str],
+    borrow: Sequence[str] = (),
+) -> tuple[str, ...]:
+    """Return those of the paths that a commit has unlike each of the others."""
+    left = tuple(paths)
+    for other in others if left else ():
+        options = ("diff-tree", "-r", "-z", "--name-only", "--no-renames")
+        said = view.run("--literal-pathspecs", *options, other, commit, "--", *left, borrow=borrow)
+        differing = {os.fsdecode(name) for name in said.split(b"\0")}
+        left = tuple(path for path in left if path in differing)
+    return left
+
+
 def _trees(view: View, names: Sequence[str]) -> list[str]:
     unique = list(dict.fromkeys(names))
     asked = "".join(f"{name}^{{tree}}\n" for name in unique)
