@@ -88,8 +88,9 @@ class ProjectEnvironment(Struct, frozen=True):
     def fault(self, tree: str, failed: FailedCommand, owned: Sequence[str] = ()) -> Fault | None:
         """Return the fault of the machine that a command shows which failed in a tree."""
         environment = self.of(tree)
+        lines = [_denied(line) for line in failed.lines]
         return faults.find(
-            failed,
+            replace(failed, lines=lines),
             unset=[name for name in os.environ if name not in environment.variables],
             checkouts=[folder for folder in self._elsewhere() if folder != self.place],
             offered=lambda name: next(
@@ -152,3 +153,9 @@ def without_linked(found: Environment, tree: str, elsewhere: Sequence[str]) -> E
         removed.append(Removed("HOME", join(variables.get("HOME", "~"), ".local")))
         variables["PYTHONNOUSERSITE"] = "1"
     return replace(found, variables=variables, removed=(*found.removed, *removed))
+
+
+def _denied(line: str) -> str:
+    """Return a line about a file that cannot be read with the place that its path leads to."""
+    refused = "denied" in line or "EACCES" in line
+    return re.sub(r"/[^'\":\s]+", lambda path: realpath(path[0]), line) if refused else line

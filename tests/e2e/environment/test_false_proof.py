@@ -165,6 +165,16 @@ def test_the_message_names_the_cause(tmp_path: Path) -> None:
     assert f"points into your checkout ({bin_} from PATH" in detail
 
 
+def test_the_cause_is_named_where_a_link_leads_to_the_checkout(tmp_path: Path) -> None:
+    project = Project(tmp_path / "project", "src")
+    (tmp_path / "link").symlink_to(project.repo.path)
+    project.activate(tmp_path / "venvs" / "calc")
+    (path,) = (tmp_path / "venvs").rglob("calc.pth")
+    path.write_text(f"{tmp_path}/link/src\n")
+    _, detail = project.broken("hidden")
+    assert f"it uses files of your checkout {project.repo.path}" in detail
+
+
 class Workspace:
     """A small Node project with a package of its own."""
 

@@ -85,7 +85,12 @@ def test_a_run_goes_on_when_a_person_fixes(way: str, tmp_path: Path) -> None:
     path = ci.path / ".corral" / "config.toml"
     path.write_text(path.read_text().replace("exit 3", "test -e mended"))
     run = ci.begun(plan)
-    ci.until(lambda: len(list((ci.folder / "checks").glob("preflight-*/exit.json"))) == 2)
+    ci.until(lambda: ci.data("alert", "list"))
+    (alert,) = ci.data("alert", "list")
+    assert (alert["kind"], alert["subject"]) == ("not_ready", "night")
+    assert "is red before any change" in alert["text"]
+    (task,) = ci.data("task", "list")
+    assert "night has not begun: " in ci.corral("why", task["id"]).out
     if way == "the checks":
         path.write_text(path.read_text().replace("test -e mended", "true"))
     else:
@@ -93,6 +98,7 @@ def test_a_run_goes_on_when_a_person_fixes(way: str, tmp_path: Path) -> None:
         ci.git("add", "mended")
         ci.git("commit", "-qm", "Mend it by hand")
     assert ended(run).code == 0
+    assert ci.data("alert", "list") == []
     assert ci.count("session.started") == 1
     assert ci.count("change.returned") == 0
 

@@ -7,11 +7,14 @@ commands need.
 
 from corral.core import faults
 from corral.core.board.claims import Obstacle
-from corral.core.log.state import Alert, State, Task
+from corral.core.log.state import Alert, State, Task, TaskState
 from corral.core.session.brief import changes_nothing
 from corral.core.session.verdict import Verdict
 
 UNFIT = "unfit"  # the kind of the alert
+NOT_READY = (
+    "not_ready"  # the kind of an alert about a convoy that waits for a check before it begins
+)
 SETUP = "set-up"
 _PROGRAM, _CHECKS = "program of ", "checks with "
 
@@ -54,6 +57,18 @@ def obstacle(state: State, task: Task, profile: str) -> Obstacle | None:
             said = f"{task.id} waits, because this machine is not ready: {alert.text}"
             return Obstacle("unfit", said, "fix that; the witness notices, and goes on")
     return None
+
+
+def not_begun(state: State, task: Task) -> list[Obstacle]:
+    """Return what was found by the check that comes before the first session of a convoy."""
+    alerts = state.alerts.values()
+    return [
+        Obstacle(
+            NOT_READY, f"{task.convoy} has not begun: {one.text}", "fix that, or: corral check"
+        )
+        for one in alerts
+        if (one.kind, one.subject) == (NOT_READY, task.convoy) and task.state is TaskState.TODO
+    ]
 
 
 def _tries(state: State, task: Task) -> bool:

@@ -10,6 +10,7 @@ from corral.core.board.recurrence import recurs
 from corral.core.config import Config
 from corral.core.engine import governor
 from corral.core.log.state import State, Task, TaskState
+from corral.core.session.fitness import not_begun
 from corral.core.session.profiles import limits_of
 from corral.core.session.slots import CANNOT_OPEN, Limits, TakenSlots
 from corral.core.show.queries import overlaps
@@ -64,7 +65,7 @@ def explain(
     state: State, task: Task, now: int, limits: Limits | None = None, pool: str = ""
 ) -> Explanation:
     """Explain a task; given `limits`, also whether it waits for a slot, an account or a budget."""
-    found = obstacles(state, task, now)
+    found = obstacles(state, task, now) + not_begun(state, task)
     if limits and not found:
         taken = TakenSlots(state)
         profile = governor.profile_for(state, task, limits.accounts, now)

@@ -11,6 +11,7 @@ from corral.core.config import Config
 from corral.core.ids import ConvoyId
 from corral.core.log.state import Convoy, State, Task, TaskState
 from corral.core.queue.fold import trunk_of
+from corral.core.session.fitness import NOT_READY
 from corral.core.text import counted, shown
 from corral.interfaces.cli import output
 from corral.interfaces.cli.context import Context
@@ -131,6 +132,7 @@ def fit(context: Context, convoy: ConvoyId, on_red: str, *, wait_s: float | None
     one = state.convoys[convoy]
     begun = trunk_of(state, convoy).tip or any(s.live for s in state.sessions.values())
     if begun or on_red == "ignore":
+        _show(context, convoy, [])
         return []
     here, profiles = one.base or context.repository.branch(), profiles_of(state, [one])
     accepts = tuple(word for task in _open(state, [one]) for word in task.accept)
@@ -144,7 +146,7 @@ def fit(context: Context, convoy: ConvoyId, on_red: str, *, wait_s: float | None
             return []
         return found
 
-    return _fixed(context, faults, here, wait_s)
+    return _fixed(context, faults, here, convoy, wait_s)
 
 
 def ready(
@@ -161,7 +163,7 @@ def ready(
         found = _faults(context, config, base, used)
         return [one for one in found if not (on_red == "mend" and one.name == "base")]
 
-    return [] if on_red == "ignore" else _fixed(context, faults, here, wait_s)
+    return [] if on_red == "ignore" else _fixed(context, faults, here, here, wait_s)
 
 
 def all_fit(context: Context, on_red: str, *, wait_s: float | None) -> list[Finding]:
@@ -197,20 +199,29 @@ def _faults(
 
 
 def _fixed(
-    context: Context, faults: Callable[[Config], list[Finding]], base: str, wait_s: float | None
+    context: Context,
+    faults: Callable[[Config], list[Finding]],
+    base: str,
+    subject: str,
+    wait_s: float | None,
 ) -> list[Finding]:
-    """Look for faults until there are none, or for `wait_s`; return those that are left."""
+    """Look for faults until there are none, or for `wait_s`; return those that are left.
+
+    While there are some, an alert about the subject shows them to those who look elsewhere.
+    """
     began, pause_s, said = time.monotonic(), _AGAIN_S, ""
     while True:
         before = _look(context, base)  # first, so that no change is missed
         found = faults(settings.of_repository(context.repository))
         if not found or wait_s == 0:
+            _show(context, subject, [])
             return found
         # The variables of this process will not change.
         final = any(one.name == "key" for one in found)
         if (text := told(found)) != said:
             then = "" if final else "; this continues once that is fixed"
             output.warn(f"{text}\nnothing was started{then}")
+            _show(context, subject, found)
             said = text
         if final:
             return found
@@ -221,6 +232,17 @@ def _fixed(
             if wait_s is not None and time.monotonic() > began + wait_s:
                 return found
             time.sleep(_LOOK_S)
+
+
+def _show(context: Context, subject: str, found: Sequence[Finding]) -> None:
+    """Replace the alert about what a convoy, or a branch, waits for before it begins."""
+    from corral.roles.log import Log, find_alert
+
+    if found or find_alert(context.store.state(), NOT_READY, subject):
+        log = Log(context.appended, context.actor)
+        log.over(NOT_READY, subject)
+        if found:
+            log.alert(NOT_READY, subject, "; ".join(one.sentence for one in found))
 
 
 def _look(context: Context, base: str) -> object:

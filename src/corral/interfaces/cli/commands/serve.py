@@ -29,6 +29,11 @@ def serve(context: Context, options: Options) -> None:
 def link(context: Context, options: Options) -> None:
     found = ticket(context)
     if found is None:
+        from corral.roles.supervisor import is_up
+
+        if is_up(context.repository.folder):
+            said = "the server of this repository is still being started"
+            raise NotFound(said, "corral link, in a moment", code="no_server")
         raise NotFound("no server is running for this repository", "corral up", code="no_server")
     context.answer(found, lambda: str(found["url"]))
 
