@@ -128,6 +128,13 @@ def _lacks(
     return Fault(about, runner, f"{runner} is not installed", remedy)
 
 
+def missing_module(lines: Sequence[str]) -> str:
+    """Return the package that the last of these lines calls missing, unless it is a file."""
+    found = next(filter(None, map(_NO_MODULE.search, reversed(lines))), None)
+    name = (found[1] or found[2]) if found else ""
+    return "" if name.startswith((".", "/")) else name
+
+
 def _runner(failed: FailedCommand) -> str:
     """Return the module that the command itself tells Python to run, if it is missing."""
     found = next(filter(None, map(_NO_RUNNER.search, failed.lines)), None)

@@ -183,6 +183,19 @@ MORE = {
         said="no_such_module is not installed",
         remedy="install it",
     ),
+    "no package": Fault(
+        checked("echo \"Error: Cannot find module 'lib'\"; exit 1"),
+        name="base",
+        said="fails (exit code 1), because lib is missing",
+        remedy="have trees.setup install it in each tree",
+    ),
+    "line ends": Fault(
+        checked("./check.sh"),
+        write("check.sh", "#!/bin/sh\r\ntrue\r\n", mode=0o755),
+        name="checks",
+        said="./check.sh has the line ends of Windows",
+        remedy="sed -i 's/\\r$//' ./check.sh && git commit",
+    ),
     "another version": Fault(
         script("echo \"requires a different Python: 3.9 not in '>=3.12'\"; exit 1"),
         said="the project requires another version of a tool",

@@ -14,7 +14,7 @@ from os.path import basename, join
 
 from corral.core.config import Config
 from corral.core.errors import CorralError, Refused
-from corral.core.faults import FULL
+from corral.core.faults import FULL, missing_module
 from corral.core.refs import branch_ref, is_ours
 from corral.core.symptoms import symptom
 from corral.core.text import counted, cut
@@ -270,7 +270,12 @@ def _script(base: str, run: ChecksRun, ended: RunOutcome) -> Finding | None:
         mend = f"git update-index --chmod=+x {quoted} && git commit -m 'Make it executable'"
         return Finding("checks", BAD, f"{word} is not executable, and a check runs it", mend)
     with open(path, "rb") as file:
-        first = file.readline(200).decode("utf-8", "replace").split()
+        line = file.readline(200)
+    if line.endswith(b"\r\n"):
+        said = f"{word} has the line ends of Windows, so it cannot be run"
+        mend = f"sed -i 's/\\r$//' {quoted} && git commit -m 'Use line ends of Unix' {quoted}"
+        return Finding("checks", BAD, said, mend)
+    first = line.decode("utf-8", "replace").split()
     if first and first[0].startswith("#!"):
         named = [part for part in (first[0][2:], *first[1:]) if part and not part.startswith("-")]
         program = named[1] if len(named) > 1 and named[0].endswith("/env") else (*named, "")[0]
@@ -289,6 +294,9 @@ def _red(base: str, commit: str, run: ChecksRun, ended: RunOutcome) -> Finding:
     how = f"signal {ended.signal}" if ended.signal else f"exit code {ended.code}"
     said = f"{base} at {commit[:12]} is red before any change: {ended.command!r} fails ({how})"
     mend = f"fix {base}, or start with --on-red mend (an agent fixes it first) or --on-red ignore"
+    if name := missing_module(checks.tail(run.folder, _LINES)):
+        said += f", because {name} is missing"
+        mend = f"have trees.setup install it in each tree; else {mend}"
     return Finding("base", BAD, said + _words(run), mend)
 
 
