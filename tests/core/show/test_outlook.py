@@ -77,6 +77,8 @@ def test_work_that_was_paused_wants_a_person(convoy: str) -> None:
     board.task()
     board.do(c.Pause(sessions=True, convoy=ConvoyId(convoy)))
     assert seen(board).standing is Standing.NEEDS_PERSON
+    (told,) = report(board.state, CONVOY, seen(board), board.now).tasks
+    assert told.reason.endswith("has paused new sessions")
 
 
 def test_a_chain_of_any_length() -> None:

@@ -214,10 +214,13 @@ def _task_report(state: State, task: Task, lot: Lot) -> TaskReport:
     session = state.sessions.get(task.session)
     bill = money.total(e for e in state.ledger.values() if e.task == task.id)
     returned = state.returned.get(task.id)
+    pause = state.paused.get("") or state.paused.get(task.convoy)
+    waits = lot is Lot.PERSON and task.state is TaskState.TODO and pause
     return filled(
         TaskReport,
         task,
         lot=lot,
+        reason=f"{pause.by} has paused new sessions" if waits and pause else task.reason,
         verdict=session.verdict if session else "",
         returns=returned.times if returned else 0,
         cost_usd=bill.usd,
