@@ -225,6 +225,12 @@ MORE = {
         "empty in every tree: inner",
         "in",
     ),
+    "submodule out of reach": Fault(
+        '[trees]\nsetup = [["git", "submodule", "update", "--init"]]\n',
+        add_submodule,
+        said="'git submodule update --init' failed when it set up main",
+        remedy="fix that command in trees.setup",
+    ),
     "missing engine": Fault(
         '[engine.default]\ntype = "claude-code"\ncommand = ["/no/such/agent"]\n',
         name="engine",

@@ -41,7 +41,7 @@ class Content(Struct, frozen=True):
         """Return what a tree lacks after its set-up."""
         found = []
         empty = [path for path in self.submodules if not _filled(join(tree, path))]
-        if empty:
+        if empty and not any("submodule" in command for command in setup):
             said = f"the submodules of {base} are empty in every tree: {_names(empty)}"
             found.append(Lacking("submodules", said, _added(_SUBMODULE, setup)))
         stubs = [path for path in self.pointers if _is_pointer(join(tree, path))]
