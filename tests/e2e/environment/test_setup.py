@@ -5,6 +5,7 @@ import os
 import signal
 from pathlib import Path
 
+from tests.e2e.corral_command import Board
 from tests.e2e.refinery.refinery_repo import TRUNK, RefineryRepo, make_refinery_repo
 from tests.e2e.witness.witness_repo import QUIET, WORK, WitnessRepo, make_witness_repo
 
@@ -78,6 +79,39 @@ def test_a_change_that_breaks_the_set_up_is_red(tmp_path: Path) -> None:
     assert project.states()[good] == "done"
     assert project.states()[bad] != "done"
     assert any("set-up" in e["data"]["detail"] for e in project.events("change.returned"))
+
+
+def copying(tmp_path: Path) -> str:
+    """Return settings whose set-up copies a library of the repository, like the real pip."""
+    pip = tmp_path / "bin" / "pip"
+    pip.parent.mkdir()
+    pip.write_text("#!/bin/sh\nset -e; mkdir deps; cp $2/core.sh deps/core.sh\n")
+    pip.chmod(0o755)
+    return f'[trees]\nsetup = [["{pip}", "install", "libs/core"]]\n'
+
+
+def library(project: Board, ignored: str = "deps/\n") -> None:
+    folder = project.path / "libs" / "core"
+    folder.mkdir(parents=True)
+    (folder / "core.sh").write_text("true\n")
+    (project.path / "setup.cfg").touch()
+    (project.path / ".gitignore").write_text(f"{ignored}.corral/\n")
+    project.git("add", "--all")
+    project.git("commit", "-qm", "library")
+
+
+def test_the_copy_of_a_broken_change_is_not_given_to_the_next_one(tmp_path: Path) -> None:
+    project = make_refinery_repo(tmp_path / "project", "sh deps/core.sh", copying(tmp_path))
+    library(project)
+    bad = project.hand_in({"libs/core/core.sh": "exit 1\n"})
+    project.once()
+    assert project.states()[bad] != "done"
+    good = project.hand_in({"a.txt": "a"})
+    project.once()
+    assert project.states()[good] == "done", project.events("check")
+    bad = project.hand_in({"libs/core/core.sh": "exit 1\n", "b.txt": "b"})
+    project.once()
+    assert project.states()[bad] != "done"
 
 
 def witness(tmp_path: Path, gate: str = "true", more: str = 'locks = ["lock"]') -> WitnessRepo:
