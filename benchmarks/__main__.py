@@ -21,6 +21,7 @@ NAMES = (
     "follow",
     "claims",
     "trees",
+    "keeping",
     "merges",
     "sessions",
     "queue",

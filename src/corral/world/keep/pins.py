@@ -7,7 +7,7 @@ from os.path import dirname, join
 from msgspec.structs import replace
 
 from corral.core.errors import BadInput, Failed, Refused
-from corral.core.refs import KEEP_REFS, QUEUE_REFS, SPEC_REFS, branch_ref
+from corral.core.refs import KEEP_REFS, branch_ref
 from corral.world import clock
 from corral.world.git import garbage
 from corral.world.git.command import GitFailed
@@ -29,7 +29,6 @@ from corral.world.keep.verify import verify
 _ATTEMPTS = 20
 _QUIET_ATTEMPTS = 2  # while no garbage collection runs
 _UNPACKED = 100  # objects: fewer are copied as loose ones
-_PASSING = (QUEUE_REFS, SPEC_REFS)
 
 
 class Keep:
@@ -83,9 +82,10 @@ class Keep:
             return self._store(tree, record, taken, desk)
 
     def hold(self, session: str, branch: str, commit: str, reason: str) -> Kept | None:
-        """Keep a commit that its branch is about to leave, unless another ref reaches it.
+        """Keep a commit that its branch is about to leave, unless a ref surely reaches it.
 
-        Refs of the merge queue do not count, because they are temporary.
+        What counts is in `_lasting`: looking at the refs of all tasks takes longer the more there
+        were, and a commit that one of those reaches is only kept twice.
         """
         return self._for_good(lambda: self._hold(session, branch, commit, reason))
 
@@ -116,9 +116,8 @@ class Keep:
         raise Failed("garbage collection keeps deleting the work to be kept; nothing was touched")
 
     def _hold(self, session: str, branch: str, commit: str, reason: str) -> Kept | None:
-        said = self._raw.run("for-each-ref", "--format=%(refname)", "--contains", commit)
-        refs = said.decode("utf-8", "replace").splitlines()
-        if any(ref != branch_ref(branch) and not ref.startswith(_PASSING) for ref in refs):
+        lasting = self._lasting(branch, session)
+        if not self._raw.run("rev-list", "--ignore-missing", "-n1", commit, *lasting).strip():
             return None
         record = KeptRecord(
             session=session,
@@ -185,9 +184,18 @@ class Keep:
         # Usually this is all; the time to look at every ref grows with what was kept before.
         found = self._beyond(commits, [f"^{c}" for c in known if c], desk)
         if found:
-            found = self._beyond(commits, ["--not", "--all"], desk)
+            found = self._beyond(commits, self._lasting(tree.branch, tree.name), desk)
         inner = {parent for _, *parents in found for parent in parents}
         return [commit for commit, *_ in found if commit not in inner]
+
+    def _lasting(self, branch: str, session: str) -> list[str]:
+        """Return, for `rev-list`, what need not be kept: the user's refs, the trunk of the branch,
+        and what was kept of this session's task. The time does not grow with the tasks."""
+        trunk = f"{dirname(branch)}/trunk"
+        tip = self._raw.tip(trunk) if trunk != branch else None
+        kept = f"--glob={KEEP_REFS}{session.rpartition('.')[0] or session}.*"
+        ours = "--exclude=convoy/*"
+        return ["--not", ours, "--branches", "--tags", "--remotes", kept, *([tip] if tip else [])]
 
     def _beyond(self, commits: set[str], known: list[str], desk: Desk) -> list[list[str]]:
         """Return the commits that known ones do not reach, each with its parents."""
