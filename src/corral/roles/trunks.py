@@ -155,41 +155,54 @@ class Trunks:
         self, state: State, convoy: ConvoyId, here: str | None, known: str, judged: Session | None
     ) -> None:
         ref = branch_ref(trunk_branch(convoy))
-        culprit = self._culprit(state, convoy, here, judged)
+        culprits = self._culprits(state, convoy, here, known, judged)
         if here is not None and self.view.commit(here):
-            self._keep.hold(culprit or convoy, trunk_branch(convoy), here, "moved trunk")
+            holder = culprits[0] if culprits else convoy
+            self._keep.hold(holder, trunk_branch(convoy), here, "moved trunk")
             self.view.move(ref, known, here)
         else:
             loose = join(self._repository.git_dir, ref)
             if os.path.lexists(loose) and not os.path.isdir(loose):
                 os.unlink(loose)  # it names no commit: there is nothing to keep
             self.view.move(ref, known, None)
-        self._log.alert(
-            MOVED,
-            culprit or convoy,
-            f"{culprit or 'somebody'} moved the trunk of {convoy} to {(here or 'nowhere')[:12]};"
-            f" it was reset to {known[:12]}, and the commit that it was moved to is kept",
-            again=True,
-        )
+        where = (here or "nowhere")[:12]
+        for who in culprits or [None]:
+            self._log.alert(
+                MOVED,
+                who or convoy,
+                f"{who or 'somebody'} moved the trunk of {convoy} to {where};"
+                f" it was reset to {known[:12]}, and the commit that it was moved to is kept",
+                again=True,
+            )
 
-    def _culprit(
-        self, state: State, convoy: ConvoyId, here: str | None, judged: Session | None
-    ) -> SessionId | None:
-        """Return the session that moved the trunk, by the reflog or as the only live one."""
-        mail = self._mover(convoy, here or "")
-        for session in state.sessions.values() if mail else ():
-            if mail_of(session.id) == mail:
-                return session.id
+    def _culprits(
+        self, state: State, convoy: ConvoyId, here: str | None, known: str, judged: Session | None
+    ) -> list[SessionId]:
+        """Return the sessions that moved the trunk, by the reflog or as the only live one."""
+        mails = self._movers(convoy, here or "", known)
+        found = [session.id for session in state.sessions.values() if mail_of(session.id) in mails]
+        if found:
+            return found
         live = _live(state, convoy)
-        return judged.id if judged and [session.id for session in live] == [judged.id] else None
+        return [judged.id] if judged and [one.id for one in live] == [judged.id] else []
 
     def _mover(self, convoy: ConvoyId, here: str) -> str:
         """Return the reflog address of whoever last moved the trunk."""
+        return next(iter(self._movers(convoy, here)), "")
+
+    def _movers(self, convoy: ConvoyId, here: str, known: str = "") -> list[str]:
+        """Return the reflog addresses of those who moved the trunk since a commit, newest first."""
         record = join(self._repository.git_dir, "logs", branch_ref(trunk_branch(convoy)))
-        lines = (read_plain(record) or b"").splitlines()
-        if not lines or (here and here.encode() not in lines[-1].partition(b"<")[0].split()[1:2]):
-            return ""
-        return lines[-1].partition(b"<")[2].partition(b">")[0].decode("utf-8", "replace")
+        moves: list[str] = []
+        for line in reversed((read_plain(record) or b"").splitlines()):
+            about, _, rest = line.partition(b"<")
+            old, new = [*about.split(b" ")[:2], b"", b""][:2]
+            if here and not moves and new != here.encode():
+                break
+            moves.append(rest.partition(b">")[0].decode("utf-8", "replace"))
+            if not known or old == known.encode():
+                break
+        return moves
 
 
 def _whose(

@@ -86,3 +86,22 @@ def test_a_session_rewinds_it(tmp_path: Path, git: str) -> None:
     assert project.git("rev-parse", TRUNK) == newest
     assert project.verdict(task) == "off_branch"
     assert project.alerts()["trunk_moved"] == f"{task}.1"
+
+
+def test_two_sessions_rewind_it_one_after_the_other(tmp_path: Path) -> None:
+    project = make_witness_repo(tmp_path / "project", f'{QUIET}[refinery]\nchecks = ["true"]\n')
+    for _ in range(2):
+        project.script(WORK)
+        project.once()
+        project.corral("refinery", "run", "--once")
+    newest = project.git("rev-parse", TRUNK)
+    rewind = f'git --git-dir="$CORRAL_RUN" {REWIND}'
+    wait = "until [ -e '{0}' ]; do sleep 0.05; done"
+    one, other = tmp_path / "one", tmp_path / "other"
+    tasks = [
+        project.script(f"{WORK} && {rewind} && touch '{one}' && {wait.format(other)}"),
+        project.script(f"{WORK} && {wait.format(one)} && {rewind} && touch '{other}'"),
+    ]
+    project.once()
+    assert project.git("rev-parse", TRUNK) == newest
+    assert [project.verdict(task) for task in tasks] == ["off_branch", "off_branch"]
