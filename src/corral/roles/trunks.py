@@ -166,7 +166,8 @@ class Trunks:
                 os.unlink(loose)  # it names no commit: there is nothing to keep
             self.view.move(ref, known, None)
         where = (here or "nowhere")[:12]
-        for who in culprits or [None]:
+        blamed: list[SessionId | None] = [*culprits] or [None]
+        for who in blamed:
             self._log.alert(
                 MOVED,
                 who or convoy,
