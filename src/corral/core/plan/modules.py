@@ -64,6 +64,14 @@ def tested(tasks: Sequence[TaskPlan]) -> Iterator[tuple[int, int, str]]:
                 yield number, other, f"{test.path} has the tests of {module.path}"
 
 
+def is_test(path: str) -> bool:
+    """Say whether a file belongs to tests, by its folders or by its name."""
+    *folders, name = path.split("/")
+    stem, ending = _split(name)
+    inside = any(part.lower() in _TEST_FOLDERS for part in folders)
+    return inside or (bool(ending) and any(s.fullmatch(stem) for s in _SPELLINGS))
+
+
 def _test(path: str) -> _Name | None:
     """Parse a path as that of a test file, if it is one."""
     parts = paths.fixed(path)

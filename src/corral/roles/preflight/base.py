@@ -19,6 +19,7 @@ from corral.core.refs import branch_ref, is_ours
 from corral.core.symptoms import symptom
 from corral.core.text import counted, cut
 from corral.roles.locks import only_one
+from corral.roles.preflight.canary import Canary
 from corral.roles.preflight.content import Content, content
 from corral.roles.preflight.finding import BAD, NOTE, OK, Finding
 from corral.roles.preflight.first_look import NO_COMMITS
@@ -89,6 +90,29 @@ class BaseCheck:
                 known = self._tried(base or "HEAD", commit, asked, more, checks=len(commands))
                 if not any(one.state == BAD for one in known):
                     self._memory.keep(key, *known)
+        return list(known)
+
+    def proved(self, base: str, commit: str, commands: Sequence[str]) -> list[Finding]:
+        """Return whether checks that pass on a commit notice broken code.
+
+        That is tried once for each definition of the checks and of their environment, not for each
+        commit, and again while it is a fault.
+        """
+        if not commands:
+            return []
+        key = key_of("proof", *self._definition(commands))
+        with only_one(self._repository.folder, "preflight", wait_s=inf):
+            known = self._memory.recall(key)
+            if known is None:
+                canary = Canary(self._view, self._run, self._config.trees)
+                try:
+                    known = canary.tried(base or "HEAD", commit, commands)
+                    if known:
+                        self._pool.checkout(_SLOT, commit)  # nothing broken remains
+                except (CorralError, OSError) as error:
+                    known = (self._cannot(base, 0, error),)
+            if known and known[0].state != BAD:
+                self._memory.keep(key, *known)
         return list(known)
 
     def _tried(
@@ -235,14 +259,19 @@ class BaseCheck:
                 step, since, said = now, time.monotonic(), False
             if not said and time.monotonic() - since > _SILENT_S:
                 said = True
-                self._say(f"running {step!r} on {base}" if step else f"setting up {base}")
+                first = step.partition("\n")[0]
+                self._say(f"running {first!r} on {base}" if step else f"setting up {base}")
         return ended
 
     def _key(self, commit: str, commands: Sequence[str]) -> str:
         tree = self._view.run("rev-parse", "--verify", f"{commit}^{{tree}}").decode().strip()
+        return key_of("base", tree, *self._definition(commands))
+
+    def _definition(self, commands: Sequence[str]) -> list[object]:
+        """Return what decides a result besides the commit."""
         project, config = self._runs.environment, self._config
         variables = sorted(project.of(join(project.place, "tree")).variables.items())
-        return key_of("base", tree, list(commands), config.trees, config.environment, variables)
+        return [list(commands), config.trees, config.environment, variables]
 
 
 def _lookups(accepts: Sequence[str]) -> list[str]:

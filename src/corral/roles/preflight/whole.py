@@ -53,7 +53,10 @@ class Preflight:
         commit, found = self._base.start(base.name)
         yield from found
         if commit and not blocking(found):
-            yield from self._base.tried(base.name, commit, base.commands, base.accepts)
+            tried = self._base.tried(base.name, commit, base.commands, base.accepts)
+            yield from tried
+            if not blocking(tried):
+                yield from self._base.proved(base.name, commit, base.commands)
 
     def checked(self, name: str, commit: str, commands: Sequence[str]) -> Finding | None:
         """Run the checks on a commit; None if there are none."""
