@@ -136,6 +136,24 @@ def test_a_second_attempt_is_not_set_up_again(tmp_path: Path) -> None:
     assert count(tmp_path) == 1
 
 
+def test_acceptance_judges_a_set_up_of_the_work_itself(tmp_path: Path) -> None:
+    project = make_witness_repo(tmp_path / "project")
+    project.configure(QUIET + copying(tmp_path))
+    library(project)
+    change = "echo '{}' > libs/core/core.sh; echo x > new.txt; git add -A; git commit -qm work"
+    accept = ("--accept", "sh deps/core.sh && test -e new.txt")
+    sound = project.script(change.format("true #"), *accept)
+    broken = project.script(change.format("exit 7"), *accept)
+    unbuilt = project.script("git rm -q libs/core/core.sh && git commit -qm work", *accept)
+    project.once()
+    assert project.verdict(sound) == "proved", project.detail(sound)
+    assert project.verdict(broken) == "checks_failed", project.detail(broken)
+    assert "exit code 7" in project.detail(broken)
+    assert project.verdict(unbuilt) == "checks_failed", project.detail(unbuilt)
+    assert "the set-up command" in project.detail(unbuilt)
+    assert not project.alerts()
+
+
 def test_a_kill_during_set_up_leaves_nothing_half_made(tmp_path: Path) -> None:
     project = witness(tmp_path, gate=f"test -e {tmp_path}/go || sleep 1000")
     task = project.script(f"{CHECK} && {WORK}", "--accept", CHECK)

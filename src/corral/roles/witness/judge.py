@@ -12,9 +12,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from corral.core.config import Config
+from corral.core.errors import Failed
 from corral.core.log.state import Session, Task
 from corral.core.session import verdict
 from corral.core.session.brief import changes_nothing
+from corral.core.session.fitness import SETUP, UNFIT
 from corral.core.session.scripts import protected
 from corral.core.session.verdict import REPORTS, RESULT, Judgement, LastWord, Verdict
 from corral.roles.log import Log, find_alert
@@ -23,6 +25,7 @@ from corral.roles.trunks import MOVED, SETTINGS, Trunks
 from corral.roles.witness import leaks
 from corral.roles.witness.launch import Launcher, last_words
 from corral.roles.witness.machine_faults import MachineFaults
+from corral.roles.witness.session_trees import NotSetUp, SessionTrees
 from corral.world.git.tree import read_plain
 from corral.world.processes import EndReason, Exit
 from corral.world.trees import Tree, TreeFacts, Trees
@@ -39,6 +42,7 @@ class Judge(Struct, frozen=True):
     trunks: Trunks
     launcher: Launcher
     faults: MachineFaults
+    session_trees: SessionTrees
     git: Semaphore
 
     def by_end(
@@ -101,6 +105,7 @@ class Judge(Struct, frozen=True):
                 replace(work, dirty=hidden), task.paths, observer=observer
             )
         judgement = verdict.judge_idle(judgement, word) or self._unresolved(session, tree, facts)
+        judgement = judgement or self._not_set_up(session, task, tree)
         if judgement is not None:
             return judgement, ""
         judgement = verdict.judge_checks(self._checks(session, task, tree))
@@ -196,6 +201,22 @@ class Judge(Struct, frozen=True):
             listed = desk.run("ls-files", "-v", "-z", fine=(0, 128)).split(b"\0")
         marked = [entry for entry in listed if entry[:1].islower() or entry[:1] == b"S"]
         return tuple(os.fsdecode(entry[2:]) for entry in marked[:10])
+
+    def _not_set_up(self, session: Session, task: Task, tree: Tree) -> Judgement | None:
+        """Set the tree up again if the work needs that; return why it cannot be, and by whom."""
+        try:
+            if task.accept:
+                self.session_trees.set_up_again(session, tree)
+        except Failed as error:
+            if not self.faults.cannot_set_up(tree.base):
+                return Judgement(Verdict.CHECKS_FAILED, error.message)
+            said = f"{error.message}; it fails on the untouched base, too"
+        except NotSetUp as error:
+            said = str(error)
+        else:
+            return None
+        self.log.alert(UNFIT, SETUP, said, again=True)
+        return Judgement(Verdict.UNFIT, f"{task.accept[0]}: {said}")
 
     def _checks(
         self, session: Session, task: Task, tree: Tree

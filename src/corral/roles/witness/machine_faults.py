@@ -68,6 +68,12 @@ class MachineFaults:
             self._log.alert(UNFIT, subject, text, again=True)
         return fault, True
 
+    def cannot_set_up(self, commit: str) -> bool:
+        """Say whether the set-up fails on a commit, too."""
+        with self._turn:
+            _, ended = self._run("true", commit)
+        return ended.result in _CERTAIN or ended.disk_full
+
     def due(self, state: State) -> list[Alert]:
         """Return the faults to look at again: often at first, and less often as they grow old."""
         at, due = self._clock(), []

@@ -16,6 +16,7 @@ from corral.core.ids import SessionId, TaskId, session_before
 from corral.core.log.state import Session, State, Task
 from corral.core.refs import task_branch
 from corral.core.session import rules as session_rules
+from corral.core.session.verdict import REPORTS
 from corral.roles.log import Log
 from corral.roles.trunks import Trunks
 from corral.roles.witness.launch import Launcher
@@ -80,9 +81,23 @@ class SessionTrees(Struct, frozen=True):
         for path in task.inputs:
             if not os.path.exists(join(tree.path, path)):
                 raise NotFound(f"the input {path!r} does not exist in {session.base[:12]}")
-        settings = self.config.trees
-        if settings.setup:
+        if self.config.trees.setup:
             self.trees.clean(tree)  # a witness may have been killed while it was being set up
+        self._prepare(session, tree)
+
+    def set_up_again(self, session: Session, tree: Tree) -> None:
+        """Repeat the set-up if the work has changed what it depends on, as the refinery will.
+
+        Acceptance commands would otherwise judge what was built before the work.
+        """
+        settings = self.config.trees
+        if settings.setup and self._changes_set_up(tree, tree.base):
+            with self.git:
+                self.trees.clean_again(tree, sorted(REPORTS))
+            self._prepare(session, tree)
+
+    def _prepare(self, session: Session, tree: Tree) -> None:
+        settings = self.config.trees
         self.trees.prepare(tree, settings.copy, settings.seed)
         if settings.setup:
             store, key = self.trees.setup_store(tree, settings)
@@ -104,14 +119,14 @@ class SessionTrees(Struct, frozen=True):
                     how = f"it took longer than {limit_s} s"
                 words = f"; its last words: {said}" if said else ""
                 said = f"the set-up command {' '.join(argv)!r} failed: {how}{words}"
-                raise Failed(said) if self._changes_set_up(session, tree) else NotSetUp(said)
+                raise Failed(said) if self._changes_set_up(tree, session.trunk) else NotSetUp(said)
 
-    def _changes_set_up(self, session: Session, tree: Tree) -> bool:
-        """Say whether earlier work on the branch changes what the set-up depends on."""
+    def _changes_set_up(self, tree: Tree, start: str) -> bool:
+        """Say whether the work on the branch since then changes what the set-up depends on."""
         trees = self.config.trees
         keys = {
             setup_key(self.trunks.view, commit, trees)
-            for commit in (session.trunk, self.trees.collect(tree))
+            for commit in (start, self.trees.collect(tree))
         }
         return len(keys) > 1
 

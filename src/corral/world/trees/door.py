@@ -126,6 +126,12 @@ class Trees:
         """Remove what is not of git from the tree of a session that has not begun."""
         files.clean(tree, self._desk(tree), self._keep_ignored)
 
+    def clean_again(self, tree: Tree, keep: Sequence[str]) -> None:
+        """Remove what is not of git from the tree of a session that has committed its work."""
+        self._kept(tree, "it is set up again")
+        with self._plain.desk(self.tip(tree), tree) as desk:
+            files.clean(tree, desk, (*self._keep_ignored, *keep))
+
     def setup_store(self, tree: Tree, settings: TreeSettings) -> tuple[str, str]:
         """Return where results of the set-up are kept for a tree, and the key of this one."""
         key = seeds.setup_key(self._plain, self.collect(tree), settings)
