@@ -81,11 +81,11 @@ def test_a_change_that_breaks_the_set_up_is_red(tmp_path: Path) -> None:
     assert any("set-up" in e["data"]["detail"] for e in project.events("change.returned"))
 
 
-def copying(tmp_path: Path) -> str:
+def copying(tmp_path: Path, more: str = "") -> str:
     """Return settings whose set-up copies a library of the repository, like the real pip."""
     pip = tmp_path / "bin" / "pip"
     pip.parent.mkdir()
-    pip.write_text("#!/bin/sh\nset -e; mkdir deps; cp $2/core.sh deps/core.sh\n")
+    pip.write_text(f"#!/bin/sh\nset -e; mkdir deps; cp $2/core.sh deps/core.sh{more}\n")
     pip.chmod(0o755)
     return f'[trees]\nsetup = [["{pip}", "install", "libs/core"]]\n'
 
@@ -152,6 +152,31 @@ def test_acceptance_judges_a_set_up_of_the_work_itself(tmp_path: Path) -> None:
     assert project.verdict(unbuilt) == "checks_failed", project.detail(unbuilt)
     assert "the set-up command" in project.detail(unbuilt)
     assert not project.alerts()
+
+
+def test_what_a_set_up_leaves_is_not_billed_to_a_session(tmp_path: Path) -> None:
+    project = make_witness_repo(tmp_path / "project")
+    project.configure(QUIET + copying(tmp_path))
+    library(project, ignored="")
+    task = project.script(WORK)
+    stray = project.script(f"{WORK}; echo x > stray.txt")
+    project.once()
+    assert project.verdict(task) == "proved", project.detail(task)
+    branch = f"convoy/project/{task}"
+    assert "deps" not in project.git("ls-tree", "--name-only", branch)
+    assert (project.verdict(stray), project.detail(stray)) == ("dirty", "stray.txt")
+
+
+def test_check_names_what_a_set_up_leaves_and_changes(tmp_path: Path) -> None:
+    change = "; echo 2 > libs/core/core.sh; mkdir -p seen; touch seen/x"
+    project = make_refinery_repo(tmp_path / "project", "true", copying(tmp_path, change))
+    library(project, ignored="seen/\n")
+    found = project.data("check")["findings"]
+    notes = [(one["text"], one["remedy"]) for one in found if one["name"] == "set-up"]
+    assert [one["state"] for one in found if one["name"] == "set-up"] == ["note", "note"]
+    assert "leaves deps/ in every tree" in notes[0][0]
+    assert notes[0][1] == "add deps/ to .gitignore and commit it"
+    assert "changes libs/core/core.sh, which git tracks" in notes[1][0]
 
 
 def test_a_kill_during_set_up_leaves_nothing_half_made(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from corral.roles.preflight.content import Content, content
 from corral.roles.preflight.finding import BAD, NOTE, OK, Finding
 from corral.roles.preflight.first_look import NO_COMMITS
 from corral.roles.preflight.gate import Say
+from corral.roles.preflight.left_behind import left_behind
 from corral.roles.preflight.machine import MAKE_ROOM, room, size
 from corral.roles.preflight.memory import Memory, key_of
 from corral.roles.trunks import start_of
@@ -136,6 +137,8 @@ class BaseCheck:
         if ended.green and passed:
             said = f"{passed} on {base} at {commit[:12]} ({ended.wall_s:.1f} s)"
             found.append(Finding("base", OK, said))
+        if ended.green and self._config.trees.setup:
+            found += left_behind(*self._pool.left(_SLOT, commit, self._config.trees))
         return tuple(found)
 
     def _too_big(self, base: str, needed: int) -> Finding | None:

@@ -4,11 +4,12 @@ brief.md      the session's prompt, verbatim; brief-2.md at its second launch, �
 run-1/        its program: process.json, output, errors, exit.json (`world/processes`); run-2/ …
 home/         the private home of its engine, which only its owner may read
 tree          the path of its tree: engines find a conversation only where it took place
+left          the untracked files that its set-up left in its tree
 setup-1/ …    the set-up commands      check-1/ …   the acceptance commands
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from os.path import isdir, isfile, join
 
 from corral.core.ids import SessionId
@@ -42,6 +43,18 @@ class Room:
     def note_tree(self, path: str) -> None:
         os.makedirs(self.path, mode=0o700, exist_ok=True)
         put(join(self.path, "tree"), path)
+
+    @property
+    def left(self) -> tuple[str, ...]:
+        """Return what the set-up of the session's tree left there that git does not track."""
+        try:
+            with open(join(self.path, "left"), encoding="utf-8", errors="surrogateescape") as file:
+                return tuple(filter(None, file.read().split("\0")))
+        except FileNotFoundError:
+            return ()
+
+    def note_left(self, paths: Iterable[str]) -> None:
+        put(join(self.path, "left"), "\0".join(paths))
 
     def ran(self) -> int:
         """Return how many times the program was actually started."""

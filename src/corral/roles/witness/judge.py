@@ -5,6 +5,7 @@ exactly what git finds there, and the commit is read again after them.
 """
 
 import os
+from collections.abc import Iterable
 from os.path import join, normpath
 from threading import Semaphore
 
@@ -179,11 +180,17 @@ class Judge(Struct, frozen=True):
             on_branch=not elsewhere,
             elsewhere=elsewhere,
             commits=facts.commits,
-            dirty=tuple(path for path in facts.dirty if path not in REPORTS),
+            dirty=tuple(self._uncommitted(session, facts)),
             changed=facts.changed,
             commit=facts.branch_commit or "",
             lost_links=facts.lost_links,
         )
+
+    def _uncommitted(self, session: Session, facts: TreeFacts) -> list[str]:
+        """Return what the session left uncommitted; its reports and its set-up do not count."""
+        left = self.launcher.room(session.id).left
+        own = (path for path in facts.dirty if path not in REPORTS)
+        return [path for path in own if not _is_below(path, left)]
 
     def _judges(self, task: Task, tree: Tree, facts: TreeFacts) -> tuple[str, ...]:
         """Return changed scripts that an acceptance command runs; new ones belong to the work."""
@@ -249,8 +256,7 @@ class Judge(Struct, frozen=True):
             return
         with self.git:
             facts = self.trees.facts(tree)
-        left = [path for path in facts.dirty if path not in REPORTS]
-        if not left or facts.head_branch != session.branch:
+        if not self._uncommitted(session, facts) or facts.head_branch != session.branch:
             return
         message = _message(session, task, prefix)
         script = (
@@ -280,6 +286,11 @@ def _message(session: Session, task: Task, prefix: str) -> str:
     lines = [f"{name}: {value}" for name, value in trailers.items() if value]
     title = f"{prefix}{' '.join(task.title.split())}"
     return "\n".join([title, "", "Committed by Corral on behalf of the session.", "", *lines])
+
+
+def _is_below(path: str, places: Iterable[str]) -> bool:
+    """Say whether a path is one of these, or in one of these folders (which end with `/`)."""
+    return any(path == one or (one.endswith("/") and path.startswith(one)) for one in places)
 
 
 def _is_connected(tree: Tree) -> bool:

@@ -105,6 +105,8 @@ class SessionTrees(Struct, frozen=True):
                 before = setups.listing(tree.path)
                 self._run_set_up(session, tree)
                 setups.keep(store, key, tree.path, before)
+            left = self.trees.pass_over(tree)
+            self.launcher.room(session.id).note_left(left)  # the session is not blamed for it
 
     def _run_set_up(self, session: Session, tree: Tree) -> None:
         limit_s = self.config.trees.setup_s

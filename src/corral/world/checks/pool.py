@@ -55,6 +55,11 @@ class Pool:
         """Return the key of a set-up's result on a commit."""
         return setup_key(self._view, commit, settings)
 
+    def left(self, slot: int, commit: str, settings: TreeSettings) -> tuple[list[str], list[str]]:
+        """Return what the set-up in a slot left that git does not ignore, and what it changed."""
+        with self.hold(slot) as tree:
+            return tree.left(commit, settings)
+
     def release(self, slot: int) -> None:
         """Empty the TMPDIR of a slot whose run is over, and detach its tree again."""
         with self.hold(slot) as tree:

@@ -66,6 +66,21 @@ class CheckTree:
         limit_s, key = settings.setup_s, setup_key(self._view, commit, settings)
         return SetUp(settings.setup, limit_s, store, key, setups.__file__)
 
+    def left(self, commit: str, settings: TreeSettings) -> tuple[list[str], list[str]]:
+        """Return what the last set-up left that git does not ignore, and what it changed."""
+        setup = self.set_up(commit, settings)
+        made = setups.listing(join(setup.store, setup.key))
+        options = (("-o", "--directory", "--exclude-standard"), ("-m",))
+        new, changed = (
+            [
+                path
+                for path in os.fsdecode(self._desk.run("ls-files", "-z", *words)).split("\0")
+                if path in made or (path[-1:] == "/" and any(one.startswith(path) for one in made))
+            ]
+            for words in options
+        )
+        return new, changed
+
     def let_go(self) -> None:
         """Undo what a run may have left in shared lists of git.
 

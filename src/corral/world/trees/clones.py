@@ -7,8 +7,9 @@ not know who borrows objects.
 """
 
 import os
+import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from os.path import basename, dirname, isdir, islink, join, normpath, realpath
 
@@ -25,6 +26,7 @@ _FOLDER = "git"  # beside the trees
 # What describes the user's checkout, and what would start programs that outlive a command.
 _NOT_COPIED = ("core.bare", "core.worktree", "core.fsmonitor", "extensions.worktreeconfig")
 _NOT_COPIED_BELOW = ("core.sparsecheckout", "gc.", "maintenance.")
+_SPECIAL = re.compile(r"[\\*?\[ ]")  # in a line of an exclude file
 _OURS = [
     ("core.bare", "false"),
     ("gc.auto", "0"),  # the deacon tidies up
@@ -102,6 +104,14 @@ def lay_out(git_dir: str, tree: Tree, commit: str, config: str) -> None:
     remove(tree.git_dir)
     os.rename(draft, tree.git_dir)
     _link(tree)
+
+
+def exclude(own: str, paths: Sequence[str]) -> None:
+    """Make git ignore these paths of a tree, beside what it ignores already."""
+    place = join(own, "info", "exclude")
+    known = os.fsdecode(read_plain(place) or b"").splitlines()
+    lines = ["/" + _SPECIAL.sub(r"\\\g<0>", path) for path in paths if "\n" not in path]
+    put(place, "".join(f"{line}\n" for line in dict.fromkeys((*known, *lines))))
 
 
 def reconnect(git_dir: str, tree: Tree) -> None:

@@ -25,7 +25,7 @@ from corral.world.git.worktrees import locked
 from corral.world.keep import Keep, Kept
 from corral.world.repository import Repository
 from corral.world.trees import clones, files, seeds, trash
-from corral.world.trees.facts import TreeFacts, facts
+from corral.world.trees.facts import TreeFacts, facts, untracked
 from corral.world.trees.slots import Slot, TreeSlots, is_safe
 
 SETUPS = "setups"  # the folder beside the trees with what their set-up has made
@@ -131,6 +131,13 @@ class Trees:
         self._kept(tree, "it is set up again")
         with self._plain.desk(self.tip(tree), tree) as desk:
             files.clean(tree, desk, (*self._keep_ignored, *keep))
+
+    def pass_over(self, tree: Tree) -> tuple[str, ...]:
+        """Make git ignore what is untracked in a tree before its session begins; return that."""
+        found = untracked(self._plain, tree)
+        if tree.kind == "clone" and found:
+            clones.exclude(tree.git_dir, found)
+        return found
 
     def setup_store(self, tree: Tree, settings: TreeSettings) -> tuple[str, str]:
         """Return where results of the set-up are kept for a tree, and the key of this one."""

@@ -51,13 +51,23 @@ def facts(view: View, tree: Tree) -> TreeFacts:
     )
 
 
+def untracked(view: View, tree: Tree) -> tuple[str, ...]:
+    """Return the files and folders of a tree that git neither tracks nor ignores."""
+    lines = _status(view, tree, read_head(tree.git_dir).commit or None)
+    return names(b"\0".join(line[3:] for line in lines if line.startswith(b"?? ")))
+
+
 def _dirty(view: View, tree: Tree, head: str | None) -> tuple[str, ...]:
+    try:
+        lines = _status(view, tree, head)
+    except GitFailed:
+        return (".git",)  # an unreadable index counts as a change
+    return names(b"\0".join(line[3:] for line in lines[:_SHOWN]))
+
+
+def _status(view: View, tree: Tree, head: str | None) -> list[bytes]:
     with view.desk(head, tree) as desk:
-        try:
-            said = desk.run(*STATUS, "-unormal")
-        except GitFailed:
-            return (".git",)  # an unreadable index counts as a change
-    return names(b"\0".join(line[3:] for line in said.split(b"\0")[:_SHOWN]))
+        return desk.run(*STATUS, "-unormal").split(b"\0")
 
 
 def _beyond(
